@@ -16,7 +16,7 @@ from dpportal.tables.engines.duckdb.session import literal, parquet, stored_tabl
 from dpportal.tables.meaning.parse_options import ReadOptions
 from dpportal.tables.persons import Persons
 from dpportal.tables.pushdown.count_query import PERSON
-from dpportal.tables.sources import ROW_ID, RowSource, every_cell, whole_cell
+from dpportal.tables.sources import ROW_ID, RowSource, domain_cell, every_cell
 from mechanisms.domain import Attribute, Domain
 from mechanisms.microdata.joint_counts import JointCounts
 from mechanisms.microdata.whole_rows import WholeRows
@@ -48,7 +48,7 @@ def count_cells(
         rows = RowSource(
             connection, path, (options or ReadOptions()).settled(), (*domain.attributes, *further)
         )
-        with counted_rows(rows, whole_cell(domain, len(further)), persons, key) as parts:
+        with counted_rows(rows, domain_cell(domain, len(further)), persons, key) as parts:
             return _counted(connection, parts, domain.size)
 
 
@@ -126,14 +126,14 @@ def packed_rows(
 
     Rows are packed as they are read, a batch at a time.
     """
-    whole = WholeRows(domain.shape)
+    packing = WholeRows(domain.shape)
     with stored_table(path) as connection:
         rows = RowSource(connection, path, (options or ReadOptions()).settled(), domain.attributes)
-        found = [np.empty((len(whole.words), 0), dtype=np.int64)]
+        packed = [np.empty((len(packing.words), 0), dtype=np.int64)]
         with counted_rows(rows, every_cell(domain), persons, key) as parts:
             for columns in cells_in_batches(connection, parts, len(domain.shape)):
-                found.append(whole.pack(columns.T).reshape(len(whole.words), -1))
-    return np.concatenate(found, axis=1).ravel()
+                packed.append(packing.pack(columns.T).reshape(len(packing.words), -1))
+    return np.concatenate(packed, axis=1).ravel()
 
 
 def cells_in_batches(
@@ -141,8 +141,8 @@ def cells_in_batches(
 ) -> Iterator[np.ndarray]:
     """The cells of all columns, (columns, rows) int64 at a time."""
     for rows in parts:
-        found = connection.sql(rows)
-        for batch in found.to_arrow_reader(max(1, min(BATCH_CELLS, BATCH_OF_ROWS // columns))):
+        rows_read = connection.sql(rows)
+        for batch in rows_read.to_arrow_reader(max(1, min(BATCH_CELLS, BATCH_OF_ROWS // columns))):
             cells = batch["cell"].drop_null().flatten().to_numpy(zero_copy_only=False)
             yield np.ascontiguousarray(cells.reshape(-1, columns).T.astype(np.int64))
 
@@ -210,7 +210,7 @@ def _counted(connection: duckdb.DuckDBPyConnection, parts: list[str], size: int)
     """
     counts = np.zeros(size, dtype=np.int64)
     for rows in parts:
-        found = connection.sql(f"SELECT cell FROM ({rows}) WHERE cell IS NOT NULL")
-        for batch in found.to_arrow_reader(BATCH_CELLS):
+        cells = connection.sql(f"SELECT cell FROM ({rows}) WHERE cell IS NOT NULL")
+        for batch in cells.to_arrow_reader(BATCH_CELLS):
             _add(counts, batch["cell"].to_numpy())
     return counts

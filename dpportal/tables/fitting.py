@@ -38,7 +38,7 @@ def fit_table(
         on_progress(done, len(domain.attributes) + 1)
         columns.append(_column(path, attribute, options.settled()))
     on_progress(len(columns), len(columns) + 1)
-    return _whole_rows(path, domain, options.settled(), persons, tuple(columns))
+    return _single_pass(path, domain, options.settled(), persons, tuple(columns))
 
 
 def _column(path: Path, attribute: Attribute, options: ReadOptions) -> ColumnFit:
@@ -55,8 +55,8 @@ def _column(path: Path, attribute: Attribute, options: ReadOptions) -> ColumnFit
             "WHERE reason IS NOT NULL GROUP BY ALL"
         )
         most = f"max({{'n': n, 'text': text}}, {FREQUENT}) FILTER (reason <> {missing})"
-        found = connection.execute(f"SELECT reason, sum(n)::BIGINT, {most} FROM ({texts}) GROUP BY reason")
-        by_reason = {REASONS[reason]: (n, most or []) for reason, n, most in found.fetchall()}
+        numbers = connection.execute(f"SELECT reason, sum(n)::BIGINT, {most} FROM ({texts}) GROUP BY reason")
+        by_reason = {REASONS[reason]: (n, most or []) for reason, n, most in numbers.fetchall()}
     counts = {reason: n for reason, (n, _most) in by_reason.items()}
     misfits = [
         FrequentMisfit(m["text"], reason, m["n"]) for reason, (_, most) in by_reason.items() for m in most
@@ -65,7 +65,7 @@ def _column(path: Path, attribute: Attribute, options: ReadOptions) -> ColumnFit
     return column_fit(attribute, counts, tuple(misfits[:FREQUENT]))
 
 
-def _whole_rows(
+def _single_pass(
     path: Path, domain: Domain, options: ReadOptions, persons: Persons | None, columns: tuple[ColumnFit, ...]
 ) -> TableFit:
     """What only whole rows show: how many are left out by any column, and how many a person has."""
@@ -74,7 +74,7 @@ def _whole_rows(
     with stored_table(path) as connection:
         rows = RowSource(connection, path, options, leaving)
         source = rows.source([*names, *([persons.column] if persons else [])], rows.known)
-        found = connection.execute(rows_statement(source, leaving, options, persons)).fetchall()
-    people, all_rows, out, beyond, without = (number for _place, number in sorted(found))
+        numbers = connection.execute(rows_statement(source, leaving, options, persons)).fetchall()
+    people, all_rows, out, beyond, without = (number for _place, number in sorted(numbers))
     of_persons = PersonFit(people, without, persons.max_rows, beyond) if persons else None
     return TableFit(all_rows, out, columns, of_persons)

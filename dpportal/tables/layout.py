@@ -90,18 +90,18 @@ def layout(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Store
 
     A table without names in its metadata is of an earlier version, whose columns of text are called by their names.
     """
-    found = connection.execute(
+    footer_row = connection.execute(
         f"SELECT decode(value) FROM parquet_kv_metadata({literal(str(path))}) WHERE decode(key) = '{NAMES_KEY}'"
     ).fetchone()
     footer = _footer(connection, path)
-    if found is None:
+    if footer_row is None:
         return {
             name: StoredColumn(
                 number, identifier(name), few=_few(footer.get(name)), parts=(identifier(name),)
             )
             for number, name in enumerate(column_types(connection, path))
         }
-    return {name: _column(number, footer) for number, name in enumerate(json.loads(found[0]))}
+    return {name: _column(number, footer) for number, name in enumerate(json.loads(footer_row[0]))}
 
 
 @dataclass(frozen=True)
@@ -122,12 +122,12 @@ class _Part:
 def _column(number: int, footer: dict[str, _Part]) -> StoredColumn:
     name, plain, otherwise = text_name(number), plain_name(number), otherwise_name(number)
     text = footer.get(name)
-    found = StoredColumn(number, name, few=_few(text), parts=(name,))
+    stored = StoredColumn(number, name, few=_few(text), parts=(name,))
     if text is None or plain not in footer:  # of a table without rows nothing is said
-        return found
+        return stored
     if otherwise not in footer:
         known = text.absent is not None and text.absent == footer[plain].absent
-        return replace(found, plain=plain, all_plain=known)
+        return replace(stored, plain=plain, all_plain=known)
     parts = (name, otherwise, plain)
     return StoredColumn(
         number,

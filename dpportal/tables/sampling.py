@@ -24,7 +24,7 @@ def sample_cells(
     """
     random = repeatable(sha256(b"some rows").digest())
     chosen = np.sort(random.choice(rows, min(rows, most), replace=False))
-    kept, passed = [np.empty((0, len(domain.shape)), dtype=np.int64)], 0
+    sampled, passed = [np.empty((0, len(domain.shape)), dtype=np.int64)], 0
     with stored_table(path) as connection:
         source = RowSource(
             connection, path, (options or ReadOptions()).settled(), domain.attributes, in_order=True
@@ -32,7 +32,7 @@ def sample_cells(
         with counted_rows(source, every_cell(domain), None, None) as parts:
             for columns in cells_in_batches(connection, parts, len(domain.shape)):
                 first, last = np.searchsorted(chosen, [passed, passed + columns.shape[1]])
-                kept.append(columns[:, chosen[first:last] - passed].T)
+                sampled.append(columns[:, chosen[first:last] - passed].T)
                 passed += columns.shape[1]
-    cells = np.concatenate(kept)
+    cells = np.concatenate(sampled)
     return cells[random.permutation(len(cells))]

@@ -113,9 +113,9 @@ class RowSource:
     def _look_up(self, attribute: Attribute) -> None:
         """Make a table of the different texts of a column, with the cell of each."""
         source = self.fields(attribute.column)
-        found = cells(source, [attribute], self.options, None, [source.column(attribute.column)])
+        read = cells(source, [attribute], self.options, None, [source.column(attribute.column)])
         number = self.columns[attribute.column].number
-        self.connection.execute(f"CREATE TEMP TABLE meaning_{number} AS {source.dialect.sql(found)}")
+        self.connection.execute(f"CREATE TEMP TABLE meaning_{number} AS {source.dialect.sql(read)}")
 
 
 def _fields(stored: Mapping[str, StoredColumn]) -> list[str]:
@@ -128,7 +128,7 @@ def _upload(rows: str, stored: Mapping[str, StoredColumn], known: frozenset[str]
     return Upload(DuckDB(), rows, dict.fromkeys(stored, STORED), stored, known)
 
 
-def whole_cell(domain: Domain, further: int = 0) -> str:
+def domain_cell(domain: Domain, further: int = 0) -> str:
     """SQL: the cell in the whole domain, in C order, from cell_i; NULL if the row is left out.
 
     further: number of columns after the domain's that have no part in the cell, but may leave the row out.

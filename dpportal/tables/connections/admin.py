@@ -89,9 +89,9 @@ class ConnectionAdmin(admin.ModelAdmin[Connection]):
         """Sign in as a job does, and look at the columns of each offered table; no row is read."""
         for connection in connections:
             try:
-                for said in reachability.tried(connection):
-                    level = messages.SUCCESS if said.works else messages.WARNING
-                    self.message_user(request, f"{said.what}: {said.text}", level)
+                for result in reachability.tried(connection):
+                    level = messages.SUCCESS if result.works else messages.WARNING
+                    self.message_user(request, f"{result.what}: {result.text}", level)
             except SourceFault as fault:
                 self.message_user(request, f"{connection}: {fault.message}", messages.ERROR)
 

@@ -30,14 +30,14 @@ def check(connection: Connection, expected: Expected) -> None:
             ),
         )
     if expected.bytes > connection.most_bytes:
-        told = {"read": filesizeformat(expected.bytes), "allowed": filesizeformat(connection.most_bytes)}
+        sizes = {"read": filesizeformat(expected.bytes), "allowed": filesizeformat(connection.most_bytes)}
         raise SourceFault(
             "bytes",
             _(
                 "The database expects to read %(read)s for this; the connection allows %(allowed)s. "
                 "Ask an administrator to raise the limit, or to offer a smaller table or view."
             )
-            % told,
+            % sizes,
         )
     if expected.rows is not None and expected.rows > connection.most_rows:
         raise SourceFault(

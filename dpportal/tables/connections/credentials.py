@@ -89,8 +89,8 @@ def _read(name: str) -> Credential:
 
 
 def _stored(name: str) -> str:
-    if found := os.environ.get(variable(name)):
-        return found
+    if text := os.environ.get(variable(name)):
+        return text
     try:
         return (settings.CREDENTIALS_DIR / name).read_text().strip()
     except (OSError, UnicodeDecodeError):

@@ -61,24 +61,24 @@ def digest(parts: Mapping[str, str]) -> str:
     return _digest("\n".join(f"{name} {parts[name]}" for name in sorted(parts)))
 
 
-def changes(declared: Mapping[str, str] | None, found: Mapping[str, str]) -> list[str]:
+def changes(declared: Mapping[str, str] | None, current: Mapping[str, str]) -> list[str]:
     """What changed, in words; empty if nothing did. declared: None where no definition was stored."""
     if declared is None:
         return [_("its definition was not recorded when this dataset was made")]
     lines = [
         (
             _("%(name)s is defined in another way"),
-            [n for n in found if declared.get(n, found[n]) != found[n]],
+            [n for n in current if declared.get(n, current[n]) != current[n]],
         ),
-        (_("%(name)s was added"), [name for name in found if name not in declared]),
-        (_("%(name)s is not read any more"), [name for name in declared if name not in found]),
+        (_("%(name)s was added"), [name for name in current if name not in declared]),
+        (_("%(name)s is not read any more"), [name for name in declared if name not in current]),
     ]
     return [line % {"name": name} for line, names in lines for name in sorted(names)]
 
 
-def check(declared: Mapping[str, str] | None, found: SourceDefinition, *, vouched: bool) -> None:
+def check(declared: Mapping[str, str] | None, current: SourceDefinition, *, vouched: bool) -> None:
     """Raise SourceFault if a source is made of something else than was declared, or needs an administrator's word."""
-    if changed := changes(declared, found.parts):
+    if changed := changes(declared, current.parts):
         raise SourceFault(
             "definition",
             _(
@@ -88,12 +88,12 @@ def check(declared: Mapping[str, str] | None, found: SourceDefinition, *, vouche
             )
             % {"changes": "; ".join(changed)},
         )
-    check_shifts(found, vouched=vouched)
+    check_shifts(current, vouched=vouched)
 
 
-def check_shifts(found: SourceDefinition, *, vouched: bool) -> None:
+def check_shifts(current: SourceDefinition, *, vouched: bool) -> None:
     """Raise SourceFault if one person's row could decide on others' and no administrator gave a word for it."""
-    if found.shifts and not vouched:
+    if current.shifts and not vouched:
         raise SourceFault(
             "shifts",
             _(
@@ -101,5 +101,5 @@ def check_shifts(found: SourceDefinition, *, vouched: bool) -> None:
                 "person's rows would not be enough. Ask an administrator to offer a table or view without that, or to "
                 "sign, where the table is offered, why each person's rows are theirs alone."
             )
-            % {"reasons": "; ".join(str(SHIFTS[shift]) for shift in found.shifts)},
+            % {"reasons": "; ".join(str(SHIFTS[shift]) for shift in current.shifts)},
         )

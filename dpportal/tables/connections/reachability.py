@@ -31,7 +31,7 @@ TELLABLE = {"version", "encoding", "functions", "settings", "package"}
 
 
 @dataclass(frozen=True)
-class Said:
+class TrialResult:
     """The result for a connection or a table of it."""
 
     what: str
@@ -39,10 +39,10 @@ class Said:
     works: bool = True
 
 
-def tried(connection: Connection) -> Iterator[Said]:
+def tried(connection: Connection) -> Iterator[TrialResult]:
     """What was found, the connection first. Raises SourceFault if there is no session at all."""
     credentials.password(connection)
-    yield Said(str(connection), _("%(version)s answers.") % {"version": _version(connection)})
+    yield TrialResult(str(connection), _("%(version)s answers.") % {"version": _version(connection)})
     speaking = engine_of(connection)
     for table in connection.tables.select_related("connection"):
         try:
@@ -50,10 +50,10 @@ def tried(connection: Connection) -> Iterator[Said]:
             with speaking.reading(connection) as session:
                 columns = _columns(session, speaking.source(table), table)
         except SourceFault as fault:
-            yield Said(table.title, fault.message, works=False)
+            yield TrialResult(table.title, fault.message, works=False)
         else:
-            found = ngettext("%(columns)s column.", "%(columns)s columns.", columns)
-            yield Said(table.title, found % {"columns": columns})
+            text = ngettext("%(columns)s column.", "%(columns)s columns.", columns)
+            yield TrialResult(table.title, text % {"columns": columns})
 
 
 def _columns(session: engine.Session, source: str, table: SharedTable) -> int:

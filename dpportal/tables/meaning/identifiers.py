@@ -14,7 +14,7 @@ WORD = re.compile(
     "|member|customer|client|user|account|personid|patientid|ssn|mrn|nhs|pseudonym|kennung|kennziffer|versicherte"
     "|matricule|identifiant|paciente|persona|identificador"
 )
-WHOLE_NAME = re.compile("no|nr|number|nummer")
+FULL_NAME = re.compile("no|nr|number|nummer")
 # Numbers and codes as people write keys: all as long as each other, with at least so many signs.
 SHORTEST_KEY = 5
 KEY = re.compile(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9-]*")
@@ -25,7 +25,7 @@ def named_like_identifier(name: str) -> bool:
     """Whether a column's name says that it identifies somebody: “patient_id”, “PersonNo”, but not “number of rooms”."""
     parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", name)
     words = [part.lower() for part in parts]
-    return any(map(WORD.fullmatch, words)) or (len(words) == 1 and bool(WHOLE_NAME.fullmatch(words[0])))
+    return any(map(WORD.fullmatch, words)) or (len(words) == 1 and bool(FULL_NAME.fullmatch(words[0])))
 
 
 def looks_like_identifier(name: str, texts: Sequence[str]) -> bool:

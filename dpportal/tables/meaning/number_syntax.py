@@ -20,7 +20,7 @@ EXPONENT = "(?:[eE][-+]?[0-9]{1,3})?"
 INFINITE = "[-+]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?"
 # A longer text is no number: not every engine reads one of any length.
 LONGEST_NUMBER = 1000
-EXACT_WHOLE = "[-+]?[0-9]{1,18}"
+EXACT_INTEGER = "[-+]?[0-9]{1,18}"
 TRUE_WORDS = ("true", "t", "yes", "y", "1")
 FALSE_WORDS = ("false", "f", "no", "n", "0")
 # What programs write where they know no value. As an identifier each would make one person of all who have none.

@@ -85,8 +85,8 @@ def _number_kind(texts: list[str], options: ReadOptions) -> Kind | None:
     if not _most(python_semantics.number_of(text, options) is not None for text in numbers):
         return None
     digits = f"[-+]?[0-9{options.thousands}]+"
-    whole = len(numbers) == len(texts) and _most(re.fullmatch(digits, text) for text in numbers)
-    return "integer" if whole else "real"
+    all_integers = len(numbers) == len(texts) and _most(re.fullmatch(digits, text) for text in numbers)
+    return "integer" if all_integers else "real"
 
 
 def _remark(texts: list[str], options: ReadOptions) -> str:
@@ -126,10 +126,10 @@ def _any_all(column: list[str], grouped: str, decimal: str, thousands: str) -> b
 def _date_format(columns: list[list[str]]) -> str:
     """Day or month first, if the first rows of a column are such dates and one of them can only be so."""
     for column in columns:
-        found = [re.fullmatch(NUMERIC_DATE, text) for text in column]
-        if found and _most(found):
-            pairs = [(int(match[1]), int(match[2])) for match in found if match]
-            if any("." in match[0] for match in found if match) or any(first > 12 for first, _ in pairs):
+        matches = [re.fullmatch(NUMERIC_DATE, text) for text in column]
+        if matches and _most(matches):
+            pairs = [(int(match[1]), int(match[2])) for match in matches if match]
+            if any("." in match[0] for match in matches if match) or any(first > 12 for first, _ in pairs):
                 return "day-first"
             if any(second > 12 for _, second in pairs):
                 return "month-first"

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from dpportal.tables.meaning.dates import FIRST_OF_1900S, MONTHS, date_pattern
 from dpportal.tables.meaning.number_syntax import (
-    EXACT_WHOLE,
+    EXACT_INTEGER,
     FALSE_WORDS,
     FURTHEST,
     INFINITE,
@@ -39,9 +39,9 @@ def number_of(text: str, options: ReadOptions) -> float | None:
     return float(text) if re.fullmatch(INFINITE, text) else None
 
 
-def whole_of(text: str, options: ReadOptions) -> int | None:
+def integer_of(text: str, options: ReadOptions) -> int | None:
     plain = _plain(text, options)
-    if re.fullmatch(number_pattern(options), text) and re.fullmatch(EXACT_WHOLE, plain):
+    if re.fullmatch(number_pattern(options), text) and re.fullmatch(EXACT_INTEGER, plain):
         return int(plain)
     number = number_of(text, options)
     return None if number is None else math.floor(max(-FURTHEST, min(FURTHEST, number)))

@@ -48,15 +48,15 @@ def suggest(path: Path, column: str, options: ReadOptions | None = None) -> Json
             )
         kinds = [kind for kind, count in zip(tests, fitting, strict=True) if count == present]
         kind = kinds[0] if kinds else "text"
-        found: Json = {"kind": kind, "missing": rows > present}
+        suggestion: Json = {"kind": kind, "missing": rows > present}
         if value := VALUES.get(kind):
             low, high = connection.execute(
                 f"SELECT min({value}), max({value}) FROM ({texts}) "
                 + (f"WHERE isfinite({value})" if kind == "real" else "")
             ).fetchall()[0]
-            return {**found, "lower": low, "upper": high}
+            return {**suggestion, "lower": low, "upper": high}
         if kind == "boolean":
-            return found
+            return suggestion
         distinct = connection.execute(
             f"SELECT DISTINCT text FROM ({texts}) WHERE text IS NOT NULL ORDER BY text LIMIT {MOST_VALUES + 1}"
         ).fetchall()
@@ -66,4 +66,4 @@ def suggest(path: Path, column: str, options: ReadOptions | None = None) -> Json
             f"This column has more than {MOST_VALUES} different values, too many to list from the data. "
             "Import them from a codebook, or type those that you want to publish.",
         )
-    return {**found, "values": [value for (value,) in distinct]}
+    return {**suggestion, "values": [value for (value,) in distinct]}

@@ -31,7 +31,7 @@ def value_of(attribute: Attribute, field: Field) -> Expr:
     if isinstance(attribute, Boolean):
         return field.as_truth()
     if isinstance(attribute, Integer):
-        return field.as_whole()
+        return field.as_integer()
     if isinstance(attribute, Real):
         return field.number
     if isinstance(attribute, Date):
@@ -63,39 +63,39 @@ def known_categories(attribute: Categorical, field: Field) -> tuple[Expr, list[t
 
 
 def search(
-    attribute: Attribute, dialect: SqlDialect, value: Expr, found: Callable[[int], Expr]
+    attribute: Attribute, dialect: SqlDialect, value: Expr, earlier: Callable[[int], Expr]
 ) -> list[Expr]:
     """Expressions that in turn lead to a value's bin (see `SqlDialect.search`); none where nothing is to search."""
     if isinstance(attribute, Real):
-        return dialect.search(value, attribute.all_edges, "double", found, even=not attribute.edges)
+        return dialect.search(value, attribute.all_edges, "double", earlier, even=not attribute.edges)
     if isinstance(attribute, Integer) and attribute.edges:
-        return dialect.search(value, attribute.edges, "bigint", found, even=False)
+        return dialect.search(value, attribute.edges, "bigint", earlier, even=False)
     return []
 
 
 def left_out(attribute: Attribute, value: Expr, known: Expr) -> Expr:
     """Whether a row is left out for what it says in a column. known: as of `cell_of`."""
-    found: list[Expr] = [exp.false()]
+    reasons: list[Expr] = [exp.false()]
     if attribute.missing is None:
-        found.append(value.is_(exp.null()))
+        reasons.append(value.is_(exp.null()))
     if isinstance(attribute, Categorical) and attribute.other is None:
-        found.append(exp.and_(value.is_(exp.null()).not_(), known.is_(exp.null())))
-    return exp.or_(*found)
+        reasons.append(exp.and_(value.is_(exp.null()).not_(), known.is_(exp.null())))
+    return exp.or_(*reasons)
 
 
-def cell_of(attribute: Attribute, dialect: SqlDialect, value: Expr, found: Expr) -> Expr:
+def cell_of(attribute: Attribute, dialect: SqlDialect, value: Expr, label: Expr) -> Expr:
     """The cell, 0..size-1; NULL if the row is left out.
 
-    found: of a category, the cell that was looked up; where there was something to search, what the last gave.
+    label: of a category, the cell that was looked up; where there was something to search, what the last gave.
     """
     missing = _cell(attribute.missing)
     if isinstance(attribute, Categorical):
-        found = exp.Coalesce(this=found, expressions=[_cell(attribute.other)])
+        label = exp.Coalesce(this=label, expressions=[_cell(attribute.other)])
     elif isinstance(attribute, Boolean):
-        found = value
+        label = value
     elif isinstance(attribute, Date) or (isinstance(attribute, Integer) and not attribute.edges):
-        found = _bin(attribute, dialect, value)
-    return exp.case().when(value.is_(exp.null()), missing).else_(exp.cast(found, "bigint"))
+        label = _bin(attribute, dialect, value)
+    return exp.case().when(value.is_(exp.null()), missing).else_(exp.cast(label, "bigint"))
 
 
 def _bin(attribute: Integer | Date, dialect: SqlDialect, value: Expr) -> Expr:
@@ -106,7 +106,7 @@ def _bin(attribute: Integer | Date, dialect: SqlDialect, value: Expr) -> Expr:
         return _period(attribute, dialect, exp.paren(clamped)) - exp.convert(
             attribute.period(attribute.lower)
         )
-    return dialect.whole_quotient(exp.paren(clamped) - lower, attribute.width)
+    return dialect.integer_quotient(exp.paren(clamped) - lower, attribute.width)
 
 
 def bound(dialect: SqlDialect, declared: float | dt.date) -> Expr:
@@ -120,14 +120,14 @@ def _period(attribute: Date, dialect: SqlDialect, day: Expr) -> Expr:
     if attribute.step == "day":
         return days + exp.convert(1)
     if attribute.step == "week":
-        return dialect.whole_quotient(days, 7)
+        return dialect.integer_quotient(days, 7)
     year, month = dialect.part("YEAR", day), dialect.part("MONTH", day)
     if attribute.step == "year":
         return year
     before = month - exp.convert(1)
     if attribute.step == "month":
         return year * exp.convert(12) + before
-    return year * exp.convert(4) + dialect.whole_quotient(before, 3)
+    return year * exp.convert(4) + dialect.integer_quotient(before, 3)
 
 
 def _cell(cell: int | None) -> Expr:

@@ -96,16 +96,16 @@ def count_statement(
 
 def places_of(domain: Domain, tables: Sequence[Sequence[str]]) -> list[Expr]:
     """Where a row is counted, of each table."""
-    found: list[Expr] = []
+    steps: list[Expr] = []
     passed = 0
     for columns in tables:
         place: Expr = exp.cast(exp.convert(0), "bigint")
         for name in columns:
             number = domain.names.index(name)
             place = exp.paren(place) * exp.convert(domain.shape[number]) + numbered(CELL, number)
-        found.append(place + exp.convert(passed))
+        steps.append(place + exp.convert(passed))
         passed += math.prod(domain.project(columns).shape)
-    return found
+    return steps
 
 
 def _few_of_each_person(dialect: SqlDialect, rows: Select, columns: int, most: int) -> Select:
@@ -128,27 +128,27 @@ def cells(
     dialect = source.dialect
     rows = valued_rows(source, attributes, options, persons, beside)
     searches = {
-        place: search(a, dialect, numbered("value", place), partial(_found, place))
+        place: search(a, dialect, numbered("value", place), partial(_search_step, place))
         for place, a in enumerate(attributes)
         if source.known_cell(a.column) is None
     }
     for layer in range(max(map(len, searches.values()), default=0) - 1):
         layers = [(place, layers[layer]) for place, layers in searches.items() if layer < len(layers) - 1]
-        named = [exp.alias_(found, f"found_{layer}_{place}") for place, found in layers]
+        named = [exp.alias_(step, f"found_{layer}_{place}") for place, step in layers]
         rows = dialect.once(exp.select("*", *named).from_(rows, copy=False), "searched")
     selected: list[Expr] = []
     for place, a in enumerate(attributes):
         if place not in searches:
             selected.append(numbered(CELL, place))
             continue
-        found = searches[place][-1] if searches[place] else numbered(LABEL, place)
-        cell = cell_of(a, dialect, numbered("value", place), found)
+        position = searches[place][-1] if searches[place] else numbered(LABEL, place)
+        cell = cell_of(a, dialect, numbered("value", place), position)
         selected.append(as_numbered(cell, CELL, place))
     whose = [exp.column(PERSON)] if persons else []
     return exp.select(*selected, *_passed(beside), *whose).from_(rows, copy=False)
 
 
-def _found(place: int, layer: int) -> Expr:
+def _search_step(place: int, layer: int) -> Expr:
     return exp.column(f"found_{layer}_{place}")
 
 
@@ -185,7 +185,7 @@ def valued_rows(
         rows = source.dialect.once(exp.select("*", *numbers).from_(rows, copy=False), "numbers")
     fields = [numbered("field", place) for place, _a, _field in columns]
     values = [as_numbered(value_of(a, field), "value", place) for place, a, field in columns]
-    selected = fields + values + whose.told() + _passed(beside) or [exp.convert(1)]
+    selected = fields + values + whose.person() + _passed(beside) or [exp.convert(1)]
     rows = exp.select(*selected).from_(rows, copy=False)
     categories = [(place, a, field) for place, a, field in columns if isinstance(a, Categorical)]
     if len(categories) > MOST_JOINED:
@@ -202,7 +202,7 @@ def _fields(
     beside: Sequence[Expr],
 ) -> Select:
     """A row's field_i, the plain_i of those that have one, the number_i of typed ones, and the person's field."""
-    found = [as_numbered(field.found(source.column(a.column)), "raw", place) for place, a, field in columns]
+    raw = [as_numbered(field.content(source.column(a.column)), "raw", place) for place, a, field in columns]
     read = [as_numbered(field.read(), "field", place) for place, _a, field in columns]
     for place, a, field in columns:
         if needs_number(a) and field.is_read_as_it_is:
@@ -210,9 +210,9 @@ def _fields(
             read.append(as_numbered(number, "number", place))
         plain = source.plain(a.column) if field.plain is not None else None
         if plain is not None and field.plain is not None:
-            found.append(as_numbered(plain.column, "plain", place))
+            raw.append(as_numbered(plain.column, "plain", place))
             read.append(as_numbered(field.read_plain(field.plain), "plain", place))
-    rows = exp.select(*(found + whose.found() + list(beside) or [exp.convert(1)])).from_(
+    rows = exp.select(*(raw + whose.raw() + list(beside) or [exp.convert(1)])).from_(
         exp.Var(this=source.rows), copy=False
     )
     return exp.select(*(read + whose.read() + _passed(beside) or [exp.convert(1)])).from_(
@@ -253,12 +253,12 @@ class _Whose:
         options = replace(self.options, strip=True, missing=(*self.options.missing, *NOBODY))
         return _named(self.source, options, self.persons.column, PERSON)
 
-    def found(self) -> list[Expr]:
+    def raw(self) -> list[Expr]:
         if not self.persons:
             return []
         field, column = self._field(), self.source.column(self.persons.column)
-        found = field.text_found(column, strip=True) if field.type.is_text else field.found(column)
-        return [as_numbered(found, "raw", PERSON)]
+        content = field.text_content(column, strip=True) if field.type.is_text else field.content(column)
+        return [as_numbered(content, "raw", PERSON)]
 
     def read(self) -> list[Expr]:
         """What two rows of one person have in common but for capitals; NULL if there is no identifier."""
@@ -266,7 +266,7 @@ class _Whose:
             return []
         return [as_numbered(self._field().read(), "field", PERSON)]
 
-    def told(self) -> list[Expr]:
+    def person(self) -> list[Expr]:
         if not self.persons:
             return []
         field = self._field()
@@ -295,10 +295,10 @@ def _compared(
     sought = [as_numbered(value, "sought", place) for place, (value, _known) in among.items()]
     labels = []
     for place, (_value, known) in among.items():
-        found: Expr = exp.null()
+        label: Expr = exp.null()
         if known:
-            found = exp.Case(this=numbered("sought", place), ifs=[_if(value, cell) for value, cell in known])
-        labels.append(as_numbered(exp.cast(found, "bigint"), LABEL, place))
+            label = exp.Case(this=numbered("sought", place), ifs=[_if(value, cell) for value, cell in known])
+        labels.append(as_numbered(exp.cast(label, "bigint"), LABEL, place))
     named = dialect.once(rows.select(*sought, copy=False), "sought")
     return exp.select("*", *labels).from_(named, copy=False)
 

@@ -102,11 +102,11 @@ def parts(domain: Domain, tables: Sequence[Sequence[str]], most: int) -> list[Qu
         else:
             shared.append([columns])
     leaving = {a.name for a in domain.attributes if a.leaves_out}
-    found = []
+    result = []
     for own in shared:
         read = leaving.union(*own)
-        found.append(QueryPart(tuple(name for name in domain.names if name in read), tuple(own)))
-    return found
+        result.append(QueryPart(tuple(name for name in domain.names if name in read), tuple(own)))
+    return result
 
 
 def look(table: SharedTable) -> Schema:
@@ -128,7 +128,7 @@ def look(table: SharedTable) -> Schema:
 
 
 def count_tables(
-    wanted: CountRequest,
+    request: CountRequest,
     domain: Domain,
     tables: Sequence[Sequence[str]],
     options: ReadOptions,
@@ -141,7 +141,7 @@ def count_tables(
     keeps the table from being counted as it was declared.
     """
     counts = np.zeros(sum(domain.project(columns).size for columns in tables), dtype=np.int64)
-    with _opened(wanted, domain, persons) as (session, source):
+    with _opened(request, domain, persons) as (session, source):
         size = MOST_COLUMNS if session.one_snapshot and not persons else len(domain.names)
         rest = counts
         for part in parts(domain, tables, size):
@@ -152,40 +152,40 @@ def count_tables(
     return PushdownCounts(counts, session.version, session.read_at.isoformat(timespec="seconds"))
 
 
-def fit(wanted: CountRequest, domain: Domain, options: ReadOptions, persons: Persons | None) -> TableFit:
+def fit(request: CountRequest, domain: Domain, options: ReadOptions, persons: Persons | None) -> TableFit:
     """How a table fits its declarations, in numbers of rows alone: no text of it comes here. Raises SourceFault."""
     reasons = np.zeros((len(domain.attributes), len(REASONS)), dtype=np.int64)
     rows = np.zeros(5, dtype=np.int64)
     leaving = [attribute for attribute in domain.attributes if attribute.leaves_out]
-    with _opened(wanted, domain, persons) as (session, source):
+    with _opened(request, domain, persons) as (session, source):
         _add(session, reasons.reshape(-1), lambda: reasons_statement(source, domain, options.settled()))
         _add(session, rows, lambda: rows_statement(source, leaving, options.settled(), persons))
     columns = tuple(
-        column_fit(attribute, dict(zip(REASONS, found, strict=True)), ())
-        for attribute, found in zip(domain.attributes, reasons.tolist(), strict=True)
+        column_fit(attribute, dict(zip(REASONS, counts, strict=True)), ())
+        for attribute, counts in zip(domain.attributes, reasons.tolist(), strict=True)
     )
     people, all_rows, left_out, beyond, without = rows.tolist()
-    found_persons = PersonFit(people, without, persons.max_rows, beyond) if persons else None
-    return TableFit(all_rows, left_out, columns, found_persons)
+    person_fit = PersonFit(people, without, persons.max_rows, beyond) if persons else None
+    return TableFit(all_rows, left_out, columns, person_fit)
 
 
 @contextmanager
 def _opened(
-    wanted: CountRequest, domain: Domain, persons: Persons | None
+    request: CountRequest, domain: Domain, persons: Persons | None
 ) -> Iterator[tuple[engine.Session, QuerySource]]:
     """A session and the table in it, once both are found to be what the dataset was made from."""
-    connection = wanted.table.connection
+    connection = request.table.connection
     speaking = engine_of(connection)
-    source = speaking.source(wanted.table)
+    source = speaking.source(request.table)
     with speaking.reading(connection) as session:
-        if _identity(session, wanted.table) != wanted.identity:
+        if _identity(session, request.table) != request.identity:
             raise SourceFault("other", _(OTHER_TABLE))
         names = [*domain.read, *([persons.column] if persons else [])]
-        _check_definition(session, source, wanted, names)
-        types = {name: TYPES[wanted.types[name]] for name in names}
+        _check_definition(session, source, request, names)
+        types = {name: TYPES[request.types[name]] for name in names}
         yield session, QuerySource(_dialect(connection, session), source, types)
         # Where nothing keeps a table as it was described, it may have changed before it was counted.
-        _check_definition(session, source, wanted, names)
+        _check_definition(session, source, request, names)
 
 
 def _dialect(connection: Connection, session: engine.Session) -> SqlDialect:
@@ -215,22 +215,22 @@ def _identity(session: engine.Session, table: SharedTable) -> str:
 
 
 def _check_definition(
-    session: engine.Session, source: str, wanted: CountRequest, names: Sequence[str]
+    session: engine.Session, source: str, request: CountRequest, names: Sequence[str]
 ) -> None:
     """Raise SourceFault unless a table has the columns and the definition with which its dataset was made."""
-    _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
-    found = session.definition(wanted.table)
-    definitions.check(wanted.definition, found, vouched=bool(wanted.table.vouched))
+    _check_types(request, {c.name: c.type for c in session.describe(source)}, names)
+    current = session.definition(request.table)
+    definitions.check(request.definition, current, vouched=bool(request.table.vouched))
 
 
-def _check_types(wanted: CountRequest, found: dict[str, str], names: Sequence[str]) -> None:
-    if gone := [name for name in names if name not in found]:
+def _check_types(request: CountRequest, current: dict[str, str], names: Sequence[str]) -> None:
+    if gone := [name for name in names if name not in current]:
         raise SourceFault(
             "column",
             _("The table has no column %(names)s any more. Ask an administrator.")
             % {"names": ", ".join(gone)},
         )
-    if changed := [name for name in names if found[name] != wanted.types[name]]:
+    if changed := [name for name in names if current[name] != request.types[name]]:
         raise SourceFault(
             "type",
             _(

@@ -26,8 +26,8 @@ class DecimalTexts(SqlDialect):
 
     def exact_read(self, text: Expr) -> Expr:
         """Digits without zeros at either end, and a power of 10."""
-        whole, fraction, power = (self.group(text, WRITTEN, group) for group in (1, 2, 3))
-        significant = self.without(call("concat", whole, fraction), r"\A0+")
+        integer_part, fraction, power = (self.group(text, WRITTEN, group) for group in (1, 2, 3))
+        significant = self.without(call("concat", integer_part, fraction), r"\A0+")
         short = self.without(significant, r"0+\z")
         given = exp.Coalesce(this=self.parsed(power, "int"), expressions=[exp.convert(0)])
         zeros = call("length", significant) - call("length", short)
@@ -36,7 +36,7 @@ class DecimalTexts(SqlDialect):
         written = call("concat", sign, short, _text("e"), exp.cast(shift, "text"))
         return exp.case().when(short.eq(_text("")), _text("0")).else_(written)
 
-    def is_short_whole(self, number: Expr) -> Expr:
+    def is_short_integer(self, number: Expr) -> Expr:
         return self.matches(number, "-?[0-9]{1,18}")
 
     def plain_digits(self, text: Expr) -> Expr:

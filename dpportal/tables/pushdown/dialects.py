@@ -73,24 +73,26 @@ class SqlDialect(ABC):
         """A double of a column of doubles, as `held` has it."""
         return held
 
-    def whole_of(self, number: Expr) -> Expr:
+    def integer_of(self, number: Expr) -> Expr:
         """A whole exact number below 10^18 as one of 64 bits."""
         return exp.cast(number, "bigint")
 
-    def whole_of_double(self, number: Expr) -> Expr:
+    def integer_of_double(self, number: Expr) -> Expr:
         """A whole double below 2^63 as a number of 64 bits."""
         return exp.cast(number, "bigint")
 
-    def is_short_whole(self, number: Expr) -> Expr:
+    def is_short_integer(self, number: Expr) -> Expr:
         """Whether an exact number is a whole one below 10^18."""
         short = exp.Abs(this=number) < exp.Literal.number(10**18)
         return exp.and_(short, number.eq(exp.Floor(this=number)))
 
-    def widened(self, single: Expr, whole_below: float) -> Expr:
+    def widened(self, single: Expr, integral_below: float) -> Expr:
         """The double that the shortest digits of a float of 32 bits write; a whole one below a bound is itself."""
         double = exp.cast(single, "double")
-        whole = exp.and_(double.eq(exp.Floor(this=double)), exp.Abs(this=double) < self.double(whole_below))
-        return exp.case().when(whole, double).else_(exp.cast(exp.cast(single, "text"), "double"))
+        integral = exp.and_(
+            double.eq(exp.Floor(this=double)), exp.Abs(this=double) < self.double(integral_below)
+        )
+        return exp.case().when(integral, double).else_(exp.cast(exp.cast(single, "text"), "double"))
 
     def group(self, text: Expr, pattern: str, group: int) -> Expr:
         """What a group of a pattern holds, of a text that is wholly of it."""
@@ -106,12 +108,12 @@ class SqlDialect(ABC):
         """The day of a day or moment, as `held` has it."""
         return exp.cast(held, "date")
 
-    def day_made(self, year: Expr, month: Expr, day: Expr) -> Expr:
+    def date_from_parts(self, year: Expr, month: Expr, day: Expr) -> Expr:
         """A day from its numbers, NULL for one that there is not; a year is one of 1000 to 9999."""
         first = call("make_date", year, month, exp.convert(1))
-        found = exp.paren(first) + exp.paren(day - exp.convert(1))
+        date = exp.paren(first) + exp.paren(day - exp.convert(1))
         # The 30th of February is a day of March.
-        return exp.case().when(self.part("MONTH", exp.paren(found)).eq(month), found)
+        return exp.case().when(self.part("MONTH", exp.paren(date)).eq(month), date)
 
     def days_since(self, first: dt.date, day: Expr) -> Expr:
         """How many days after the first one a day is."""
@@ -131,8 +133,8 @@ class SqlDialect(ABC):
 
     def turns(self, rows: Select, person: str, cells: Sequence[str]) -> Select:
         """The rows with the turn of each among its person's, in random order. cells: of a row, which decide nothing."""
-        drawn = exp.Order(expressions=[exp.Ordered(this=exp.Rand())])
-        turn = exp.Window(this=exp.RowNumber(), partition_by=[exp.column(person)], order=drawn)
+        at_random = exp.Order(expressions=[exp.Ordered(this=exp.Rand())])
+        turn = exp.Window(this=exp.RowNumber(), partition_by=[exp.column(person)], order=at_random)
         known = rows.subquery("known", copy=False)
         return exp.select("*", exp.alias_(turn, "turn")).from_(known, copy=False)
 
@@ -177,7 +179,7 @@ class SqlDialect(ABC):
         """A moment with a zone as that of UTC."""
 
     @abstractmethod
-    def whole_quotient(self, number: Expr, divisor: int) -> Expr:
+    def integer_quotient(self, number: Expr, divisor: int) -> Expr:
         """A whole number of at least 0 divided by one above it, rounded down."""
 
     @abstractmethod
@@ -186,21 +188,21 @@ class SqlDialect(ABC):
 
     def edges_compared(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
         """The same, of few edges."""
-        found = exp.case()
+        case = exp.case()
         for passed, edge in enumerate(edges):
-            found = found.when(value < self.edge(edge, kind), exp.convert(passed))
-        return found.else_(exp.convert(len(edges))) if edges else exp.convert(0)
+            case = case.when(value < self.edge(edge, kind), exp.convert(passed))
+        return case.else_(exp.convert(len(edges))) if edges else exp.convert(0)
 
     def edge(self, edge: float, kind: str) -> Expr:
         """A declared edge. kind: bigint or double."""
         return self.double(edge) if kind == "double" else exp.convert(edge)
 
     def search(
-        self, value: Expr, edges: Sequence[float], kind: str, found: Callable[[int], Expr], *, even: bool
+        self, value: Expr, edges: Sequence[float], kind: str, earlier: Callable[[int], Expr], *, even: bool
     ) -> list[Expr]:
         """Expressions that in turn lead to the bin of a value among rising edges, from the first bin's lower one on.
 
-        found: names what one of them gave, by its place. even: whether all bins are of one width.
+        earlier: names what one of them gave, by its place. even: whether all bins are of one width.
         """
         return [self.edges_passed(value, edges[1:-1], kind)]
 
@@ -276,7 +278,7 @@ class Postgres(SqlDialect):
     def in_utc(self, moment: Expr) -> Expr:
         return call("timezone", exp.Literal.string("UTC"), moment)
 
-    def whole_quotient(self, number: Expr, divisor: int) -> Expr:
+    def integer_quotient(self, number: Expr, divisor: int) -> Expr:
         return exp.Div(this=exp.paren(number), expression=exp.convert(divisor), typed=True, safe=False)
 
     def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
@@ -305,10 +307,10 @@ def scientific(number: Fraction) -> str:
     digits, power = abs(number), 0
     while digits.denominator != 1:
         digits, power = digits * 10, power - 1
-    whole = str(digits.numerator)
-    kept = whole.rstrip("0")
+    written = str(digits.numerator)
+    trimmed = written.rstrip("0")
     sign = "-" if number < 0 else ""
-    return f"{sign}{kept}e{power + len(whole) - len(kept)}" if kept else "0"
+    return f"{sign}{trimmed}e{power + len(written) - len(trimmed)}" if trimmed else "0"
 
 
 def starts_with(text: Expr, beginning: str) -> Expr:

@@ -18,7 +18,7 @@ from sqlglot.expressions import Expr
 
 from dpportal.tables.meaning.dates import FIRST_OF_1900S, MONTHS, DatePattern, date_pattern
 from dpportal.tables.meaning.number_syntax import (
-    EXACT_WHOLE,
+    EXACT_INTEGER,
     FALSE_WORDS,
     FURTHEST,
     INFINITE,
@@ -31,7 +31,7 @@ from dpportal.tables.meaning.number_syntax import (
 )
 from dpportal.tables.meaning.parse_options import ReadOptions
 from dpportal.tables.pushdown.dialects import SqlDialect, call, starts_with
-from dpportal.tables.pushdown.types import ENDLESS, STORED, WHOLE_DOUBLES, ColumnType, Value
+from dpportal.tables.pushdown.types import ENDLESS, INTEGRAL_DOUBLES, STORED, ColumnType, Value
 
 FIRST_DAY, LAST_DAY = dt.date(1000, 1, 1), dt.date(9999, 12, 31)
 NUMBERS = ("int2", "int4", "int8", "numeric", "float4", "float8")
@@ -39,7 +39,7 @@ NUMBERS = ("int2", "int4", "int8", "numeric", "float4", "float8")
 
 @dataclass(frozen=True)
 class Field:
-    """A column as one row has it. raw, value, number: names of what `found`, `read` and `as_number` give.
+    """A column as one row has it. raw, value, number: names of what `content`, `read` and `as_number` give.
 
     plain: of a stored text, its number where the text is a plain one and one is stored; always: wherever there is a
     text. declared: of a category, texts that are read as what they are; most rows have one of them, which nothing else
@@ -56,17 +56,17 @@ class Field:
     always: bool = False
     declared: tuple[str, ...] = ()
 
-    def found(self, column: Expr) -> Expr:
+    def content(self, column: Expr) -> Expr:
         """What the column holds, a text between its spaces where these do not count."""
         if self.type.is_text:
-            text = self.text_found(column, strip=self.options.strip)
+            text = self.text_content(column, strip=self.options.strip)
             if not self.declared:
                 return text
             stored = self.dialect.text(column, self.type.name)
             return exp.case().when(stored.isin(*self.declared), stored).else_(text)
         return self.dialect.held(column, self.type.name)
 
-    def text_found(self, column: Expr, *, strip: bool) -> Expr:
+    def text_content(self, column: Expr, *, strip: bool) -> Expr:
         text: Expr = self.dialect.written(column, self.type.name)
         if self.type is not STORED:
             text = call("replace", text, exp.Literal.string("\r\n"), exp.Literal.string("\n"))
@@ -111,10 +111,10 @@ class Field:
         elif self.type.name == "float8":
             double = self.dialect.double_held(value)
         else:
-            double = self.dialect.widened(value, WHOLE_DOUBLES)
+            double = self.dialect.widened(value, INTEGRAL_DOUBLES)
         return exp.case().when(no_number, exp.null()).else_(double)
 
-    def as_whole(self) -> Expr:
+    def as_integer(self) -> Expr:
         """As a whole number of 64 bits: exact where it is one, else the floor of its double."""
         if self.type.name in ("int2", "int4", "int8"):
             return exp.cast(self.value, "bigint")
@@ -122,26 +122,26 @@ class Field:
         if self.type.is_text:
             plain = self._without_marks()
             exact = exp.and_(
-                self._matches(number_pattern(self.options)), self.dialect.matches(plain, EXACT_WHOLE)
+                self._matches(number_pattern(self.options)), self.dialect.matches(plain, EXACT_INTEGER)
             )
             read = exp.case().when(exact, self.dialect.parsed(plain, "bigint")).else_(floor)
             return self._or_plain(lambda plain: exp.cast(exp.Floor(this=plain), "bigint"), read)
         if self.type.name == "numeric":
-            short = self.dialect.is_short_whole(self.value)
-            return exp.case().when(short, self.dialect.whole_of(self.value)).else_(floor)
+            short = self.dialect.is_short_integer(self.value)
+            return exp.case().when(short, self.dialect.integer_of(self.value)).else_(floor)
         return floor
 
     def as_truth(self) -> Expr:
         """1 for a word or number of yes, 0 for one of no, NULL otherwise."""
         if self.type.name == "bool":
             return exp.case().when(self.value, exp.convert(1)).when(exp.not_(self.value), exp.convert(0))
-        found = exp.case()
+        case = exp.case()
         if self.type.is_text:
             word = call("lower", self.dialect.plain(self.value))
-            found = found.when(word.isin(*TRUE_WORDS), exp.convert(1))
-            found = found.when(word.isin(*FALSE_WORDS), exp.convert(0))
+            case = case.when(word.isin(*TRUE_WORDS), exp.convert(1))
+            case = case.when(word.isin(*FALSE_WORDS), exp.convert(0))
         one, zero = self.dialect.double(1.0), self.dialect.double(0.0)
-        return found.when(self.number.eq(one), exp.convert(1)).when(self.number.eq(zero), exp.convert(0))
+        return case.when(self.number.eq(one), exp.convert(1)).when(self.number.eq(zero), exp.convert(0))
 
     def as_day(self) -> Expr:
         """As a date of the years 1000 to 9999, NULL if it is none; a time of day is passed over."""
@@ -160,13 +160,15 @@ class Field:
 
     def values_of(self, texts: Sequence[str]) -> list[tuple[Expr, int]]:
         """The values whose texts are given, each with its text's place; the first of two that are the same."""
-        found: dict[Value | None, int] = {}
+        places: dict[Value | None, int] = {}
         for place, text in enumerate(texts):
-            wanted = prepared(text, self.options)
-            found.setdefault(self.type.value_of(wanted) if self.type.value_of else wanted, place)
+            prepared_text = prepared(text, self.options)
+            places.setdefault(
+                self.type.value_of(prepared_text) if self.type.value_of else prepared_text, place
+            )
         return [
             (literal(self.dialect, self.type, value), place)
-            for value, place in found.items()
+            for value, place in places.items()
             if value is not None
         ]
 
@@ -182,10 +184,10 @@ class Field:
         """What is made of the stored plain number where there is one, else what is read of the text."""
         if self.plain is None:
             return read
-        found = of_plain(self.plain)
+        of_stored = of_plain(self.plain)
         if self.always:
-            return found
-        return exp.case().when(self.plain.is_(exp.null()).not_(), found).else_(read)
+            return of_stored
+        return exp.case().when(self.plain.is_(exp.null()).not_(), of_stored).else_(read)
 
     def _number_of_text(self) -> Expr:
         plain = self._without_marks()
@@ -203,11 +205,11 @@ class Field:
 
     def _endless(self) -> Expr:
         """Of days and moments only those without an end are written like a number."""
-        found = exp.case()
+        case = exp.case()
         for text, number in zip(ENDLESS, ("", "-"), strict=True):
             end = literal(self.dialect, self.type, text)
-            found = found.when(self.value.eq(end), self.dialect.infinity(number))
-        return found
+            case = case.when(self.value.eq(end), self.dialect.infinity(number))
+        return case
 
     def _without_marks(self) -> Expr:
         """A number's text with a point and without marks between thousands."""
@@ -225,12 +227,12 @@ class Field:
         low, high = self.dialect.double(-FURTHEST), self.dialect.double(FURTHEST)
         floor = exp.Floor(this=self.number)
         clamped = exp.case().when(self.number < low, low).when(self.number > high, high).else_(floor)
-        return self.dialect.whole_of_double(clamped)
+        return self.dialect.integer_of_double(clamped)
 
     def _day_of_text(self, text: Expr) -> Expr:
         form = date_pattern(str(self.options.date_format))
         year, month = self._year(text, form), self._month(text, form)
-        day = self.dialect.day_made(year, month, self._group(text, form, form.day))
+        day = self.dialect.date_from_parts(year, month, self._group(text, form, form.day))
         return exp.case().when(self.dialect.matches(text, form.pattern), day)
 
     def _group(self, text: Expr, form: DatePattern, group: int) -> Expr:
@@ -250,10 +252,10 @@ class Field:
             return self._group(text, form, form.month)
         written = self.dialect.group(text, form.pattern, form.month)
         name = call("lower", call("left", written, exp.convert(3)))
-        found = exp.case()
+        case = exp.case()
         for number, month in enumerate(MONTHS, 1):
-            found = found.when(name.eq(exp.Literal.string(month)), exp.convert(number))
-        return found
+            case = case.when(name.eq(exp.Literal.string(month)), exp.convert(number))
+        return case
 
 
 FIRST_COMBINING = "\u0300"

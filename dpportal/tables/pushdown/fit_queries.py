@@ -69,11 +69,11 @@ def rows_statement(
     once = once.from_(by_person.subquery("persons", copy=False), copy=False)
     places = source.dialect.each_row([_number(exp.convert(place)) for place in range(len(sums))])
     each = exp.select("*", exp.alias_(places, "place")).from_(once.subquery("sums", copy=False), copy=False)
-    found = exp.case()
+    case = exp.case()
     for place in range(len(sums)):
-        found = found.when(exp.column("place").eq(exp.convert(place)), numbered("sum", place))
-    told = exp.select("place", exp.alias_(found, "n")).from_(each.subquery("told", copy=False), copy=False)
-    return source.dialect.sql(told)
+        case = case.when(exp.column("place").eq(exp.convert(place)), numbered("sum", place))
+    numbers = exp.select("place", exp.alias_(case, "n")).from_(each.subquery("told", copy=False), copy=False)
+    return source.dialect.sql(numbers)
 
 
 def _left_out(source: QuerySource, attribute: Attribute, place: int) -> Expr:
@@ -89,16 +89,16 @@ def _number(term: Expr) -> Expr:
 def reason_of(dialect: SqlDialect, attribute: Attribute, place: int) -> Expr:
     """Which of the reasons a row's field does not fit for, NULL where it does."""
     field, value = numbered("field", place), numbered("value", place)
-    found = exp.case().when(field.is_(exp.null()), _place_of(MISSING))
+    case = exp.case().when(field.is_(exp.null()), _place_of(MISSING))
     if isinstance(attribute, Categorical):
         # A text that reads like the label of the cell for all others is not declared by that.
-        return found.when(numbered(LABEL, place).is_(exp.null()), _place_of(UNDECLARED))
-    found = found.when(value.is_(exp.null()), _place_of(UNREADABLE))
+        return case.when(numbered(LABEL, place).is_(exp.null()), _place_of(UNDECLARED))
+    case = case.when(value.is_(exp.null()), _place_of(UNREADABLE))
     if isinstance(attribute, Boolean):
-        return found
+        return case
     assert isinstance(attribute, Integer | Real | Date)
     lower, upper = (bound(dialect, each) for each in (attribute.lower, attribute.upper))
-    return found.when(value < lower, _place_of(BELOW)).when(value > upper, _place_of(ABOVE))
+    return case.when(value < lower, _place_of(BELOW)).when(value > upper, _place_of(ABOVE))
 
 
 def _place_of(reason: str) -> Expr:

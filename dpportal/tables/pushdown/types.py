@@ -20,7 +20,7 @@ from dpportal.tables.facts import Kind
 from mechanisms.domain import Attribute, Date
 from mechanisms.number_text import number_written
 
-WHOLE_DOUBLES = 2.0**53
+INTEGRAL_DOUBLES = 2.0**53
 LONGEST_INTEGER = 19
 Value = str | int | float | bool | Decimal | dt.date | dt.datetime
 
@@ -88,7 +88,7 @@ def _float(text: str, digits: Callable[[float], str], narrowed: Callable[[str], 
         number = narrowed(text)
     if not math.isfinite(number):
         return None
-    if number.is_integer() and abs(number) < WHOLE_DOUBLES:
+    if number.is_integer() and abs(number) < INTEGRAL_DOUBLES:
         return number if text == str(int(number)) else None
     return number if text == _shortest(digits(number)) else None
 
@@ -175,7 +175,7 @@ def number_of(declared: ColumnType, number: Fraction) -> Value | None:
 
 def written_by(declared: ColumnType, number: float) -> Fraction:
     """The number that a float's text writes."""
-    if number.is_integer() and abs(number) < WHOLE_DOUBLES:
+    if number.is_integer() and abs(number) < INTEGRAL_DOUBLES:
         return Fraction(number)
     stored = np.float32(number) if declared.name == "float4" else np.float64(number)
     return Fraction(np.format_float_scientific(stored, trim="-"))

@@ -113,10 +113,10 @@ class FieldDigests:
             return self._of_texts(stored.texts)
         if not numbers.null_count:
             return _of_numbers(numbers)
-        found = of_numbers(numbers.fill_null(0.0).to_numpy())
+        digests = of_numbers(numbers.fill_null(0.0).to_numpy())
         absent = numbers.is_null().to_numpy(zero_copy_only=False)
-        found[absent] = self._of_texts(stored.texts.filter(pa.array(absent))).of_rows
-        return Fields(found)
+        digests[absent] = self._of_texts(stored.texts.filter(pa.array(absent))).of_rows
+        return Fields(digests)
 
     def _of_texts(self, texts: pa.Array) -> Fields:
         if texts.null_count == len(texts):
@@ -136,15 +136,15 @@ class FieldDigests:
         return np.array([self._of_one(text) for text in texts.to_pylist()], np.uint64)
 
     def _of_one(self, text: str | None) -> int:
-        if (found := self._known.get(text)) is None:
-            self._known[text] = found = of_text(text)
-        return found
+        if (digest := self._known.get(text)) is None:
+            self._known[text] = digest = of_text(text)
+        return digest
 
     def _of_many(self, texts: pa.Array) -> np.ndarray:
         self._connection.register("texts", pa.table({"text": texts}))
-        found: pa.Table = self._connection.sql(TEXTS).to_arrow_table()
+        table: pa.Table = self._connection.sql(TEXTS).to_arrow_table()
         self._connection.unregister("texts")
-        number, digest = found["number"].combine_chunks(), found["digest"].combine_chunks()
+        number, digest = table["number"].combine_chunks(), table["digest"].combine_chunks()
         of_number = number.is_valid().to_numpy(zero_copy_only=False)
         digests: np.ndarray = digest.fill_null(EMPTY).to_numpy().copy()
         digests[of_number] = of_numbers(number.drop_null().to_numpy())

@@ -44,11 +44,11 @@ class Sample:
         One that is too large now is too large for good, so no count is cut short.
         """
         within = numbers <= self.bound
-        found = numbers[within]
-        if not len(found):
+        own = numbers[within]
+        if not len(own):
             return
-        counts = np.ones(len(found), np.uint64) if times is None else times[within]
-        merged, places = np.unique(np.concatenate([self.numbers, found]), return_inverse=True)
+        counts = np.ones(len(own), np.uint64) if times is None else times[within]
+        merged, places = np.unique(np.concatenate([self.numbers, own]), return_inverse=True)
         total = np.zeros(len(merged), np.uint64)
         np.add.at(total, places, np.concatenate([self.counts, counts]))
         self.numbers, self.counts = merged[: self.size], total[: self.size]
@@ -142,8 +142,8 @@ def likeness(one: Sketch, other: Sketch) -> Likeness:
 def _common(one: Sample, other: Sample) -> tuple[int, int, int]:
     """How much is in both, in one and in the other, of all numbers below which neither sample leaves anything out."""
     bound = min(one.bound, other.bound)
-    kept = [(s.numbers[s.numbers <= bound], s.counts[s.numbers <= bound]) for s in (one, other)]
-    (numbers, counts), (other_numbers, other_counts) = kept
+    below = [(s.numbers[s.numbers <= bound], s.counts[s.numbers <= bound]) for s in (one, other)]
+    (numbers, counts), (other_numbers, other_counts) = below
     _both, at, other_at = np.intersect1d(numbers, other_numbers, assume_unique=True, return_indices=True)
     shared = int(np.minimum(counts[at], other_counts[other_at]).sum())
     return shared, int(counts.sum()), int(other_counts.sum())

@@ -55,7 +55,7 @@ def cell_by_reference(attribute: Attribute, field: str | None, options: ReadOpti
     if isinstance(attribute, Date):
         day = python_semantics.day_of(text, options)
         return attribute.missing if day is None else reference_bin(attribute, day, lambda b, d: d <= b[1])
-    read = python_semantics.whole_of if isinstance(attribute, Integer) else python_semantics.number_of
+    read = python_semantics.integer_of if isinstance(attribute, Integer) else python_semantics.number_of
     number = read(text, options)
     if number is None:
         return attribute.missing

@@ -65,7 +65,7 @@ def reason(attribute: Attribute, field: str) -> str | None:
     if isinstance(attribute, Boolean):
         return "unreadable" if python_semantics.truth_of(text, OPTIONS) is None else None
     read = {
-        Integer: python_semantics.whole_of,
+        Integer: python_semantics.integer_of,
         Real: python_semantics.number_of,
         Date: python_semantics.day_of,
     }[type(attribute)]

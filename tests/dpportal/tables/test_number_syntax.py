@@ -56,7 +56,7 @@ def read_by_reference(field: str | None, options: ReadOptions) -> tuple:
     text = python_semantics.text_of(field, options)
     readers = (
         python_semantics.number_of,
-        python_semantics.whole_of,
+        python_semantics.integer_of,
         python_semantics.truth_of,
         python_semantics.day_of,
     )
@@ -121,9 +121,9 @@ def test_a_text_of_more_than_a_thousand_characters_is_no_number(database):
 
 
 def test_whole_numbers_are_exact_up_to_eighteen_digits():
-    assert python_semantics.whole_of("999999999999999999", PLAIN) == 999_999_999_999_999_999
-    assert python_semantics.whole_of("17.9", PLAIN) == 17
-    assert python_semantics.whole_of("-0.5", PLAIN) == -1
+    assert python_semantics.integer_of("999999999999999999", PLAIN) == 999_999_999_999_999_999
+    assert python_semantics.integer_of("17.9", PLAIN) == 17
+    assert python_semantics.integer_of("-0.5", PLAIN) == -1
 
 
 @pytest.mark.parametrize(

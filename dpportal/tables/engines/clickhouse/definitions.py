@@ -52,9 +52,9 @@ CALLED = re.compile(r", function_name: (\w+), function_type: (\w+)")
 
 @dataclass
 class ClickHouseDefinitions:
-    """asked: runs a statement that reads no row. quote: a name as a literal."""
+    """fetch: runs a statement that reads no row. quote: a name as a literal."""
 
-    asked: QueryRunner
+    fetch: QueryRunner
     quote: Callable[[str], str]
     texts: dict[str, str] = field(default_factory=dict)
     shifts: set[str] = field(default_factory=set)
@@ -79,9 +79,9 @@ class ClickHouseDefinitions:
         if not names:
             return
         listed = ", ".join(map(self.quote, sorted(names)))
-        known = {row["place"]: row for row in self.asked(TABLES_OF.format(listed))}
+        known = {row["place"]: row for row in self.fetch(TABLES_OF.format(listed))}
         columns: dict[str, list[Json]] = {}
-        for row in self.asked(COLUMNS_OF.format(listed)):
+        for row in self.fetch(COLUMNS_OF.format(listed)):
             if with_columns or row["default_kind"] == "ALIAS":
                 columns.setdefault(row.pop("place"), []).append(row)
         policies = self._policies(listed)
@@ -107,21 +107,21 @@ class ClickHouseDefinitions:
             self.shifts.add("foreign")
 
     def _policies(self, listed: str) -> dict[str, list[Json]]:
-        found: dict[str, list[Json]] = {}
+        policies: dict[str, list[Json]] = {}
         # Not every user may see them.
         try:
-            for row in self.asked(POLICIES_OF.format(listed)):
-                found.setdefault(row.pop("place"), []).append(row)
+            for row in self.fetch(POLICIES_OF.format(listed)):
+                policies.setdefault(row.pop("place"), []).append(row)
         except SourceFault as fault:
             if fault.code in PASSING:
                 raise
-        return found
+        return policies
 
     def _called(self, tree: list[str]) -> Iterator[str]:
         called = {match[1] for line in tree if (match := CALLED.search(line)) and match[2] == "ordinary"}
         if not called:
             return
-        for row in self.asked(FUNCTIONS_OF.format(", ".join(map(self.quote, sorted(called))))):
+        for row in self.fetch(FUNCTIONS_OF.format(", ".join(map(self.quote, sorted(called))))):
             if row["name"] == "arrayJoin":
                 yield "rows"
             elif row["origin"] != "System":
@@ -130,7 +130,7 @@ class ClickHouseDefinitions:
                 yield "volatile"
 
     def _tree(self, select: str) -> list[str]:
-        return [line["explain"] for line in self.asked(f"EXPLAIN QUERY TREE {select}")]
+        return [line["explain"] for line in self.fetch(f"EXPLAIN QUERY TREE {select}")]
 
 
 def _nodes(tree: list[str]) -> Iterator[tuple[str, str, str]]:

@@ -17,7 +17,7 @@ from dpportal.tables.meaning.python_semantics import capital, small
 from dpportal.tables.pushdown.decimals import DecimalTexts
 from dpportal.tables.pushdown.dialects import FEW_EDGES, call, letters
 
-WHOLE = r"\A(?:{})\z"
+FULL_MATCH = r"\A(?:{})\z"
 PARSERS = {"int": "toInt32OrNull", "bigint": "toInt64OrNull", "double": "toFloat64OrNull"}
 FLOATS = {"float4": ("<f", "<I", "UInt32"), "float8": ("<d", "<Q", "UInt64")}
 # A whole number from here on is one without a sign there, which does not go together with one that has a sign.
@@ -44,9 +44,9 @@ class ClickHouse(DecimalTexts):
 
     def sql(self, expression: Expr) -> str:
         for number in [node for node in expression.find_all(exp.Literal) if _is_large(node)]:
-            whole: Expr = number.parent if isinstance(number.parent, exp.Neg) else number
-            sign = "" if whole is number else "-"
-            whole.replace(call("toInt64", _text(f"{sign}{number.this}")))
+            signed: Expr = number.parent if isinstance(number.parent, exp.Neg) else number
+            sign = "" if signed is number else "-"
+            signed.replace(call("toInt64", _text(f"{sign}{number.this}")))
         return super().sql(expression)
 
     def plain(self, text: Expr) -> Expr:
@@ -70,8 +70,8 @@ class ClickHouse(DecimalTexts):
         if type_name in FLOATS:
             not_a_number, zero = (_bits(number, type_name) for number in (float("nan"), 0.0))
             bits = call(f"reinterpretAs{FLOATS[type_name][2]}", column)
-            found = exp.case().when(call("isNaN", column), not_a_number)
-            return found.when(column.eq(exp.convert(0)), zero).else_(bits)
+            case = exp.case().when(call("isNaN", column), not_a_number)
+            return case.when(column.eq(exp.convert(0)), zero).else_(bits)
         if type_name == "date":
             since = call("toInt64", call("toInt32", call("toDate32", column)))
             return since + exp.convert((EPOCH - FIRST_DAY).days)
@@ -88,21 +88,23 @@ class ClickHouse(DecimalTexts):
     def parsed(self, text: Expr, kind: str) -> Expr:
         return call(PARSERS[kind], text)
 
-    def whole_of(self, number: Expr) -> Expr:
+    def integer_of(self, number: Expr) -> Expr:
         return self.parsed(number, "bigint")
 
-    def whole_of_double(self, number: Expr) -> Expr:
+    def integer_of_double(self, number: Expr) -> Expr:
         # A cast ends the query at what is behind a NULL, which may be no number.
         return call("accurateCastOrNull", number, _text("Int64"))
 
-    def widened(self, single: Expr, whole_below: float) -> Expr:
+    def widened(self, single: Expr, integral_below: float) -> Expr:
         single = call("reinterpretAsFloat32", single)
         double = exp.cast(single, "double")
-        whole = exp.and_(double.eq(exp.Floor(this=double)), exp.Abs(this=double) < self.double(whole_below))
-        return exp.case().when(whole, double).else_(self.double_read(exp.cast(single, "text")))
+        integral = exp.and_(
+            double.eq(exp.Floor(this=double)), exp.Abs(this=double) < self.double(integral_below)
+        )
+        return exp.case().when(integral, double).else_(self.double_read(exp.cast(single, "text")))
 
     def group(self, text: Expr, pattern: str, group: int) -> Expr:
-        return call("regexpExtract", text, _text(WHOLE.format(pattern)), exp.convert(group))
+        return call("regexpExtract", text, _text(FULL_MATCH.format(pattern)), exp.convert(group))
 
     def without(self, text: Expr, pattern: str) -> Expr:
         return call("replaceRegexpOne", text, _text(pattern), _text(""))
@@ -114,17 +116,17 @@ class ClickHouse(DecimalTexts):
         if type_name == "date":
             return held
         since = exp.paren(held + exp.convert((EPOCH - FIRST_DAY).days * DAY_MICROSECONDS))
-        return self.whole_quotient(since, DAY_MICROSECONDS)
+        return self.integer_quotient(since, DAY_MICROSECONDS)
 
-    def day_made(self, year: Expr, month: Expr, day: Expr) -> Expr:
+    def date_from_parts(self, year: Expr, month: Expr, day: Expr) -> Expr:
         first = CALENDAR.year % CALENDAR_YEARS
-        rounds = self.whole_quotient(year - exp.convert(first), CALENDAR_YEARS)
+        rounds = self.integer_quotient(year - exp.convert(first), CALENDAR_YEARS)
         alike = exp.paren(exp.paren(year) - exp.convert(first)) % exp.convert(CALENDAR_YEARS)
-        made = call("makeDate32", alike + exp.convert(CALENDAR.year), month, day)
+        date = call("makeDate32", alike + exp.convert(CALENDAR.year), month, day)
         # The 30th of February is a day of March.
-        real = call("toDayOfMonth", made).eq(day)
+        real = call("toDayOfMonth", date).eq(day)
         passed = exp.paren(rounds - exp.convert(CALENDAR.year // CALENDAR_YEARS)) * exp.convert(CALENDAR_DAYS)
-        return exp.case().when(real, self.held(made, "date") + passed)
+        return exp.case().when(real, self.held(date, "date") + passed)
 
     def days_since(self, first: dt.date, day: Expr) -> Expr:
         return day - self.day(first)
@@ -136,7 +138,7 @@ class ClickHouse(DecimalTexts):
         date = call("addDays", call("toDate32", _text(str(CALENDAR))), alike)
         if part == "MONTH":
             return call("toInt64", call("toMonth", date))
-        passed = self.whole_quotient(since, CALENDAR_DAYS) - exp.convert(rounds)
+        passed = self.integer_quotient(since, CALENDAR_DAYS) - exp.convert(rounds)
         return call("toInt64", call("toYear", date)) + exp.paren(passed) * exp.convert(CALENDAR_YEARS)
 
     def lookup(self, pairs: Sequence[tuple[Expr, int]], name: str) -> Expr:
@@ -164,7 +166,7 @@ class ClickHouse(DecimalTexts):
         return exp.case().when(_simple(text), text).else_(call("normalizeUTF8NFC", text))
 
     def matches(self, text: Expr, pattern: str) -> Expr:
-        return call("match", text, _text(WHOLE.format(pattern)))
+        return call("match", text, _text(FULL_MATCH.format(pattern)))
 
     def without_capitals(self, text: Expr) -> Expr:
         large = call("normalizeUTF8NFC", call("translateUTF8", text, *map(_text, letters(capital))))
@@ -180,7 +182,7 @@ class ClickHouse(DecimalTexts):
     def in_utc(self, moment: Expr) -> Expr:
         return call("toDateTime64", moment, exp.convert(6), _text("UTC"))
 
-    def whole_quotient(self, number: Expr, divisor: int) -> Expr:
+    def integer_quotient(self, number: Expr, divisor: int) -> Expr:
         return call("intDiv", number, exp.convert(divisor))
 
     def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
@@ -217,8 +219,8 @@ def _bits(number: float, type_name: str) -> Expr:
     form, bits, _name = FLOATS[type_name]
     if number == 0:
         return call(f"to{_name}", _text("0"))
-    [whole] = struct.unpack(bits, struct.pack(form, number))
-    return call(f"to{_name}", _text(str(whole)))
+    [as_integer] = struct.unpack(bits, struct.pack(form, number))
+    return call(f"to{_name}", _text(str(as_integer)))
 
 
 def _simple(text: Expr) -> Expr:
@@ -231,8 +233,8 @@ def _repaired(text: Expr) -> Expr:
     there = call("hex", exp.Coalesce(this=text, expressions=[_text("")]))
     characters = call("extractAll", there, _text("|".join(CHARACTERS)))
     bytes_of = call("unhex", exp.column("part"))
-    kept = call("if", call("isValidUTF8", bytes_of), bytes_of, _text("\ufffd"))
-    each = exp.Lambda(this=kept, expressions=[exp.to_identifier("part")])
+    valid = call("if", call("isValidUTF8", bytes_of), bytes_of, _text("\ufffd"))
+    each = exp.Lambda(this=valid, expressions=[exp.to_identifier("part")])
     return call("arrayStringConcat", call("arrayMap", each, characters))
 
 

@@ -20,7 +20,7 @@ LOST = (209, 210, 279, 394)
 PASSING = ("time", "lost", "busy", "memory")
 
 
-def said(code: int) -> tuple[str, str]:
+def fault_of(code: int) -> tuple[str, str]:
     """A stable name of what is wrong, and a message."""
     if code in CREDENTIAL:
         return "credential", _("The database refuses the user or its password. Ask an administrator.")

@@ -166,18 +166,18 @@ class ClickHouseSession:
 
     def describe(self, source: str) -> list[ColumnInfo]:
         """The columns of what stands behind FROM."""
-        found = self.asked(f"DESCRIBE TABLE (SELECT * FROM {source})")
-        return [ColumnInfo(column["name"], type_of(column["type"])) for column in found]
+        columns = self.fetch(f"DESCRIBE TABLE (SELECT * FROM {source})")
+        return [ColumnInfo(column["name"], type_of(column["type"])) for column in columns]
 
     def relations(self, source: str) -> list[str]:
         """The tables that a reading of the source comes to, however many views lie between."""
         select = f"SELECT * FROM {source}"
-        found = {name for name, _columns in leaves(self._plan(select))} | self._tables(select, set())
-        return sorted(f"{_address(self.connection)}/{name}" for name in found)
+        names = {name for name, _columns in leaves(self._plan(select))} | self._tables(select, set())
+        return sorted(f"{_address(self.connection)}/{name}" for name in names)
 
     def definition(self, table: SharedTable) -> SourceDefinition:
         """What a table or query is made of now. Nothing keeps it so until the session ends."""
-        return clickhouse_definitions.ClickHouseDefinitions(self.asked, literal).definition(
+        return clickhouse_definitions.ClickHouseDefinitions(self.fetch, literal).definition(
             table, source(table)
         )
 
@@ -196,7 +196,7 @@ class ClickHouseSession:
                 for batch in batches:
                     yield in_columns(batch)
 
-    def asked(self, statement: str, **further: str) -> list[Json]:
+    def fetch(self, statement: str, **further: str) -> list[Json]:
         """What the server answers to a statement that reads no row of a table. further: settings."""
         settings = {**self.settings, **further}
         with translating_errors(self.connection):
@@ -211,38 +211,38 @@ class ClickHouseSession:
         if not read:
             return Expected(0, 0)
         places = ", ".join(literal(name) for name, _columns in read)
-        estimate = self.asked(f"EXPLAIN ESTIMATE {statement}")
-        rows = {f"{found['database']}.{found['table']}": int(found["rows"]) for found in estimate}
-        tables = {found["place"]: found for found in self.asked(TABLES_OF.format(places))}
+        estimate = self.fetch(f"EXPLAIN ESTIMATE {statement}")
+        rows = {f"{row['database']}.{row['table']}": int(row["rows"]) for row in estimate}
+        tables = {row["place"]: row for row in self.fetch(TABLES_OF.format(places))}
         sizes: dict[str, dict[str, int]] = {}
-        for found in self.asked(SIZES_OF.format(places)):
-            sizes.setdefault(found["place"], {})[found["name"]] = int(found["size"])
+        for row in self.fetch(SIZES_OF.format(places)):
+            sizes.setdefault(row["place"], {})[row["name"]] = int(row["size"])
         all_rows = all_bytes = 0
         for name, columns in read:
             held = int(tables[name]["held"]) if name in tables else 0
-            wanted = rows.get(name, held)
+            to_read = rows.get(name, held)
             # Of small parts it is not known what each column takes.
             size = sum(sizes.get(name, {}).get(column, 0) for column in columns)
             size = size or (int(tables[name]["size"]) if name in tables else 0)
-            all_rows += wanted
-            all_bytes += size * wanted // max(held, 1)
+            all_rows += to_read
+            all_bytes += size * to_read // max(held, 1)
         return Expected(all_rows, all_bytes)
 
     def _plan(self, statement: str) -> Json:
         """The plan of a query, which is not run."""
         # Much of the time of a plan goes into what is made better of it, which changes nothing of what is read.
-        [found] = self.asked(f"EXPLAIN json = 1, header = 1 {statement}", query_plan_enable_optimizations="0")
-        return dict(json.loads(found["explain"])[0]["Plan"])
+        [row] = self.fetch(f"EXPLAIN json = 1, header = 1 {statement}", query_plan_enable_optimizations="0")
+        return dict(json.loads(row["explain"])[0]["Plan"])
 
     def _tables(self, select: str, seen: set[str]) -> set[str]:
         """The tables that a query names, and of views those that they name."""
-        lines = [line["explain"] for line in self.asked(f"EXPLAIN QUERY TREE {select}")]
+        lines = [line["explain"] for line in self.fetch(f"EXPLAIN QUERY TREE {select}")]
         named = {match[1] for line in lines if (match := NAMED.search(line))} - seen
         if not named:
             return set()
         seen |= named
-        known = {t["place"]: t for t in self.asked(TABLES_OF.format(", ".join(map(literal, named))))}
-        found: set[str] = set()
+        known = {t["place"]: t for t in self.fetch(TABLES_OF.format(", ".join(map(literal, named))))}
+        tables: set[str] = set()
         for name in named:
             inner: set[str] = set()
             if name in known and known[name]["engine"] == "View":
@@ -252,8 +252,8 @@ class ClickHouseSession:
                 except SourceFault as fault:
                     if fault.code in codes.PASSING:
                         raise
-            found |= inner or {name}
-        return found
+            tables |= inner or {name}
+        return tables
 
 
 @contextmanager
@@ -297,20 +297,18 @@ def _opened(connection: Connection, password: str) -> Client:
 
 def _begun(client: Client, connection: Connection) -> ClickHouseSession:
     with translating_errors(connection):
-        [found] = _rows(client.raw_query(BEGINNING, fmt="JSONEachRow"))
-    version = [int(number) for number in found["version"].split(".")[:2]]
+        [row] = _rows(client.raw_query(BEGINNING, fmt="JSONEachRow"))
+    version = [int(number) for number in row["version"].split(".")[:2]]
     if tuple(version) < OLDEST:
         raise SourceFault(
             "version", _("This ClickHouse is older than 26.9, which is the oldest that is counted in.")
         )
     settings = {**SETTINGS, "max_execution_time": str(connection.seconds)}
-    if not int(found["readonly"]):
+    if not int(row["readonly"]):
         settings["readonly"] = "1"
-    server = f"{_address(connection)}/{found['database']}"
-    read_at = dt.datetime.fromtimestamp(int(found["at"]) / 1000, dt.UTC)
-    session = ClickHouseSession(
-        client, connection, settings, f"ClickHouse {found['version']}", read_at, server
-    )
+    server = f"{_address(connection)}/{row['database']}"
+    read_at = dt.datetime.fromtimestamp(int(row["at"]) / 1000, dt.UTC)
+    session = ClickHouseSession(client, connection, settings, f"ClickHouse {row['version']}", read_at, server)
     _check_settings(session)
     return session
 
@@ -318,16 +316,16 @@ def _begun(client: Client, connection: Connection) -> ClickHouseSession:
 def _check_settings(session: ClickHouseSession) -> None:
     """Raise SourceFault unless the server took every setting as it was sent."""
     names = ", ".join(map(literal, session.settings))
-    found = session.asked(f"SELECT name, value FROM system.settings WHERE name IN ({names})")
-    if {each["name"]: each["value"] for each in found} != session.settings:
+    rows = session.fetch(f"SELECT name, value FROM system.settings WHERE name IN ({names})")
+    if {each["name"]: each["value"] for each in rows} != session.settings:
         raise SourceFault(*codes.settings_refused())
 
 
 def type_of(name: str) -> str:
     """The name that rules for a type go by; ClickHouse's own where there is no rule."""
     plain = name
-    while found := WRAPPED.fullmatch(plain):
-        plain = found[1]
+    while match := WRAPPED.fullmatch(plain):
+        plain = match[1]
     kind, _parenthesis, rest = plain.partition("(")
     if kind == "DateTime64" and int(rest[0]) > FINEST:
         return name
@@ -336,13 +334,13 @@ def type_of(name: str) -> str:
 
 def leaves(plan: Json) -> list[tuple[str, list[str]]]:
     """The indexed tables that a plan reads, by their places, each with the columns that it reads."""
-    waiting, found = [plan], []
+    waiting, reads = [plan], []
     while waiting:
         node = waiting.pop()
         if node["Node Type"] == "ReadFromMergeTree":
-            found.append((node["Description"], [column["Name"] for column in node.get("Header", ())]))
+            reads.append((node["Description"], [column["Name"] for column in node.get("Header", ())]))
         waiting += node.get("Plans", [])
-    return found
+    return reads
 
 
 def literal(text: str) -> str:
@@ -360,7 +358,7 @@ def translating_errors(connection: Connection, *, connecting: bool = False) -> I
         yield
     except Error as error:
         if error.code is not None:
-            raise SourceFault(*codes.said(error.code)) from None
+            raise SourceFault(*codes.fault_of(error.code)) from None
         if isinstance(error, ProgrammingError):
             # The client knows which settings the user may not change.
             raise SourceFault(*codes.settings_refused()) from None

@@ -59,11 +59,11 @@ class DuckDB(SqlDialect):
         No type has digits enough.
         """
         digits = call("concat", _group(text, PARTS, BEFORE), _group(text, PARTS, AFTER))
-        kept = call("rtrim", digits, exp.Literal.string("0"))
+        trimmed = call("rtrim", digits, exp.Literal.string("0"))
         written_power = exp.Nullif(this=_group(text, PARTS, EXPONENT), expression=exp.Literal.string(""))
-        moved = call("length", _group(text, PARTS, BEFORE)) - call("length", kept)
+        moved = call("length", _group(text, PARTS, BEFORE)) - call("length", trimmed)
         power = call("coalesce", exp.cast(written_power, "int"), exp.convert(0)) + moved
-        first = call("ltrim", kept, exp.Literal.string("0"))
+        first = call("ltrim", trimmed, exp.Literal.string("0"))
         sign = call("replace", _group(text, PARTS, SIGN), exp.Literal.string("+"), exp.Literal.string(""))
         written = call("concat", sign, first, exp.Literal.string("e"), power)
         return exp.case().when(first.eq(exp.Literal.string("")), exp.Literal.string("0")).else_(written)
@@ -78,7 +78,7 @@ class DuckDB(SqlDialect):
     def in_utc(self, moment: Expr) -> Expr:
         return call("timezone", exp.Literal.string("UTC"), moment)
 
-    def whole_quotient(self, number: Expr, divisor: int) -> Expr:
+    def integer_quotient(self, number: Expr, divisor: int) -> Expr:
         return exp.IntDiv(this=exp.paren(number), expression=exp.convert(divisor))
 
     def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
@@ -98,18 +98,18 @@ class DuckDB(SqlDialect):
         )
 
     def search(
-        self, value: Expr, edges: Sequence[float], kind: str, found: Callable[[int], Expr], *, even: bool
+        self, value: Expr, edges: Sequence[float], kind: str, earlier: Callable[[int], Expr], *, even: bool
     ) -> list[Expr]:
         inner = edges[1:-1]
         if len(inner) <= FEW_EDGES:
             return [self.edges_passed(value, inner, kind)]
         listed = self.array(inner, kind)
         if even:
-            return self._near(value, edges, listed, found(0))
+            return self._near(value, edges, listed, earlier(0))
         steps = reversed([1 << bit for bit in range(len(inner).bit_length())])
         layers: list[Expr] = []
         for step in steps:
-            so_far: Expr = found(len(layers) - 1) if layers else exp.cast(exp.convert(0), "bigint")
+            so_far: Expr = earlier(len(layers) - 1) if layers else exp.cast(exp.convert(0), "bigint")
             # A step past the list's end compares with NULL, and stays.
             passed = value >= call("list_extract", listed, so_far + exp.convert(step))
             layers.append(so_far + exp.case().when(passed, exp.convert(step)).else_(exp.convert(0)))

@@ -148,25 +148,25 @@ class PostgresDefinitions:
         plain = [] if table.query else list(tables)
         shifts = self._shifts(self.plan(f"SELECT * FROM {source}"))  # noqa: S608 quoted already
         while True:
-            found = self._parts(tables, functions)
-            rows = self.catalogs(FUNCTIONS, {"functions": found["pg_proc"]})
+            parts = self._parts(tables, functions)
+            rows = self.catalogs(FUNCTIONS, {"functions": parts["pg_proc"]})
             further, more = self._named("\n".join(row["body"] for row in rows), with_functions=True)
-            reads = bool(further or self._parts([], found["pg_proc"])["pg_class"])
-            if further <= set(found["pg_class"]) and more <= set(found["pg_proc"]):
+            reads = bool(further or self._parts([], parts["pg_proc"])["pg_class"])
+            if further <= set(parts["pg_class"]) and more <= set(parts["pg_proc"]):
                 break
             tables, functions = tables | further, functions | more
-        known = self.catalogs(TABLES, {"tables": found["pg_class"], "plain": plain})
-        operators = self.catalogs(OPERATORS, {"operators": found["pg_operator"]})
+        known = self.catalogs(TABLES, {"tables": parts["pg_class"], "plain": plain})
+        operators = self.catalogs(OPERATORS, {"operators": parts["pg_operator"]})
         texts |= {row["name"]: row["text"] for row in [*known, *rows, *operators]}
         shifts |= {"function" for row in rows if reads or not _is_of_its_row(row)}
         shifts |= {shift for row in known if row["query"] for shift in self._within(row["query"])}
         return SourceDefinition.of(texts, shifts)
 
     def _parts(self, tables: Collection[int], functions: Collection[int]) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {"pg_class": [], "pg_proc": [], "pg_operator": []}
+        parts: dict[str, list[int]] = {"pg_class": [], "pg_proc": [], "pg_operator": []}
         for row in self.catalogs(PARTS, {"tables": list(tables), "functions": list(functions)}):
-            found[row["catalog"]].append(row["objid"])
-        return found
+            parts[row["catalog"]].append(row["objid"])
+        return parts
 
     def _named(self, text: str, *, with_functions: bool) -> tuple[set[int], set[int]]:
         """The tables, and somebody's own functions, that a text may name; more than it does rather than less."""
@@ -176,8 +176,8 @@ class PostgresDefinitions:
         if not with_functions:
             return tables, set()
         last = sorted({name for chain in chains for name in chain})
-        found = self.named(NAMED_FUNCTIONS, [last])
-        return tables, {row["oid"] for row in found if row["own"]}
+        rows = self.named(NAMED_FUNCTIONS, [last])
+        return tables, {row["oid"] for row in rows if row["own"]}
 
     def _within(self, query: str) -> set[str]:
         """Of a materialised view, whose query is not in the plan of those that read it."""
@@ -187,43 +187,43 @@ class PostgresDefinitions:
             return {"hidden"}
 
     def _shifts(self, plan: Plan) -> set[str]:
-        found = set()
+        shifts = set()
         for node in plan:
             kind = node["Node Type"]
             if kind in APPENDS:
-                found |= set() if self._of_one_table(node) else {"union"}
+                shifts |= set() if self._of_one_table(node) else {"union"}
             elif kind not in ROW_BY_ROW:
-                found.add(NODES.get(kind, "unknown"))
+                shifts.add(NODES.get(kind, "unknown"))
             if node.get("Parent Relationship") in ("InitPlan", "SubPlan"):
-                found.add("subquery")
+                shifts.add("subquery")
             if any(PLACED.search(text) for text in _expressions(node)):
-                found.add("place")
-        return found | self._called(sorted({name for node in plan for name in _called(node)}))
+                shifts.add("place")
+        return shifts | self._called(sorted({name for node in plan for name in _called(node)}))
 
     def _of_one_table(self, append: Json) -> bool:
         """Whether what is put together are parts of one table, each once."""
         parts = [_relation(node) for node in append.get("Plans", [])]
         if None in parts or len(set(parts)) < len(parts):
             return False
-        wholes = [set(self._wholes(part)) for part in parts if part]
-        return bool(set.intersection(*wholes)) if wholes else True
+        ancestors = [set(self._ancestors(part)) for part in parts if part]
+        return bool(set.intersection(*ancestors)) if ancestors else True
 
-    def _wholes(self, part: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    def _ancestors(self, part: tuple[str, str]) -> Iterator[tuple[str, str]]:
         for row in self.parents(part[0], part[1]):
-            if (whole := (row["schema"], row["name"])) != part:
-                yield whole
+            if (ancestor := (row["schema"], row["name"])) != part:
+                yield ancestor
 
     def _called(self, names: Sequence[str]) -> set[str]:
         """What functions of a plan do beside giving a value of their arguments."""
-        found = set()
+        shifts = set()
         for row in self.named(NAMED_FUNCTIONS, [list(names)]):
             if row["provolatile"] == "v" or (not row["own"] and READING.fullmatch(row["proname"])):
-                found.add("volatile")
+                shifts.add("volatile")
             if row["proretset"]:
-                found.add("rows")
+                shifts.add("rows")
             if row["own"] and row["provolatile"] != "i":
-                found.add("function")
-        return found
+                shifts.add("function")
+        return shifts
 
 
 def _relation(node: Json) -> tuple[str, str] | None:

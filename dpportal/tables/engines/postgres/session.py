@@ -47,14 +47,14 @@ TYPES_OF = """SELECT oid, CASE WHEN typtype = 'e' THEN 'enum'
     ELSE pg_catalog.format('%%s.%%s', typnamespace::pg_catalog.regnamespace, typname) END
     FROM pg_catalog.pg_type WHERE oid = ANY(%s)"""
 # A plan's reading of a whole table, and what that takes.
-WHOLE = "Seq Scan"
+FULL_SCAN = "Seq Scan"
 SIZES_OF = """SELECT nspname::pg_catalog.text, relname::pg_catalog.text,
     reltuples::pg_catalog.int8, pg_catalog.pg_relation_size(c.oid)
     FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE (nspname, relname) IN
     (SELECT * FROM ROWS FROM (pg_catalog.unnest(%s::name[]), pg_catalog.unnest(%s::name[])))"""
 # Tables with those that they are parts of, on all levels.
-WHOLES_OF = """WITH RECURSIVE found AS (
+ANCESTORS_OF = """WITH RECURSIVE found AS (
     SELECT c.oid FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE (nspname, relname) IN
     (SELECT * FROM ROWS FROM (pg_catalog.unnest(%s::name[]), pg_catalog.unnest(%s::name[])))
@@ -99,10 +99,10 @@ class PostgresSession:
     def describe(self, source: str) -> list[ColumnInfo]:
         """The columns of what stands behind FROM; from here to the end of the session nobody changes them."""
         self._run(f"SELECT * FROM {source} LIMIT 0")
-        found = [(column.name, column.type_code) for column in self.cursor.description or ()]
-        self._run(TYPES_OF, [[oid for _name, oid in found]])
+        columns = [(column.name, column.type_code) for column in self.cursor.description or ()]
+        self._run(TYPES_OF, [[oid for _name, oid in columns]])
         types: dict[int, str] = dict(self.cursor.fetchall())
-        return [ColumnInfo(name, types.get(oid, "unknown")) for name, oid in found]
+        return [ColumnInfo(name, types.get(oid, "unknown")) for name, oid in columns]
 
     def relations(self, source: str) -> list[str]:
         """The tables that a reading of the source comes to, however many views lie between.
@@ -110,13 +110,15 @@ class PostgresSession:
         With each partition the table of which it is one, which may have others another day.
         """
         plan = self._plan(f"SELECT * FROM {source}")
-        self._run(WHOLES_OF, _names({_place(node) for node in plan if "Relation Name" in node}))
+        self._run(ANCESTORS_OF, _names({_place(node) for node in plan if "Relation Name" in node}))
         return sorted(f"{self.server}/{schema}.{table}" for schema, table in self.cursor.fetchall())
 
     def definition(self, table: SharedTable) -> SourceDefinition:
         """What a table or query is made of now; from `describe` on, nobody changes it before the session ends."""
         with translating_errors(), _looking(self.connection) as looking:
-            reader = postgres_definitions.PostgresDefinitions(self._named, looking, self._plan, self._wholes)
+            reader = postgres_definitions.PostgresDefinitions(
+                self._named, looking, self._plan, self._ancestors
+            )
             return reader.definition(table, source(table))
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -141,15 +143,15 @@ class PostgresSession:
     def _expected(self, statement: str) -> Expected:
         """Rows and bytes of every table that the plan reads: a whole one as it is stored, of others what is found."""
         nodes = [node for node in self._plan(statement) if "Relation Name" in node]
-        whole = {_place(node) for node in nodes if node["Node Type"] == WHOLE}
-        self._run(SIZES_OF, _names(whole))
-        stored = {(schema, table): found for schema, table, *found in self.cursor.fetchall()}
+        scanned = {_place(node) for node in nodes if node["Node Type"] == FULL_SCAN}
+        self._run(SIZES_OF, _names(scanned))
+        stored = {(schema, table): sizes for schema, table, *sizes in self.cursor.fetchall()}
         all_rows = all_bytes = 0
         for node in nodes:
-            rows, size = stored.get(_place(node), (0, 0)) if node["Node Type"] == WHOLE else (0, 0)
-            found = _rows_of_all(node)
-            all_rows += max(rows, found)
-            all_bytes += max(size, found * node["Plan Width"])
+            rows, size = stored.get(_place(node), (0, 0)) if node["Node Type"] == FULL_SCAN else (0, 0)
+            planned = _rows_of_all(node)
+            all_rows += max(rows, planned)
+            all_bytes += max(size, planned * node["Plan Width"])
         return Expected(all_rows, all_bytes)
 
     def _plan(self, statement: str) -> list[Json]:
@@ -158,22 +160,22 @@ class PostgresSession:
         row = self.cursor.fetchone()
         assert row is not None
         plan = row[0] if isinstance(row[0], list) else json.loads(row[0])
-        waiting, found = [{**plan[0]["Plan"], "workers": 0}], []
+        waiting, nodes = [{**plan[0]["Plan"], "workers": 0}], []
         while waiting:
             node = waiting.pop()
-            found.append(node)
+            nodes.append(node)
             workers = node.get("Workers Planned", node["workers"])
             waiting += [{**below, "workers": workers} for below in node.get("Plans", [])]
-        return found
+        return nodes
 
     def _named(self, statement: str, values: Values = None) -> list[Json]:
         self._run(statement, values)
         names = [column.name for column in self.cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in self.cursor.fetchall()]
 
-    def _wholes(self, schema: str, table: str) -> list[Json]:
+    def _ancestors(self, schema: str, table: str) -> list[Json]:
         """The tables that a table is part of, with itself."""
-        return self._named(WHOLES_OF, _names([(schema, table)]))
+        return self._named(ANCESTORS_OF, _names([(schema, table)]))
 
     def _answered(self) -> AbstractContextManager[None]:
         """No statement is waited for longer than the server lets it run."""
@@ -259,8 +261,8 @@ def _begun(opened: psycopg.Connection, connection: Connection) -> PostgresSessio
         [(read_at, database)] = cursor.fetchall()
         _end_with_client(opened)
         server = _server(opened, connection)
-    told_version = f"PostgreSQL {version // 10000}.{version % 10000}"
-    return PostgresSession(cursor, connection, told_version, read_at, f"{server}/{database}")
+    version_text = f"PostgreSQL {version // 10000}.{version % 10000}"
+    return PostgresSession(cursor, connection, version_text, read_at, f"{server}/{database}")
 
 
 @contextmanager
@@ -332,11 +334,11 @@ def translating_errors(*, connecting: bool = False) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        code, message = _said(error, connecting)
+        code, message = _fault_of(error, connecting)
         raise SourceFault(code, message) from None
 
 
-def _said(error: psycopg.Error, connecting: bool) -> tuple[str, str]:
+def _fault_of(error: psycopg.Error, connecting: bool) -> tuple[str, str]:
     if connecting:
         return _refused(str(error))
     state = error.sqlstate or ""

@@ -23,7 +23,7 @@ DIGITS = "com.fasterxml.jackson.core.io.schubfach.FloatToDecimal", "toString"
 # Of the smallest of these floats the second writes two digits where one is enough.
 SMALLEST_SINGLE, FEW_DIGITS = 2.0**-149, 80
 # Java's $ also matches before a line's end.
-WHOLE = r"\A(?:{})\z"
+FULL_MATCH = r"\A(?:{})\z"
 
 
 class Spark(DecimalTexts):
@@ -61,24 +61,24 @@ class Spark(DecimalTexts):
             return exp.case().when(column.eq(zero), zero).else_(column)
         return super().held(column, type_name)
 
-    def widened(self, single: Expr, whole_below: float) -> Expr:
+    def widened(self, single: Expr, integral_below: float) -> Expr:
         double = exp.cast(single, "double")
         # A floor of 64 bits is all that Spark has, and one beyond them ends the query.
         rest = exp.Mod(this=double, expression=self.double(1.0))
-        whole = exp.and_(rest.eq(self.double(0.0)), exp.Abs(this=double) < self.double(whole_below))
+        integral = exp.and_(rest.eq(self.double(0.0)), exp.Abs(this=double) < self.double(integral_below))
         digits = exp.cast(call("reflect", *map(_text, DIGITS), single), "double")
         large = exp.Abs(this=double) > self.double(FEW_DIGITS * SMALLEST_SINGLE)
         # The method takes no NULL.
-        found = exp.case().when(single.is_(exp.null()), exp.null()).when(whole, double).when(large, digits)
+        case = exp.case().when(single.is_(exp.null()), exp.null()).when(integral, double).when(large, digits)
         for value in (steps * SMALLEST_SINGLE for steps in range(1, FEW_DIGITS)):
             number = float(written_by(TYPES["float4"], value))
             if repr(number)[1] == "e":
-                found = found.when(double.eq(self.double(value)), self.double(number))
-                found = found.when(double.eq(self.double(-value)), self.double(-number))
-        return found.else_(digits)
+                case = case.when(double.eq(self.double(value)), self.double(number))
+                case = case.when(double.eq(self.double(-value)), self.double(-number))
+        return case.else_(digits)
 
     def group(self, text: Expr, pattern: str, group: int) -> Expr:
-        return call("regexp_extract", text, _text(WHOLE.format(pattern)), exp.convert(group))
+        return call("regexp_extract", text, _text(FULL_MATCH.format(pattern)), exp.convert(group))
 
     def days_since(self, first: dt.date, day: Expr) -> Expr:
         return call("datediff", day, exp.cast(_text(str(first)), "date"))
@@ -100,11 +100,11 @@ class Spark(DecimalTexts):
         )
         parts = [exp.cast(column, "text") for column in (*whose, exp.column("copy"))]
         digest = call("sha2", call("concat_ws", _text("|"), _text(self.lot), *parts), exp.convert(256))
-        drawn = exp.select("*", exp.alias_(digest, "digest"))
-        drawn = drawn.from_(copies.subquery("copies", copy=False), copy=False)
+        shuffled = exp.select("*", exp.alias_(digest, "digest"))
+        shuffled = shuffled.from_(copies.subquery("copies", copy=False), copy=False)
         order = [exp.column(name) for name in ("digest", *cells, "copy")]
         turn = exp.alias_(_numbered([exp.column(person)], order), "turn")
-        return exp.select("*", turn).from_(drawn.subquery("drawn", copy=False), copy=False)
+        return exp.select("*", turn).from_(shuffled.subquery("drawn", copy=False), copy=False)
 
     def without(self, text: Expr, pattern: str) -> Expr:
         return call("regexp_replace", text, _text(pattern), _text(""))
@@ -124,7 +124,7 @@ class Spark(DecimalTexts):
         return exp.case().when(simple, text).else_(_composed(text))
 
     def matches(self, text: Expr, pattern: str) -> Expr:
-        return exp.RegexpLike(this=text, expression=_text(WHOLE.format(pattern)))
+        return exp.RegexpLike(this=text, expression=_text(FULL_MATCH.format(pattern)))
 
     def without_capitals(self, text: Expr) -> Expr:
         simple = exp.or_(text.is_(exp.null()), call("octet_length", text).eq(call("length", text)))
@@ -141,7 +141,7 @@ class Spark(DecimalTexts):
     def in_utc(self, moment: Expr) -> Expr:
         return exp.cast(moment, "timestampntz")
 
-    def whole_quotient(self, number: Expr, divisor: int) -> Expr:
+    def integer_quotient(self, number: Expr, divisor: int) -> Expr:
         return exp.IntDiv(this=exp.paren(number), expression=exp.convert(divisor))
 
     def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:

@@ -34,38 +34,38 @@ class Leaf:
 def leaves(plan: str) -> list[Leaf]:
     """What the optimised plan reads, as EXPLAIN COST tells it; of what the query brings with it, nothing."""
     part = plan.partition("== Optimized Logical Plan ==\n")[2].partition("\n== ")[0]
-    return [_leaf(found) for found in LEAF.finditer(part)]
+    return [_leaf(match) for match in LEAF.finditer(part)]
 
 
-def _leaf(found: re.Match[str]) -> Leaf:
-    if found["node"].startswith(WITHIN):
+def _leaf(match: re.Match[str]) -> Leaf:
+    if match["node"].startswith(WITHIN):
         return Leaf("", 0, 0)
-    name = RELATION.match(found["node"])
-    size = float(found["size"]) * 1024 ** UNITS.index(found["unit"])
-    rows = None if found["rows"] is None else int(float(found["rows"]))
+    name = RELATION.match(match["node"])
+    size = float(match["size"]) * 1024 ** UNITS.index(match["unit"])
+    rows = None if match["rows"] is None else int(float(match["rows"]))
     return Leaf(name[1].replace("`", "") if name else "", rows, int(size) if size < UNKNOWN_BYTES else None)
 
 
-def expected(measured: list[Leaf], files: list[Leaf], wholes: Mapping[str, int | None]) -> Expected:
+def expected(measured: list[Leaf], files: list[Leaf], full_sizes: Mapping[str, int | None]) -> Expected:
     """Rows and bytes that a plan reads in all.
 
     measured: with the rows that ANALYZE TABLE counted, always of the whole table. files: the same, with the size of the
-    files that are read. wholes: the size of all files of a table, by its name.
+    files that are read. full_sizes: the size of all files of a table, by its name.
     """
     if [leaf.relation for leaf in measured] != [leaf.relation for leaf in files]:
         files = measured
     sizes = [leaf.bytes for leaf in files]
     known = [size for size in sizes if size is not None]
     rows = sum(
-        _share(leaf.rows or 0, size, wholes.get(leaf.relation))
+        _share(leaf.rows or 0, size, full_sizes.get(leaf.relation))
         for leaf, size in zip(measured, sizes, strict=True)
     )
     return Expected(rows, sum(known) if files and len(known) == len(sizes) else None)
 
 
-def _share(rows: int, size: int | None, whole: int | None) -> int:
+def _share(rows: int, size: int | None, full_size: int | None) -> int:
     """The rows of a part of a table, if they are as large as the others; rounded up."""
-    return rows if size is None or not whole or size >= whole else -(-rows * size // whole)
+    return rows if size is None or not full_size or size >= full_size else -(-rows * size // full_size)
 
 
 def relations_of(plan: str) -> set[str]:
@@ -75,4 +75,4 @@ def relations_of(plan: str) -> set[str]:
 
 def places(plan: str) -> list[str]:
     """Where the files lie that a plan scans."""
-    return [place.strip() for found in PLACES.findall(plan) for place in found.split(",")]
+    return [place.strip() for listed in PLACES.findall(plan) for place in listed.split(",")]

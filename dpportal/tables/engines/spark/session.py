@@ -111,7 +111,7 @@ class SparkReadSession:
         """The columns of what stands behind FROM."""
         with self._in_time():
             fields = self.spark.sql(f"SELECT * FROM {source} LIMIT 0").schema.fields
-        return [ColumnInfo(found.name, _type(found.dataType.simpleString())) for found in fields]
+        return [ColumnInfo(field.name, _type(field.dataType.simpleString())) for field in fields]
 
     def relations(self, source: str) -> list[str]:
         """The tables that a reading of the source comes to; a file without a name by its place."""
@@ -154,8 +154,10 @@ class SparkReadSession:
             }
         finally:
             self.spark.conf.set(MEASURED, "true")
-        wholes = {name: found[0].bytes for name, found in of_all.items() if len(found) == 1}
-        return expected(measured, files, wholes)
+        full_sizes = {
+            name: leaves_of_one[0].bytes for name, leaves_of_one in of_all.items() if len(leaves_of_one) == 1
+        }
+        return expected(measured, files, full_sizes)
 
     def _plan(self, statement: str, mode: str = "cost") -> str:
         """The plans of a query that is not run; mode: "cost" for what they know of rows and bytes, else "extended"."""
@@ -248,12 +250,12 @@ def _closing(opened: SparkSession, seconds: float) -> threading.Timer:
 def _begun(opened: SparkSession, connection: Connection) -> SparkReadSession:
     closing = _closing(opened, connection.seconds + PATIENCE_SECONDS)
     try:
-        return _asked(opened, connection)
+        return _sign_in(opened, connection)
     finally:
         closing.cancel()
 
 
-def _asked(opened: SparkSession, connection: Connection) -> SparkReadSession:
+def _sign_in(opened: SparkSession, connection: Connection) -> SparkReadSession:
     with translating_errors(lambda: False, connecting=True):
         version = opened.version
         if int(version.partition(".")[0]) < OLDEST:
@@ -266,12 +268,12 @@ def _asked(opened: SparkSession, connection: Connection) -> SparkReadSession:
                 opened.conf.set(name, value)
         if connection.database:
             opened.catalog.setCurrentCatalog(connection.database)
-        found = opened.sql(BEGINNING).toArrow().to_pylist()[0]
-    if not (found["composes"] and found["writes"]):
+        row = opened.sql(BEGINNING).toArrow().to_pylist()[0]
+    if not (row["composes"] and row["writes"]):
         raise SourceFault("functions", _(NO_FUNCTIONS))
-    read_at = found["at"].astimezone(dt.UTC)
-    server = f"{_address(connection)}/{found['catalog']}"
-    return SparkReadSession(opened, connection, f"Spark {version.split()[0]}", read_at, server, found["lot"])
+    read_at = row["at"].astimezone(dt.UTC)
+    server = f"{_address(connection)}/{row['catalog']}"
+    return SparkReadSession(opened, connection, f"Spark {version.split()[0]}", read_at, server, row["lot"])
 
 
 def _quoted_place(relation: str) -> str:
@@ -305,7 +307,7 @@ def translating_errors(late: Callable[[], bool], *, connecting: bool = False) ->
             raise SourceFault(*_out_of_time()) from None
         if not _is_of_cluster(error):
             raise
-        raise SourceFault(*_said(error, connecting)) from None
+        raise SourceFault(*_fault_of(error, connecting)) from None
 
 
 def _is_of_cluster(error: Exception) -> bool:
@@ -317,7 +319,7 @@ def _is_of_cluster(error: Exception) -> bool:
     )
 
 
-def _said(error: Exception, connecting: bool) -> tuple[str, str]:
+def _fault_of(error: Exception, connecting: bool) -> tuple[str, str]:
     status, condition = _status(error), _condition(error)
     if status in ("UNAUTHENTICATED", "PERMISSION_DENIED"):
         return "credential", _("The database refuses the user or its password. Ask an administrator.")

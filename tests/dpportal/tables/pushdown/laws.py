@@ -140,9 +140,9 @@ def each_edge_begins_a_bin(twin: Twin, folder, kind: str, more: int) -> None:
     below = [math.nextafter(edge, -math.inf) for edge in edges]
     values = [repr(value) for value in (*edges, *below, 0.0, -0.0)] + ["nan", "inf", "-inf", None]
     whole = tuple(range(-(2**40), -(2**40) + 2 * len(edges), 2))
-    wholes: list[str | None] = [str(edge + step) for edge in whole for step in (-1, 0)]
-    wholes += [str(sign * (2**63 - 1)) for sign in (-1, 1)] + [None] * (len(values) - len(wholes) - 2)
-    columns = {"x": (kind, values), "y": ("int8" if kind == "float8" else kind, wholes)}
+    full_sizes: list[str | None] = [str(edge + step) for edge in whole for step in (-1, 0)]
+    full_sizes += [str(sign * (2**63 - 1)) for sign in (-1, 1)] + [None] * (len(values) - len(full_sizes) - 2)
+    columns = {"x": (kind, values), "y": ("int8" if kind == "float8" else kind, full_sizes)}
     real = Real("x", lower=edges[0], upper=edges[-1], edges=edges)
     domain = Domain((real, Integer("y", lower=whole[0], upper=whole[-1], edges=whole)))
     theirs, ours = both(twin, folder, columns, domain, ReadOptions())

@@ -84,7 +84,7 @@ class TestTheSession:
         with speaking.reading(connection) as session:
             for statement in writing:
                 with pytest.raises(SourceFault, match="would write"):
-                    session.asked(statement)
+                    session.fetch(statement)
         assert owner("SELECT count() FROM health.visits") == b"300\n"
 
     def test_has_the_settings_on_which_the_meaning_of_a_query_depends(self, connection):
@@ -93,7 +93,7 @@ class TestTheSession:
             "SELECT toUInt8(getSetting('join_use_nulls')) AS nulls, getSetting('session_timezone') AS zone"
         )
         with speaking.reading(connection) as session:
-            assert session.asked(asked) == [{"nulls": 0, "zone": "UTC"}]
+            assert session.fetch(asked) == [{"nulls": 0, "zone": "UTC"}]
 
     def test_is_refused_to_a_user_who_may_not_change_settings(self, connection):
         connection.user = "bound"

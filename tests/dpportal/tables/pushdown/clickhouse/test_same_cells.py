@@ -113,7 +113,7 @@ def asked(clickhouse, expression: str, declared: str, values: list[str]) -> list
     clickhouse.owner(f"CREATE TABLE twin (place UInt32, x {declared}) ENGINE = Memory")
     rows = ", ".join(f"({place}, {value})" for place, value in enumerate(values))
     clickhouse.owner(f"INSERT INTO twin VALUES {rows}")
-    found = clickhouse.connection.asked(f"SELECT {expression} AS found FROM twin ORDER BY place")
+    found = clickhouse.connection.fetch(f"SELECT {expression} AS found FROM twin ORDER BY place")
     return [row["found"] for row in found]
 
 
@@ -176,7 +176,7 @@ def test_nested_queries_stay_apart(clickhouse):
     source = QuerySource(clickhouse.dialect, "twin", {"x": TYPES["text"]})
     domain = Domain((Categorical("x", True, values=("a", "b")),))
     statement = count_statement(source, domain, [("x",)], ReadOptions().settled(), None)
-    steps = [line["explain"] for line in clickhouse.connection.asked(f"EXPLAIN actions = 0 {statement}")]
+    steps = [line["explain"] for line in clickhouse.connection.fetch(f"EXPLAIN actions = 0 {statement}")]
     # What was merged is named by its parts: (Projection + Change column names).
     assert sum("Projection" in step for step in steps) > 5
     assert not any("Projection +" in step for step in steps)
