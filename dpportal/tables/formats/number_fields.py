@@ -9,11 +9,11 @@ import pyarrow.types as pt
 
 from dpportal.tables.formats.number_texts import NO_TEXT, plain_texts
 from dpportal.tables.formats.parquet_text import as_text
-from dpportal.tables.layout import WHOLE_DIGITS, StoredFields
+from dpportal.tables.layout import EXACT_DIGITS, StoredFields
 from dpportal.tables.meaning.number_syntax import SMALLEST_FRACTION
 
 # Whole numbers below have no more digits than a double, and than a plain number.
-WHOLE = 10.0**WHOLE_DIGITS
+WHOLE = 10.0**EXACT_DIGITS
 # By its type, how many decimals a number is tried with, and how many digits no two numbers of that type share.
 DECIMALS = {pa.float64(): (6, WHOLE), pa.float32(): (4, 1e6)}
 
@@ -59,7 +59,7 @@ def _certain(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     if pt.is_integer(kind):
         integers = _filled(array)
         return integers.astype(np.float64), (integers < WHOLE) & (integers > -WHOLE)
-    if pt.is_decimal128(kind) and 0 <= kind.scale <= WHOLE_DIGITS:
+    if pt.is_decimal128(kind) and 0 <= kind.scale <= EXACT_DIGITS:
         return _of_decimals(array)
     if kind in DECIMALS:
         return _of_doubles(_filled(array), *DECIMALS[kind])

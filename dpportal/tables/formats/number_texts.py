@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpportal.tables.layout import WHOLE_DIGITS, StoredFields
+from dpportal.tables.layout import EXACT_DIGITS, StoredFields
 from dpportal.tables.meaning.number_syntax import SMALLEST_FRACTION
 
 ZERO, POINT, MINUS = b"0.-"
@@ -96,10 +96,10 @@ def _forms_of(texts: pa.Array) -> _Forms:
     points, only_digits = _points(content, signs, starts, stops)
     fraction = points < stops
     digits, decimals = points - starts, stops - points - 1
-    plain = only_digits & (digits >= 1) & (digits <= WHOLE_DIGITS)
+    plain = only_digits & (digits >= 1) & (digits <= EXACT_DIGITS)
     plain &= (content[starts] != ZERO) | (digits == 1)
     plain &= ~fraction | ((decimals >= 1) & (decimals <= DECIMALS))
-    short = stops - starts + negative <= WHOLE_DIGITS
+    short = stops - starts + negative <= EXACT_DIGITS
     return _Forms(plain, fraction, short, content[stops - 1] == ZERO, negative)
 
 

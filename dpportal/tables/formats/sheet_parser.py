@@ -18,7 +18,7 @@ MEANINGLESS = (ValueError, IndexError, KeyError, TypeError, AttributeError, Over
 CELL, ROW, MERGED = CELL_TAG[1:], ROW_TAG[1:], f"{CELL_TAG[1:-1]}mergeCell"
 
 
-class SheetParser(WorkSheetParser):
+class SheetParser(WorkSheetParser):  # type: ignore[misc]
     """The library's reading of a cell, with a parser that skips empty cells.
 
     Sheets are often formatted down to their last row: millions of cells, all blank. An element is made only for a cell

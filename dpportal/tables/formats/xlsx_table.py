@@ -109,7 +109,7 @@ class SheetPart:
     path: str
 
 
-class Workbook(ExcelReader):
+class Workbook(ExcelReader):  # type: ignore[misc]
     """The library's reader without its sheets: it would read each of them to the end for its size."""
 
     def __init__(self, file: IO[bytes]) -> None:
