@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from django.db import models
@@ -35,7 +35,7 @@ class PublishedFile(models.Model):
 
     if TYPE_CHECKING:
         about: str
-        sha256: str
+        sha256: Any  # sealed in releases, plain in streams
 
     name = models.CharField(max_length=80)
     stored = models.CharField(max_length=200)
