@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 from sqlglot import exp
 
 from dpportal.platform.json_types import Json
@@ -17,6 +18,13 @@ from mechanisms.domain import Date, Integer, Real
 
 MOST_VALUES = 200
 VALUES = {"real": "value_0", "integer": "value_1", "date": "value_2"}
+# Kinds, the narrowest first, with what each asks of a text that is there.
+TESTS = {
+    "boolean": "lower(text) IN ('true', 'false')",
+    "integer": "regexp_full_match(text, '0|-?[1-9][0-9]{0,17}')",
+    "real": "value_0 IS NOT NULL AND NOT regexp_full_match(text, '0[0-9]+|[-+]?[0-9]{19,}')",
+    "date": "value_2 IS NOT NULL",
+}
 
 
 def suggest(path: Path, column: str, options: ReadOptions | None = None) -> Json:
@@ -32,21 +40,15 @@ def suggest(path: Path, column: str, options: ReadOptions | None = None) -> Json
         # The same column as a real number, as a whole one and as a day.
         read = valued_rows(source, [Real(column), Integer(column), Date(column)], options, None)
         texts = source.dialect.sql(exp.select("field_0 AS text", *VALUES.values()).from_(read))
-        tests = {
-            "boolean": "lower(text) IN ('true', 'false')",
-            "integer": "regexp_full_match(text, '0|-?[1-9][0-9]{0,17}')",
-            "real": "value_0 IS NOT NULL AND NOT regexp_full_match(text, '0[0-9]+|[-+]?[0-9]{19,}')",
-            "date": "value_2 IS NOT NULL",
-        }
-        counts = ", ".join(f"count(*) FILTER (WHERE {test})" for test in tests.values())
+        tests = ", ".join(f"count(*) FILTER (WHERE {test})" for test in TESTS.values())
         rows, present, *fitting = connection.execute(
-            f"SELECT count(*), count(text), {counts} FROM ({texts})"
+            f"SELECT count(*), count(text), {tests} FROM ({texts})"
         ).fetchall()[0]
         if not present:
             raise UploadFault(
                 "no-values", "This column holds no values to take a range from. Type it instead."
             )
-        kinds = [kind for kind, count in zip(tests, fitting, strict=True) if count == present]
+        kinds = [kind for kind, count in zip(TESTS, fitting, strict=True) if count == present]
         kind = kinds[0] if kinds else "text"
         suggestion: Json = {"kind": kind, "missing": rows > present}
         if value := VALUES.get(kind):
@@ -57,13 +59,18 @@ def suggest(path: Path, column: str, options: ReadOptions | None = None) -> Json
             return {**suggestion, "lower": low, "upper": high}
         if kind == "boolean":
             return suggestion
-        distinct = connection.execute(
-            f"SELECT DISTINCT text FROM ({texts}) WHERE text IS NOT NULL ORDER BY text LIMIT {MOST_VALUES + 1}"
-        ).fetchall()
+        return {**suggestion, "values": _distinct(connection, texts)}
+
+
+def _distinct(connection: duckdb.DuckDBPyConnection, texts: str) -> list[str]:
+    """The different texts, sorted. Raises UploadFault for more than 200."""
+    distinct = connection.execute(
+        f"SELECT DISTINCT text FROM ({texts}) WHERE text IS NOT NULL ORDER BY text LIMIT {MOST_VALUES + 1}"
+    ).fetchall()
     if len(distinct) > MOST_VALUES:
         raise UploadFault(
             "many-values",
             f"This column has more than {MOST_VALUES} different values, too many to list from the data. "
             "Import them from a codebook, or type those that you want to publish.",
         )
-    return {**suggestion, "values": [value for (value,) in distinct]}
+    return [value for (value,) in distinct]
