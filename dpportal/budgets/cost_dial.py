@@ -23,7 +23,7 @@ def position(
 ) -> Json:
     """The cost, what it means, and the error that it buys, None where nothing can be said of it.
 
-    asked: "epsilon" (the cost, in ε or ρ) or "half_width" (the wanted error). amount_of: the cost at which the error
+    query: "epsilon" (the cost, in ε or ρ) or "half_width" (the wanted error). amount_of: the cost at which the error
     is as wanted, None if there is none; None itself where no error can be wanted. Raises ValidationError.
     """
     if amount_of and "half_width" in query:

@@ -284,7 +284,7 @@ class DirectUpload(models.Model):
 class TableSketch(models.Model):
     """A keyed sample of a dataset's table, in Base64. It outlives the records, as the fingerprint does.
 
-    Sealed, since it says how often rows occur. Written and read by `likeness` only.
+    Sealed, since it says how often rows occur. Written and read by `near_duplicates` only.
     """
 
     dataset = models.OneToOneField(

@@ -32,8 +32,8 @@ from dpportal.platform.journal import MemoryFaultError
 from dpportal.releases import execution
 from dpportal.releases import tasks as release_tasks
 from dpportal.streams import period_journal as periods
+from dpportal.streams import repeated_files, vault
 from dpportal.streams import tasks as stream_tasks
-from dpportal.streams import vault
 from dpportal.streams.models import Stream
 
 TROUBLES, CHECKED_EVERY_SECONDS = "restoring.troubles", 60
@@ -222,6 +222,7 @@ def _close(stream: Stream) -> None:
         state=Stream.State.CLOSED, closed_at=timezone.now(), closed_by_restore=True, token_sha256=""
     )
     vault.forget_state(stream)
+    repeated_files.forget(stream)
     log.warning("stream %s is behind what people have seen of it and was closed", stream.pk)
 
 

@@ -19,7 +19,7 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 class LabelColumn:
     """A column of a file that names cells.
 
-    axis: whose cells; labels: a text for each of them; title: of the axis. whole: whether the texts are whole numbers.
+    axis: whose cells; labels: a text for each of them; title: of the axis. is_integer: whether the texts are integers.
     """
 
     name: str

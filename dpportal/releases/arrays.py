@@ -36,6 +36,6 @@ def store(arrays: Mapping[str, np.ndarray], folder: str) -> tuple[str, str]:
 
 
 def load(name: str) -> dict[str, np.ndarray]:
-    """What `keep` stored under that name."""
+    """What `store` stored under that name."""
     with storage.local_path(name) as path, np.load(path, allow_pickle=False) as arrays:
         return {key: arrays[key] for key in arrays.files}

@@ -87,7 +87,7 @@ def _context(reconstructed: AnyReconstructed, words: DisplayTexts) -> Json:
 def _readme(context: Json, tables: list[Table], files: list[BundleFile], folder: Path) -> BundleFile:
     release = context["release"]
     independent = next((table.path.name for table in tables if table.has_independent_cells), "")
-    first_csv = next(table.path.name for table in tables if table.path.suffix == ".csv")
+    first_csv = next((table.path.name for table in tables if table.path.suffix == ".csv"), "")
     further = {
         "files": files,
         "method": method_of(release.product, context["plan"].mechanism),

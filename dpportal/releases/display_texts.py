@@ -49,6 +49,11 @@ def are_current(release: Release) -> bool:
     return release.words == DisplayTexts.of(release).digest
 
 
+def forget_lost(release: Release) -> None:
+    """Have the files of a release written again: one that its rows name is not there any more."""
+    Release.objects.filter(pk=release.pk).update(words="")
+
+
 def outdated(releases: QuerySet[Release]) -> list[Release]:
     """Those whose files were made, say something else by now, and are not being made anew."""
     finished = releases.filter(state=Release.State.READY, job__state=JobState.DONE)

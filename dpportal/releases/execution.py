@@ -156,7 +156,9 @@ def outcomes_of(dataset: Dataset) -> dict[str, Mapping[str, str]]:
     """What a memory that has lost it is to remember of the dataset's measurements, by the key of each charge."""
     names = [field.name for field in fields(CommittedMeasurement)]
     measured = Release.objects.filter(dataset=dataset).exclude(measurement="").values("pk", *names)
-    return {row.pop("pk").hex: row for row in measured}
+    # What was sealed with a key that is lost cannot be remembered: the database has it no more than the memory.
+    readable = [row for row in measured if isinstance(row["measurement_sha256"], str)]
+    return {row.pop("pk").hex: row for row in readable}
 
 
 def keep(
@@ -254,9 +256,12 @@ def _is_measured(job: ReleaseJob) -> bool:
 
 
 def _void_unless_measured(release: Release) -> None:
-    if release.state == Release.State.REQUESTED and not _recorded_again(release):
+    if release.state != Release.State.REQUESTED or _recorded_again(release):
+        return
+    ledger.void(release.confirmed_charge)
+    # A worker that slept between the two may have remembered its measurement: then the charge is spent.
+    if not _recorded_again(release):
         Release.objects.filter(pk=release.pk).update(state=Release.State.FAILED)
-        ledger.void(release.confirmed_charge)
 
 
 def _recorded_again(release: Release) -> bool:

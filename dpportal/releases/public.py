@@ -15,7 +15,7 @@ from dpportal.publications.reader_pages import ReaderPages
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.releases import results
 from dpportal.releases.bundle import filled_columns
-from dpportal.releases.display_texts import are_current
+from dpportal.releases.display_texts import are_current, forget_lost
 from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import confirmed_plan, method_title, presenter_of, product_of
@@ -75,4 +75,9 @@ def download(request: HttpRequest, release: Release, name: str) -> HttpResponseB
     """One file of the bundle, or all in one zip."""
     if not are_current(release):
         return pages.being_written(request, release)
-    return file_response(request, get_object_or_404(release.artifacts, name=name), default_storage.open)
+    artifact = get_object_or_404(release.artifacts, name=name)
+    try:
+        return file_response(request, artifact, default_storage.open)
+    except FileNotFoundError:  # an older copy of the database names files of before
+        forget_lost(release)
+        return pages.being_written(request, release)

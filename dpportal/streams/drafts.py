@@ -31,7 +31,7 @@ MAX_COMPARED = 5
 
 
 def counted_of(stream: Stream) -> tuple[DomainVersion, Measure]:
-    """What the draft counts, by the current domain. Raises DraftError."""
+    """What the draft counts, by the current domain. Raises StreamDraftError."""
     version = stream.dataset.current_domain()
     if version is None:
         raise StreamDraftError(_("No column has a declared domain yet. Declare the columns first."))
@@ -39,7 +39,7 @@ def counted_of(stream: Stream) -> tuple[DomainVersion, Measure]:
 
 
 def request_of(stream: Stream) -> tuple[DomainVersion, StreamRequest]:
-    """What the strategies are asked for. Raises DraftError."""
+    """What the strategies are asked for. Raises StreamDraftError."""
     version, counted = counted_of(stream)
     try:
         stream.calendar.start(stream.horizon or 1)
@@ -49,14 +49,14 @@ def request_of(stream: Stream) -> tuple[DomainVersion, StreamRequest]:
 
 
 def budget_of(stream: Stream) -> Budget:
-    """The budget that the stream will be paid from. Raises DraftError."""
+    """The budget that the stream will be paid from. Raises StreamDraftError."""
     if stream.account is None:
         raise StreamDraftError(refusals.missing_text(stream.dataset))
     return stream.account
 
 
 def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:
-    """The draft's complete plan. Raises DraftError."""
+    """The draft's complete plan. Raises StreamDraftError."""
     version, request = request_of(stream)
     if stream.amount is None or stream.mechanism not in {m.name for m in registry.STREAMS}:
         raise StreamDraftError(_("Choose how much of the budget to spend, and a strategy."))
@@ -68,7 +68,7 @@ def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:
 
 
 def offers(stream: Stream, amount: Decimal, only: str = "") -> list[StreamOffer]:
-    """Every strategy at this cost, the most accurate first, those without a plan last. Raises DraftError.
+    """Every strategy at this cost, the most accurate first, those without a plan last. Raises StreamDraftError.
 
     only: the name of one that is asked for alone.
     """
@@ -92,7 +92,7 @@ def expectations(stream: Stream, listed: list[StreamOffer]) -> Figure | None:
 
 
 def loss_of(stream: Stream, version: DomainVersion, amount: Decimal) -> Loss:
-    """What a cost would buy for what the draft counts. Raises DraftError."""
+    """What a cost would buy for what the draft counts. Raises StreamDraftError."""
     _version, counted = counted_of(stream)
     return Loss(Definition(budget_of(stream).definition), Fraction(amount), version.unit).for_domain(
         counted.domain

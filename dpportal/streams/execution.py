@@ -27,7 +27,7 @@ from dpportal.budgets.charge_journal import RestoredError, require_complete
 from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.platform.journal import MemoryFaultError
-from dpportal.streams import period_journal, vault
+from dpportal.streams import period_journal, repeated_files, vault
 from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.period_journal import Decision
@@ -178,7 +178,7 @@ def _asking_the_memory() -> Iterator[None]:
     except RestoredError as refusal:
         raise PeriodRefusedError(RefusalReason.RESTORED, str(refusal)) from None
     except MemoryFaultError as fault:
-        raise vault.VaultError(str(fault)) from None
+        raise vault.MemoryUnreachableError(str(fault)) from None
 
 
 @dataclass
@@ -247,6 +247,7 @@ def _store(stream: Stream, run: _Run, version: int) -> None:
     vault.replace(stream, run.state, version)
     if run.state.period == stream.horizon:
         vault.forget_state(stream)
+        repeated_files.forget(stream)
         Stream.objects.filter(pk=stream.pk).update(state=Stream.State.CLOSED, closed_at=timezone.now())
         period_journal.forget_once_committed(stream.pk)
 

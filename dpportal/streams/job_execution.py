@@ -31,7 +31,7 @@ from dpportal.streams.execution import PeriodRefusedError, RefusalReason, Update
 from dpportal.streams.measure import StreamDraftError, counted_by
 from dpportal.streams.models import Period, Stream, StreamJob
 from dpportal.streams.preview import previewed
-from dpportal.streams.vault import VaultError
+from dpportal.streams.vault import MemoryUnreachableError, VaultError
 from dpportal.tables import UploadFault
 from mechanisms.noise import Noise
 
@@ -73,7 +73,8 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
     [published] = execution.publish(stream.pk, [update], by=job.created_by, claim=claim)
     # Somebody else may have published the period while the file was read; then nothing of it was used.
     used = published.period.key == key
-    if used and facts.rows:
+    # What a file held is compared with the next period's; after the last there is none.
+    if used and facts.rows and Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN).exists():
         repeated_files.keep(stream, job.index, facts)
     claim.write(options={"told": asdict(facts.oddities), "used": used})
     _finish(job, claim)
@@ -122,7 +123,7 @@ class StreamJobs(JobKind[StreamJob]):
         "The job took longer than an hour. Send fewer periods or rows at a time; what is published stays."
     )
     refusals = (UploadFault, PeriodRefusedError, BudgetRefusedError, ManyError, StreamDraftError, VaultError)
-    on_hold = (BudgetOnHoldError,)
+    on_hold = (BudgetOnHoldError, MemoryUnreachableError)
 
     def work(self, job: StreamJob, claim: Claim) -> None:
         _check_right(job)

@@ -68,7 +68,7 @@ class Measure:
 
 
 def counted_by(stream: Stream, domain: Domain) -> Measure:
-    """What a stream counts, in a declared domain of all columns. Raises DraftError if it does not fit the domain."""
+    """What a stream counts, in a declared domain of all columns. Raises StreamDraftError if it does not fit."""
     declared = {attribute.name: attribute for attribute in domain.attributes}
     if not declared and not stream.dataset.is_tableless:
         raise StreamDraftError(_("No column has a declared domain yet. Declare the columns first."))
@@ -141,7 +141,7 @@ def _check(counted: Measure) -> None:
 def read_increments(stream: Stream, given: object) -> tuple[int, ...]:
     """A period's increments as people or programs give them: a whole number, or one for each label by name.
 
-    Raises DraftError; its message holds no number that was given.
+    Raises StreamDraftError; its message holds no number that was given.
     """
     labels: list[str] = stream.labels
     if isinstance(given, dict) and labels == [""]:

@@ -191,7 +191,7 @@ class SealedSums(models.Model):
 
 
 class PeriodSketch(models.Model):
-    """What the file of records held that a period was counted from; sealed. Written and read by `repeats` only."""
+    """What the file held that a period was counted from; sealed. Written and read by `repeated_files` only."""
 
     period = models.OneToOneField(Period, primary_key=True, on_delete=models.CASCADE, related_name="sketch")
     content = SealedField()

@@ -57,7 +57,7 @@ def duplicate(stream: Stream, by: User) -> Stream:
 def request_opening(stream: Stream, *, reviewed: str, by: User) -> bool:
     """Reserve the budget and queue the opening; False if that was done before.
 
-    reviewed: the digest of the plan that the curator saw. Raises DraftError, StreamError or BudgetRefusedError.
+    reviewed: the digest of the plan that the curator saw. Raises StreamDraftError, StreamError or BudgetRefusedError.
     """
     # A strategy for a long stream takes a second to find and is then remembered: not while other writers wait.
     drafts.plan_of(stream)
@@ -197,7 +197,7 @@ def _drop_unanswered(stream: Stream) -> None:
 def queue_counts(stream: Stream, file: File[bytes], options: Json, by: User, *, confirmed: bool) -> StreamJob:
     """Have every period of a file published. Raises StreamError.
 
-    options: of `many.read`. confirmed: whether without a preview that the curator has to agree to.
+    options: of `bulk_csv.read`. confirmed: whether without a preview that the curator has to agree to.
     """
     options = {**options, **({"confirmed": True} if confirmed else {})}
     job = StreamJob(stream=stream, kind=StreamJob.Kind.COUNTS, options=options, created_by=by)

@@ -29,7 +29,7 @@ HARDLY_WORSE = 1.5
 def strategies(stream: Stream, offers: list[StreamOffer], chosen: str, amount: Decimal) -> Json:
     """The strategies in three heaps: to take, to compare with, and those that cannot be had, with why.
 
-    made: of all strategies at that cost, the most accurate first.
+    offers: of all strategies at that cost, the most accurate first.
     """
     suggested = compare.suggested(offers)
     usable = [offer for offer in offers if offer.plan and not offer.mechanism.reference]
@@ -120,7 +120,7 @@ def turned(stream: Stream, turn: dict[str, str]) -> Json:
 
 
 def _offer(offers: list[StreamOffer], mechanism: str) -> StreamOffer:
-    """The checked strategy's; the suggested one's if none is. Raises DraftError if it has no plan."""
+    """The checked strategy's; the suggested one's if none is. Raises StreamDraftError if it has no plan."""
     offer = next((o for o in offers if o.mechanism.name == mechanism), None) or compare.suggested(offers)
     if offer is None or offer.plan is None:
         raise StreamDraftError(offer.refusal if offer else offers[0].refusal)

@@ -30,6 +30,10 @@ class VaultError(Exception):
     """The secrets cannot be opened; the message says why and what to do."""
 
 
+class MemoryUnreachableError(VaultError):
+    """The memory outside the database cannot be reached: what waits for it can go on once it is back."""
+
+
 class StaleStateError(Exception):
     """Another writer changed the state since it was read."""
 

@@ -1,8 +1,8 @@
 """Whose rows belong together, and that nobody's rows decide which of another's count.
 
 Only rows that name a person count: a row whose field is empty, one of the words that are declared to mean "no value",
-or one that programs write for it (`reading.NOBODY`, of a float its NaN), is left out, as a closed column leaves a row
-out. With max_rows = m, the counts are x = Σ_p c_p over the
+or one that programs write for it (`number_syntax.NOBODY`, of a float its NaN), is left out, as a closed column leaves a
+row out. With max_rows = m, the counts are x = Σ_p c_p over the
 identifiers p: c_p counts at most m rows of p, drawn at random among p's rows by numbers that no other row has a part
 in. So the c_p are independent, and the law of c_p depends on the rows of p alone.
 

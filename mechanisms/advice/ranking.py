@@ -106,9 +106,9 @@ def rank(methods: Iterable[Mechanism], domain: Domain, loss: Loss, purpose: str,
     )
 
 
-def _within(candidates: float, trials: Floats) -> bool:
-    """Whether it is among what was drawn, or hardly beyond."""
-    return bool(trials.min() / _HARDLY <= candidates <= trials.max() * _HARDLY)
+def _within(value: float, known: Floats) -> bool:
+    """Whether it is among the known values, or hardly beyond."""
+    return bool(known.min() / _HARDLY <= value <= known.max() * _HARDLY)
 
 
 def strength_of(domain: Domain, loss: Loss, people: int) -> float:

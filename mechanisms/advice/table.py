@@ -65,9 +65,9 @@ class Checked:
     tenth: float
 
 
-def _gaps(question: float, trials: Floats) -> Floats:
-    """(k,) differences of logarithms, from the nearest drawn value if the asked one lies beyond them."""
-    gaps: Floats = np.log(np.clip(question, trials.min(), trials.max())) - np.log(trials)
+def _gaps(value: float, known: Floats) -> Floats:
+    """(k,) differences of logarithms to known values, from the nearest of them if the value lies beyond them."""
+    gaps: Floats = np.log(np.clip(value, known.min(), known.max())) - np.log(known)
     return gaps
 
 

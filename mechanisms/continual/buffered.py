@@ -42,7 +42,7 @@ _PIECE = 2**16
 class Buffers:
     """What is remembered of all increments so far.
 
-    kept, weights: θ_j and ω_j, in multiples of 2^-PARAMETER_BITS. values: b_j, in multiples of 2^-BUFFER_BITS rows.
+    decays, weights: θ_j and ω_j, in multiples of 2^-PARAMETER_BITS. values: b_j, in multiples of 2^-BUFFER_BITS rows.
     """
 
     decays: tuple[int, ...]

@@ -239,7 +239,7 @@ class Microdata(ABC):
         further: Sequence[Integers],
         random: np.random.Generator,
     ) -> MicrodataResult:
-        """The result with its rows filled in; `made.rows` has their number."""
+        """The result with its rows filled in; `result.rows` has their number."""
 
     def _explanation(self, shares: Mapping[str, Fraction], keep: int | None) -> str:
         chosen = (

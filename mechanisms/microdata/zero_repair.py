@@ -132,11 +132,11 @@ class _Repair:
             gain, taken = self._offer(places, j, faults, entire)
             better = gain > best
             best[better], column[better], cell[better] = gain[better], j, taken[better]
-        result = np.isfinite(best)
-        self._count(places[result], column[result], -1)
-        self.rows[places[result], column[result]] = cell[result]
-        self._count(places[result], column[result], 1)
-        return int(result.sum())
+        fixed = np.isfinite(best)
+        self._count(places[fixed], column[fixed], -1)
+        self.rows[places[fixed], column[fixed]] = cell[fixed]
+        self._count(places[fixed], column[fixed], 1)
+        return int(fixed.sum())
 
     def _count(self, places: Integers, column: Integers, by: int) -> None:
         for j, counts in self._counts.items():

@@ -286,7 +286,7 @@ def write(path: Path, drawn: Sequence[list[str]], checked: Sequence[list[str]]) 
             "# one table in ten exceeds of the former.\n"
         )
         csv.writer(file, lineterminator="\n").writerows([head, *drawn, *checked])
-    for cached in (table.drawn, table.checked):
+    for cached in (table.trials, table.checked):
         cached.cache_clear()
 
 

@@ -12,4 +12,4 @@ def short_training(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(method, "STEPS", 3)
     if not method.Adversarial().missing:
         monkeypatch.setattr("mechanisms.microdata.adversarial.training.ALONE", 1)
-        monkeypatch.setattr("mechanisms.microdata.adversarial.training.MADE", 64)
+        monkeypatch.setattr("mechanisms.microdata.adversarial.training.BATCH", 64)

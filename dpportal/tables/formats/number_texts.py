@@ -25,8 +25,8 @@ DECIMALS = 15
 class _Forms(NamedTuple):
     """The form of each text of a batch, as (n,) booleans.
 
-    plain: whether `reading.PLAIN_NUMBER` matches it. fraction: whether it has a point. short: whether it is not longer
-    than a double's digits are certain. ends_in_zero, negative: what its last and first characters say.
+    plain: whether `number_syntax.PLAIN_NUMBER` matches it. fraction: whether it has a point. short: whether it is not
+    longer than a double's digits are certain. ends_in_zero, negative: what its last and first characters say.
     """
 
     plain: np.ndarray

@@ -45,7 +45,7 @@ def bound_from(spectrum: float | None, workload: Workload, loss: Loss) -> float 
 
 
 def least_error(variance: float, unit: PrivacyUnit, cells: int, norm: float, apart: float) -> float:
-    """The least of v ‖B‖_F² Δ₂(A)² with one row a person, where ‖B‖_F ‖A‖_F >= whole and ‖B‖_F ‖A P‖_F >= apart.
+    """The least of v ‖B‖_F² Δ₂(A)² with one row a person, where ‖B‖_F ‖A‖_F >= norm and ‖B‖_F ‖A P‖_F >= apart.
 
     A column's squared norm is at least the mean over all, ‖A‖_F²/n; the squared distance of two is at least the mean
     over all pairs, 2 ‖A P‖_F²/(n - 1). Add-remove: the first. Replace-one: the second, which leaves out the total;

@@ -97,11 +97,11 @@ class BySums:
         return result
 
     def dimensions(self, factor: Factor) -> tuple[int, int]:
-        cross, squares = factor.rank, factor.squares()
+        needed, squares = factor.rank, factor.squares()
         if squares - float((self._pseudo * self._cross_gram(factor)).sum()) <= _OUTSIDE * squares:
-            return cross, cross
+            return needed, needed
         check_dense(self._a.shape[1])
-        return Inverse(_dense(self._a.T @ self._a)).dimensions(factor.gram(), cross)
+        return Inverse(_dense(self._a.T @ self._a)).dimensions(factor.gram(), needed)
 
     def _cross_gram(self, factor: Factor) -> np.ndarray:
         """A WᵀW Aᵀ, (p, p)."""

@@ -76,10 +76,11 @@ class Hanging(Bulkhead):
 
     def __init__(self, until: threading.Event) -> None:
         super().__init__(seconds=0.05)
-        self.until = until
+        self.until, self.calls = until, 0
         self.close()
 
     def call(self, function: Any) -> Any:
+        self.calls += 1
         return super().call(self.until.wait)
 
 
@@ -115,10 +116,11 @@ def test_a_period_that_is_typed_while_the_memory_hangs_is_not_published_and_can_
 def test_a_confirmation_waits_for_no_queue_that_hangs(
     draft, client, hanging, monkeypatch, django_capture_on_commit_callbacks
 ):
-    monkeypatch.setattr(bulkhead, "QUEUE", Hanging(hanging))
+    queue = Hanging(hanging)
+    monkeypatch.setattr(bulkhead, "QUEUE", queue)
     client.force_login(draft.dataset.owner)
     reviewed = services.reviewed_as(*drafts.plan_of(draft))
     with django_capture_on_commit_callbacks(execute=True):
         answer = client.post(f"/releases/{draft.pk}/review/", {"agreed": "on", "reviewed": reviewed})
-    assert answer.status_code == 302
+    assert answer.status_code == 302 and queue.calls == 1
     assert ReleaseJob.objects.get().state == JobState.QUEUED

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 
 import pytest
+from django.core.files.storage import default_storage
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.releases import services
+from dpportal.releases import services, tasks
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
 
@@ -36,6 +37,16 @@ def download(client, release: Release, name: str = "histogram.csv"):
 @pytest.mark.slow
 def test_a_stranger_sees_a_published_release(client, published):
     assert status(client, published) == 200
+
+
+@pytest.mark.slow
+def test_a_file_that_an_older_database_names_in_vain_is_written_again(client, published):
+    """A bundle that was written anew after the copy of the database has other names; the old files were swept."""
+    default_storage.delete(published.artifacts.get(name="histogram.csv").stored)
+    assert download(client, published).status_code == 503
+    tasks.sweep()
+    RELEASES.run(published.pk)
+    assert download(client, published).status_code == 200
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ BEFORE = {
 PLANNED = {"PlanError", "NotImplementedError", "too_small"}
 PLANNING = {
     "mechanisms/matrix/answering.py": {"MatrixMechanism.refusal"},
-    "mechanisms/microdata/mechanism.py": {"Microdata.plan"},
+    "mechanisms/microdata/mechanism.py": {"_check_rows"},
 }
 
 

@@ -133,3 +133,11 @@ def test_sketches_of_files_are_sealed_and_end_with_the_stream(begun, dataset) ->
     assert b"digest" not in bytes(content)
     dataset_services.erase(dataset, begun.created_by)
     assert not PeriodSketch.objects.exists()
+
+
+def test_sketches_of_files_end_with_the_last_period(dataset) -> None:
+    stream = building.open_stream(dataset, horizon=2)
+    send(stream, FIRST, 1)
+    assert PeriodSketch.objects.filter(period__stream=stream).count() == 1
+    send(stream, NEXT, 2)
+    assert stream.periods.count() == 2 and not PeriodSketch.objects.filter(period__stream=stream).exists()

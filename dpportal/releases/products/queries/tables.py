@@ -17,7 +17,7 @@ from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from dpportal.releases import arrays
 from dpportal.releases.products.queries import matrices, workloads
-from dpportal.releases.products.queries.query_frame import query_columns, query_fields, query_frame
+from dpportal.releases.products.queries.frames import query_columns, query_fields, query_frame
 from dpportal.releases.products.queries.strategy import strategy_arrays
 from dpportal.releases.products.shared.synthetic_files import write_synthetic
 from mechanisms.domain import Domain

@@ -124,6 +124,8 @@ class ClickHouseDefinitions:
         for row in self.fetch(FUNCTIONS_OF.format(", ".join(map(self.quote, sorted(called))))):
             if row["name"] == "arrayJoin":
                 yield "rows"
+            elif row["name"] == "indexHint":  # takes rows by the marks of their part, which other rows move
+                yield "place"
             elif row["origin"] != "System":
                 yield "function"
             elif row["deterministic"] != 1:

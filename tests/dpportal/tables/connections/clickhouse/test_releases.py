@@ -156,6 +156,14 @@ def test_a_row_that_decides_on_others_is_refused(connection, curator, owner, shi
         assert str(definitions.SHIFTS[shift]) in refused.conversion.failure
 
 
+def test_rows_that_are_taken_by_the_marks_of_their_part_are_refused(connection, curator):
+    """`indexHint` passes all rows of a granule, whose ends move with every row before it."""
+    query = "SELECT colour, age FROM health.visits WHERE indexHint(age = 5)"
+    table = SharedTable.objects.create(connection=connection, title="Hint", query=query)
+    refused = connected(table, curator, declared=False)
+    assert str(definitions.SHIFTS["place"]) in refused.conversion.failure
+
+
 class TestBadInput(ByExtra):
     """A message, the reservation void, nothing spent."""
 

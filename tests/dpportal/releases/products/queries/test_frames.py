@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from dpportal.releases.products.queries import query_frame, workloads
+from dpportal.releases.products.queries import frames, workloads
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.matrix.workload.union import Term, Workload
@@ -25,9 +25,9 @@ DOMAIN = Domain(
 
 def rows(text: str, start: int, stop: int) -> list[list[Any]]:
     plan: Any = SimpleNamespace(domain=DOMAIN, workload=workloads.read(text, DOMAIN))
-    columns = query_frame.query_columns(plan)
-    assert [field["name"] for field in query_frame.query_fields(columns)] == ["a_b", "sex", "sex_label"]
-    frame: pd.DataFrame = query_frame.query_frame(plan, columns, slice(start, stop))
+    columns = frames.query_columns(plan)
+    assert [field["name"] for field in frames.query_fields(columns)] == ["a_b", "sex", "sex_label"]
+    frame: pd.DataFrame = frames.query_frame(plan, columns, slice(start, stop))
     return frame.values.tolist()
 
 
@@ -57,5 +57,5 @@ def test_queries_over_all_cells_together_ask_nothing_of_a_column():
     cells = Explicit(scipy.sparse.csr_array(np.eye(8)), ())
     workload = Workload((8,), (Term(1.0, {0: cells}),), "uploaded")
     plan: Any = SimpleNamespace(domain=DOMAIN, workload=workload)
-    assert query_frame.query_columns(plan) == []
-    assert query_frame.query_frame(plan, [], slice(2, 8)).shape == (6, 0)
+    assert frames.query_columns(plan) == []
+    assert frames.query_frame(plan, [], slice(2, 8)).shape == (6, 0)
