@@ -49,7 +49,7 @@ def next_of(model: type[Job], pk: JobKey, to_owner: str) -> JobKey | None:
 def _next(model: type[Job], to_owner: str, among: Q, *, singly: bool) -> JobKey | None:
     """The oldest job of the owner whose turn it is; None if none waits."""
     due: QuerySet[Job] = model._base_manager.filter(among, waiting())
-    busy = set(_running(model, among).values_list(to_owner, flat=True)) if singly else set()
+    busy = set(running(model, among).values_list(to_owner, flat=True)) if singly else set()
     owners = [owner for owner in due.values_list(to_owner, flat=True).distinct() if owner not in busy]
     if not owners:
         return None
@@ -66,9 +66,9 @@ def _oldest(due: QuerySet[Job]) -> JobKey | None:
 def _is_busy(model: type[Job], pk: JobKey, to_owner: str, among: Q) -> bool:
     """Whether another job of the same owner runs."""
     owner = model._base_manager.filter(pk=pk).values(to_owner)[:1]
-    return _running(model, among).exclude(pk=pk).filter(**{to_owner: owner}).exists()
+    return running(model, among).exclude(pk=pk).filter(**{to_owner: owner}).exists()
 
 
-def _running(model: type[Job], among: Q) -> QuerySet[Job]:
+def running(model: type[Job], among: Q = ALL) -> QuerySet[Job]:
     """Jobs with a living worker. A job whose worker died counts as waiting."""
     return model._base_manager.filter(among, state=JobState.RUNNING, lease_until__gte=Now())

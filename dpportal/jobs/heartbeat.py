@@ -17,7 +17,6 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from dpportal.jobs import readiness
-from dpportal.jobs.claims import waiting
 from dpportal.jobs.clock import db_ago
 from dpportal.jobs.models import BEAT_SECONDS, Heartbeat
 from dpportal.jobs.runner import kinds
@@ -113,6 +112,4 @@ class IdleTimer:
 
 def waited_longer(seconds: float, queues: Collection[str]) -> bool:
     """Whether a job has been in one of these queues for longer than that."""
-    return any(
-        kind.in_queues(queues).filter(waiting(), queued_at__lt=db_ago(seconds)).exists() for kind in kinds()
-    )
+    return any(kind.due_in(queues).filter(queued_at__lt=db_ago(seconds)).exists() for kind in kinds())

@@ -17,8 +17,8 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from dpportal.jobs import claims, event_log, queues
-from dpportal.jobs.claims import Claim, Job, JobKey, JobState, LostClaimError
-from dpportal.jobs.fair_scheduling import next_of, run_fairly
+from dpportal.jobs.claims import Claim, Job, JobKey, JobState, LostClaimError, waiting
+from dpportal.jobs.fair_scheduling import next_of, run_fairly, running
 from dpportal.platform import bulkhead, storage
 
 log = logging.getLogger(__name__)
@@ -72,6 +72,14 @@ class JobKind(ABC, Generic[J]):
         """The jobs, in whatever state, whose messages go to one of these queues."""
         chosen = [among for name, among in self.queues.items() if name in names]
         return self.jobs().filter(reduce(or_, chosen)) if chosen else self.jobs().none()
+
+    @final
+    def due_in(self, names: Collection[str]) -> models.QuerySet[J]:
+        """Those of them that a worker could begin now: where an owner's jobs run singly, not beside another one."""
+        due = self.in_queues(names).filter(waiting())
+        if not self.singly:
+            return due
+        return due.exclude(**{f"{self.to_owner}__in": running(self.model).values(self.to_owner)})
 
     @final
     def queue_of(self, pk: JobKey) -> str:

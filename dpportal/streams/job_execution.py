@@ -37,6 +37,8 @@ from mechanisms.noise import Noise
 
 # Periods that a bulk load publishes in one transaction, and looks at again at most when it is taken up.
 BATCH = 50
+# Until a stream that is paid for is opened again after its workers died.
+REOPENING_SECONDS = 60.0
 
 
 def _check_right(job: StreamJob) -> None:
@@ -141,6 +143,27 @@ class StreamJobs(JobKind[StreamJob]):
                 assert job.stream.charge is not None
                 ledger.void(job.stream.charge)
         _delete_file(job)
+
+    def close_interrupted(self, job: StreamJob, claim: Claim, reason: str) -> None:
+        """A stream whose charge is remembered was paid for, though its opening was not committed: it is tried again."""
+        try:
+            if job.kind == StreamJob.Kind.OPEN and _is_paid(job):
+                claim.postpone(REOPENING_SECONDS)
+                return
+        except BudgetOnHoldError:
+            claim.put_on_hold()
+            return
+        self.close(job, claim, reason)
+
+
+def _is_paid(job: StreamJob) -> bool:
+    assert job.stream.charge is not None
+    try:
+        return ledger.outcome_of(job.stream.charge) is not None
+    except BudgetOnHoldError:
+        raise
+    except BudgetRefusedError:  # it is void
+        return False
 
 
 STREAM_JOBS = register(StreamJobs())

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from dpportal.datasets.models import Conversion
+from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs import queues
 from dpportal.jobs.heartbeat import HeartbeatThread, IdleTimer
 from dpportal.jobs.models import Heartbeat
@@ -72,6 +72,17 @@ def test_a_worker_is_not_deaf_to_what_waits_in_a_queue_of_others(dataset, reques
     Conversion.objects.update(state="queued", queued_at=timezone.now() - LONG_AGO)
     assert not idle_for(1000, WORK).deaf()
     assert idle_for(1000, CONVERSIONS).deaf() and idle_for(1000, *queues.NAMES).deaf()
+
+
+def test_a_file_that_waits_for_its_owner_s_other_one_makes_nobody_deaf(dataset):
+    """One owner's files are read one at a time, so no idle worker gets the next one's message."""
+    Conversion.objects.update(state="queued", queued_at=timezone.now() - LONG_AGO)
+    other = Dataset.objects.create(owner=dataset.owner, name="Other")
+    soon = timezone.now() + timedelta(seconds=20)
+    read = Conversion.objects.create(dataset=other, state="running", lease_until=soon)
+    assert not idle_for(1000, CONVERSIONS).deaf()
+    Conversion.objects.filter(pk=read.pk).update(state="done")
+    assert idle_for(1000, CONVERSIONS).deaf()
 
 
 def test_a_beat_says_what_a_worker_listens_to_and_whether_it_is_busy():
