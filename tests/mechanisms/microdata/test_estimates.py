@@ -109,7 +109,7 @@ def test_the_gradient_of_a_fit_is_that_of_its_loss(monkeypatch):
     margins = [np.full(s, 100 / s) for s in GROUPING.sizes]
     variances = [900.0, 800.0, 700.0]
     problem = mixture._Problem(GROUPING, margins, variances, targets, 100.0)
-    start = [part.astype(float) for part in problem.start()]
+    start = [part.astype(float) for part in problem.start(0)]
 
     def cost(logits: np.ndarray, weights: np.ndarray) -> float:
         model = problem.mixture(logits, weights)
