@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from dpportal.jobs import claims, event_log, queues
 from dpportal.jobs.claims import Claim, Job, JobKey, JobState, LostClaimError, waiting
 from dpportal.jobs.fair_scheduling import next_of, run_fairly, running
-from dpportal.platform import bulkhead, storage
+from dpportal.platform import storage
 
 log = logging.getLogger(__name__)
 J = TypeVar("J", bound=Job)
@@ -91,8 +91,7 @@ class JobKind(ABC, Generic[J]):
     @final
     def hint(self, pk: JobKey) -> None:
         """Send a message that the job waits."""
-        queue = self.queue_of(pk)
-        bulkhead.QUEUE.call(partial(run_job.apply_async, (self.name, str(pk)), queue=queue))
+        run_job.apply_async((self.name, str(pk)), queue=self.queue_of(pk))
 
     @final
     def hint_on_commit(self, pk: JobKey) -> None:

@@ -151,13 +151,12 @@ class LatentClasses(Microdata):
         grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
         model = fitted_mixture(grouping, margins, tables)
         groups = rows_of(model, len(result.rows), random)
-        if len(plan.domain.shape) > MOST_SETTLED:
-            rows = within_groups(groups, grouping, margins, random)
-            return replace(result, rows=rows, grouping=grouping, tables=tuple(tables))
-        target = target_tables(model, margins, tables)
-        groups = settle(groups, grouping.sizes, target, GROUP_ROUNDS, random)
+        is_settled = len(plan.domain.shape) <= MOST_SETTLED
+        if is_settled:
+            target = target_tables(model, margins, tables)
+            groups = settle(groups, grouping.sizes, target, GROUP_ROUNDS, random)
         rows = within_groups(groups, grouping, margins, random)
-        if sum(plan.domain.shape) <= MOST_REFINED:
+        if is_settled and sum(plan.domain.shape) <= MOST_REFINED:
             impossible = plan.wishes.impossible(plan.domain)
             cells = refined(plan.domain.attributes, grouping, margins, target, impossible)
             rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
