@@ -55,6 +55,8 @@ class Publication(models.Model):
     supersedes = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="successors"
     )
+    # When that was chosen.
+    supersedes_since = models.DateTimeField(null=True)
 
     class Meta:
         abstract = True
@@ -93,7 +95,7 @@ class Publication(models.Model):
             text = _("Not published after its comparison with the true counts was seen on %(day)s.")
         elif self.withdrawn_at is not None and self.withdrawn_at >= seen:
             text = _("Withdrawn after its comparison with the true counts was seen on %(day)s.")
-        elif (newer := self.successor) and newer.published_at and newer.published_at >= seen:
+        elif (newer := self.successor) and newer._replaces_since() >= seen:
             text = _("Replaced after its comparison with the true counts was seen on %(day)s.")
         else:
             return ""
@@ -104,6 +106,10 @@ class Publication(models.Model):
         """The newest public one that is read instead of this one."""
         public = self._rows().filter(PUBLIC, supersedes=self)
         return public.order_by(f"-{self.PUBLISHABLE_SINCE}").first()
+
+    def _replaces_since(self) -> datetime:
+        """Since when readers are sent from the older one to it: of what is public, and replaces one."""
+        return max(at for at in (self.published_at, self.supersedes_since) if at)
 
     def earlier(self, datasets: models.QuerySet[models.Model]) -> models.QuerySet[Self]:
         """What was published of these datasets and made before it, so that no two replace each other."""

@@ -186,9 +186,11 @@ def set_details(publication: Publication, *, doi: str, supersedes: Publication |
     replaced = publication.supersedes.pk if publication.supersedes else None
     before = f"from DOI {publication.doi!r}, replacing {replaced}"
     audit.record(by, "changed details of", publication, before)
-    if supersedes and supersedes != publication.supersedes and (seen := after_comparison(supersedes)):
-        audit.record(by, "replaced", supersedes, seen)
     rows.filter(pk=publication.pk).update(doi=doi, supersedes=supersedes)
+    if supersedes != publication.supersedes:
+        rows.filter(pk=publication.pk).update(supersedes_since=timezone.now() if supersedes else None)
+        if supersedes and (seen := after_comparison(supersedes)):
+            audit.record(by, "replaced", supersedes, seen)
 
 
 def _keep(publication: Publication, form: DetailsForm, by: User) -> None:

@@ -28,6 +28,7 @@ class Migration(migrations.Migration):
                 ('withdrawn_because', models.CharField(blank=True, max_length=500, verbose_name='reason')),
                 ('compared_at', models.DateTimeField(null=True)),
                 ('doi', models.CharField(blank=True, max_length=200, verbose_name='DOI')),
+                ('supersedes_since', models.DateTimeField(null=True)),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('title', models.CharField(blank=True, max_length=160, verbose_name='title')),
                 ('product', models.CharField(choices=[('histogram', 'Histogram and synthetic table'), ('queries', 'Answers to many queries'), ('microdata', 'Synthetic table of many columns'), ('selection', 'Private choice'), ('response', 'Randomised answers')], default='histogram', max_length=20)),

@@ -43,6 +43,7 @@ class Migration(migrations.Migration):
                 ('withdrawn_because', models.CharField(blank=True, max_length=500, verbose_name='reason')),
                 ('compared_at', models.DateTimeField(null=True)),
                 ('doi', models.CharField(blank=True, max_length=200, verbose_name='DOI')),
+                ('supersedes_since', models.DateTimeField(null=True)),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=160, verbose_name='name')),
                 ('description', models.TextField(blank=True, verbose_name='description')),

@@ -103,6 +103,20 @@ def test_a_withdrawal_and_a_replacement_after_a_look_are_on_record(desk, curator
 
 
 @pytest.mark.slow
+def test_a_replacement_by_what_was_public_before_the_look_is_on_record(desk, curator, dataset, ready):
+    newer = building.requested_release(dataset, "0.2")
+    execution.RELEASES.run(newer.pk)
+    for release in (ready, newer):
+        services.publish(release, curator)
+    desk.get(at(ready, "compare"))
+    assert fresh(ready).withheld == ""
+    desk.post(at(newer, "details"), {"supersedes": ready.pk})
+    assert fresh(ready).withheld.startswith("Replaced after its comparison")
+    desk.post(at(newer, "details"), {"supersedes": ""})
+    assert fresh(ready).withheld == ""
+
+
+@pytest.mark.slow
 def test_lists_and_the_bell_lead_to_a_page_without_true_counts_that_publishes_and_withdraws(
     desk, curator, ready
 ):

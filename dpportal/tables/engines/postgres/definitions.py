@@ -79,6 +79,14 @@ NAMED_TABLES = """SELECT DISTINCT found.oid FROM pg_catalog.unnest(%s::text[]) A
 NAMED_FUNCTIONS = """SELECT oid, proname::text, pronamespace <> 'pg_catalog'::pg_catalog.regnamespace AS own,
     provolatile::text, proretset
     FROM pg_catalog.pg_proc WHERE proname = ANY (%s::pg_catalog.text[]::pg_catalog.name[])"""
+# Functions behind operators of these symbols, and behind casts, that neither the server nor an extension brought. No
+# text tells which of them it means: any cast may be made unasked, any operator by the types beside it.
+OPERATED = """SELECT made.function::oid AS oid FROM (
+        SELECT 'pg_operator'::regclass::oid AS catalog, oid, oprcode AS function FROM pg_operator
+        WHERE oprname = ANY (%s::text[]::name[])
+        UNION ALL SELECT 'pg_cast'::regclass::oid, oid, castfunc FROM pg_cast WHERE castfunc <> 0
+    ) AS made WHERE oid >= 16384 AND NOT EXISTS (
+        SELECT FROM pg_depend AS d WHERE (d.classid, d.objid, d.deptype) = (made.catalog, made.oid, 'e'))"""
 # Nodes of a plan that give each row of a table once or not at all, by what is in that row.
 ROW_BY_ROW = {
     "Seq Scan", "Index Scan", "Index Only Scan", "Bitmap Heap Scan", "Bitmap Index Scan", "BitmapAnd", "BitmapOr",
@@ -113,6 +121,9 @@ TEXTS = re.compile(r"'(?:[^']|'')*'")
 CALLED = re.compile(r'(\w+|"(?:[^"]|"")+")\(')
 NAME = r'(?:[^\W\d][\w$]*|"(?:[^"]|"")+")'
 CHAIN = re.compile(rf"{NAME}(?:\s*\.\s*{NAME})*")
+SYMBOLS = re.compile(r"[-+*/<>=~!@#%^&|`?]+")
+# What LIKE, SIMILAR, IN, BETWEEN, CASE and their like mean.
+WORDED = {"=", "<>", "<", ">", "<=", ">=", "~~", "!~~", "~~*", "!~~*", "~", "!~"}
 COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -170,14 +181,16 @@ class PostgresDefinitions:
 
     def _named(self, text: str, *, with_functions: bool) -> tuple[set[int], set[int]]:
         """The tables, and somebody's own functions, that a text may name; more than it does rather than less."""
-        chains = [_parts_of(chain) for chain in CHAIN.findall(TEXTS.sub("''", COMMENT.sub(" ", text)))]
+        plain = TEXTS.sub("''", COMMENT.sub(" ", text))
+        chains = [_parts_of(chain) for chain in CHAIN.findall(plain)]
         names = {".".join(map(_quoted, pair)) for chain in chains for pair in _pairs(chain)}
         tables = {row["oid"] for row in self.named(NAMED_TABLES, [sorted(names)])}
         if not with_functions:
             return tables, set()
         last = sorted({name for chain in chains for name in chain})
         rows = self.named(NAMED_FUNCTIONS, [last])
-        return tables, {row["oid"] for row in rows if row["own"]}
+        operated = self.catalogs(OPERATED, [sorted(_symbols(plain))])
+        return tables, {row["oid"] for row in rows if row["own"]} | {row["oid"] for row in operated}
 
     def _within(self, query: str) -> set[str]:
         """Of a materialised view, whose query is not in the plan of those that read it."""
@@ -258,6 +271,12 @@ def _parts_of(chain: str) -> list[str]:
     """The names of a chain as the catalogs have them."""
     names = re.findall(NAME, chain)
     return [n[1:-1].replace('""', '"') if n.startswith('"') else n.lower() for n in names]
+
+
+def _symbols(text: str) -> set[str]:
+    """Each operator that may stand in a text: the server parts "=-" of "a=-1" in two."""
+    runs = set(SYMBOLS.findall(text))
+    return WORDED | {run[i:j] for run in runs for i in range(len(run)) for j in range(i + 1, len(run) + 1)}
 
 
 def _pairs(chain: Sequence[str]) -> Iterable[Sequence[str]]:

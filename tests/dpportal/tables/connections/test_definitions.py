@@ -77,6 +77,16 @@ class TestAChange(Failing):
         owner.execute(body.format("plpgsql", "BEGIN RETURN $1 + 1; END"))
         assert "health.older(integer) is defined in another way" in self.failed(dataset)
 
+    def test_of_an_operator_in_an_offered_query(self, connection, curator, administrator, owner):
+        body = "CREATE OR REPLACE FUNCTION health.over(int, int) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT $1 {} $2'"
+        owner.execute(body.format(">"))
+        owner.execute("CREATE OPERATOR health.>> (FUNCTION = health.over, LEFTARG = int, RIGHTARG = int)")
+        query = f"{SEEN} WHERE age OPERATOR(health.>>) 1"
+        table = SharedTable.objects.create(connection=connection, title="Over", query=query)
+        dataset = building.granted(connected(table, curator), administrator)
+        owner.execute(body.format("<"))
+        assert "health.over(integer,integer) is defined in another way" in self.failed(dataset)
+
     def test_of_a_view_that_an_offered_query_names(self, seen, connection, curator, administrator, owner):
         query = "SELECT colour, age, patient FROM health.inner_seen WHERE age < 50 -- health.visits"
         table = SharedTable.objects.create(connection=connection, title="Young", query=query)
@@ -146,6 +156,28 @@ READERS = {
 }
 
 
+OWN = "CREATE FUNCTION health.{} IMMUTABLE LANGUAGE sql AS 'SELECT {}'"
+# Somebody's own operators and casts, by which a query asks without naming a function.
+UNNAMED = {
+    "OPERATOR(health.=&)": [
+        OWN.format("near(int, int) RETURNS bool", COUNTING[7:]),
+        "CREATE OPERATOR health.=& (FUNCTION = health.near, LEFTARG = int, RIGHTARG = int)",
+        f"{SEEN} WHERE age OPERATOR(health.=&) 3",
+    ],
+    "~~": [
+        OWN.format("near(text, int) RETURNS bool", COUNTING[7:]),
+        "CREATE OPERATOR public.~~ (FUNCTION = health.near, LEFTARG = text, RIGHTARG = int)",
+        f"{SEEN} WHERE colour LIKE age",
+    ],
+    "cast": [
+        "CREATE TYPE health.many AS (n bool)",
+        OWN.format("near(int) RETURNS health.many", f"ROW(({COUNTING}))::health.many"),
+        "CREATE CAST (int AS health.many) WITH FUNCTION health.near(int) AS IMPLICIT",
+        f"{SEEN} WHERE (age::health.many).n",
+    ],
+}
+
+
 class TestRowsThatAPolicyHides(Failing):
     """Whose eyes they are hidden from is part of what a table is: the versions of a row that is hidden, too."""
 
@@ -209,6 +241,19 @@ class TestOneRowThatDecidesOnOthers:
             table = SharedTable.objects.create(connection=connection, title=str(fields), **fields)
             refused = connected(table, curator, declared=False)
             assert "function in it may read other rows" in refused.conversion.failure
+
+    @pytest.mark.parametrize("made", UNNAMED.values(), ids=UNNAMED.keys())
+    def test_is_refused_where_no_function_is_named(self, connection, curator, owner, made):
+        *statements, query = made
+        for statement in statements:
+            owner.execute(statement)
+        table = SharedTable.objects.create(connection=connection, title="Odd", query=query)
+        assert "function in it may read other rows" in connected(table, curator).conversion.failure
+
+    def test_is_not_seen_in_operators_of_an_extension(self, connection, curator, owner):
+        owner.execute("CREATE EXTENSION citext SCHEMA health")
+        table = SharedTable.objects.create(connection=connection, title="Plain", query=f"{SEEN} WHERE age = 3")
+        assert connected(table, curator, declared=False).has_records
 
     def test_of_a_materialised_view_is_seen_in_its_query(self, connection, curator, owner):
         owner.execute(f"CREATE MATERIALIZED VIEW health.first AS {SEEN} LIMIT 10")
