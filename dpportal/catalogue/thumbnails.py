@@ -78,7 +78,7 @@ def _shown(periods: int) -> int:
 
 
 def _picture(question: Mapping[str, Any]) -> Json:
-    """Its shapes and what they show; none of what is not public any more, or has no figure."""
+    """Its shapes and what they show; none of what was never public, or has no figure."""
     if "stream" in question:
         return _of_stream(UUID(question["stream"]), question["periods"])
     release = Release.objects.get(pk=question["release"])

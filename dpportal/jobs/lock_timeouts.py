@@ -2,7 +2,8 @@
 
 A process that is frozen, or cut off, inside a transaction would hold its rows until somebody ends it. So the server
 ends a transaction in which nothing happens, and a statement that waits for a row gives up: a person gets a message,
-a job tries again. SQLite has one lock for all: a process that holds it and stands still is ended by the supervisor.
+a job tries again. SQLite has one lock for all: a process that holds it and stands still is ended by the supervisor,
+and none waits long for the memory's disk while it holds it.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
+
+from dpportal.platform import bulkhead
 
 # PostgreSQL's code where a lock is not to be had in time.
 LOCK_NOT_AVAILABLE = "55P03"
@@ -54,6 +57,12 @@ COMMAND = Patience(lock=60.0, silence=60.0)
 def of_jobs() -> Patience:
     """Workers and the sweep: a transaction of a silent process ends before its lease does."""
     return Patience(lock=settings.JOB_LEASE_SECONDS / 3, silence=settings.JOB_LEASE_SECONDS / 2)
+
+
+def wait_briefly_for_memory() -> None:
+    """Where one lock is for all, a disk of the memory that hangs must not keep it: for workers and the sweep."""
+    if connection.vendor == "sqlite":
+        bulkhead.MEMORY.close()
 
 
 def keep_to(patience: Patience) -> None:

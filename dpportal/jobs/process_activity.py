@@ -29,8 +29,8 @@ class Stopped:
 class Life:
     """A byte that a process shares with the one that started it, and that a thread of it moves on.
 
-    A signal that stops the process stops that thread, too, and so does a file system that does not answer. A long
-    calculation may keep the thread from running, but then the processor's time goes on.
+    A signal that stops the process stops that thread, too. A long calculation may keep the thread from running, but
+    then the processor's time goes on. A call that waits for a file system lets the thread run: it is not seen here.
     """
 
     def __init__(self) -> None:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar, final
 
 from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
@@ -186,6 +187,9 @@ def _attempt(kind: AnyKind, claim: Claim) -> None:
         else:
             claim.release_lease()
     except SoftTimeLimitExceeded:
+        if claim.elapsed < settings.TASK_SECONDS / 2:  # the time of the job within which this one was done
+            claim.release_lease()
+            raise
         kind.close(kind.row(claim.pk), claim, _(kind.too_long))
     except Exception as error:
         log.error("%s %s: %s", kind.name, claim.pk, event_log.fault_of(error))

@@ -6,7 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from celery.concurrency.solo import TaskPool
-from celery.signals import task_postrun, task_prerun, worker_init, worker_ready, worker_shutting_down
+from celery.signals import (
+    task_postrun,
+    task_prerun,
+    worker_init,
+    worker_process_init,
+    worker_ready,
+    worker_shutting_down,
+)
 from celery.worker.state import active_requests
 from django.conf import settings
 
@@ -29,6 +36,13 @@ def _full(consumer: Consumer) -> bool:
 def be_patient(**_: object) -> None:
     """Set the limits before the processes of a pool begin, which inherit them."""
     lock_timeouts.keep_to(lock_timeouts.of_jobs())
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]
+@worker_process_init.connect  # type: ignore[untyped-decorator]
+def spare_the_lock(**_: object) -> None:
+    """In each process of a pool, too, since threads do not outlive a fork."""
+    lock_timeouts.wait_briefly_for_memory()
 
 
 @task_prerun.connect  # type: ignore[untyped-decorator]

@@ -30,6 +30,7 @@ class Command(BaseCommand):
         pulse = HeartbeatThread(Heartbeat.Kind.SWEEP)
         if not options["once"]:
             lock_timeouts.keep_to(lock_timeouts.of_jobs())
+            lock_timeouts.wait_briefly_for_memory()
             connection.close()
         while True:
             try:

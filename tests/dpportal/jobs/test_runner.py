@@ -9,6 +9,7 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 from django.apps import apps
 from django.conf import settings
+from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from dpportal.jobs import runner
@@ -80,8 +81,17 @@ def test_every_job_there_is_has_a_kind_that_is_swept_and_watched():
     [(PlanError("Ask for less."), "Ask for less."), (SoftTimeLimitExceeded(), Sums.too_long)],
 )
 def test_what_no_further_attempt_can_help_closes_a_job_in_words(sums, monkeypatch, error, said):
+    monkeypatch.setattr(settings, "TASK_SECONDS", 0.0)
     stored = ends_with(sums, monkeypatch, error)
     assert (stored.state, stored.failure, stored.attempts) == (JobState.FAILED, said, 1)
+
+
+def test_a_search_within_a_job_does_not_end_for_the_time_of_that_job(sums, monkeypatch):
+    """It was done between two steps of the job, whose time is up; the search is given back, and the job ends."""
+    with pytest.raises(SoftTimeLimitExceeded):
+        ends_with(sums, monkeypatch, SoftTimeLimitExceeded())
+    stored = sums.jobs().get()
+    assert (stored.state, stored.failure) == (JobState.RUNNING, "") and stored.lease_until <= timezone.now()
 
 
 def test_a_storage_that_does_not_answer_is_said_after_the_last_attempt(sums, monkeypatch):

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db import connection
 
+from dpportal.jobs import worker_signals
 from dpportal.jobs.claims import JobState
-from dpportal.platform import bulkhead
+from dpportal.platform import bulkhead, journal
 from dpportal.platform.bulkhead import Bulkhead, HangsError
-from dpportal.releases import drafts, services
+from dpportal.releases import drafts, execution, services
 from dpportal.releases.models import ReleaseJob
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period
@@ -110,6 +112,21 @@ def test_a_period_that_is_typed_while_the_memory_hangs_is_not_published_and_can_
     assert not stream.periods.exists()
     [published] = publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
     assert published.new
+
+
+@pytest.mark.django_db
+def test_a_worker_keeps_the_one_lock_of_all_no_longer_than_a_page(requested, hanging, monkeypatch):
+    """On SQLite the memory is written to while every other writer waits."""
+    place = Bulkhead(seconds=0.2)
+    monkeypatch.setattr(bulkhead, "MEMORY", place)
+    worker_signals.spare_the_lock()
+    assert (place._threads is not None) == (connection.vendor == "sqlite")
+    if connection.vendor == "sqlite":
+        monkeypatch.setattr(journal, "_sealed", lambda *_: hanging.wait() and b"")
+        execution.RELEASES.run(requested.pk)
+        requested.refresh_from_db()
+        assert requested.job.is_queued and requested.job.is_on_hold and not requested.measurement
+        assert building.left(requested.dataset) < 1
 
 
 @pytest.mark.django_db

@@ -252,7 +252,9 @@ class TestOneRowThatDecidesOnOthers:
 
     def test_is_not_seen_in_operators_of_an_extension(self, connection, curator, owner):
         owner.execute("CREATE EXTENSION citext SCHEMA health")
-        table = SharedTable.objects.create(connection=connection, title="Plain", query=f"{SEEN} WHERE age = 3")
+        table = SharedTable.objects.create(
+            connection=connection, title="Plain", query=f"{SEEN} WHERE age = 3"
+        )
         assert connected(table, curator, declared=False).has_records
 
     def test_of_a_materialised_view_is_seen_in_its_query(self, connection, curator, owner):
