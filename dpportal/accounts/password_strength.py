@@ -42,7 +42,7 @@ LONG_WORD = 25
 SHORTEST_NAME = SHORTEST_WORD = 3
 # Where a word ends and the next begins with a capital.
 _WITHIN = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ])")
-# So many words are enough beside a year or a number. People write one or two numbers, generators more.
+# So many words are enough. People write one or two numbers, generators more.
 ENOUGH_WORDS, FEW_NUMBERS = 4, 2
 VOWELS = set("aeiouyäöüåæøáàâéèêëíìîïóòôúùûœаеёиоуыэюяєії")
 
@@ -62,7 +62,7 @@ class GuessableValidator:
     def get_help_text(self) -> str:
         return _(
             "Take four words that have nothing to do with each other, or a password from a password manager; no "
-            "one, two or three words with a year or a number, and nothing of your name or of this portal."
+            "one, two or three words, with or without a year or a number, and nothing of your name or of this portal."
         )
 
 
@@ -74,23 +74,27 @@ def _without(password: str, known: set[str]) -> str:
 
 def _one_word(password: str) -> bool:
     """Whether its letters are one word, perhaps repeated: Krankenhaus2026, Sommer2025Sommer."""
-    words = {word.casefold() for word in re.findall(r"[^\W\d_]+", password)}
+    words = set(_words(password))
     return len(words) == 1 and len(words.pop()) < LONG_WORD
 
 
+def _words(password: str) -> list[str]:
+    """Its letters in a row, parted where a capital begins the next word."""
+    return [part.casefold() for part in re.findall(r"[^\W\d_]+", _WITHIN.sub(" ", password))]
+
+
 def _words_and_numbers(password: str) -> bool:
-    """Whether it is numbers alone, or a few words with a number or two: Sommer2025Herbst2025, Amt-Berlin-2026.
+    """Whether it is numbers alone, or a few words: Sommer2025Herbst2025, Amt-Berlin-2026, KrankenhausBerlin.
 
     zxcvbn knows the words of few languages, and takes those of others for letters that nobody would guess. A word has
     three letters or more and no capital within. Where words make up two thirds of the letters, and vowels a quarter,
     somebody wrote it; else a generator did.
     """
     letters, numbers = re.findall(r"[^\W\d_]", password.casefold()), re.findall(r"\d+", password)
-    parts = [part.casefold() for part in re.findall(r"[^\W\d_]+", _WITHIN.sub(" ", password))]
-    words = [word for word in parts if len(word) >= SHORTEST_WORD]
+    words = [word for word in _words(password) if len(word) >= SHORTEST_WORD]
     vowels = sum(letter in VOWELS for letter in letters)
     readable = 3 * sum(map(len, words)) >= 2 * len(letters) and 4 * vowels >= len(letters)
-    return (readable and len(set(words)) < ENOUGH_WORDS and 0 < len(numbers) <= FEW_NUMBERS) or not letters
+    return (readable and len(set(words)) < ENOUGH_WORDS and len(numbers) <= FEW_NUMBERS) or not letters
 
 
 def _hosts() -> set[str]:

@@ -78,7 +78,8 @@ class TestAChange(Failing):
         assert "health.older(integer) is defined in another way" in self.failed(dataset)
 
     def test_of_an_operator_in_an_offered_query(self, connection, curator, administrator, owner):
-        body = "CREATE OR REPLACE FUNCTION health.over(int, int) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT $1 {} $2'"
+        head = "CREATE OR REPLACE FUNCTION health.over(int, int) RETURNS bool IMMUTABLE LANGUAGE sql"
+        body = f"{head} AS 'SELECT $1 {{}} $2'"
         owner.execute(body.format(">"))
         owner.execute("CREATE OPERATOR health.>> (FUNCTION = health.over, LEFTARG = int, RIGHTARG = int)")
         query = f"{SEEN} WHERE age OPERATOR(health.>>) 1"
