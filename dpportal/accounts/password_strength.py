@@ -90,7 +90,7 @@ def _words_and_numbers(password: str) -> bool:
     three letters or more and no capital within. Where words make up two thirds of the letters, and vowels a quarter,
     somebody wrote it; else a generator did.
     """
-    letters, numbers = re.findall(r"[^\W\d_]", password.casefold()), re.findall(r"\d+", password)
+    letters, numbers = re.findall(r"[^\W\d_]", password.casefold()), set(re.findall(r"\d+", password))
     words = [word for word in _words(password) if len(word) >= SHORTEST_WORD]
     vowels = sum(letter in VOWELS for letter in letters)
     readable = 3 * sum(map(len, words)) >= 2 * len(letters) and 4 * vowels >= len(letters)

@@ -13,7 +13,7 @@ from dpportal.budgets.models import Budget, ChargedPublication, LedgerEntry
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.domain_fit import shown_warnings
-from dpportal.datasets.models import DomainVersion
+from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.publications.confirmation import ConfirmForm, confirmation
 from mechanisms.accounting import Loss
@@ -67,3 +67,11 @@ def reserve(
     charge = ledger.reserve(draft.dataset, draft.amount, booking, definition=loss.definition, by=by)
     DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
     return charge
+
+
+def require_all_charges(dataset: Dataset, refused: type[Exception]) -> None:
+    """Where the ledger lacks a charge, as after a restore, a page would tell too little of what was spent."""
+    try:
+        ledger.require_complete(dataset)
+    except ledger.BudgetOnHoldError as fault:
+        raise refused(str(fault)) from None

@@ -92,6 +92,7 @@ def grant(
     if {other.dataset.pk for other in known} - set(terms.knowing):
         raise BudgetRefusedError(refusals.unknowing_text())
     if known:
+        dataset.same_people.add(*(other.dataset for other in known))
         audit.record(
             by, "granted for a known table", dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in known)
         )
@@ -213,8 +214,8 @@ def _spend(entry: LedgerEntry) -> bool:
 
 
 @transaction.atomic
-def void(entry: LedgerEntry) -> None:
-    """Release a reservation, once; a spent charge stays spent, even where only the memory knows that it is.
+def void(entry: LedgerEntry) -> bool:
+    """Release a reservation, once; a spent charge stays spent, even where only the memory knows that it is: then False.
 
     While the memory cannot be reached, the amount stays reserved.
     """
@@ -223,12 +224,13 @@ def void(entry: LedgerEntry) -> None:
         charge_journal.require_mark()
         settled = charge_journal.settle(entry, {}, is_void=True)
     except MemoryFaultError:
-        return
+        return True
     if not settled.is_void:
         _spend(entry)
     elif _settle(entry, State.VOID):
         _change(_budget_of(entry), reserved=F("reserved") - stored(entry.amount))
     charged.send(Budget, dataset=entry.dataset)
+    return settled.is_void
 
 
 def outcome_of(entry: LedgerEntry) -> Mapping[str, str] | None:

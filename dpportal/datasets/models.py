@@ -85,6 +85,8 @@ class Dataset(models.Model):
     filled_columns = models.JSONField(default=list, editable=False)
     fingerprint = models.CharField(max_length=64, blank=True, editable=False, db_index=True)
     duplicate_of = models.ForeignKey("self", null=True, editable=False, on_delete=models.PROTECT)
+    # Those of nearly the same table that an administrator ticked when it got a budget.
+    same_people = models.ManyToManyField("self", editable=False)
 
     objects = Datasets.as_manager()
 
@@ -191,9 +193,11 @@ class Dataset(models.Model):
     def total_stays_private(self) -> bool:
         """Whether something was promised that an exact number of rows would break: for good, once it is spent.
 
-        It is the same number in every copy of the table that its owner knows of.
+        It is the same number in every copy of the table that its owner knows of, and nearly in a table of theirs of
+        the same people.
         """
-        datasets = chain([self], self.copies)
+        alike = self.same_people.filter(owner=self.owner_id).prefetch_related("budgets")
+        datasets = chain([self], self.copies, alike)
         return any(b.is_used and b.protection.hides_total for d in datasets for b in d.budgets.all())
 
     @property

@@ -59,8 +59,10 @@ class HeartbeatThread:
         with suppress(DatabaseError):
             Heartbeat.objects.filter(pk=self.name).delete()
 
-    def beat(self) -> None:
-        signs = {"own_clock": timezone.now(), "busy": self.busy(), "obstacle": readiness.obstacle()}
+    def beat(self, trouble: str = "") -> None:
+        """trouble: what this process cannot do, where nothing stops its machine."""
+        obstacle = readiness.obstacle() or trouble
+        signs = {"own_clock": timezone.now(), "busy": self.busy(), "obstacle": obstacle}
         if not Heartbeat.objects.filter(pk=self.name).update(seen_at=Now(), **signs):
             Heartbeat.objects.filter(seen_at__lt=db_ago(FORGET_AFTER_SECONDS)).delete()
             Heartbeat.objects.create(name=self.name, kind=self.kind, queues=self.queues, **signs)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from uuid import UUID
 
@@ -42,6 +43,9 @@ log = logging.getLogger(__name__)
 # Between interruptions of what is left after the measurement: doubled each time, half a day in all.
 FIRST_PAUSE_SECONDS, PUT_OFF_AT_MOST = 60.0, 10
 NO_RECORDS = "The records of this dataset were deleted before the job began."
+MEASURED_LATE = (
+    "It was measured and paid for before it could be cancelled; it can be finished at no further cost."
+)
 LOST = (
     "This was measured before the portal's database was put back from an older copy, and the measurement is lost. Its "
     "charge stays spent. Release it anew."
@@ -280,10 +284,16 @@ def _recorded_again(release: Release) -> bool:
 
 
 def void_left() -> None:
-    """Void reservations of releases that ended while the memory could not be reached."""
+    """Void reservations of releases that ended while the memory could not be reached.
+
+    Where a worker that slept remembered its measurement meanwhile, that is paid for, and the curator can resume it.
+    """
     ended = Release.objects.filter(state__in=(Release.State.FAILED, Release.State.CANCELLED))
     for release in ended.filter(charge__state=LedgerEntry.State.RESERVED).select_related("charge__dataset"):
-        ledger.void(release.confirmed_charge)
+        with suppress(BudgetOnHoldError), transaction.atomic():
+            if not ledger.void(release.confirmed_charge) and _recorded_again(release):
+                stopped = ReleaseJob.objects.filter(release=release, state=JobState.CANCELLED)
+                stopped.update(state=JobState.FAILED, failure=_(MEASURED_LATE))
 
 
 def pending_files() -> set[str]:

@@ -94,10 +94,10 @@ def cancel(release: Release) -> None:
         measured = ledger.outcome_of(release.confirmed_charge) is not None
     except BudgetRefusedError as refusal:
         raise ReleaseError(str(refusal)) from None
-    if measured:  # before the database was put back from an older copy
+    # Before the database was put back from an older copy, or by a worker that woke late.
+    if measured or not ledger.void(release.confirmed_charge):
         raise ReleaseError(_("This was measured already, and its charge is spent. The job finishes it."))
     Release.objects.filter(pk=release.pk).update(state=Release.State.CANCELLED)
-    ledger.void(release.confirmed_charge)
 
 
 @transaction.atomic
@@ -124,6 +124,7 @@ def publish(release: Release, by: User) -> None:
         if not release.is_publishable:
             raise ReleaseError(_("Only a finished release can be published."))
         require_releaser(release.dataset, by.pk, ReleaseError)
+        confirming.require_all_charges(release.dataset, ReleaseError)
 
     publishing.publish(release, by, require)
 

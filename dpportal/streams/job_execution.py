@@ -47,6 +47,14 @@ def _check_right(job: StreamJob) -> None:
         require_releaser(job.dataset, job.created_by_id, partial(PeriodRefusedError, RefusalReason.OWNER))
 
 
+def _has_right(job: StreamJob) -> bool:
+    try:
+        _check_right(job)
+    except PeriodRefusedError:
+        return False
+    return True
+
+
 def open_stream(job: StreamJob, claim: Claim) -> None:
     claim.step("opening")
     execution.open_stream(job.stream, claim)
@@ -134,7 +142,9 @@ class StreamJobs(JobKind[StreamJob]):
         WORK[StreamJob.Kind(job.kind)](job, claim)
 
     def close(self, job: StreamJob, claim: Claim, reason: str) -> None:
-        """A stream that was not opened costs nothing."""
+        """A stream that was not opened costs nothing; one that is paid for waits for its person's right to open it."""
+        if job.kind == StreamJob.Kind.OPEN and not _has_right(job) and self._waits(job, claim):
+            return
         with transaction.atomic():
             claim.step("")  # how far it came says how large the file is
             claim.finish(JobState.FAILED, reason, file="")
@@ -146,14 +156,18 @@ class StreamJobs(JobKind[StreamJob]):
 
     def close_interrupted(self, job: StreamJob, claim: Claim, reason: str) -> None:
         """A stream whose charge is remembered was paid for, though its opening was not committed: it is tried again."""
+        if job.kind != StreamJob.Kind.OPEN or not self._waits(job, claim):
+            self.close(job, claim, reason)
+
+    def _waits(self, job: StreamJob, claim: Claim) -> bool:
+        """Put an opening off if it is paid for, or if that cannot be known yet; whether it was."""
         try:
-            if job.kind == StreamJob.Kind.OPEN and _is_paid(job):
+            if paid := _is_paid(job):
                 claim.postpone(REOPENING_SECONDS)
-                return
+            return paid
         except BudgetOnHoldError:
             claim.put_on_hold()
-            return
-        self.close(job, claim, reason)
+            return True
 
 
 def _is_paid(job: StreamJob) -> bool:

@@ -239,6 +239,7 @@ def publish(stream: Stream, by: User) -> None:
         if not stream.is_publishable:
             raise StreamError(_("Only a stream that was opened can be published."))
         require_releaser(stream.dataset, by.pk, StreamError)
+        confirming.require_all_charges(stream.dataset, StreamError)
 
     if publishing.publish(stream, by, require):
         downloads.request(stream)

@@ -40,6 +40,7 @@ class Migration(migrations.Migration):
                 ('filled_columns', models.JSONField(default=list, editable=False)),
                 ('fingerprint', models.CharField(blank=True, db_index=True, editable=False, max_length=64)),
                 ('duplicate_of', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, to='datasets.dataset')),
+                ('same_people', models.ManyToManyField(editable=False, to='datasets.dataset')),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='datasets', to=settings.AUTH_USER_MODEL)),
                 ('source', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='datasets', to='connections.sharedtable')),
             ],

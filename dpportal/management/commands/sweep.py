@@ -16,6 +16,7 @@ from dpportal.jobs.models import Heartbeat
 from dpportal.operations import sweeping
 from dpportal.platform.storage import StorageFault
 
+FILES_FAULT = "Stored files could not be looked through, so that none of those that nobody needs is deleted."
 log = logging.getLogger(__name__)
 
 
@@ -26,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="sweep one time and end")
 
     def handle(self, *args: object, **options: object) -> None:
-        files_swept = float("-inf")
+        files_swept, files_fault = float("-inf"), ""
         pulse = HeartbeatThread(Heartbeat.Kind.SWEEP)
         if not options["once"]:
             lock_timeouts.keep_to(lock_timeouts.of_jobs())
@@ -37,10 +38,11 @@ class Command(BaseCommand):
                 sweeping.sweep_jobs()
                 # Not from a thread of its own: it tells that a round was done, not that a process is there.
                 if not options["once"]:
-                    pulse.beat()
+                    pulse.beat(files_fault)
                 if time.monotonic() - files_swept > sweeping.FILES_EVERY_SECONDS:
+                    files_fault = FILES_FAULT  # unless they are swept
                     sweeping.sweep_files()
-                    files_swept = time.monotonic()
+                    files_swept, files_fault = time.monotonic(), ""
             except Error as error:
                 if not lock_timeouts.is_unavailable(error):
                     raise

@@ -47,6 +47,8 @@ GUESSED = [
     "Universitaetsklinikum2026",
     "Kr4nk3nh4us2026",
     "KrankenhausBerlin",
+    "Januar2026Februar2026März2026",
+    "bundesministerium für gesundheit",
     "Gesundheit Amt Berlin",
     "S0mm3r2026!?",
     "H3rbst-2026-!",

@@ -207,6 +207,28 @@ def test_a_sweep_that_does_not_sweep_is_not_alive(monkeypatch):
     assert not Heartbeat.objects.exists() and "no-sweep" in health.measured().troubles
 
 
+def test_a_sweep_that_cannot_look_through_the_files_says_so(client, administrator, monkeypatch):
+    """It keeps bringing back jobs, and is alive."""
+    rounds = []
+
+    def fail():
+        raise storage.StorageFault
+
+    def third(_seconds):
+        rounds.append(1)
+        if len(rounds) == 3:
+            raise Stopped
+
+    monkeypatch.setattr(sweeping, "sweep_jobs", lambda: None)
+    monkeypatch.setattr(sweeping, "sweep_files", fail)
+    monkeypatch.setattr("dpportal.management.commands.sweep.time.sleep", third)
+    with pytest.raises(Stopped):
+        call_command("sweep")
+    [sweep] = Heartbeat.alive("sweep")
+    assert "could not be looked through" in sweep.obstacle
+    assert "machine-hindered" in health.measured().troubles
+
+
 @pytest.fixture
 def _asked_now(settings, monkeypatch):
     cache.clear()

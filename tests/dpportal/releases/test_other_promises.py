@@ -21,12 +21,17 @@ from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import confirmed_plan
 from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Categorical, Integer
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files
 
 EXACT = {"neighbours": "replace-one", "unit_column": "", "max_rows": 1}
 HIDDEN = {"neighbours": "add-remove", "unit_column": "", "max_rows": 1}
 PEOPLE = {"neighbours": "add-remove", "unit_column": "age", "max_rows": 3}
+COLUMNS = [
+    Categorical("colour", values=("red", "green", "blue")),
+    Integer("age", lower=0, upper=99, width=10),
+]
 ROWS_ARE_PUBLIC = "make the number of its rows public"
 
 
@@ -233,3 +238,24 @@ def test_whoever_asks_for_a_budget_reads_of_the_other_promise(client, dataset, a
     client.force_login(there.owner)
     page = client.get(reverse("datasets:home", args=[there.pk])).content.decode()
     assert "Another promise was made to the same people" in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("own", [True, False])
+def test_the_total_stays_hidden_in_a_table_of_nearly_the_same_people(
+    client, curator, other_curator, administrator, own
+):
+    """Where it is its owner's; of another person's table nobody is to learn."""
+
+    def uploaded(by, rows: int, **unit) -> Dataset:
+        client.force_login(by)
+        lines = (b"%s,%d\n" % ((b"red", b"green", b"blue")[i % 3], i % 100) for i in range(rows))
+        dataset = building.uploaded(client, b"colour,age\n" + b"".join(lines))
+        datasets.declare_all(dataset, COLUMNS)
+        return building.granted(declared(dataset, **unit), administrator, knowing=True)
+
+    hidden = released(uploaded(curator, 3000, **HIDDEN))
+    services.publish(hidden, curator)
+    exact = released(uploaded(curator if own else other_curator, 3001, **EXACT))
+    assert exact.dataset.total_stays_private is own
+    assert ("total" in exact.plan_json["parameters"]) is not own

@@ -5,7 +5,6 @@ The files beside this one kill portals and put databases back; here a memory is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from decimal import Decimal
 from uuid import uuid4
@@ -17,13 +16,9 @@ from dpportal.budgets import charge_journal as charges
 from dpportal.budgets import ledger
 from dpportal.budgets.charge_journal import Charge, RestoredError
 from dpportal.budgets.models import LedgerEntry, MemoryMark
-from dpportal.jobs import claims
-from dpportal.jobs.claims import Claim
 from dpportal.operations import restore_check
 from dpportal.platform import journal
 from dpportal.platform.journal import MemoryFaultError
-from dpportal.releases import execution
-from dpportal.releases.models import Release, ReleaseJob
 from dpportal.streams import period_journal as periods
 from dpportal.streams import vault
 from dpportal.streams.models import Stream
@@ -241,26 +236,3 @@ def test_jobs_of_both_kinds_go_on_once_charges_are_entered(spent, administrator,
     )
     assert restore_check.enter_missing(spent.dataset_id, administrator) == 1
     assert resumed == [f"release {spent.dataset_id}", f"stream {spent.dataset_id}"]
-
-
-@pytest.mark.slow
-def test_what_a_late_worker_remembers_while_its_job_is_given_up_is_kept(requested, monkeypatch):
-    """It sleeps before the charge's file is created, and wakes after it was looked for and before it is void."""
-    stored: dict[str, str] = {}
-
-    def sleep(_release: Release, _claim: Claim, measured: execution.CommittedMeasurement) -> None:
-        stored.update(asdict(measured))
-        raise RuntimeError
-
-    def wake(entry: LedgerEntry, void: Callable[[LedgerEntry], None] = ledger.void) -> None:
-        charges.settle(entry, stored)
-        void(entry)
-
-    monkeypatch.setattr(execution, "commit", sleep)
-    execution.RELEASES.run(requested.pk)
-    claim = claims.claim(ReleaseJob, requested.pk)
-    monkeypatch.setattr(ledger, "void", wake)
-    execution.RELEASES.close(ReleaseJob.objects.get(), claim, "It was tried three times.")
-    requested.refresh_from_db()
-    assert (requested.state, requested.charge.state) == (Release.State.MEASURED, LedgerEntry.State.SPENT)
-    assert requested.measurement == stored["measurement"]
