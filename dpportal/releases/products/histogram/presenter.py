@@ -29,7 +29,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
         return tables.write(reconstructed.plan, reconstructed.result, reconstructed.seed, folder, is_plain)
 
     def page(self, reconstructed: ReconstructedRelease[Plan, Result]) -> Json:
-        return page.page(reconstructed.plan, reconstructed.result)
+        return page.page(reconstructed.plan, reconstructed.result, _everyone(reconstructed))
 
     def compare(self, reconstructed: ReconstructedRelease[Plan, Result], true: np.ndarray) -> Json:
         return comparison.build(reconstructed.plan, reconstructed.result, true)
@@ -65,3 +65,14 @@ class HistogramPresenter(Presenter[Plan, Result]):
         if not is_linear and not stored_estimates.has_estimates(release):
             return {}
         return explorer.explored(plan.domain, question, answer, reason=str(explorer.NO_INTERVAL))
+
+
+def _everyone(reconstructed: ReconstructedRelease[Plan, Result]) -> CellSum | None:
+    """All cells added up; None where that would take estimates, which have no margin, or a long time."""
+    plan = reconstructed.plan
+    if plan.domain.size > explorer.MAX_CELLS:
+        return None
+    with stored_estimates.measured(reconstructed.release) as values:
+        method, inner, own = registry.mechanism(plan.mechanism).measured_by(plan, values)
+        every = [np.arange(cells) for cells in plan.domain.shape]
+        return method.cell_sum(inner, own, every) if method.is_linear else None
