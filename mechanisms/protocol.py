@@ -204,6 +204,10 @@ class Mechanism(ABC):
         """
         return None
 
+    def measured_by(self, plan: Plan, values: np.ndarray) -> tuple[Mechanism, Plan, np.ndarray]:
+        """The method that measured, its plan, and its part of the measurement, where one was chosen privately."""
+        return self, plan, values
+
     def cell_sum(self, plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
         """The estimates of a box of cells added up, with an interval where the plan tells how sure they are.
 

@@ -84,7 +84,7 @@ def _bars(
     figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
     if partition is not None:
         mark_blocks(figure, partition, 1)
-    caption = _interval_caption(half_width, UNIT) + _dominated_caption(series)
+    caption = interval_caption(half_width, UNIT) + _dominated_caption(series)
     return finished(
         figure, title=_counts_title(attribute.name), caption=caption, display=Display(is_counts=True)
     )
@@ -107,7 +107,7 @@ def _steps(
     figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
     if partition is not None:
         mark_blocks(figure, partition, width)
-    caption = _interval_caption(half_width, UNIT) if single else _merged_caption(attribute.name, width)
+    caption = interval_caption(half_width, UNIT) if single else _merged_caption(attribute.name, width)
     caption += _dominated_caption(series)
     return finished(
         figure, title=_counts_title(attribute.name), caption=caption, display=Display(is_counts=True)
@@ -314,7 +314,7 @@ def _counts_title(*columns: str) -> str:
     return _("Counts by %(columns)s") % {"columns": " × ".join(columns)}
 
 
-def _interval_caption(half_width: int | None, unit: str) -> str:
+def interval_caption(half_width: int | None, unit: str) -> str:
     if half_width is None:
         return _("This method's error depends on the data, so no interval is drawn.")
     text = _(

@@ -200,23 +200,34 @@ def bar(kind: str, labels: Sequence[str], counts: np.ndarray, *, unit: str, half
     """One series of grouped bars; the noisy one carries its interval as an error bar."""
     looks: Mapping[str, FigureJson] = {
         "true": {"color": TRANSPARENT, "line": {"color": "var(--true)", "width": 1.5}},
-        "noisy": {"color": "var(--noisy)", "line": {"width": 0}},
-        "synthetic": {
-            "color": TRANSPARENT,
-            "pattern": {"shape": "/", "fgcolor": "var(--synthetic)", "bgcolor": TRANSPARENT, "size": 6},
-            "line": {"color": "var(--synthetic)", "width": 1},
-        },
+        "noisy": bar_look("var(--noisy)", ""),
+        "synthetic": bar_look("var(--synthetic)", "/"),
     }
     shown = half_width if kind == "noisy" else None
-    error = {"type": "constant", "value": shown, "color": "var(--text)", "thickness": 1, "width": 3}
     return go.Bar(
         name=series_names()[kind],
+        meta=kind,
         x=list(labels),
         y=counts.tolist(),
         marker=looks[kind],
-        error_y=None if shown is None else error,
+        error_y=whisker(shown),
         hovertemplate=hover(unit, shown) + "<extra>%{fullData.name}</extra>",
     )
+
+
+def bar_look(colour: str, hatch: str) -> FigureJson:
+    """Of bars: filled, or hatched with such lines, which tells series apart in print."""
+    if not hatch:
+        return {"color": colour, "line": {"width": 0}}
+    pattern = {"shape": hatch, "fgcolor": colour, "bgcolor": TRANSPARENT, "size": 6}
+    return {"color": TRANSPARENT, "pattern": pattern, "line": {"color": colour, "width": 1}}
+
+
+def whisker(half_width: int | None) -> FigureJson | None:
+    """The interval at the end of a bar; None where there is none."""
+    if half_width is None:
+        return None
+    return {"type": "constant", "value": half_width, "color": "var(--text)", "thickness": 1, "width": 3}
 
 
 def step_line(kind: str, labels: Sequence[str], counts: np.ndarray, *, hovertemplate: str) -> go.Scatter:
@@ -228,6 +239,7 @@ def step_line(kind: str, labels: Sequence[str], counts: np.ndarray, *, hovertemp
     }
     return go.Scatter(
         name=series_names()[kind],
+        meta=kind,
         x=list(labels),
         y=counts.tolist(),
         mode="lines",
@@ -238,7 +250,13 @@ def step_line(kind: str, labels: Sequence[str], counts: np.ndarray, *, hovertemp
 
 def interval_band(labels: Sequence[str], counts: np.ndarray, half_width: int) -> list[go.Scatter]:
     """The interval around a line of steps, as an area between its two ends."""
-    edge = {"x": list(labels), "mode": "lines", "line": {"width": 0, "shape": "hvh"}, "hoverinfo": "skip"}
+    edge = {
+        "x": list(labels),
+        "meta": "noisy",
+        "mode": "lines",
+        "line": {"width": 0, "shape": "hvh"},
+        "hoverinfo": "skip",
+    }
     lower = go.Scatter(**edge, y=(counts - half_width).tolist(), showlegend=False)
     upper = go.Scatter(
         **edge,

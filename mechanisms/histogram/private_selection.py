@@ -162,10 +162,21 @@ class ChosenHistogram(Mechanism):
         return Measurement(np.concatenate([[place], statistics, method.measure(inner, counts, noise).values]))
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
-        """What the chosen method makes of its measurement; no interval, since none was promised beforehand."""
-        method, inner = _candidate(plan, int(measurement.values[0]))
-        result = method.reconstruct(inner, Measurement(measurement.values[len(plan.details["stages"]) :]))
-        return replace(result, half_width=None, method=method.title)
+        """What the chosen method makes of its measurement, with that method's interval where it has one.
+
+        The noise of its measurement is independent of the statistics, so the interval holds whatever they chose.
+        """
+        method, inner, values = self.measured_by(plan, measurement.values)
+        result = method.reconstruct(inner, Measurement(values))
+        half_width = result.half_width
+        if half_width is None and inner.half_width is not None:
+            half_width = np.full(plan.domain.size, inner.half_width)
+        return replace(result, half_width=half_width, method=method.title)
+
+    def measured_by(self, plan: Plan, values: np.ndarray) -> tuple[Mechanism, Plan, np.ndarray]:
+        """The chosen method, its plan, and its measurement."""
+        method, inner = _candidate(plan, int(values[0]))
+        return method, inner, values[len(plan.details["stages"]) :]
 
 
 def _candidates(domain: Domain, common: Parameters, rest: Loss) -> list[Plan]:
@@ -200,7 +211,8 @@ def _explanation(per_cent: int, candidates: list[Plan]) -> str:
         f"{per_cent} % of the cost buys noisy statistics: the number of people, how many cells hold anybody, and how "
         "far running totals are from those of people spread evenly over blocks. The method that did best on drawn "
         f"tables of such statistics is given the other {100 - per_cent} %: one of {titles}. "
-        "Its error depends on the choice, and so on the data, and cannot be promised beforehand."
+        "Its error depends on the choice, and so on the data, and cannot be promised beforehand; once the choice is "
+        "published, so is the error of the method that was taken, where that has one."
     )
 
 

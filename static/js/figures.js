@@ -10,6 +10,7 @@
    layout.meta.is_map: the reader may spread the colours by square root or logarithm, zoom in and drag, and take the
    lines away, by the [data-figure-tools] before the element; the numbers that are shown stay as they are.
    layout.meta.is_counts: the reader may spread the heights likewise, where one cell stands far above the others.
+   layout.meta.is_switched: the traces carry meta, and the reader chooses of which kind they are shown.
    layout.meta.begins: the spread that is chosen at first.
    Include plotly.min.js before this file. Figures that htmx brings in later are drawn as they arrive. */
 "use strict";
@@ -119,8 +120,15 @@
 
   const toolsOf = (element) => element.parentElement.querySelector("[data-figure-tools]");
 
-  function asChosen(element, figure) {
+  function switched(figure, tools) {
+    if (!figure.layout.meta?.is_switched || !tools) return figure;
+    const kind = tools.querySelector("[data-switched] select").value;
+    return { ...figure, data: figure.data.map((trace) => ({ ...trace, visible: trace.meta === kind })) };
+  }
+
+  function asChosen(element, whole) {
     const tools = toolsOf(element);
+    const figure = switched(whole, tools);
     if (figure.layout.meta?.is_counts && tools) {
       const chosen = tools.querySelector("[data-heights] select").selectedOptions[0];
       return chosen.value in SPREADS ? stretched(figure, chosen) : figure;
@@ -134,9 +142,10 @@
 
   function offerTools(element, figure) {
     const tools = toolsOf(element);
-    const { is_map: isMap, is_counts: isCounts, begins } = figure.layout.meta || {};
-    if (!tools || !(isMap || isCounts)) return;
+    const { is_map: isMap, is_counts: isCounts, is_switched: isSwitched, begins } = figure.layout.meta || {};
+    if (!tools || !(isMap || isCounts || isSwitched)) return;
     tools.hidden = false;
+    tools.querySelector("[data-switched]").hidden = !isSwitched;
     tools.querySelector("[data-colours]").hidden = !isMap;
     tools.querySelector("[data-heights]").hidden = !isCounts;
     if (begins) tools.querySelector(isMap ? "[data-spread]" : "[data-heights] select").value = begins;

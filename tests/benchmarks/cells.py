@@ -139,7 +139,7 @@ def release(name: str, domain: Domain, table: Path, folder: Path) -> list[Step]:
     written = steps("tables", lambda: tables.write(plan, result, seed, folder, mechanism.is_plain))
     files = [BundleFile.of(t) for t in written]
     steps("zip", lambda: write_zip(folder / "release.zip", files, AT, "release"))
-    steps("public page", lambda: page.page(plan, result))
+    steps("public page", lambda: page.page(plan, result, None))
     steps("compare page", lambda: comparison.build(plan, result, np.asarray(np.load(true, mmap_mode="r"))))
     return steps.found
 

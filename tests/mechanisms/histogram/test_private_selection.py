@@ -97,7 +97,21 @@ def test_the_chosen_method_measures_with_its_own_plan() -> None:
     counts = np.random.default_rng(4).integers(0, 1000, 64)
     result = CHOSEN.reconstruct(plan, CHOSEN.measure(plan, counts, noise()))
     assert result.raw == pytest.approx(counts, abs=2)
-    assert result.half_width is None
+
+
+@pytest.mark.slow
+def test_the_chosen_methods_interval_holds_whatever_the_statistics_were() -> None:
+    """Of rough and of flat tables, so that different methods are taken; at most 4.5 standard errors below 95 %."""
+    random, plan = np.random.default_rng(8), CHOSEN.plan(box(64), {"purpose": "cells"}, loss("0.4"))
+    inside, taken = [], set()
+    for run in range(400):
+        counts = random.poisson(200, 64) if run % 2 else random.permutation(2000 // np.arange(1, 65))
+        result = CHOSEN.reconstruct(plan, CHOSEN.measure(plan, counts.astype(np.int64), noise(run)))
+        taken.add(result.method)
+        if result.half_width is not None:
+            inside.append(abs(result.raw[run % 64] - counts[run % 64]) <= result.half_width[run % 64])
+    assert len(taken) > 1 and len(inside) > 100
+    assert np.mean(inside) >= 0.95 - 4.5 * math.sqrt(0.05 * 0.95 / len(inside))
 
 
 def test_the_likeliest_drawn_tables_decide() -> None:

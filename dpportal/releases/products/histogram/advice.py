@@ -17,6 +17,8 @@ from mechanisms.protocol import Plan
 # The most that are recommended, and how much worse than the first one may be, times.
 AT_MOST = 3
 HARDLY_WORSE = 1.5
+# How much better, times, a method has to be whose margin nobody knows beforehand than one whose margin is known.
+MUCH_BETTER = 1.15
 
 
 @dataclass(frozen=True)
@@ -48,24 +50,40 @@ def advice(plans: Mapping[str, Plan], purpose: str, people: int) -> Advice:
 def recommendations(advice: Advice, plans: Mapping[str, Plan]) -> list[Recommendation]:
     """The first ones of the ranking and each cell by itself, the simplest, in the ranking's order.
 
-    None where none of the methods that may be advised was measured.
+    Those with a known margin come before others that are hardly better. None where none of the methods that may be
+    advised was measured.
     """
-    advised = [line for line in advice.ranking.methods if line.advised]
+    advised = _known_margins_first([line for line in advice.ranking.methods if line.advised], plans)
     plain = [line for line in advised if registry.mechanism(line.mechanism).is_plain][:1]
-    others = [line for line in advised if line not in plain and line.ratio <= HARDLY_WORSE * advised[0].ratio]
+    least = min((line.ratio for line in advised), default=1.0)
+    others = [line for line in advised if line not in plain and line.ratio <= HARDLY_WORSE * least]
     others = others[: AT_MOST - len(plain)]
     return [
         _worded(line, advice, plans[line.mechanism]) for line in advised if line in plain or line in others
     ]
 
 
+def _known_margins_first(advised: list[Ranked], plans: Mapping[str, Plan]) -> list[Ranked]:
+    """Readers of a count with a margin know what it is worth; that is given up for much better counts alone."""
+    least = min((line.ratio for line in advised), default=1.0)
+    return sorted(
+        advised,
+        key=lambda line: plans[line.mechanism].half_width is None or line.ratio > MUCH_BETTER * least,
+    )
+
+
 def _worded(line: Ranked, advice: Advice, plan: Plan) -> Recommendation:
     width = plan.half_width
     figure = _("± depends on the data") if width is None else _("a count ± %(n)s") % {"n": f"{width:,}"}
-    return Recommendation(line.mechanism, advice.titles[line.mechanism], _why(line, advice.ranking), figure)
+    return Recommendation(
+        line.mechanism,
+        advice.titles[line.mechanism],
+        _why(line, advice.ranking, margin_known=width is not None),
+        figure,
+    )
 
 
-def _why(line: Ranked, ranked: Ranking) -> str:
+def _why(line: Ranked, ranked: Ranking, *, margin_known: bool) -> str:
     if ranked.few:
         return _("So few cells are best counted each by itself.")
     reasons = []
@@ -73,6 +91,8 @@ def _why(line: Ranked, ranked: Ranking) -> str:
         reasons.append(_("Each cell is counted by itself, the simplest to explain."))
     if line is ranked.methods[0]:
         reasons.append(_("None is known to be better for this on the whole."))
+    elif margin_known and line.ratio <= MUCH_BETTER * ranked.methods[0].ratio:
+        reasons.append(_("Its margin is known beforehand, and none is expected to be much better."))
     elif line.as_good:
         reasons.append(_("Drawn tables do not show which is better, this or the first."))
     reasons.append(

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from django.utils.text import get_text_list
+from django.utils.translation import gettext as _
 
-from dpportal.charts.counts import counts_figure
+from dpportal.charts.reader_counts import reader_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import as_integers, figure_json
+from mechanisms.arrays import let_go, runs, summed
+from mechanisms.box_queries import CellSum
 from mechanisms.domain import Domain
 from mechanisms.protocol import Plan, Result
 
@@ -22,10 +26,13 @@ def interval(plan: Plan, result: Result) -> int | None:
     return plan.half_width
 
 
-def page(plan: Plan, result: Result) -> Json:
-    """Chart, first cells, interval, and the method where it was chosen privately, as JSON."""
+def page(plan: Plan, result: Result, people: CellSum | None) -> Json:
+    """Finding, chart, first cells, interval, and the method where it was chosen privately, as JSON.
+
+    people: all cells added up, where the measurement tells that with a margin.
+    """
     half_width = interval(plan, result)
-    figure = counts_figure(
+    figure = reader_figure(
         plan.domain,
         raw=as_integers(result.raw),
         counts=result.counts,
@@ -33,12 +40,40 @@ def page(plan: Plan, result: Result) -> Json:
         partition=result.partition,
     )
     return {
+        "finding": _finding(plan, result, people),
         "figure": figure_json(figure),
         "table": first_cells(plan, result),
         "cells": plan.domain.size,
         "interval": half_width,
         "method": result.method,
     }
+
+
+def _finding(plan: Plan, result: Result, people: CellSum | None) -> Json:
+    """How many people there are, with a margin where there is one (0: exactly), and the largest cell of several."""
+    total = {"people": max(0, round(people.estimate if people else summed(result.counts)))}
+    if "total" in plan.details:
+        total = {"people": int(plan.details["total"]), "margin": 0}
+    elif people and people.half_width is not None:
+        total["margin"] = math.ceil(people.half_width)
+    largest = _largest(result.raw)
+    names = plan.domain.names
+    labels = (label for (label,) in labels_of(plan.domain, np.array([largest])))
+    return {
+        **total,
+        "columns": get_text_list(list(names), _("and")),
+        "largest": ", ".join(f"{name} {label}" for name, label in zip(names, labels, strict=True)),
+        "count": max(0, int(as_integers(result.raw[largest : largest + 1])[0])),
+    }
+
+
+def _largest(raw: np.ndarray) -> int:
+    """The first place of the largest; of an array in a file a run at a time is in memory."""
+    tops = []
+    for run in runs(raw.size):
+        tops.append(run.start + int(np.argmax(raw[run])))
+        let_go(raw)
+    return max(tops, key=lambda place: float(raw[place]))
 
 
 def labels_of(domain: Domain, cells: np.ndarray) -> list[list[str]]:

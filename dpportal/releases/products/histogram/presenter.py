@@ -29,7 +29,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
         return tables.write(reconstructed.plan, reconstructed.result, reconstructed.seed, folder, is_plain)
 
     def page(self, reconstructed: ReconstructedRelease[Plan, Result]) -> Json:
-        return page.page(reconstructed.plan, reconstructed.result)
+        return page.page(reconstructed.plan, reconstructed.result, _everyone(reconstructed))
 
     def compare(self, reconstructed: ReconstructedRelease[Plan, Result], true: np.ndarray) -> Json:
         return comparison.build(reconstructed.plan, reconstructed.result, true)
@@ -48,14 +48,31 @@ class HistogramPresenter(Presenter[Plan, Result]):
         return raw if few and not registry.mechanism(plan.mechanism).is_linear else None
 
     def explore(self, release: Release, plan: Plan, question: QueryDict) -> Json:
-        method = registry.mechanism(plan.mechanism)
-        stored = stored_estimates.measured if method.is_linear else stored_estimates.estimates
+        if plan.domain.size > explorer.MAX_CELLS:
+            return {}
+        measured_by = registry.mechanism(plan.mechanism).measured_by
 
         def answer(picks: Picks) -> CellSum:
-            with stored(release) as values:
-                return method.cell_sum(plan, values, picks)
+            with stored_estimates.measured(release) as values:
+                method, inner, own = measured_by(plan, values)
+                if method.is_linear:
+                    return method.cell_sum(inner, own, picks)
+            with stored_estimates.estimates(release) as values:
+                return method.cell_sum(inner, values, picks)
 
-        many = plan.domain.size > explorer.MAX_CELLS
-        if many or (not method.is_linear and not stored_estimates.has_estimates(release)):
+        with stored_estimates.measured(release) as values:
+            is_linear = measured_by(plan, values)[0].is_linear
+        if not is_linear and not stored_estimates.has_estimates(release):
             return {}
         return explorer.explored(plan.domain, question, answer, reason=str(explorer.NO_INTERVAL))
+
+
+def _everyone(reconstructed: ReconstructedRelease[Plan, Result]) -> CellSum | None:
+    """All cells added up; None where that would take estimates, which have no margin, or a long time."""
+    plan = reconstructed.plan
+    if plan.domain.size > explorer.MAX_CELLS:
+        return None
+    with stored_estimates.measured(reconstructed.release) as values:
+        method, inner, own = registry.mechanism(plan.mechanism).measured_by(plan, values)
+        every = [np.arange(cells) for cells in plan.domain.shape]
+        return method.cell_sum(inner, own, every) if method.is_linear else None

@@ -222,9 +222,6 @@ def explored(
     if has_picks and form.is_valid():
         total = answer(form.picks)
         context |= {"picked": _words(domain, form.picks), "explored": total, "unexplored": total is None}
-        if total is not None and total.half_width is not None:
-            context["explored_from"] = total.estimate - total.half_width
-            context["explored_to"] = total.estimate + total.half_width
     return context
 
 

@@ -114,7 +114,9 @@ def test_private_cuts_and_clusters_come_last_and_it_is_said_why(draft, client) -
 def test_the_first_method_is_named_as_advised(draft, client) -> None:
     found = advised(draft, "cells")
     first = found.titles[found.ranking.methods[0].mechanism]
-    assert f"Advised: <strong>{first}</strong>" in page(client, draft, amount="0.1", purpose="cells")
+    assert f"Least error expected: <strong>{first}</strong>" in page(
+        client, draft, amount="0.1", purpose="cells"
+    )
 
 
 def test_no_record_is_read_for_it(draft, client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +126,7 @@ def test_no_record_is_read_for_it(draft, client, monkeypatch: pytest.MonkeyPatch
         raise AssertionError("the advice read records")
 
     monkeypatch.setattr(records, "count", read)
-    assert "Advised" in page(client, draft, amount="0.1", purpose="cells")
+    assert "Least error expected" in page(client, draft, amount="0.1", purpose="cells")
 
 
 def test_a_cost_that_is_no_number_is_said_so(draft, client) -> None:
@@ -135,12 +137,14 @@ def test_a_cost_that_is_no_number_is_said_so(draft, client) -> None:
 @pytest.mark.parametrize("purpose", Release.Purpose.values)
 def test_cards_and_ranking_have_one_order_and_one_best_method(draft, client, purpose) -> None:
     text = page(client, draft, amount="0.1", purpose=purpose)
-    first = re.search("Advised: <strong>(.+?)</strong>", text)
+    first = re.search("Least error expected: <strong>(.+?)</strong>", text)
     cards = text[text.index('id="recommended"') : text.index('id="all-methods"')]
     ranked = re.findall('<th scope="row">([^<]+?)(?: ≈)?</th>', text[text.index('id="advice"') :])
     names = re.findall("<h3>([^<]+)</h3>", cards)
     assert first and cards.count("None is known to be better") <= 1
     if "None is known to be better" in cards:
         assert cards.index(first[1]) < cards.index("None is known to be better")
+    early = ["none is expected to be much better" in card for card in cards.split("<h3>")[1:]]
     places = [ranked.index(name) for name in names]
-    assert places == sorted(places)
+    assert early == sorted(early, reverse=True)
+    assert places[sum(early) :] == sorted(places[sum(early) :])

@@ -34,5 +34,10 @@ class TestReadme:
         release = finished(rich, "histogram", ["age"], "1", method.name)
         text = files(release)["README.md"].decode()
         foreseen = release.plan_json["half_width"] is not None
-        assert ("is unbiased" in text, "no interval is given" in text) == (foreseen, not foreseen)
+        chosen = method.chooses_method
+        assert ("is unbiased" in text, "no interval is given" in text) == (
+            foreseen,
+            not foreseen and not chosen,
+        )
+        assert ("with probability 95 % or more" in text) == chosen
         assert "None" not in text

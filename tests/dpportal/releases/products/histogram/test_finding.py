@@ -1,0 +1,48 @@
+"""The first sentence of a public page: how many people, how sure, and where most of them are."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from dpportal.releases import results
+from dpportal.releases.models import Release
+from tests.dpportal.releases.products.building import finished
+
+
+def sentence(client, release: Release) -> str:
+    client.force_login(release.created_by)
+    text = client.get(reverse("releases:public", args=[release.pk])).content.decode()
+    found = re.search('<p class="finding">(.*?)</p>', text, re.DOTALL)
+    assert found
+    return " ".join(re.sub("<[^>]*>", "", found[1]).split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["laplace-histogram", "hierarchical-histogram"])
+def test_the_total_has_the_margin_of_all_cells_together(client, dataset, method):
+    """As the page that adds up cells says it."""
+    release = finished(dataset, "histogram", ["age"], "1", method)
+    text = sentence(client, release)
+    asked = client.get(reverse("releases:explore", args=[release.pk]), {"pick-asked": "1"})
+    found = asked.context["explored"]
+    assert text.startswith(
+        f"{max(0, round(found.estimate)):,} ± {np.ceil(found.half_width):,.0f} people, by age."
+    )
+
+
+@pytest.mark.slow
+def test_the_largest_group_is_that_of_the_noisy_counts(client, dataset):
+    release = finished(dataset, "histogram", ["colour", "age"], "1", "laplace-histogram")
+    raw = results.reconstruct(release).result.raw
+    text = sentence(client, release)
+    assert ", by colour and age." in text and f"has about {max(0, int(raw.max())):,}." in text
+
+
+@pytest.mark.slow
+def test_without_a_margin_the_total_is_about(client, dataset):
+    release = finished(dataset, "histogram", ["age"], "1", "dawa-histogram")
+    assert sentence(client, release).startswith("About ")
