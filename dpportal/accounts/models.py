@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 class Role(models.TextChoices):
+    """What a person may do in the portal; administrators grant budgets and see no data."""
+
     CURATOR = "curator", _("Curator")
     ADMINISTRATOR = "administrator", _("Administrator")
     ANALYST = "analyst", _("Analyst")

@@ -27,6 +27,7 @@ PAGE_SIZE = 50
 @curator_required
 @require_GET
 def ledger_page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    """What was granted and spent of a dataset's budgets, newest first."""
     dataset = dataset_for(request, dataset_id, Right.SEE)
     entries = LedgerEntry.objects.filter(dataset=dataset).select_related("by", "release", "stream", "budget")
     context = {
@@ -58,6 +59,7 @@ def ask(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @curator_required
 @require_GET
 def ledger_csv(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    """The whole ledger, with exact amounts and the protection of each line."""
     dataset = dataset_for(request, dataset_id, Right.SEE)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="ledger-{dataset.pk}.csv"'

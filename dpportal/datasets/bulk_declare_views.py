@@ -94,6 +94,7 @@ def copy(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @takes_files(codebooks.MAX_BYTES)
 @require_POST
 def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Declare what a codebook says of the columns; what it does not name stays as it is."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     file = request.FILES.get("codebook")
     if file is None:

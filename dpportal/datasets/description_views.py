@@ -20,6 +20,7 @@ from dpportal.datasets.models import PublicDescription, Right
 @curator_required
 @require_http_methods(["GET", "POST"])
 def describe(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """What readers may know of a dataset, and whether they do; the permission is on record."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     written = PublicDescription.objects.filter(dataset=dataset).first() or PublicDescription(dataset=dataset)
     form = DescriptionForm(request.POST or None, instance=written)

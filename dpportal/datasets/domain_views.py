@@ -37,6 +37,7 @@ NEEDS_CONFIRMATION = gettext_lazy(
 @curator_required
 @require_GET
 def overview(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    """All columns with what is declared of them."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     others = open_datasets(request).filter(domain_versions__attributes__isnull=False)
     context = {
@@ -49,6 +50,7 @@ def overview(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @curator_required
 @require_http_methods(["GET", "POST"])
 def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
+    """Declare one column, or take its declaration back."""
     dataset, name = column_of(request, dataset_id, position)
     declared = declared_of(dataset).get(name)
     initial = initial_of(declared, name)
@@ -121,6 +123,7 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
 @curator_required
 @require_http_methods(["GET", "POST"])
 def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Declare who is protected: a row or a person, and what neighbouring tables are."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     current = dataset.current_domain() or DomainVersion(dataset=dataset)
     accounts = [budget for budget in dataset.budgets.all() if budget.is_fixed]
@@ -146,6 +149,7 @@ def column_of(request: HttpRequest, dataset_id: UUID, position: int) -> tuple[Da
 
 
 def declared_of(dataset: Dataset) -> dict[str, Attribute]:
+    """What is declared now, by the name of the column."""
     version = dataset.current_domain()
     return {a.column: a.declared() for a in version.attributes.all()} if version else {}
 
@@ -160,6 +164,7 @@ def filled_of(dataset: Dataset) -> set[str]:
 
 
 def context_of(dataset: Dataset) -> Json:
+    """What the page of all columns shows of the declaration."""
     declared = declared_of(dataset)
     version = dataset.current_domain()
     filled = filled_of(dataset)
@@ -189,6 +194,7 @@ def _column_shown(position: int, name: str, attribute: Attribute | None, filled:
 
 
 def cells_shown(attribute: Attribute | None) -> Json:
+    """The cells of a declaration to look at, and the one that values go to which fit none."""
     to = attribute.misfits_to if attribute else None
     named = attribute.regular_labels()[to] if attribute and to is not None else ""
     return {"strip": strip(attribute) if attribute else None, "misfits_to": named}

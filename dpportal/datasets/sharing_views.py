@@ -23,6 +23,7 @@ from dpportal.platform.json_types import Json
 @curator_required
 @require_http_methods(["GET", "POST"])
 def share(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Give another curator a right to a dataset."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     form = ShareForm(request.POST or None)
     if request.method == "POST" and form.is_valid():

@@ -38,6 +38,7 @@ PREVIEW_ROWS = 20
 @curator_required
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
+    """The datasets that a person may open, newest first."""
     datasets = open_datasets(request).with_states().select_related("owner")
     datasets = datasets.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
     page = Paginator(datasets, PAGE_SIZE).get_page(request.GET.get("page"))
@@ -118,6 +119,7 @@ def _wants_json(request: HttpRequest) -> bool:
 @curator_required
 @require_GET
 def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    """A dataset: its budgets, its facts, and what was made of it."""
     dataset = dataset_for(request, dataset_id, Right.SEE)
     # The page reads them in several places.
     prefetch_related_objects([dataset], "budgets")
@@ -154,6 +156,7 @@ def progress(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @curator_required
 @require_GET
 def first_rows(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """The first rows of the table, for its owner; the look is on record."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     if not dataset.has_rows:
         messages.info(request, _("This dataset has no records to show."))
@@ -190,6 +193,7 @@ def reading(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_http_methods(["GET", "POST"])
 def edit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Rename or describe a dataset."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     form = RenameForm(request.POST or None, instance=dataset)
     if request.method == "POST" and form.is_valid():
@@ -203,6 +207,7 @@ def edit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def erase(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Delete the records for good."""
     done = _("The records are deleted. Releases and the ledger stay.")
     return _change(request, dataset_id, services.erase, done)
 
@@ -210,12 +215,14 @@ def erase(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def cancel(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Stop the reading of an uploaded file."""
     return _change(request, dataset_id, services.cancel_reading, _("Reading the file is cancelled."))
 
 
 @curator_required
 @require_POST
 def read_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Read a file again that could not be read, or whose reading was stopped."""
     return _change(request, dataset_id, services.read_again, _("The file is being read again."))
 
 
@@ -235,6 +242,7 @@ def _change(
 @curator_required
 @require_POST
 def remove(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Take an upload off the list that was not loaded."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     try:
         services.remove(dataset)

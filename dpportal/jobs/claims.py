@@ -41,6 +41,8 @@ M = TypeVar("M", bound=models.Model)
 
 
 class JobState(models.TextChoices):
+    """How far a job is; workers take those that are queued."""
+
     QUEUED = "queued", _("Queued")
     RUNNING = "running", _("Running")
     DONE = "done", _("Done")

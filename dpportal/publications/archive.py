@@ -45,6 +45,7 @@ class BundleFile:
 
 
 def write_json(path: Path, about: str, value: Json) -> BundleFile:
+    """Write a file of JSON for a bundle. about: what it holds, in words."""
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return BundleFile(path, about)
 

@@ -18,6 +18,8 @@ RATIOS = (0.2, 0.6)
 
 
 class VerdictLevel(StrEnum):
+    """Whether the noise leaves something to learn."""
+
     USEFUL = "useful"
     DOUBTFUL = "doubtful"
     USELESS = "useless"
@@ -88,6 +90,7 @@ def measured_verdict(error: float) -> Verdict:
 
 
 def percent(share: float) -> str:
+    """A share in whole percent."""
     return f"{100 * share:.0f} %" if share >= 0.01 else _("less than 1 %")
 
 

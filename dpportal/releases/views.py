@@ -118,12 +118,14 @@ def job(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def cancel(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    """Take back a release that no worker has begun."""
     return _act(request, release_id, services.cancel, _("Cancelled. The reserved budget is free again."))
 
 
 @curator_required
 @require_POST
 def resume(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    """Try the post-processing again; what was measured is kept."""
     return _act(request, release_id, services.resume, _("The post-processing is queued again."))
 
 
@@ -172,6 +174,7 @@ def _say_what_differs(request: HttpRequest, release: Release, other: Dataset) ->
 @curator_required
 @require_POST
 def rename(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    """Give a release another title."""
     release = release_for(request, release_id)
     form = TitleForm(request.POST)
     if form.is_valid():
@@ -187,6 +190,7 @@ def rename(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_GET
 def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    """Released beside true counts, for those who may see them; the look is on record."""
     release = release_for(request, release_id)
     comparison = _comparison(request, release)
     if comparison is None:

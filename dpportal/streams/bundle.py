@@ -56,6 +56,7 @@ FIELDS = [
 
 
 def archive_name(stream: Stream) -> str:
+    """The name of the file that has all others in it."""
     return f"stream-{stream.pk}.zip"
 
 

@@ -48,6 +48,7 @@ def _check_right(job: StreamJob) -> None:
 
 
 def open_stream(job: StreamJob, claim: Claim) -> None:
+    """Draw what is drawn in advance, and spend the budget."""
     claim.step("opening")
     execution.open_stream(job.stream, claim)
 

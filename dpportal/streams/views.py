@@ -72,6 +72,7 @@ def listing(request: HttpRequest) -> HttpResponse:
 @curator_required
 @require_GET
 def home(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """A stream for its curators: its state, its periods, and the next one."""
     stream = stream_for(request, stream_id)
     if stream.is_draft:
         return redirect("streams:counted", stream.pk)
@@ -136,6 +137,7 @@ def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def confirm_file(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """Publish what a file held that was asked about."""
     done = _("The file is being published; its periods appear below.")
     return _change(request, stream_id, services.confirm_file, done)
 
@@ -143,6 +145,7 @@ def confirm_file(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def drop_file(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """Delete a file that was asked about."""
     done = _("The file is deleted. Nothing of it is published.")
     return _change(request, stream_id, services.drop_file, done)
 
@@ -188,6 +191,7 @@ def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def stop(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """Stop the work on a file."""
     done = _("Stopped, and the file deleted. What is published of it stays.")
     return _change(request, stream_id, services.stop, done)
 
@@ -195,6 +199,7 @@ def stop(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def close(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """End a stream before its horizon."""
     done = _("The stream is closed and its secret noise deleted. What is published stays.")
     return _change(request, stream_id, services.close, done)
 

@@ -69,6 +69,7 @@ def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @wizard.step
 def counted(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    """Step 1: whom or what the stream counts."""
     return _counted(request, draft, _declared(draft.dataset))
 
 
@@ -81,6 +82,7 @@ def _counted(request: HttpRequest, draft: Stream, declared: list[Attribute]) -> 
 
 @wizard.step
 def timing(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    """Step 2: for which periods."""
     chosen = None if draft.split else draft.column
     column = next((a for a in _declared(draft.dataset) if a.name == chosen), None)
     form = PeriodsForm(request.POST or None, instance=draft, column=column)
@@ -136,6 +138,7 @@ dial = wizard.dial(strategy_page.turned, (StreamDraftError, PlanError))
 @from_workers
 @wizard.step
 def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    """Step 4: all that was chosen; confirming it spends the budget."""
     try:
         version, plan = drafts.plan_of(draft)
         _version, counts = drafts.counted_of(draft)

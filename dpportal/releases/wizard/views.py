@@ -54,6 +54,7 @@ wizard = Wizard(
 @curator_required
 @require_POST
 def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Begin a draft."""
     dataset = dataset_for(request, dataset_id, Right.RELEASE)
     if not dataset.has_records:
         messages.error(request, _("This dataset holds no records, so nothing can be released from it."))
@@ -64,6 +65,7 @@ def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @wizard.step
 def product(request: HttpRequest, draft: Release) -> HttpResponseBase:
+    """Step 1: what is to be released, and its title."""
     before = draft.product
     form = ProductForm(request.POST or None, instance=draft)
     if request.method == "POST" and form.is_valid():
@@ -79,6 +81,7 @@ def product(request: HttpRequest, draft: Release) -> HttpResponseBase:
 @takes_files(matrices.MAX_FILE_BYTES)
 @wizard.step
 def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
+    """Step 2: of which columns."""
     declared = choices.declared_columns(draft)
     form = planner_of(draft).form(request.POST or None, request.FILES or None, declared=declared, draft=draft)
     if request.method == "POST" and form.is_valid():
@@ -96,6 +99,7 @@ def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
 @from_workers
 @wizard.step
 def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
+    """Step 3: by which method, and at which cost."""
     try:
         budget = drafts.budget_of(draft)
         searches, simulation = services.ask_strategies(draft), services.ask_simulation(draft)
@@ -137,6 +141,7 @@ dial = wizard.dial(turned, (DraftError, PlanError))
 @from_workers
 @wizard.step
 def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
+    """Step 4: all that was chosen; confirming it spends the budget."""
     try:
         version, plan = drafts.plan_of(draft)
     except DraftError as error:

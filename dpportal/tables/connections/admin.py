@@ -25,6 +25,8 @@ SharedTableFormSet: TypeAlias = "BaseInlineFormSet[SharedTable, Connection, form
 
 
 class SharedTableForm(forms.ModelForm[SharedTable]):
+    """A table that curators may count, and what an administrator vouches for."""
+
     class Meta:
         model = SharedTable
         fields = ["title", "schema", "table", "query", "vouched", "is_offered"]
@@ -59,6 +61,8 @@ class SharedTables(admin.StackedInline[SharedTable, Connection]):
 
 @admin.register(Connection)
 class ConnectionAdmin(admin.ModelAdmin[Connection]):
+    """Databases that administrators connect; their passwords lie outside the portal's database."""
+
     list_display = ["name", "kind", "host", "database", "user", "table_count", "all_curators"]
     fieldsets = [
         (None, {"fields": ["name", "kind", "host", "port", "database", "user", "credential", "encryption"]}),

@@ -308,8 +308,10 @@ def _if(value: Expr, cell: int) -> exp.If:
 
 
 def numbered(name: str, place: int | str) -> Expr:
+    """A column of a subquery, by its place."""
     return exp.column(f"{name}_{place}")
 
 
 def as_numbered(expression: Expr, name: str, place: int | str) -> Expr:
+    """An expression under such a name."""
     return exp.alias_(expression, f"{name}_{place}")

@@ -223,6 +223,8 @@ class SqlDialect(ABC):
 
 
 class Postgres(SqlDialect):
+    """What PostgreSQL writes in another way than standard SQL."""
+
     name = "postgres"
     bytewise = "C"
 
@@ -314,6 +316,7 @@ def scientific(number: Fraction) -> str:
 
 
 def starts_with(text: Expr, beginning: str) -> Expr:
+    """Whether a text begins with another, letter by letter."""
     return call("left", text, exp.convert(len(beginning))).eq(exp.Literal.string(beginning))
 
 

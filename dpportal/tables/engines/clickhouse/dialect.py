@@ -39,6 +39,8 @@ CHARACTERS = (
 
 
 class ClickHouse(DecimalTexts):
+    """What ClickHouse writes in another way than standard SQL."""
+
     name = "clickhouse"
     bytewise = ""
 

@@ -57,6 +57,7 @@ def fault_of(code: int) -> tuple[str, str]:
 
 
 def settings_refused() -> tuple[str, str]:
+    """Its code and words: the user's profile forbids settings."""
     return "settings", _(
         "The connection's user may not change settings on which the meaning of a query depends. Ask an administrator "
         "to give this user a profile without constraints; it may have readonly = 2, but not readonly = 1."
@@ -64,6 +65,7 @@ def settings_refused() -> tuple[str, str]:
 
 
 def out_of_time() -> tuple[str, str]:
+    """Its code and words: the query took too long."""
     return "time", _(
         "The database stopped the query, since it ran longer than the connection allows. Declare fewer columns, "
         "or ask an administrator to allow more time."
@@ -71,10 +73,12 @@ def out_of_time() -> tuple[str, str]:
 
 
 def lost() -> tuple[str, str]:
+    """Its code and words: the connection broke."""
     return "lost", _("The connection to the database was lost while it counted. Try again later.")
 
 
 def unreachable() -> tuple[str, str]:
+    """Its code and words: there is no connection."""
     return "unreachable", _(
         "The database does not answer at its address, or not as encrypted as it is declared. Try again later, or ask "
         "an administrator."

@@ -344,6 +344,7 @@ def leaves(plan: Json) -> list[tuple[str, list[str]]]:
 
 
 def literal(text: str) -> str:
+    """A text as SQL writes it."""
     return f"'{_escaped(text, QUOTE)}'"
 
 
