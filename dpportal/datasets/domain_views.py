@@ -53,8 +53,7 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
     """Declare one column, or take its declaration back."""
     dataset, name = column_of(request, dataset_id, position)
     declared = declared_of(dataset).get(name)
-    initial = initial_of(declared, name)
-    form = AttributeForm(request.POST or None, initial=initial, column=name)
+    form = AttributeForm(request.POST or None, initial=initial_of(declared, name), column=name)
     if request.method == "POST" and form.is_valid():
         try:
             attribute = form.attribute()
@@ -108,8 +107,7 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
         )
         return here
     try:
-        attribute = records.suggested_attribute(dataset, name)
-        services.declare(dataset, name, attribute, filled=True)
+        services.declare(dataset, name, records.suggested_attribute(dataset, name), filled=True)
     except (UploadFault, DomainError) as fault:
         messages.error(request, str(fault))
         return here

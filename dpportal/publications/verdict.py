@@ -66,8 +66,7 @@ def of_answers(half_width: float, answer: float, name: str, unit: str = "") -> V
 
     name: what a typical answer is called at the beginning of a sentence. unit: what is counted, if not people.
     """
-    ratio = half_width / max(answer, 1e-9)
-    level = level_of(ratio, RATIOS)
+    level = level_of(half_width / max(answer, 1e-9), RATIOS)
     text = _("%(name)s is %(answer)s %(unit)s, ± %(half)s.") % {
         "name": name,
         "unit": unit or _("people"),

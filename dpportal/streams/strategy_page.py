@@ -67,8 +67,7 @@ def at_the_end(offer: StreamOffer) -> float:
 
 
 def _half_width(plan: StreamPlan) -> float:
-    last = np.array([_last(plan)])
-    return float(registry.stream(plan.mechanism).half_widths(plan, last)[0])
+    return float(registry.stream(plan.mechanism).half_widths(plan, np.array([_last(plan)]))[0])
 
 
 def expected_verdict(stream: Stream, plan: StreamPlan, amount: Decimal) -> Json:

@@ -106,8 +106,7 @@ def add(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         [published] = execution.publish(stream.pk, [update], by=current_user(request))
         if not published.new:
             return _tell_published(request, stream, update.index)
-        label = stream.calendar.label(update.index)
-        done = _("Period %(label)s is published.") % {"label": label}
+        done = _("Period %(label)s is published.") % {"label": stream.calendar.label(update.index)}
         return f"{done} {_clipped_text(stream, published.clipped)}".strip()
 
     return _add(request, stream, "typed", form, publish)

@@ -161,8 +161,7 @@ def _numbers(
 def _bounds(attribute: Integer | Real | Date, cells: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
     """The bounds of each cell's bin, looked up once per distinct cell."""
     distinct, where = np.unique(cells, return_inverse=True)
-    pairs = [attribute.bounds(int(cell)) for cell in distinct]
-    table = np.array(pairs, dtype=dtype).reshape(-1, 2)
+    table = np.array([attribute.bounds(int(cell)) for cell in distinct], dtype=dtype).reshape(-1, 2)
     return table[where, 0], table[where, 1]
 
 

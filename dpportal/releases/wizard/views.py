@@ -59,8 +59,7 @@ def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     if not dataset.has_records:
         messages.error(request, _("This dataset holds no records, so nothing can be released from it."))
         return redirect("datasets:home", dataset.pk)
-    draft = services.start_draft(dataset, current_user(request))
-    return redirect("releases:product", draft.pk)
+    return redirect("releases:product", services.start_draft(dataset, current_user(request)).pk)
 
 
 @wizard.step

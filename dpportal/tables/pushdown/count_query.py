@@ -206,8 +206,7 @@ def _fields(
     read = [as_numbered(field.read(), "field", place) for place, _a, field in columns]
     for place, a, field in columns:
         if needs_number(a) and field.is_read_as_it_is:
-            number = replace(field, value=field.raw).as_number()
-            read.append(as_numbered(number, "number", place))
+            read.append(as_numbered(replace(field, value=field.raw).as_number(), "number", place))
         plain = source.plain(a.column) if field.plain is not None else None
         if plain is not None and field.plain is not None:
             raw.append(as_numbered(plain.column, "plain", place))

@@ -78,8 +78,7 @@ class WindowRows(RangeRows):
                 "Choose wider bins, or the strategy of single cells."
             )
         unseen = self._unseen
-        inner = unseen.T @ factor.gram_times(unseen)
-        values = np.linalg.eigvalsh(inner)
+        values = np.linalg.eigvalsh(unseen.T @ factor.gram_times(unseen))
         return factor.rank - int((values > NEGLIGIBLE * factor.squares()).sum()), factor.rank
 
     @property

@@ -259,8 +259,7 @@ class ClickHouseSession:
 @contextmanager
 def reading(connection: Connection) -> Iterator[ClickHouseSession]:
     """A session with a connection's database, which ends with the block. Raises SourceFault."""
-    password = credentials.password(connection)
-    client = _opened(connection, password)
+    client = _opened(connection, credentials.password(connection))
     try:
         yield _begun(client, connection)
     finally:

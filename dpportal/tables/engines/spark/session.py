@@ -205,8 +205,7 @@ class SparkReadSession:
 @contextmanager
 def reading(connection: Connection) -> Iterator[SparkReadSession]:
     """A session with a connection's cluster, which ends with the block. Raises SourceFault."""
-    token = credentials.password(connection)
-    opened = _opened(connection, token)
+    opened = _opened(connection, credentials.password(connection))
     try:
         yield _begun(opened, connection)
     finally:
