@@ -174,9 +174,9 @@ class SqlDialect(ABC):
     def double_of(self, number: Expr) -> Expr:
         """The nearest double to an exact number, infinite beyond all."""
 
-    @abstractmethod
     def in_utc(self, moment: Expr) -> Expr:
         """A moment with a zone as that of UTC."""
+        return call("timezone", exp.Literal.string("UTC"), moment)
 
     @abstractmethod
     def integer_quotient(self, number: Expr, divisor: int) -> Expr:
@@ -207,15 +207,15 @@ class SqlDialect(ABC):
         return [self.edges_passed(value, edges[1:-1], kind)]
 
     def exactly(self, number: Fraction) -> Expr:
-        """A declared number as what `exact_read` gives for it."""
-        return exp.cast(exp.Literal.string(scientific(number)), "decimal")
+        """A declared number as what `exact_read` gives for it: a text, where no type has digits enough."""
+        return exp.Literal.string(scientific(number))
 
     def once(self, rows: Select, name: str) -> Expr:
-        """A nested query whose columns are each computed once for a row, however often they are named outside."""
-        if all(map(_is_a_name, rows.expressions)):
-            return rows.subquery(name, copy=False)
-        # A text, which PostgreSQL knows to be no number but 0 early enough to share the rows out among its processes.
-        return rows.offset(exp.Literal.string("0"), copy=False).subquery(name, copy=False)
+        """A nested query whose columns are each computed once for a row, however often they are named outside.
+
+        Most engines do so by themselves.
+        """
+        return rows.subquery(name, copy=False)
 
     def each_row(self, cells: Sequence[Expr]) -> Expr:
         """A row for each of the cells."""
@@ -277,8 +277,14 @@ class Postgres(SqlDialect):
             .else_(exp.cast(number, "double"))
         )
 
-    def in_utc(self, moment: Expr) -> Expr:
-        return call("timezone", exp.Literal.string("UTC"), moment)
+    def exactly(self, number: Fraction) -> Expr:
+        return exp.cast(super().exactly(number), "decimal")
+
+    def once(self, rows: Select, name: str) -> Expr:
+        if not all(map(_is_a_name, rows.expressions)):
+            # A text, which the server knows to be no number but 0 early enough to share rows out among its processes.
+            rows = rows.offset(exp.Literal.string("0"), copy=False)
+        return super().once(rows, name)
 
     def integer_quotient(self, number: Expr, divisor: int) -> Expr:
         return exp.Div(this=exp.paren(number), expression=exp.convert(divisor), typed=True, safe=False)
