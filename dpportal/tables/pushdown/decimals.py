@@ -7,7 +7,7 @@ from abc import abstractmethod
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from dpportal.tables.pushdown.dialects import SqlDialect, call
+from dpportal.tables.pushdown.dialects import SqlDialect, call, starts_with
 
 # A number in plain or scientific notation by its parts: digits before and after the point, exponent.
 WRITTEN = "[-+]?([0-9]*)[.]?([0-9]*)(?:[eE]([-+]?[0-9]+))?"
@@ -28,11 +28,7 @@ class DecimalTexts(SqlDialect):
         given = exp.Coalesce(this=self.parsed(power, "int"), expressions=[exp.convert(0)])
         zeros = call("length", significant) - call("length", short)
         shift = given + exp.paren(zeros) - call("length", fraction)
-        sign = (
-            exp.case()
-            .when(call("left", text, exp.convert(1)).eq(text_literal("-")), text_literal("-"))
-            .else_(text_literal(""))
-        )
+        sign = exp.case().when(starts_with(text, "-"), text_literal("-")).else_(text_literal(""))
         written = call("concat", sign, short, text_literal("e"), exp.cast(shift, "text"))
         return exp.case().when(short.eq(text_literal("")), text_literal("0")).else_(written)
 

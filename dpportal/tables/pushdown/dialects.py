@@ -213,7 +213,7 @@ class SqlDialect(ABC):
     def once(self, rows: Select, name: str) -> Expr:
         """A nested query whose columns are each computed once for a row, however often they are named outside.
 
-        Most engines do so by themselves.
+        Engines do so by themselves; ClickHouse, while nested queries are kept apart (SETTINGS of its session).
         """
         return rows.subquery(name, copy=False)
 
