@@ -8,15 +8,18 @@ with period i. With p the largest power of two up to n these are the rows of a F
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.strategy import SHARE_BITS, Chained, Draw, Numbers, fixed_point, rounded
+from mechanisms.continual.stream import LinearStream
+from mechanisms.json_types import JsonObject
 from mechanisms.sensitivity import Sensitivity
 
 
@@ -152,6 +155,18 @@ class SplitStrategy(Chained):
             budget = np.where(before, earlier[on], budget[on])
             position = np.where(before, position[on], behind[on])
             places = places[on]
+
+
+class SplitStream(LinearStream):
+    """A method whose strategy is splits. splits: finds those of a horizon, and remembers them."""
+
+    splits: ClassVar[Callable[[int, Definition], Splits]]
+
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
+        return {"grid": grid}
+
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> SplitStrategy:
+        return SplitStrategy(horizon or 0, definition, details["grid"], self.splits(horizon or 0, definition))
 
 
 def joined(first: Floats, second: Floats, definition: Definition) -> Floats:

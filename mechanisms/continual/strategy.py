@@ -45,9 +45,9 @@ class Errors(ABC):
     def energies(self, periods: Integers) -> Floats:
         """The variance of a count's noise after each of the periods (1-based), unrounded, for noise z of variance 1."""
 
-    @abstractmethod
     def mean_energy(self, horizon: int) -> float:
         """The mean of the energies over the periods 1..horizon."""
+        return float(self.energies(np.arange(1, horizon + 1)).mean())
 
     def fourth_powers(self, periods: Integers) -> Floats:
         """Σ a⁴ of the coefficients a of z, where energies are Σ a²; an upper bound (here the simplest) will do."""

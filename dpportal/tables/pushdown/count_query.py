@@ -296,14 +296,11 @@ def _compared(
     for place, (_value, known) in among.items():
         label: Expr = exp.null()
         if known:
-            label = exp.Case(this=numbered("sought", place), ifs=[_if(value, cell) for value, cell in known])
+            ifs = [exp.If(this=value, true=exp.convert(cell)) for value, cell in known]
+            label = exp.Case(this=numbered("sought", place), ifs=ifs)
         labels.append(as_numbered(exp.cast(label, "bigint"), LABEL, place))
     named = dialect.once(rows.select(*sought, copy=False), "sought")
     return exp.select("*", *labels).from_(named, copy=False)
-
-
-def _if(value: Expr, cell: int) -> exp.If:
-    return exp.If(this=value, true=exp.convert(cell))
 
 
 def numbered(name: str, place: int | str) -> Expr:
