@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import records, services
-from dpportal.datasets.access import dataset_for, open_datasets
+from dpportal.datasets.access import dataset_for, open_datasets, with_dataset
 from dpportal.datasets.cell_strip import strip
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.forms import AttributeForm, initial_of
@@ -36,9 +36,9 @@ NEEDS_CONFIRMATION = gettext_lazy(
 
 @curator_required
 @require_GET
-def overview(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+@with_dataset(Right.OWN)
+def overview(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     """All columns with what is declared of them."""
-    dataset = dataset_for(request, dataset_id, Right.OWN)
     others = open_datasets(request).filter(domain_versions__attributes__isnull=False)
     context = {
         "others": others.exclude(pk=dataset.pk).distinct(),
@@ -120,9 +120,9 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+@with_dataset(Right.OWN)
+def unit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Declare who is protected: a row or a person, and what neighbouring tables are."""
-    dataset = dataset_for(request, dataset_id, Right.OWN)
     current = dataset.current_domain() or DomainVersion(dataset=dataset)
     accounts = [budget for budget in dataset.budgets.all() if budget.is_fixed]
     account = next((budget for budget in accounts if budget.protection == Protection.of(current)), None)

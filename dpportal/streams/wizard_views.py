@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import confirming, refusals
 from dpportal.budgets.amounts import plain
-from dpportal.datasets.access import dataset_for
+from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.publications.search_progress import chosen_by_hand, from_workers
 from dpportal.publications.steps import Wizard
@@ -51,9 +51,9 @@ FIRST_OFFER = Decimal("0.1")
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+@with_dataset(Right.RELEASE)
+def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """The first step of a stream that is not saved yet."""
-    dataset = dataset_for(request, dataset_id, Right.RELEASE)
     declared = _declared(dataset)
     if dataset.is_remote:
         messages.error(

@@ -8,10 +8,10 @@ with period i. With p the largest power of two up to n these are the rows of a F
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -158,9 +158,12 @@ class SplitStrategy(Chained):
 
 
 class SplitStream(LinearStream):
-    """A method whose strategy is splits. splits: finds those of a horizon, and remembers them."""
+    """A method whose strategy is splits."""
 
-    splits: ClassVar[Callable[[int, Definition], Splits]]
+    @staticmethod
+    @abstractmethod
+    def splits(horizon: int, definition: Definition) -> Splits:
+        """Those of a horizon, remembered."""
 
     def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         return {"grid": grid}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from uuid import UUID
 
 from django.contrib import messages
 from django.forms import BaseForm
@@ -15,8 +14,8 @@ from django.views.decorators.http import require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import confirming, refusals
-from dpportal.datasets.access import dataset_for
-from dpportal.datasets.models import Right
+from dpportal.datasets.access import with_dataset
+from dpportal.datasets.models import Dataset, Right
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.publications.steps import Wizard
@@ -53,9 +52,9 @@ wizard = Wizard(
 
 @curator_required
 @require_POST
-def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+@with_dataset(Right.RELEASE)
+def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Begin a draft."""
-    dataset = dataset_for(request, dataset_id, Right.RELEASE)
     if not dataset.has_records:
         messages.error(request, _("This dataset holds no records, so nothing can be released from it."))
         return redirect("datasets:home", dataset.pk)
