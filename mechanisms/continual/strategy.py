@@ -112,8 +112,7 @@ class Chained(StreamStrategy):
 
     def _changed(self, periods: Integers, power: int) -> Floats:
         before = np.where(periods > 1, self.powers(np.maximum(periods - 1, 1), power), 0.0)
-        changed: Floats = 2 * self.ending(periods) ** -power + before - self.powers(periods, power)
-        return changed
+        return 2 * self.ending(periods) ** -power + before - self.powers(periods, power)
 
 
 def fixed_point(noise: np.ndarray, weight: int | np.ndarray) -> np.ndarray:

@@ -80,8 +80,7 @@ class BySums:
     @cached_property
     def _pseudo(self) -> Floats:
         """P."""
-        pseudo: Floats = Inverse(_dense(self._a @ self._a.T)).matrix
-        return pseudo
+        return Inverse(_dense(self._a @ self._a.T)).matrix
 
     def solve(self, x: np.ndarray) -> np.ndarray:
         sums = product(self._a, x)

@@ -62,8 +62,7 @@ class RunningRows(SolvedRows):
 
     def _of_ranges(self, start: np.ndarray, stop: np.ndarray) -> Floats:
         """A range is the difference of two totals, the first of which may be 0."""
-        variances: Floats = np.where(start == 0, 1.0, 2.0)
-        return variances
+        return np.where(start == 0, 1.0, 2.0)
 
     @property
     def _largest_distance(self) -> int:

@@ -85,8 +85,7 @@ class WindowRows(RangeRows):
     def _unseen(self) -> Floats:
         """A basis of what no window sees, (n, w - 1): neighbours in a turn that rise and fall by 1."""
         turn = np.eye(self._width)[:, :-1] - np.eye(self._width)[:, 1:]
-        basis: Floats = turn[np.arange(self.size) % self._width]
-        return basis
+        return turn[np.arange(self.size) % self._width]
 
     @cached_property
     def replaced(self) -> Sensitivity:
