@@ -33,14 +33,13 @@ class SqlDialect(ABC):
     """One engine's SQL. name: as SQLGlot calls it."""
 
     name: ClassVar[str]
-    bytewise: ClassVar[str]
 
     def sql(self, expression: Expr) -> str:
         return expression.sql(self.name, identify=True)
 
     def plain(self, text: Expr) -> Expr:
         """A text that is equal to another only if all its characters are the same."""
-        return exp.Collate(this=exp.paren(text), expression=exp.to_identifier(self.bytewise, quoted=True))
+        return text
 
     def infinity(self, sign: str = "") -> Expr:
         return exp.cast(exp.Literal.string(f"{sign}infinity"), "double")
@@ -226,7 +225,6 @@ class Postgres(SqlDialect):
     """What PostgreSQL writes in another way than standard SQL."""
 
     name = "postgres"
-    bytewise = "C"
 
     def sql(self, expression: Expr) -> str:
         # The server's own functions: one that somebody made for these very types would be preferred.
@@ -236,6 +234,9 @@ class Postgres(SqlDialect):
                 called.replace(named)
                 named.set("expression", called)
         return super().sql(expression)
+
+    def plain(self, text: Expr) -> Expr:
+        return exp.Collate(this=exp.paren(text), expression=exp.to_identifier("C", quoted=True))
 
     def text(self, field: Expr, type_name: str) -> Expr:
         # A cast would cut the spaces that fill a char(n) up, which a file has.

@@ -42,7 +42,6 @@ class ClickHouse(DecimalTexts):
     """What ClickHouse writes in another way than standard SQL."""
 
     name = "clickhouse"
-    bytewise = ""
 
     def sql(self, expression: Expr) -> str:
         for number in [node for node in expression.find_all(exp.Literal) if _is_large(node)]:
@@ -50,9 +49,6 @@ class ClickHouse(DecimalTexts):
             sign = "" if signed is number else "-"
             signed.replace(call("toInt64", text_literal(f"{sign}{number.this}")))
         return super().sql(expression)
-
-    def plain(self, text: Expr) -> Expr:
-        return text
 
     def infinity(self, sign: str = "") -> Expr:
         return self.double(float(f"{sign}inf"))

@@ -19,10 +19,6 @@ class DuckDB(SqlDialect):
     """It evaluates each of the nested queries once, and reads a literal once for all rows."""
 
     name = "duckdb"
-    bytewise = "C"
-
-    def plain(self, text: Expr) -> Expr:
-        return text
 
     def array(self, numbers: Iterable[float], kind: str) -> Expr:
         return exp.cast(exp.Literal.string(f"[{','.join(map(repr, numbers))}]"), f"{kind}[]")

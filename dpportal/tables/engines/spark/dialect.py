@@ -30,7 +30,6 @@ class Spark(DecimalTexts):
     """lot: a text that the cluster drew for one query; it decides by lot which rows of a person count."""
 
     name = "spark"
-    bytewise = "UTF8_BINARY"
 
     def __init__(self, lot: str = "") -> None:
         self.lot = lot
@@ -42,9 +41,6 @@ class Spark(DecimalTexts):
             expression = tried if cast is expression else expression
             cast.replace(tried)
         return super().sql(expression)
-
-    def plain(self, text: Expr) -> Expr:
-        return text
 
     def typed(self, text: str, type_name: str, sql_type: str) -> Expr:
         if type_name == "numeric":
@@ -108,7 +104,7 @@ class Spark(DecimalTexts):
         return call("regexp_replace", text, text_literal(pattern), text_literal(""))
 
     def text(self, field: Expr, type_name: str) -> Expr:
-        return call("collate", field, text_literal(self.bytewise))
+        return call("collate", field, text_literal("UTF8_BINARY"))
 
     def written(self, field: Expr, type_name: str) -> Expr:
         # Bytes that are no text become U+FFFD, as in a file.
