@@ -9,8 +9,7 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models.functions import Now
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 if TYPE_CHECKING:
     from django.contrib.sessions.backends.base import SessionBase

@@ -11,8 +11,7 @@ from django.db.models import Max, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal.accounts import audit
@@ -27,8 +26,7 @@ from dpportal.datasets.parse_options_forms import reading_form
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.sharing_views import shared_with
 from dpportal.platform.json_types import Json
-from dpportal.serving.files import refusal as upload_refusal
-from dpportal.serving.files import takes_files
+from dpportal.serving.files import refusal as upload_refusal, takes_files
 from dpportal.tables.connections.models import SharedTable
 
 PAGE_SIZE = 25

@@ -20,19 +20,15 @@ from django.db.models import QuerySet
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.budgets import charge_journal as charges
-from dpportal.budgets import ledger
+from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.charge_journal import Charge
 from dpportal.budgets.models import MemoryMark
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import lock_dataset
 from dpportal.platform import journal
 from dpportal.platform.journal import MemoryFaultError
-from dpportal.releases import execution
-from dpportal.releases import tasks as release_tasks
-from dpportal.streams import closing
-from dpportal.streams import period_journal as periods
-from dpportal.streams import tasks as stream_tasks
+from dpportal.releases import execution, tasks as release_tasks
+from dpportal.streams import closing, period_journal as periods, tasks as stream_tasks
 from dpportal.streams.models import Stream
 
 TROUBLES, CHECKED_EVERY_SECONDS = "restoring.troubles", 60

@@ -1,8 +1,7 @@
 from django.urls import path
 
 from dpportal.releases import public, publishing, views
-from dpportal.releases.wizard import live, template
-from dpportal.releases.wizard import views as wizard
+from dpportal.releases.wizard import live, template, views as wizard
 
 app_name = "releases"
 

@@ -18,8 +18,7 @@ from uuid import UUID
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger

@@ -14,8 +14,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets import confirming
-from dpportal.datasets import records
-from dpportal.datasets import services as datasets
+from dpportal.datasets import records, services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DomainVersion

@@ -15,8 +15,7 @@ from django.db.models import Q
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from dpportal.accounts.models import User
@@ -27,8 +26,7 @@ from dpportal.datasets.models import Right
 from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.publishing import record_comparison
-from dpportal.serving.files import refusal as upload_refusal
-from dpportal.serving.files import takes_files
+from dpportal.serving.files import refusal as upload_refusal, takes_files
 from dpportal.streams import (
     comparison,
     correction_rule,

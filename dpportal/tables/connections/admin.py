@@ -11,8 +11,7 @@ from django.db import models
 from django.db.models import QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user

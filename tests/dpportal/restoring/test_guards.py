@@ -13,8 +13,7 @@ from uuid import uuid4
 import pytest
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.budgets import charge_journal as charges
-from dpportal.budgets import ledger
+from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.charge_journal import Charge, RestoredError
 from dpportal.budgets.models import LedgerEntry, MemoryMark
 from dpportal.jobs import claims
@@ -24,8 +23,7 @@ from dpportal.platform import journal
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.releases import execution
 from dpportal.releases.models import Release, ReleaseJob
-from dpportal.streams import period_journal as periods
-from dpportal.streams import vault
+from dpportal.streams import period_journal as periods, vault
 from dpportal.streams.models import Stream
 from dpportal.streams.period_journal import CLOSED, DecidedError, Decision
 from mechanisms.accounting import Definition

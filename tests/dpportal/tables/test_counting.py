@@ -11,8 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpportal.tables import Persons, ReadOptions, count_cells, count_tables, packed_rows
-from dpportal.tables import counting as counting_module
+from dpportal.tables import (
+    Persons,
+    ReadOptions,
+    count_cells,
+    count_tables,
+    counting as counting_module,
+    packed_rows,
+)
 from dpportal.tables.layout import NAMES_KEY, names_metadata, text_name
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.microdata.whole_rows import WholeRows

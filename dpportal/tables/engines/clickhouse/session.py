@@ -27,8 +27,7 @@ from dpportal.tables.connections.cost_estimate import Expected, check
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
-from dpportal.tables.engines.clickhouse import definitions as clickhouse_definitions
-from dpportal.tables.engines.clickhouse import error_codes as codes
+from dpportal.tables.engines.clickhouse import definitions as clickhouse_definitions, error_codes as codes
 from dpportal.tables.engines.protocol import ColumnInfo, in_columns
 
 if TYPE_CHECKING:

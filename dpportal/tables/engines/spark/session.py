@@ -19,8 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.tables.connections import credentials
 from dpportal.tables.connections.cost_estimate import Expected, check
