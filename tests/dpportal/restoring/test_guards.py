@@ -133,6 +133,12 @@ class TestTheCheck:
         assert (stream.state, stream.closed_by_restore, stream.token_sha256) == ("closed", True, "")
         assert vault.version_of(stream.pk) is None
 
+    def test_leaves_in_the_memory_what_the_newer_database_goes_on_from(self, stream):
+        remember(stream, 1)
+        remember(stream, 2)
+        restore_check.check()
+        assert journal.recall(name_of(stream, 2)) and not journal.holds(name_of(stream, CLOSED))
+
     def test_leaves_open_what_can_be_published_from_the_memory(self, stream):
         remember(stream, 1)
         assert restore_check.check().closed == []
