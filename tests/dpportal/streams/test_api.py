@@ -334,14 +334,6 @@ def test_the_token_is_kept_as_a_digest_only(stream, token) -> None:
     assert token not in str(list(Stream.objects.values()))
 
 
-def test_the_last_period_is_answered_again_after_the_stream_has_ended_with_it(stream, token) -> None:
-    first = [post(stream, token, {"period": period, "counts": 1}) for period in range(1, 13)]
-    stream.refresh_from_db()
-    assert [answer.status_code for answer in first] == [201] * 12 and stream.is_closed
-    again = post(stream, token, {"period": 12, "counts": 1})
-    assert (again.status_code, again.json()["released"]) == (200, first[-1].json()["released"])
-
-
 def test_a_stream_that_was_closed_answers_403_because_its_token_ended(stream, token) -> None:
     services.close(stream, stream.created_by)
     assert post(stream, token, {"period": 1, "counts": 1}).status_code == 403
