@@ -7,6 +7,7 @@ import sys
 
 
 def main() -> None:
+    """Run a command of Django or of the portal."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dpportal.settings")
     choose_data_folder(sys.argv[1:])
     try:

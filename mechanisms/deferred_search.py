@@ -34,11 +34,9 @@ class ResultStore(Protocol):
 
         Raises PendingSearchError if there is none yet, PlanError if there can be none.
         """
-        ...
 
     def search_again(self, name: str, version: int, arguments: Sequence[object]) -> object:
         """Have a result replaced that cannot be read; raises as `result` does."""
-        ...
 
 
 _shelf: ContextVar[ResultStore | None] = ContextVar("shelf", default=None)

@@ -3,7 +3,6 @@ from django.apps import AppConfig
 
 class AccountsConfig(AppConfig):
     name = "dpportal.accounts"
-    label = "accounts"
 
     def ready(self) -> None:
         from dpportal.accounts import known_browsers, sessions, sign_ins

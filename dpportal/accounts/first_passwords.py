@@ -18,12 +18,12 @@ class FirstPassword(Middleware):
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         person = request.user
-        if isinstance(person, User) and person.must_change_password and request.path not in _open_paths():
+        if (
+            isinstance(person, User)
+            and person.must_change_password
+            and request.path not in map(reverse, OPEN)
+        ):
             if "HX-Request" in request.headers:
                 return HttpResponse(status=204, headers={"HX-Refresh": "true"})
             return redirect("accounts:password_change")
         return self.get_response(request)
-
-
-def _open_paths() -> set[str]:
-    return {reverse(name) for name in OPEN}

@@ -9,14 +9,15 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models.functions import Now
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 if TYPE_CHECKING:
     from django.contrib.sessions.backends.base import SessionBase
 
 
 class Role(models.TextChoices):
+    """What a person may do in the portal; administrators grant budgets and see no data."""
+
     CURATOR = "curator", _("Curator")
     ADMINISTRATOR = "administrator", _("Administrator")
     ANALYST = "analyst", _("Analyst")

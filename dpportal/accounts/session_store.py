@@ -29,13 +29,10 @@ class SessionStore(DatabaseStore):
         session.began_at, session.last_used_at = _moment(data.get(BEGAN)), _moment(data.get(SEEN))
         session.browser, session.network = data.get(BROWSER, ""), data.get(NETWORK, "")
         if session.began_at:
-            session.expire_date = min(session.expire_date, session.began_at + _longest())
+            longest = timedelta(seconds=settings.SESSION_LONGEST)
+            session.expire_date = min(session.expire_date, session.began_at + longest)
         return session
 
 
 def _moment(seconds: int | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-
-
-def _longest() -> timedelta:
-    return timedelta(seconds=settings.SESSION_LONGEST)

@@ -4,7 +4,6 @@ from django.db.models.signals import post_migrate, pre_migrate
 
 class BudgetsConfig(AppConfig):
     name = "dpportal.budgets"
-    label = "budgets"
 
     def ready(self) -> None:
         from dpportal.accounts import bell

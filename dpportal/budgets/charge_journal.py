@@ -157,6 +157,7 @@ def is_noted(dataset_id: UUID) -> bool:
 
 
 def note(dataset_id: UUID) -> None:
+    """Remember that it is known how many charges a dataset had that this database lacks."""
     journal.create(_name(dataset_id, f"{NOTED}{len(keys(dataset_id))}"))
 
 

@@ -8,8 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger, promises, refusals, requests

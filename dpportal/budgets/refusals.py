@@ -31,6 +31,7 @@ def missing_text(dataset: Dataset) -> str:
 
 
 def refusal_text(dataset: Dataset, cost: Decimal, definition: Definition) -> str:
+    """Why a cost cannot be paid: there is no budget, it is counted in the other unit, or too little is left."""
     budget = Budget.of(dataset)
     if budget is None:
         return missing_text(dataset)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -17,7 +16,7 @@ from dpportal.budgets import requests
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.forms import ReasonForm
 from dpportal.budgets.models import LedgerEntry
-from dpportal.datasets.access import dataset_for
+from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.publications.spreadsheet import inert
 
@@ -26,8 +25,9 @@ PAGE_SIZE = 50
 
 @curator_required
 @require_GET
-def ledger_page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
-    dataset = dataset_for(request, dataset_id, Right.SEE)
+@with_dataset(Right.SEE)
+def ledger_page(request: HttpRequest, dataset: Dataset) -> HttpResponse:
+    """What was granted and spent of a dataset's budgets, newest first."""
     entries = LedgerEntry.objects.filter(dataset=dataset).select_related("by", "release", "stream", "budget")
     context = {
         "dataset": dataset,
@@ -40,9 +40,9 @@ def ledger_page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 
 @curator_required
 @require_POST
-def ask(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+@with_dataset(Right.OWN)
+def ask(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     """Ask the administrators for a budget, or for more."""
-    dataset = dataset_for(request, dataset_id, Right.OWN)
     form = ReasonForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("Say in a sentence what the budget is for; administrators see it."))
@@ -57,8 +57,9 @@ def ask(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 
 @curator_required
 @require_GET
-def ledger_csv(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
-    dataset = dataset_for(request, dataset_id, Right.SEE)
+@with_dataset(Right.SEE)
+def ledger_csv(request: HttpRequest, dataset: Dataset) -> HttpResponse:
+    """The whole ledger, with exact amounts and the protection of each line."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="ledger-{dataset.pk}.csv"'
     writer = csv.writer(response)

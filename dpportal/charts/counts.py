@@ -163,10 +163,6 @@ def _residuals_caption(half_width: int | None, unit: str) -> str:
     return text % {"half_width": f"{half_width:,}", "unit": unit}
 
 
-def _largest(residuals: Series) -> int:
-    return max(int(np.abs(r).max()) for r in residuals.values())
-
-
 def _residuals_by_cell(
     attribute: Attribute, residuals: Series, half_width: int | None, unit: str
 ) -> go.Figure:
@@ -187,7 +183,7 @@ def _residuals_by_cell(
             y0=-half_width, y1=half_width, fillcolor="var(--interval)", line_width=0, layer="below"
         )
     title = _("released − true (%(unit)s)") % {"unit": unit}
-    reach = 1.15 * max(half_width or 1, _largest(residuals))
+    reach = 1.15 * max(half_width or 1, *(int(np.abs(r).max()) for r in residuals.values()))
     ticks = TICKS if attribute.size > MAX_LABELS else 0
     figure.update_layout(
         xaxis=category_axis(attribute.name, ticks, attribute.size),

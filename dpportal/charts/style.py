@@ -173,6 +173,7 @@ def plain(text: str) -> str:
 
 
 def plain_all(labels: Sequence[str]) -> list[str]:
+    """Labels in which a drawing finds no markup."""
     return [plain(label) for label in labels]
 
 
@@ -187,6 +188,7 @@ def category_axis(name: str, ticks: int = 0, cells: int = 0) -> FigureJson:
 
 
 def people_axis(unit: str) -> FigureJson:
+    """An axis of counts, from zero on. unit: its title."""
     return {"title": {"text": unit}, "rangemode": "tozero"}
 
 

@@ -8,21 +8,24 @@ spends the budget, looks at true counts and publishes, but sees no row. An owner
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from functools import wraps
+from typing import Any, Concatenate, TypeVar
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext, gettext_noop
 
 from dpportal.accounts.models import User
-from dpportal.accounts.permissions import FORMER_OWNER, require_publisher, unchanging
+from dpportal.accounts.permissions import FORMER_OWNER, View, require_publisher, unchanging
 from dpportal.datasets.models import Dataset, Datasets, Right, Share
 from dpportal.publications.draft import Publication
 from dpportal.tables.connections.models import SharedTable
 
 P = TypeVar("P", bound=Publication)
+T = TypeVar("T")
+Opened = Callable[Concatenate[HttpRequest, T, ...], HttpResponseBase]
 
 TAKEN_BACK = gettext_noop(
     "Whoever asked for this may not release from this dataset any more, so nothing is published or spent for them."
@@ -49,6 +52,25 @@ def dataset_for(request: HttpRequest, dataset_id: UUID, right: Right) -> Dataset
     """A dataset to which the visitor has at least this right, or 404."""
     datasets = open_datasets(request, right).select_related("conversion").prefetch_related("budgets")
     return with_right(request, get_object_or_404(datasets, pk=dataset_id))
+
+
+def opening(find: Callable[[HttpRequest, UUID], T]) -> Callable[[Opened[T]], View]:
+    """A decorator of views that get what their address names instead of its id. find: raises 404 for strangers."""
+
+    def decorated(view: Opened[T]) -> View:
+        @wraps(view)
+        def opened(request: HttpRequest, **ids: Any) -> HttpResponseBase:
+            first = next(iter(ids))
+            return view(request, find(request, ids.pop(first)), **ids)
+
+        return opened
+
+    return decorated
+
+
+def with_dataset(right: Right) -> Callable[[Opened[Dataset]], View]:
+    """For views of a dataset to which the visitor has at least this right; to everyone else it is 404."""
+    return opening(lambda request, dataset_id: dataset_for(request, dataset_id, right))
 
 
 def with_right(request: HttpRequest, dataset: Dataset) -> Dataset:

@@ -4,7 +4,6 @@ from django.conf import settings
 
 class DatasetsConfig(AppConfig):
     name = "dpportal.datasets"
-    label = "datasets"
 
     def ready(self) -> None:
         """Whatever starts, a page included, refuses an origin to which no page could send."""

@@ -11,13 +11,12 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.datasets import codebooks, services
-from dpportal.datasets.access import dataset_for, open_datasets
+from dpportal.datasets.access import open_datasets, with_dataset
 from dpportal.datasets.domain_views import cells_shown, context_of, declared_of, filled_of
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
@@ -31,9 +30,9 @@ MOST_NAMED = 20  # columns that a message names
 
 @curator_required
 @require_POST
-def chosen(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+@with_dataset(Right.OWN)
+def chosen(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """What is to be done with the columns that were ticked on the list."""
-    dataset = dataset_for(request, dataset_id, Right.OWN)
     names = _names(dataset, request.POST.getlist("columns"))
     way = request.POST.get("way", "")
     if not names:
@@ -52,9 +51,9 @@ def chosen(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def several(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+@with_dataset(Right.OWN)
+def several(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """The form of a column, for several that have the same values."""
-    dataset = dataset_for(request, dataset_id, Right.OWN)
     names = _names(dataset, request.GET.getlist("columns"))
     if not names:
         messages.error(request, _("Choose columns on the list first."))
@@ -76,9 +75,9 @@ def several(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_POST
-def copy(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+@with_dataset(Right.OWN)
+def copy(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Take over what another dataset that the curator sees declares of columns with the same names."""
-    dataset = dataset_for(request, dataset_id, Right.OWN)
     source = open_datasets(request).filter(pk__in=_uuids(request.POST.get("source", ""))).first()
     if source is None:
         messages.error(request, _("Choose one of your datasets to copy from."))
@@ -93,8 +92,9 @@ def copy(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @takes_files(codebooks.MAX_BYTES)
 @require_POST
-def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = dataset_for(request, dataset_id, Right.OWN)
+@with_dataset(Right.OWN)
+def import_codebook(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """Declare what a codebook says of the columns; what it does not name stays as it is."""
     file = request.FILES.get("codebook")
     if file is None:
         messages.error(request, _("Choose a codebook file first."))
@@ -111,11 +111,11 @@ def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_GET
-def export(request: HttpRequest, dataset_id: UUID, ending: str) -> HttpResponse:
+@with_dataset(Right.SEE)
+def export(request: HttpRequest, dataset: Dataset, ending: str) -> HttpResponse:
     """What is declared, as a codebook that can be imported elsewhere."""
     if ending not in ("csv", "json"):
         raise Http404
-    dataset = dataset_for(request, dataset_id, Right.SEE)
     version = dataset.current_domain()
     # Coarser columns are made on a page of their own: a codebook is of the columns of the table.
     rows = [row for row in version.attributes.all() if not row.declared().source] if version else []

@@ -22,6 +22,7 @@ from mechanisms.domain import DomainError
 @curator_required
 @require_http_methods(["GET", "POST"])
 def coarser(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
+    """Put cells of a declared column together into a second, coarser declaration of it."""
     dataset, column = column_of(request, dataset_id, position)
     finer = declared_of(dataset).get(column)
     if finer is None or not can_be_coarser(finer):
@@ -63,6 +64,7 @@ def _require_new(dataset: Dataset, name: str) -> None:
 @curator_required
 @require_POST
 def remove(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
+    """Take a coarser column away; the one that it was made of stays."""
     dataset, column = column_of(request, dataset_id, position)
     existing = declared_of(dataset).get(request.POST.get("name", ""))
     if existing is None or existing.source != column:

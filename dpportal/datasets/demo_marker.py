@@ -21,10 +21,12 @@ def pending() -> UUID | None:
 
 
 def begin(dataset_id: UUID) -> None:
+    """Remember which dataset is being loaded."""
     _path().write_text(str(dataset_id))
 
 
 def end() -> None:
+    """Forget it, once it is ready."""
     _path().unlink(missing_ok=True)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -12,15 +10,16 @@ from django.views.decorators.http import require_http_methods
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets.access import dataset_for
+from dpportal.datasets.access import with_dataset
 from dpportal.datasets.description_forms import DescriptionForm
-from dpportal.datasets.models import PublicDescription, Right
+from dpportal.datasets.models import Dataset, PublicDescription, Right
 
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def describe(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = dataset_for(request, dataset_id, Right.OWN)
+@with_dataset(Right.OWN)
+def describe(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """What readers may know of a dataset, and whether they do; the permission is on record."""
     written = PublicDescription.objects.filter(dataset=dataset).first() or PublicDescription(dataset=dataset)
     form = DescriptionForm(request.POST or None, instance=written)
     if request.method == "POST" and form.is_valid():

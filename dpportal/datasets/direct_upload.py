@@ -58,6 +58,7 @@ def address_of(upload: DirectUpload, number: int) -> str:
 
 
 def part_bytes(upload: DirectUpload) -> int:
+    """How many bytes the browser sends in each part."""
     from dpportal.platform.objects import multipart
 
     return multipart.Parts(upload.size).each

@@ -78,6 +78,7 @@ def part(request: HttpRequest, upload: DirectUpload) -> HttpResponseBase:
 
 @of_own_upload
 def finish(request: HttpRequest, upload: DirectUpload) -> HttpResponseBase:
+    """All parts are in the bucket: make the dataset, and say where it is."""
     try:
         dataset = direct_upload.finish(upload)
     except DatasetError as refused:
@@ -87,5 +88,6 @@ def finish(request: HttpRequest, upload: DirectUpload) -> HttpResponseBase:
 
 @of_own_upload
 def give_up(request: HttpRequest, upload: DirectUpload) -> HttpResponseBase:
+    """The browser stopped sending: delete the parts."""
     direct_upload.give_up(upload)
     return HttpResponse(status=204)

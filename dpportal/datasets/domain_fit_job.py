@@ -51,8 +51,7 @@ def _look(dataset: Dataset, claim: Claim) -> None:
     claim.step("looking")
     domain = version.domain()
     digest = fit_digest(dataset, version, domain)
-    result = records.fit(dataset, version, domain, claim.advance)
-    records.keep_fit(dataset.pk, digest, result)
+    records.keep_fit(dataset.pk, digest, records.fit(dataset, version, domain, claim.advance))
     # Who erases first says so and then deletes: a file that came after that is deleted here.
     if not Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.STORED).exists():
         records.forget_fit(dataset.pk, digest)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -13,15 +11,15 @@ from django.views.decorators.http import require_GET, require_http_methods
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import domain_fit as fits
-from dpportal.datasets.access import dataset_for, why_true_counts_hidden
+from dpportal.datasets.access import why_true_counts_hidden, with_dataset
 from dpportal.datasets.models import Dataset, Fit, Right
 
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def fit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+@with_dataset(Right.OWN)
+def fit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Shows the fit to what is declared now; posting asks a worker for it."""
-    dataset = dataset_for(request, dataset_id, Right.OWN)
     if not dataset.has_records:
         messages.info(request, _("This dataset has no records to look at."))
         return redirect("datasets:home", dataset.pk)
@@ -46,9 +44,9 @@ def fit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_GET
-def progress(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+@with_dataset(Right.OWN)
+def progress(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     """How far the look is, without any of its numbers; tells htmx to reload the page when it has ended."""
-    dataset = dataset_for(request, dataset_id, Right.OWN)
     job = _job(dataset)
     response = render(request, "datasets/_fit_progress.html", {"dataset": dataset, "job": job})
     if job is None or not job.active:

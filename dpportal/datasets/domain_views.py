@@ -8,14 +8,13 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import records, services
-from dpportal.datasets.access import dataset_for, open_datasets
+from dpportal.datasets.access import dataset_for, open_datasets, with_dataset
 from dpportal.datasets.cell_strip import strip
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.forms import AttributeForm, initial_of
@@ -36,8 +35,9 @@ NEEDS_CONFIRMATION = gettext_lazy(
 
 @curator_required
 @require_GET
-def overview(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
-    dataset = dataset_for(request, dataset_id, Right.OWN)
+@with_dataset(Right.OWN)
+def overview(request: HttpRequest, dataset: Dataset) -> HttpResponse:
+    """All columns with what is declared of them."""
     others = open_datasets(request).filter(domain_versions__attributes__isnull=False)
     context = {
         "others": others.exclude(pk=dataset.pk).distinct(),
@@ -49,10 +49,10 @@ def overview(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @curator_required
 @require_http_methods(["GET", "POST"])
 def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
+    """Declare one column, or take its declaration back."""
     dataset, name = column_of(request, dataset_id, position)
     declared = declared_of(dataset).get(name)
-    initial = initial_of(declared, name)
-    form = AttributeForm(request.POST or None, initial=initial, column=name)
+    form = AttributeForm(request.POST or None, initial=initial_of(declared, name), column=name)
     if request.method == "POST" and form.is_valid():
         try:
             attribute = form.attribute()
@@ -106,8 +106,7 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
         )
         return here
     try:
-        attribute = records.suggested_attribute(dataset, name)
-        services.declare(dataset, name, attribute, filled=True)
+        services.declare(dataset, name, records.suggested_attribute(dataset, name), filled=True)
     except (UploadFault, DomainError) as fault:
         messages.error(request, str(fault))
         return here
@@ -120,8 +119,9 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = dataset_for(request, dataset_id, Right.OWN)
+@with_dataset(Right.OWN)
+def unit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """Declare who is protected: a row or a person, and what neighbouring tables are."""
     current = dataset.current_domain() or DomainVersion(dataset=dataset)
     accounts = [budget for budget in dataset.budgets.all() if budget.is_fixed]
     account = next((budget for budget in accounts if budget.protection == Protection.of(current)), None)
@@ -146,6 +146,7 @@ def column_of(request: HttpRequest, dataset_id: UUID, position: int) -> tuple[Da
 
 
 def declared_of(dataset: Dataset) -> dict[str, Attribute]:
+    """What is declared now, by the name of the column."""
     version = dataset.current_domain()
     return {a.column: a.declared() for a in version.attributes.all()} if version else {}
 
@@ -160,6 +161,7 @@ def filled_of(dataset: Dataset) -> set[str]:
 
 
 def context_of(dataset: Dataset) -> Json:
+    """What the page of all columns shows of the declaration."""
     declared = declared_of(dataset)
     version = dataset.current_domain()
     filled = filled_of(dataset)
@@ -189,6 +191,7 @@ def _column_shown(position: int, name: str, attribute: Attribute | None, filled:
 
 
 def cells_shown(attribute: Attribute | None) -> Json:
+    """The cells of a declaration to look at, and the one that values go to which fit none."""
     to = attribute.misfits_to if attribute else None
     named = attribute.regular_labels()[to] if attribute and to is not None else ""
     return {"strip": strip(attribute) if attribute else None, "misfits_to": named}

@@ -94,6 +94,8 @@ class RemoteTableForm(forms.ModelForm[Dataset]):
 
 
 class RenameForm(forms.ModelForm[Dataset]):
+    """The name and the curator's own description of a dataset."""
+
     class Meta:
         model = Dataset
         fields = ["name", "description"]

@@ -113,6 +113,7 @@ class TablelessForm(forms.ModelForm[Dataset]):
 @curator_required
 @require_http_methods(["GET", "POST"])
 def begin(request: HttpRequest) -> HttpResponseBase:
+    """A dataset without a table, for people whom its curator counts."""
     form = TablelessForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:

@@ -12,8 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from dpportal.datasets.models import Dataset, TableSketch
 from dpportal.tables.similarity.sketch import Likeness, Sketch, likeness

@@ -64,6 +64,7 @@ def _limits() -> Limits:
 
 
 def folder(dataset_id: UUID) -> str:
+    """Where the private files of a dataset lie."""
     return f"{FOLDER}/{dataset_id}"
 
 
@@ -341,6 +342,7 @@ def stored_fit(dataset_id: UUID, digest: str) -> TableFit | None:
 
 
 def forget_fit(dataset_id: UUID, digest: str) -> None:
+    """Delete how the rows fitted one declaration."""
     default_storage.delete(fit_name(dataset_id, digest))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import sharing
-from dpportal.datasets.access import dataset_for
+from dpportal.datasets.access import with_dataset
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, Right, Share
 from dpportal.datasets.sharing_forms import OPENS, ShareForm
@@ -22,8 +20,9 @@ from dpportal.platform.json_types import Json
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def share(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = dataset_for(request, dataset_id, Right.OWN)
+@with_dataset(Right.OWN)
+def share(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """Give another curator a right to a dataset."""
     form = ShareForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         answers = form.cleaned_data
@@ -40,9 +39,10 @@ def share(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_POST
-def take_back(request: HttpRequest, dataset_id: UUID, share_id: int) -> HttpResponseBase:
+@with_dataset(Right.SEE)
+def take_back(request: HttpRequest, dataset: Dataset, share_id: int) -> HttpResponseBase:
     """An owner takes anyone's right back; anyone gives back their own."""
-    dataset, by = dataset_for(request, dataset_id, Right.SEE), current_user(request)
+    by = current_user(request)
     given = get_object_or_404(Share.objects.select_related("person"), pk=share_id, dataset=dataset)
     if not dataset.can_own and given.person_id != by.pk:
         raise Http404

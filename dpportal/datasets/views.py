@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from uuid import UUID
+from functools import partial
 
 from django.conf import settings
 from django.contrib import messages
@@ -12,14 +11,14 @@ from django.db.models import Max, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal.accounts import audit
-from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import attach_table, demo_marker, records, services
-from dpportal.datasets.access import dataset_for, open_datasets, with_right
+from dpportal.datasets.access import open_datasets, with_dataset, with_right
+from dpportal.datasets.buttons import button
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.forms import RemoteTableForm, RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, Right
@@ -27,8 +26,7 @@ from dpportal.datasets.parse_options_forms import reading_form
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.sharing_views import shared_with
 from dpportal.platform.json_types import Json
-from dpportal.serving.files import refusal as upload_refusal
-from dpportal.serving.files import takes_files
+from dpportal.serving.files import refusal as upload_refusal, takes_files
 from dpportal.tables.connections.models import SharedTable
 
 PAGE_SIZE = 25
@@ -38,6 +36,7 @@ PREVIEW_ROWS = 20
 @curator_required
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
+    """The datasets that a person may open, newest first."""
     datasets = open_datasets(request).with_states().select_related("owner")
     datasets = datasets.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
     page = Paginator(datasets, PAGE_SIZE).get_page(request.GET.get("page"))
@@ -117,8 +116,9 @@ def _wants_json(request: HttpRequest) -> bool:
 
 @curator_required
 @require_GET
-def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
-    dataset = dataset_for(request, dataset_id, Right.SEE)
+@with_dataset(Right.SEE)
+def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
+    """A dataset: its budgets, its facts, and what was made of it."""
     # The page reads them in several places.
     prefetch_related_objects([dataset], "budgets")
     domain = dataset.current_domain()
@@ -142,9 +142,9 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 
 @curator_required
 @require_GET
-def progress(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+@with_dataset(Right.RELEASE)
+def progress(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     """The live part of the home page while a file is read; tells htmx to reload the page when it has ended."""
-    dataset = dataset_for(request, dataset_id, Right.RELEASE)
     response = render(request, "datasets/_conversion.html", {"dataset": dataset})
     if not dataset.conversion.active:
         response["HX-Refresh"] = "true"
@@ -153,8 +153,9 @@ def progress(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 
 @curator_required
 @require_GET
-def first_rows(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = dataset_for(request, dataset_id, Right.OWN)
+@with_dataset(Right.OWN)
+def first_rows(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """The first rows of the table, for its owner; the look is on record."""
     if not dataset.has_rows:
         messages.info(request, _("This dataset has no records to show."))
         return redirect("datasets:home", dataset.pk)
@@ -169,9 +170,9 @@ def first_rows(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def reading(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+@with_dataset(Right.OWN)
+def reading(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """How the file is read; can be changed until the first release or running count."""
-    dataset = dataset_for(request, dataset_id, Right.OWN)
     form = reading_form(dataset, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -189,8 +190,9 @@ def reading(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def edit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = dataset_for(request, dataset_id, Right.OWN)
+@with_dataset(Right.OWN)
+def edit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """Rename or describe a dataset."""
     form = RenameForm(request.POST or None, instance=dataset)
     if request.method == "POST" and form.is_valid():
         form.save()
@@ -200,42 +202,17 @@ def edit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     )
 
 
-@curator_required
-@require_POST
-def erase(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    done = _("The records are deleted. Releases and the ledger stay.")
-    return _change(request, dataset_id, services.erase, done)
+_button = partial(button, with_dataset(Right.OWN), back="datasets:home", refusals=(DatasetError,))
+erase = _button(services.erase, gettext_lazy("The records are deleted. Releases and the ledger stay."))
+cancel = _button(services.cancel_reading, gettext_lazy("Reading the file is cancelled."))
+read_again = _button(services.read_again, gettext_lazy("The file is being read again."))
 
 
 @curator_required
 @require_POST
-def cancel(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    return _change(request, dataset_id, services.cancel_reading, _("Reading the file is cancelled."))
-
-
-@curator_required
-@require_POST
-def read_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    return _change(request, dataset_id, services.read_again, _("The file is being read again."))
-
-
-def _change(
-    request: HttpRequest, dataset_id: UUID, change: Callable[[Dataset, User], None], done: str
-) -> HttpResponseBase:
-    """Do to the curator's own dataset what a service does, and say so or why not."""
-    dataset = dataset_for(request, dataset_id, Right.OWN)
-    try:
-        change(dataset, current_user(request))
-        messages.success(request, done)
-    except DatasetError as refusal:
-        messages.error(request, str(refusal))
-    return redirect("datasets:home", dataset.pk)
-
-
-@curator_required
-@require_POST
-def remove(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = dataset_for(request, dataset_id, Right.OWN)
+@with_dataset(Right.OWN)
+def remove(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """Take an upload off the list that was not loaded."""
     try:
         services.remove(dataset)
     except DatasetError as refusal:

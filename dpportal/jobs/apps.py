@@ -3,7 +3,6 @@ from django.apps import AppConfig
 
 class JobsConfig(AppConfig):
     name = "dpportal.jobs"
-    label = "jobs"
 
     def ready(self) -> None:
         # A worker says that it is ready; what plans search for is a kind of job.

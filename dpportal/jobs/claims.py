@@ -41,6 +41,8 @@ M = TypeVar("M", bound=models.Model)
 
 
 class JobState(models.TextChoices):
+    """How far a job is; workers take those that are queued."""
+
     QUEUED = "queued", _("Queued")
     RUNNING = "running", _("Running")
     DONE = "done", _("Done")
@@ -219,8 +221,7 @@ class Claim:
     def postpone(self, seconds: float, **fields: object) -> None:
         """Let the job wait for so long, and then begin again."""
         later = from_now(seconds)
-        again = {**reset_fields(), "queued_at": later, "hinted_at": later}
-        self.write(**{**again, **fields})
+        self.write(**{**reset_fields(), "queued_at": later, "hinted_at": later, **fields})
         event_log.ended(self, "put off")
 
     def put_on_hold(self) -> None:

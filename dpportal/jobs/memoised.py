@@ -137,8 +137,7 @@ class QuestionKind(JobKind[StoredQuestion]):
         return stored
 
     def _queue_again(self, key: str, state: JobState) -> bool:
-        ended = self.jobs().filter(pk=key, state=state)
-        return bool(ended.update(**claims.reset_fields()))
+        return bool(self.jobs().filter(pk=key, state=state).update(**claims.reset_fields()))
 
     def _forget_older(self, question: Json) -> None:
         """Delete answers on the same topic that nobody asks for any more."""

@@ -11,8 +11,7 @@ from dpportal.jobs.memoised import QuestionKind, StoredQuestion, Topic, key_of
 from dpportal.jobs.models import Heartbeat
 from dpportal.jobs.runner import register
 from dpportal.platform.json_types import Json
-from mechanisms.deferred_search import is_known
-from mechanisms.deferred_search import work_out as search
+from mechanisms.deferred_search import is_known, work_out as search
 from mechanisms.protocol import PlanError
 
 # How many searches a long job does between two of its steps.

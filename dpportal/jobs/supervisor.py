@@ -203,6 +203,7 @@ def supervise(children: list[Process], ready: Callable[[], None]) -> None:
 
 
 def stop(children: list[Process]) -> None:
+    """Ask all to end, and give them a while together."""
     for child in children:
         child.terminate()
     until = time.monotonic() + GRACE_SECONDS

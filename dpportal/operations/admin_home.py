@@ -24,6 +24,7 @@ PAGE_SIZE = 25
 @administrator_required
 @require_GET
 def page(request: HttpRequest) -> HttpResponse:
+    """What waits for an administrator, all datasets, and what is wrong with the portal."""
     context: Json = {
         "waiting": requests.waiting(),
         "page_obj": Paginator(_datasets(), PAGE_SIZE).get_page(request.GET.get("page")),
@@ -36,6 +37,7 @@ def page(request: HttpRequest) -> HttpResponse:
 @administrator_required
 @require_POST
 def decline(request: HttpRequest, request_id: int) -> HttpResponse:
+    """Refuse a budget, with a reason that its curator is told."""
     waiting = get_object_or_404(BudgetRequest, pk=request_id)
     form = ReasonForm(request.POST)
     if not form.is_valid():

@@ -72,8 +72,7 @@ def _sweep_age() -> Iterator[Metric]:
 def _jobs() -> Metric:
     family = GaugeMetricFamily("dpportal_jobs", "Jobs by kind and state", labels=["kind", "state"])
     for kind in kinds():
-        states = kind.jobs().order_by().values_list("state").annotate(Count("pk"))
-        numbers = dict(states)
+        numbers = dict(kind.jobs().order_by().values_list("state").annotate(Count("pk")))
         for state in JobState.values:
             family.add_metric([kind.name, state], numbers.get(state, 0))
     return family

@@ -19,8 +19,7 @@ from dpportal.budgets import charge_journal as charges
 from dpportal.datasets.models import Dataset
 from dpportal.platform import journal
 from dpportal.platform.sealed import SealedField
-from dpportal.streams import period_journal as periods
-from dpportal.streams import vault
+from dpportal.streams import period_journal as periods, vault
 from dpportal.streams.models import SealedState, SealedSums, Stream
 
 # Whose row is locked while what is remembered of it is sealed anew.

@@ -17,23 +17,18 @@ from uuid import UUID
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.budgets import charge_journal as charges
-from dpportal.budgets import ledger
+from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.charge_journal import Charge
 from dpportal.budgets.models import MemoryMark
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import lock_dataset
 from dpportal.platform import journal
 from dpportal.platform.journal import MemoryFaultError
-from dpportal.releases import execution
-from dpportal.releases import tasks as release_tasks
-from dpportal.streams import period_journal as periods
-from dpportal.streams import repeated_files, vault
-from dpportal.streams import tasks as stream_tasks
+from dpportal.releases import execution, tasks as release_tasks
+from dpportal.streams import closing, period_journal as periods, tasks as stream_tasks
 from dpportal.streams.models import Stream
 
 TROUBLES, CHECKED_EVERY_SECONDS = "restoring.troubles", 60
@@ -210,20 +205,12 @@ def _closed_if_behind(stream_id: UUID) -> list[Stream]:
         if stream.state == Stream.State.CLOSED:
             periods.forget_decision(stream_id)
         elif stream.is_open and periods.has_gone_on(stream):
-            _close(stream)
+            closing.close(stream, by_restore=True)
+            log.warning("stream %s is behind what people have seen of it and was closed", stream.pk)
             return [stream]
     except MemoryFaultError as fault:
         log.warning("%s", fault)  # told among what is lost, too
     return []
-
-
-def _close(stream: Stream) -> None:
-    Stream.objects.filter(pk=stream.pk).update(
-        state=Stream.State.CLOSED, closed_at=timezone.now(), closed_by_restore=True, token_sha256=""
-    )
-    vault.forget_state(stream)
-    repeated_files.forget(stream)
-    log.warning("stream %s is behind what people have seen of it and was closed", stream.pk)
 
 
 def _accept_all() -> None:

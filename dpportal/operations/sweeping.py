@@ -24,12 +24,10 @@ from dpportal.jobs.runner import kinds
 from dpportal.operations import demonstration
 from dpportal.platform import journal, storage
 from dpportal.platform.journal import MemoryFaultError
-from dpportal.releases import execution
-from dpportal.releases import tasks as release_tasks
+from dpportal.releases import execution, tasks as release_tasks
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products.queries import matrices, strategies, workloads
-from dpportal.streams import downloads
-from dpportal.streams import tasks as stream_tasks
+from dpportal.streams import downloads, tasks as stream_tasks
 from dpportal.streams.models import SeriesBundle, StreamJob
 from dpportal.streams.services import WAITING
 

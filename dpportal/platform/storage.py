@@ -315,6 +315,7 @@ def keep_by_digest(path: Path, folder: str) -> tuple[str, str]:
 
 
 def sha256(path: Path) -> str:
+    """The digest of a file's content, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -45,6 +45,7 @@ class BundleFile:
 
 
 def write_json(path: Path, about: str, value: Json) -> BundleFile:
+    """Write a file of JSON for a bundle. about: what it holds, in words."""
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return BundleFile(path, about)
 
@@ -67,7 +68,7 @@ def write_zip(path: Path, files: Iterable[BundleFile], at: datetime, folder: str
 
     With the same time, that of the content, on every entry, so that the bytes are the same each time.
     """
-    stamp = _zip_time(at)
+    stamp = (at.year, at.month, at.day, at.hour, at.minute, at.second // 2 * 2)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files:
             entry = zipfile.ZipInfo(f"{folder}/{file.name}", stamp)
@@ -78,7 +79,3 @@ def write_zip(path: Path, files: Iterable[BundleFile], at: datetime, folder: str
                 while block := source.read(1 << 20):
                     target.write(block)
     return BundleFile(path, ABOUT_ARCHIVE)
-
-
-def _zip_time(at: datetime) -> tuple[int, int, int, int, int, int]:
-    return at.year, at.month, at.day, at.hour, at.minute, at.second // 2 * 2

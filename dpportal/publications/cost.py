@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.publications.statement import epsilon_delta_text, rounded_up
 from mechanisms.accounting import Definition, Loss, chance_factor, zcdp_to_epsilon

@@ -17,6 +17,7 @@ TEXT = pa.large_string()
 
 
 def six_digits(number: float) -> str:
+    """A number as files state it that is no whole one."""
     return f"{number:.6g}"
 
 
@@ -28,6 +29,7 @@ def field(text: str) -> str:
 
 
 def fields(texts: Iterable[str]) -> pa.Array:
+    """Texts as fields of a CSV file."""
     return pa.array([field(text) for text in texts], TEXT)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
+from django.core.files.storage import default_storage
 from django.db import models
 from django.http import FileResponse, HttpRequest, HttpResponseBase
 from django.utils.cache import get_conditional_response
@@ -78,14 +79,12 @@ def store(row: Callable[..., F], files: Iterable[BundleFile], folder: str) -> li
     return rows
 
 
-def file_response(
-    request: HttpRequest, file: PublishedFile, open_file: Callable[[str], IO[bytes]]
-) -> HttpResponseBase:
+def file_response(request: HttpRequest, file: PublishedFile) -> HttpResponseBase:
     """A file as it is, or 304 for a reader who has it. Raises FileNotFoundError where the storage lacks it."""
     tag = f'"{file.sha256}"'
     answer: HttpResponseBase | None = get_conditional_response(request, etag=tag)
     if answer is None:
-        answer = _attachment(open_file(file.stored), file)
+        answer = _attachment(default_storage.open(file.stored), file)
         answer["Content-Length"] = file.size
     answer["ETag"] = tag
     # Every time it is asked whether there is a newer one.

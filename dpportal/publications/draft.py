@@ -65,6 +65,7 @@ class Publication(models.Model):
 
     @property
     def is_draft(self) -> bool:
+        """Whether it can still be changed, and nothing was reserved for it."""
         return self.state == self.DRAFT
 
     @property

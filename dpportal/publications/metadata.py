@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -208,12 +208,8 @@ class Metadata:
 
     @property
     def _key(self) -> str:
-        name = next(iter(_words(self.author)), "release")
+        name = next(iter(re.findall(r"[a-z]+", self.author.casefold())), "release")
         return f"{name}{self.published.year}-{self.identifier[:8]}"
-
-
-def _words(text: str) -> Iterable[str]:
-    return re.findall(r"[a-z]+", text.casefold())
 
 
 def _line(text: str) -> str:

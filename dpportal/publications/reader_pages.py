@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, Generic, TypeVar
@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from dpportal.platform.json_types import Json
 from dpportal.publications.archive import folder_name
+from dpportal.publications.downloads import PublishedFile, file_response
 from dpportal.publications.draft import Publication
 from dpportal.publications.metadata import FORMATS, Metadata
 
@@ -30,13 +31,16 @@ class ReaderPages(Generic[P]):
     """The pages of one kind of publication.
 
     space: the URL namespace. rows: all of them, with what a page reads. may_read: whether a visitor sees one; who may
-    see its dataset sees it before it is public, too. metadata: how it is cited.
+    see its dataset sees it before it is public, too. metadata: how it is cited. files: of its bundle, none while they
+    are being written; may raise Http404. forget_lost: has files written again that its rows name and the storage lacks.
     """
 
     space: str
     rows: Callable[[], QuerySet[P]]
     may_read: Callable[[HttpRequest, P], bool]
     metadata: Callable[[HttpRequest, P], Metadata]
+    files: Callable[[P], Sequence[PublishedFile]]
+    forget_lost: Callable[[P], None]
 
     def page(
         self, view: Callable[Concatenate[HttpRequest, P, ...], HttpResponseBase]
@@ -86,7 +90,26 @@ class ReaderPages(Generic[P]):
 
         return cited
 
-    def being_written(self, request: HttpRequest, publication: P) -> HttpResponse:
+    @property
+    def download(self) -> Callable[..., HttpResponseBase]:
+        """One file of the bundle, or all in one zip."""
+
+        @self.page
+        def downloaded(request: HttpRequest, publication: P, name: str) -> HttpResponseBase:
+            files = {file.name: file for file in self.files(publication)}
+            if not files:
+                return self._being_written(request, publication)
+            if name not in files:
+                raise Http404
+            try:
+                return file_response(request, files[name])
+            except FileNotFoundError:  # an older copy of the database names files of before
+                self.forget_lost(publication)
+                return self._being_written(request, publication)
+
+        return downloaded
+
+    def _being_written(self, request: HttpRequest, publication: P) -> HttpResponse:
         """In place of a file that is not there yet, or says what was changed or taken back meanwhile."""
         context = {
             "publication": publication,

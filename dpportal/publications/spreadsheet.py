@@ -33,5 +33,4 @@ def exact(texts: pa.Array) -> pa.Array:
 def inert_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame whose texts are inert; numbers and dates stay as they are. Its headers are names by `headers`."""
     texts = frame.select_dtypes(include=["string", "object", "category"]).columns
-    changed = {name: frame[name].map(inert, na_action="ignore") for name in texts}
-    return frame.assign(**changed)
+    return frame.assign(**{name: frame[name].map(inert, na_action="ignore") for name in texts})

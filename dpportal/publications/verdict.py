@@ -18,6 +18,8 @@ RATIOS = (0.2, 0.6)
 
 
 class VerdictLevel(StrEnum):
+    """Whether the noise leaves something to learn."""
+
     USEFUL = "useful"
     DOUBTFUL = "doubtful"
     USELESS = "useless"
@@ -64,8 +66,7 @@ def of_answers(half_width: float, answer: float, name: str, unit: str = "") -> V
 
     name: what a typical answer is called at the beginning of a sentence. unit: what is counted, if not people.
     """
-    ratio = half_width / max(answer, 1e-9)
-    level = level_of(ratio, RATIOS)
+    level = level_of(half_width / max(answer, 1e-9), RATIOS)
     text = _("%(name)s is %(answer)s %(unit)s, ± %(half)s.") % {
         "name": name,
         "unit": unit or _("people"),
@@ -88,6 +89,7 @@ def measured_verdict(error: float) -> Verdict:
 
 
 def percent(share: float) -> str:
+    """A share in whole percent."""
     return f"{100 * share:.0f} %" if share >= 0.01 else _("less than 1 %")
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.http import HttpRequest
 
-from dpportal.datasets.access import open_datasets, own_publication
+from dpportal.datasets.access import open_datasets, opening, own_publication
 from dpportal.datasets.models import Dataset, Right
 from dpportal.releases.models import Release
 
@@ -15,6 +15,9 @@ def release_for(request: HttpRequest, release_id: UUID) -> Release:
     """A release, or a draft, of a dataset that the visitor may release from; or 404."""
     rows = Release.objects.select_related("dataset", "job", "charge__budget", "domain_version")
     return own_publication(request, rows, release_id)
+
+
+own_release = opening(release_for)
 
 
 def tables_for(request: HttpRequest, release: Release) -> list[Dataset]:

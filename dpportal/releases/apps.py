@@ -3,7 +3,6 @@ from django.apps import AppConfig
 
 class ReleasesConfig(AppConfig):
     name = "dpportal.releases"
-    label = "releases"
 
     def ready(self) -> None:
         from dpportal.releases import execution  # noqa: F401 (a kind of job, as the next two)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -12,7 +13,7 @@ from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import PublicDescription
 from dpportal.jobs.claims import JobState
 from dpportal.publications.metadata import About
-from dpportal.releases.models import Release
+from dpportal.releases.models import Artifact, Release
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,9 @@ class DisplayTexts:
         return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
 
-def are_current(release: Release) -> bool:
-    """Whether the files of a finished release say what its page says."""
-    return release.words == DisplayTexts.of(release).digest
+def current_files(release: Release) -> Sequence[Artifact]:
+    """The files of a finished release that say what its page says: all, or none while they are written again."""
+    return list(release.artifacts.all()) if release.words == DisplayTexts.of(release).digest else []
 
 
 def forget_lost(release: Release) -> None:

@@ -76,6 +76,7 @@ def meaning_of(release: Release, amount: Decimal) -> str:
 
 
 def budget_of(release: Release) -> Budget:
+    """The budget that a draft will be paid from. Raises DraftError if there is none."""
     if release.account is None:
         raise DraftError(refusals.missing_text(release.dataset), "method")
     return release.account

@@ -127,11 +127,6 @@ class Release(ChargedPublication):
         return self.declaration.unit_column
 
     @property
-    def is_draft(self) -> bool:
-        """Whether it can still be changed, and nothing was reserved for it."""
-        return self.state == self.State.DRAFT
-
-    @property
     def is_cancelled(self) -> bool:
         """Whether its curator stopped it before anything was measured."""
         return self.state == self.State.CANCELLED

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from django.core.files.storage import default_storage
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.access import may_read
-from dpportal.publications.downloads import file_response
 from dpportal.publications.metadata import Metadata
 from dpportal.publications.reader_pages import ReaderPages
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.releases import results
 from dpportal.releases.bundle import filled_columns
-from dpportal.releases.display_texts import are_current, forget_lost
+from dpportal.releases.display_texts import current_files, forget_lost
 from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import confirmed_plan, method_title, presenter_of, product_of
@@ -35,7 +33,14 @@ def metadata(request: HttpRequest, release: Release) -> Metadata:
     return Metadata.of(request, release, what, loss, release.columns)
 
 
-pages = ReaderPages(space="releases", rows=readable_releases, may_read=may_read, metadata=metadata)
+pages = ReaderPages(
+    space="releases",
+    rows=readable_releases,
+    may_read=may_read,
+    metadata=metadata,
+    files=current_files,
+    forget_lost=forget_lost,
+)
 
 
 @pages.page
@@ -52,7 +57,7 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "loss": str(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),
-        "artifacts": release.artifacts.all() if are_current(release) else [],
+        "artifacts": current_files(release),
         "shown": results.stored_page(release),
         **presenter_of(release).explore(release, plan, without_picks(request.GET)),
     }
@@ -68,16 +73,3 @@ def explore(request: HttpRequest, release: Release) -> HttpResponse:
     return render(
         request, "releases/explore.html", {"release": release, "nav_section": "releases", **explored}
     )
-
-
-@pages.page
-def download(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
-    """One file of the bundle, or all in one zip."""
-    if not are_current(release):
-        return pages.being_written(request, release)
-    artifact = get_object_or_404(release.artifacts, name=name)
-    try:
-        return file_response(request, artifact, default_storage.open)
-    except FileNotFoundError:  # an older copy of the database names files of before
-        forget_lost(release)
-        return pages.being_written(request, release)

@@ -1,8 +1,7 @@
 from django.urls import path
 
 from dpportal.releases import public, publishing, views
-from dpportal.releases.wizard import live, template
-from dpportal.releases.wizard import views as wizard
+from dpportal.releases.wizard import live, template, views as wizard
 
 app_name = "releases"
 
@@ -11,7 +10,7 @@ urlpatterns = [
     path("finished/", views.finished, name="finished"),
     path("new/<uuid:dataset_id>/", wizard.start, name="start"),
     path("<uuid:release_id>/", public.page, name="public"),
-    path("<uuid:release_id>/download/<str:name>", public.download, name="download"),
+    path("<uuid:release_id>/download/<str:name>", public.pages.download, name="download"),
     path("<uuid:release_id>/explore/", public.explore, name="explore"),
     path("<uuid:release_id>/cite.<slug:form>", public.pages.cite, name="cite"),
     path("<uuid:release_id>/product/", wizard.product, name="product"),

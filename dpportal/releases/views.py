@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
-from uuid import UUID
+from functools import partial
 
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
@@ -21,6 +19,7 @@ from dpportal.budgets import requests
 from dpportal.charts.report import stilled
 from dpportal.datasets import records
 from dpportal.datasets.access import open_datasets, shows_own, why_true_counts_hidden, with_right
+from dpportal.datasets.buttons import button
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.notifications import ended_jobs, shared_with
 from dpportal.jobs.claims import JobState
@@ -32,7 +31,7 @@ from dpportal.publications.publishing import record_comparison
 from dpportal.publications.spreadsheet import inert
 from dpportal.publications.steps import StepState
 from dpportal.releases import services
-from dpportal.releases.access import release_for, tables_for
+from dpportal.releases.access import own_release, tables_for
 from dpportal.releases.database_time import database_time
 from dpportal.releases.forms import TitleForm
 from dpportal.releases.models import Release, ReleaseJob
@@ -91,9 +90,9 @@ def finished(request: HttpRequest) -> HttpResponseBase:
 
 @curator_required
 @require_GET
-def job(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+@own_release
+def job(request: HttpRequest, release: Release) -> HttpResponseBase:
     """The job's page; asked by htmx, its live part only."""
-    release = release_for(request, release_id)
     if release.is_draft:
         return redirect("releases:product", release.pk)
     live = bool(getattr(request, "htmx", False))
@@ -115,23 +114,21 @@ def job(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     return response
 
 
-@curator_required
-@require_POST
-def cancel(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    return _act(request, release_id, services.cancel, _("Cancelled. The reserved budget is free again."))
+_button = partial(button, own_release, back="releases:job", refusals=(ReleaseError,))
+cancel = _button(
+    lambda release, _by: services.cancel(release),
+    gettext_lazy("Cancelled. The reserved budget is free again."),
+)
+resume = _button(
+    lambda release, _by: services.resume(release), gettext_lazy("The post-processing is queued again.")
+)
 
 
 @curator_required
 @require_POST
-def resume(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    return _act(request, release_id, services.resume, _("The post-processing is queued again."))
-
-
-@curator_required
-@require_POST
-def again(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+@own_release
+def again(request: HttpRequest, release: Release) -> HttpResponseBase:
     """A draft with the same choices; of another of the curator's tables where one is named."""
-    release = release_for(request, release_id)
     named = request.POST.get("dataset", "")
     other = (
         next((table for table in tables_for(request, release) if str(table.pk) == named), None)
@@ -171,8 +168,9 @@ def _say_what_differs(request: HttpRequest, release: Release, other: Dataset) ->
 
 @curator_required
 @require_POST
-def rename(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    release = release_for(request, release_id)
+@own_release
+def rename(request: HttpRequest, release: Release) -> HttpResponseBase:
+    """Give a release another title."""
     form = TitleForm(request.POST)
     if form.is_valid():
         services.rename(release, form.cleaned_data["title"], current_user(request))
@@ -186,8 +184,9 @@ def rename(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @gzip_page
 @curator_required
 @require_GET
-def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    release = release_for(request, release_id)
+@own_release
+def compare(request: HttpRequest, release: Release) -> HttpResponseBase:
+    """Released beside true counts, for those who may see them; the look is on record."""
     comparison = _comparison(request, release)
     if comparison is None:
         return redirect("releases:job", release.pk)
@@ -208,9 +207,9 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_GET
-def compare_csv(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+@own_release
+def compare_csv(request: HttpRequest, release: Release) -> HttpResponseBase:
     """The compare page's table, true counts included, for the curator."""
-    release = release_for(request, release_id)
     comparison = _comparison(request, release)
     if comparison is None:
         return redirect("releases:job", release.pk)
@@ -224,9 +223,9 @@ def compare_csv(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_GET
-def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+@own_release
+def compare_report(request: HttpRequest, release: Release) -> HttpResponseBase:
     """The comparison as a file by itself, true counts included, for the curator."""
-    release = release_for(request, release_id)
     if release.is_draft or not product_of(release).has_report:
         raise Http404
     comparison = _comparison(request, release)
@@ -270,18 +269,6 @@ def _comparison(request: HttpRequest, release: Release) -> Json | None:
     else:
         record_comparison(release, current_user(request))
     return comparison
-
-
-def _act(
-    request: HttpRequest, release_id: UUID, act: Callable[[Release], None], done: str
-) -> HttpResponseBase:
-    release = release_for(request, release_id)
-    try:
-        act(release)
-        messages.success(request, done)
-    except ReleaseError as refusal:
-        messages.error(request, str(refusal))
-    return redirect("releases:job", release.pk)
 
 
 def _job_steps(job: ReleaseJob) -> list[Json]:

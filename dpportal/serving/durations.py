@@ -52,8 +52,7 @@ class _OfAllProcesses(Collector):
 
 def _written() -> list[Metric]:
     """What each process wrote to its file, together."""
-    collector = multiprocess.MultiProcessCollector(None)  # type: ignore[no-untyped-call]
-    return list(collector.collect())  # type: ignore[no-untyped-call]
+    return list(multiprocess.MultiProcessCollector(None).collect())  # type: ignore[no-untyped-call]
 
 
 def registry() -> CollectorRegistry:

@@ -76,6 +76,7 @@ def requests_in(families: list[Metric]) -> Requests:
 
 
 def as_gauges(requests: Requests) -> Iterator[Metric]:
+    """The requests of this process as metrics."""
     yield GaugeMetricFamily(NUMBER, "Requests that are being answered or wait for a thread", requests.number)
     yield GaugeMetricFamily(
         "dpportal_oldest_request_seconds", "Since the oldest of them had come", requests.oldest_seconds

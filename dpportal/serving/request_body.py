@@ -59,6 +59,7 @@ class Body:
 
 
 def no_space() -> RefusedError:
+    """The refusal of a body that the disk has no room for."""
     return RefusedError(507, str(storage.DiskFullError()))
 
 
@@ -69,6 +70,7 @@ def require_space(more: int = 0) -> None:
 
 
 def too_large(limit: int) -> str:
+    """Why a body is refused. limit: in bytes."""
     shown = f"{limit // 1024:,} KB" if limit < 2**20 else f"{limit // 2**20:,} MB"
     return f"This is larger than the {shown} that can be sent here."
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from dpportal.datasets.access import may_read, own_publication
+from dpportal.datasets.access import may_read, opening, own_publication
 from dpportal.streams.models import Stream
 
 
@@ -15,6 +15,9 @@ def stream_for(request: HttpRequest, stream_id: UUID) -> Stream:
     """A stream, or a draft, of a dataset that the visitor may release from; or 404."""
     rows = Stream.objects.select_related("dataset", "charge__budget", "domain_version")
     return own_publication(request, rows, stream_id)
+
+
+own_stream = opening(stream_for)
 
 
 def readable_streams() -> QuerySet[Stream]:

@@ -3,7 +3,6 @@ from django.apps import AppConfig
 
 class StreamsConfig(AppConfig):
     name = "dpportal.streams"
-    label = "streams"
 
     def ready(self) -> None:
         from dpportal.datasets.services import erasing

@@ -56,6 +56,7 @@ FIELDS = [
 
 
 def archive_name(stream: Stream) -> str:
+    """The name of the file that has all others in it."""
     return f"stream-{stream.pk}.zip"
 
 
@@ -167,12 +168,8 @@ def _drawings(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     for place, name in enumerate(_drawing_names(stream)):
         label = series.names[place]
         _draw(stream, series, place, folder / name)
-        files.append(BundleFile(folder / name, _about_drawing(label)))
+        files.append(BundleFile(folder / name, f"Chart: {label}" if label else "Chart"))
     return files
-
-
-def _about_drawing(label: str) -> str:
-    return f"Chart: {label}" if label else "Chart"
 
 
 def _draw(stream: Stream, series: Series, place: int, path: Path) -> None:

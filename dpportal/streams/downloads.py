@@ -43,9 +43,6 @@ class Offered:
     periods: int = 0
     last: str = ""
 
-    def named(self, name: str) -> SeriesFile | None:
-        return next((file for file in self.files if file.name == name), None)
-
 
 def with_newest(streams: QuerySet[Stream]) -> QuerySet[Stream]:
     """Each with the number `newest` of its newest period, by the index of periods alone; None before the first."""

@@ -18,8 +18,7 @@ from uuid import UUID
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger
@@ -27,7 +26,7 @@ from dpportal.budgets.charge_journal import RestoredError, require_complete
 from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.platform.journal import MemoryFaultError
-from dpportal.streams import period_journal, repeated_files, vault
+from dpportal.streams import closing, period_journal, vault
 from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.period_journal import Decision
@@ -246,10 +245,7 @@ def _store(stream: Stream, run: _Run, version: int) -> None:
     vault.keep_sums(zip(run.released, run.true, strict=True))
     vault.replace(stream, run.state, version)
     if run.state.period == stream.horizon:
-        vault.forget_state(stream)
-        repeated_files.forget(stream)
-        Stream.objects.filter(pk=stream.pk).update(state=Stream.State.CLOSED, closed_at=timezone.now())
-        period_journal.forget_once_committed(stream.pk)
+        closing.close(stream, keeps_token=True)
 
 
 def _sums_before(stream: Stream, period: int) -> np.ndarray:

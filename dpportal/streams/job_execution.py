@@ -56,6 +56,7 @@ def _has_right(job: StreamJob) -> bool:
 
 
 def open_stream(job: StreamJob, claim: Claim) -> None:
+    """Draw what is drawn in advance, and spend the budget."""
     claim.step("opening")
     execution.open_stream(job.stream, claim)
 

@@ -76,11 +76,6 @@ class Stream(ChargedPublication):
         return reverse("streams:public", args=[self.pk])
 
     @property
-    def is_draft(self) -> bool:
-        """Whether it can still be changed, and nothing was reserved for it."""
-        return self.state == self.State.DRAFT
-
-    @property
     def is_opening(self) -> bool:
         """Whether a worker is to open it."""
         return self.state == self.State.OPENING

@@ -57,7 +57,8 @@ class Chosen:
 def shown(stream: Stream, query: QueryDict) -> Json:
     """The series as pages show it: charts, newest periods, expected error."""
     count, chosen = stream.periods.count(), Chosen.of(stream, query)
-    series, most_rows = evenly_spaced(stream, _points(stream, chosen)), _most_rows(chosen)
+    series = evenly_spaced(stream, _points(stream, chosen))
+    most_rows = min(MAX_ROWS, MAX_NUMBERS // len(chosen.places))
     figures = {"expectation": expectation(stream, count)}
     rows: list[Json] = []
     if series is not None:
@@ -135,10 +136,6 @@ def _known(series: Series) -> int:
 def _points(stream: Stream, chosen: Chosen) -> int:
     """How many periods are read and drawn of each of the chosen counts; a period is read with all its counts."""
     return min(MAX_LINE, MAX_POINTS // len(chosen.places), max(2, MAX_READ // len(stream.labels)))
-
-
-def _most_rows(chosen: Chosen) -> int:
-    return min(MAX_ROWS, MAX_NUMBERS // len(chosen.places))
 
 
 def _rows(series: Series, chosen: Chosen, most: int) -> list[Json]:

@@ -14,8 +14,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets import confirming
-from dpportal.datasets import records
-from dpportal.datasets import services as datasets
+from dpportal.datasets import records, services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DomainVersion
@@ -25,7 +24,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
 from dpportal.publications.confirmation import digest
 from dpportal.publications.publishing import after_comparison
-from dpportal.streams import downloads, drafts, period_journal, repeated_files, tokens, vault
+from dpportal.streams import closing, downloads, drafts, period_journal, tokens, vault
 from dpportal.streams.job_execution import STREAM_JOBS
 from dpportal.streams.models import Stream, StreamJob
 from mechanisms.continual.mechanism import StreamPlan
@@ -221,13 +220,9 @@ def close(stream: Stream, by: User) -> None:
         raise StreamError(
             _("A job of this stream is in work. Wait until it has ended, then close the stream.")
         )
-    still_open = Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN)
-    if not still_open.update(state=Stream.State.CLOSED, closed_at=timezone.now(), token_sha256=""):
+    if not closing.close(stream):
         raise StreamError(_("Only an open stream can be closed."))
     _drop_unanswered(stream)
-    vault.forget_state(stream)
-    repeated_files.forget(stream)
-    period_journal.forget_once_committed(stream.pk)
     audit.record(by, "closed", stream, after_comparison(stream))
 
 
@@ -258,13 +253,10 @@ def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
             raise DatasetError(
                 _("A stream of this dataset is in work. Wait until that has ended, then delete the records.")
             )
-        vault.forget_state(stream)
+        closing.close(stream)
         vault.forget_sums(stream)
-        repeated_files.forget(stream)
-        period_journal.forget_once_committed(stream.pk)
-        Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN).update(
-            state=Stream.State.CLOSED, closed_at=timezone.now(), token_sha256=""
-        )
+        if stream.is_closed:  # its end may not have come to the memory yet
+            period_journal.forget_once_committed(stream.pk)
 
 
 def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:

@@ -45,7 +45,7 @@ def strategies(stream: Stream, offers: list[StreamOffer], chosen: str, amount: D
         "chosen_error": cost_search.shown(at_the_end(taken)) if taken else None,
         **(expected_verdict(stream, taken.plan, amount) if taken and taken.plan else {}),
         "unit": unit_of(stream, stream.dataset.current_domain()),
-        "end": _end(stream),
+        "end": _("at the end") if stream.horizon else _("after the periods foreseen"),
         "figure": drafts.expectations(stream, offers),
     }
 
@@ -67,8 +67,8 @@ def at_the_end(offer: StreamOffer) -> float:
 
 
 def _half_width(plan: StreamPlan) -> float:
-    last = np.array([_last(plan)])
-    return float(registry.stream(plan.mechanism).half_widths(plan, last)[0])
+    last = plan.request.horizon or int(plan.details["periods_shown"])
+    return float(registry.stream(plan.mechanism).half_widths(plan, np.array([last]))[0])
 
 
 def expected_verdict(stream: Stream, plan: StreamPlan, amount: Decimal) -> Json:
@@ -91,14 +91,6 @@ def _expected(stream: Stream, plan: StreamPlan) -> Verdict:
     name = _("The running sum at the end") if stream.summed else _("The running count at the end")
     unit = "" if stream.summed else unit_of(stream, stream.dataset.current_domain())
     return of_answers(_half_width(plan), float(stream.expected), name, unit or _("in all"))
-
-
-def _last(plan: StreamPlan) -> int:
-    return plan.request.horizon or int(plan.details["periods_shown"])
-
-
-def _end(stream: Stream) -> str:
-    return _("at the end") if stream.horizon else _("after the periods foreseen")
 
 
 def turned(stream: Stream, turn: dict[str, str]) -> Json:

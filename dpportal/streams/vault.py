@@ -82,10 +82,12 @@ def replace(stream: Stream, state: StreamSecrets, version: int) -> None:
 
 
 def forget_state(stream: Stream) -> None:
+    """Delete the secret noise: no period can follow."""
     SealedState.objects.filter(stream=stream).delete()
 
 
 def forget_sums(stream: Stream) -> None:
+    """Delete the true running counts of all periods."""
     SealedSums.objects.filter(period__stream=stream).delete()
 
 

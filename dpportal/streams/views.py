@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.contrib import messages
 from django.core.files.base import ContentFile
@@ -15,19 +15,18 @@ from django.db.models import Q
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets.access import open_datasets, shows_own, with_right
+from dpportal.datasets.buttons import button
 from dpportal.datasets.models import Right
 from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.publishing import record_comparison
-from dpportal.serving.files import refusal as upload_refusal
-from dpportal.serving.files import takes_files
+from dpportal.serving.files import refusal as upload_refusal, takes_files
 from dpportal.streams import (
     comparison,
     correction_rule,
@@ -38,7 +37,7 @@ from dpportal.streams import (
     tokens,
     vault,
 )
-from dpportal.streams.access import stream_for
+from dpportal.streams.access import own_stream
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
 from dpportal.streams.measure import largest_increment
@@ -71,8 +70,9 @@ def listing(request: HttpRequest) -> HttpResponse:
 
 @curator_required
 @require_GET
-def home(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    stream = stream_for(request, stream_id)
+@own_stream
+def home(request: HttpRequest, stream: Stream) -> HttpResponseBase:
+    """A stream for its curators: its state, its periods, and the next one."""
     if stream.is_draft:
         return redirect("streams:counted", stream.pk)
     return _home(request, stream)
@@ -80,9 +80,9 @@ def home(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_GET
-def live(request: HttpRequest, stream_id: UUID) -> HttpResponse:
+@own_stream
+def live(request: HttpRequest, stream: Stream) -> HttpResponse:
     """What changes by itself: jobs, the newest periods, the period due. Nothing new is answered with 204."""
-    stream = stream_for(request, stream_id)
     context = _live(stream, current_user(request), request.GET.get("forms_due", ""))
     if request.GET.get("seen") == context["mark"]:
         return HttpResponse(status=204)
@@ -95,9 +95,9 @@ def live(request: HttpRequest, stream_id: UUID) -> HttpResponse:
 
 @curator_required
 @require_POST
-def add(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+@own_stream
+def add(request: HttpRequest, stream: Stream) -> HttpResponseBase:
     """Publish a period whose counts were typed."""
-    stream = stream_for(request, stream_id)
     form = PeriodForm(request.POST, stream=stream)
 
     def publish() -> str:
@@ -105,8 +105,7 @@ def add(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         [published] = execution.publish(stream.pk, [update], by=current_user(request))
         if not published.new:
             return _tell_published(request, stream, update.index)
-        label = stream.calendar.label(update.index)
-        done = _("Period %(label)s is published.") % {"label": label}
+        done = _("Period %(label)s is published.") % {"label": stream.calendar.label(update.index)}
         return f"{done} {_clipped_text(stream, published.clipped)}".strip()
 
     return _add(request, stream, "typed", form, publish)
@@ -114,9 +113,9 @@ def add(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 
 @takes_files()
 @require_POST
-def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+@own_stream
+def add_records(request: HttpRequest, stream: Stream) -> HttpResponseBase:
     """Have a file of a period's records counted."""
-    stream = stream_for(request, stream_id)
     form = RecordsForm(request.POST, request.FILES, auto_id="records_%s")
     if refusal := upload_refusal(request):
         form.errors.clear()
@@ -133,25 +132,11 @@ def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     return _add(request, stream, "records", form, queue)
 
 
-@curator_required
-@require_POST
-def confirm_file(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    done = _("The file is being published; its periods appear below.")
-    return _change(request, stream_id, services.confirm_file, done)
-
-
-@curator_required
-@require_POST
-def drop_file(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    done = _("The file is deleted. Nothing of it is published.")
-    return _change(request, stream_id, services.drop_file, done)
-
-
 @takes_files(MANY_BYTES)
 @require_POST
-def add_many(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+@own_stream
+def add_many(request: HttpRequest, stream: Stream) -> HttpResponseBase:
     """Have many periods published, from a file or pasted."""
-    stream = stream_for(request, stream_id)
     form = ManyForm(request.POST, request.FILES, stream=stream)
 
     def queue() -> str:
@@ -165,9 +150,9 @@ def add_many(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_POST
-def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+@own_stream
+def token(request: HttpRequest, stream: Stream) -> HttpResponseBase:
     """Make a token and show it, this once."""
-    stream = stream_for(request, stream_id)
     try:
         fresh = services.renew_token(stream, current_user(request))
     except StreamError as refusal:
@@ -186,24 +171,10 @@ def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 
 
 @curator_required
-@require_POST
-def stop(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    done = _("Stopped, and the file deleted. What is published of it stays.")
-    return _change(request, stream_id, services.stop, done)
-
-
-@curator_required
-@require_POST
-def close(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    done = _("The stream is closed and its secret noise deleted. What is published stays.")
-    return _change(request, stream_id, services.close, done)
-
-
-@curator_required
 @require_GET
-def compare(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+@own_stream
+def compare(request: HttpRequest, stream: Stream) -> HttpResponseBase:
     """The newest periods beside the true running counts; the look is recorded."""
-    stream = stream_for(request, stream_id)
     newest = list(stream.periods.order_by("-index")[:COMPARED_PERIODS])[::-1]
     try:
         true = vault.true_counts(newest)
@@ -342,23 +313,15 @@ def _add(
     return redirect("streams:home", stream.pk)
 
 
-def _change(
-    request: HttpRequest, stream_id: UUID, change: Callable[[Stream, User], None], done: str
-) -> HttpResponseBase:
-    """Do to the curator's own stream what a service does, and say so."""
-    stream = stream_for(request, stream_id)
-
-    def act() -> str:
-        change(stream, current_user(request))
-        return done
-
-    return _act(request, stream, act)
-
-
-def _act(request: HttpRequest, stream: Stream, act: Callable[[], str]) -> HttpResponseBase:
-    """Do it and say what happened, or why not."""
-    try:
-        messages.success(request, act())
-    except (PeriodRefusedError, StreamError, VaultError) as refusal:
-        messages.error(request, str(refusal))
-    return redirect("streams:home", stream.pk)
+_button = partial(
+    button, own_stream, back="streams:home", refusals=(PeriodRefusedError, StreamError, VaultError)
+)
+confirm_file = _button(
+    services.confirm_file, gettext_lazy("The file is being published; its periods appear below.")
+)
+drop_file = _button(services.drop_file, gettext_lazy("The file is deleted. Nothing of it is published."))
+stop = _button(services.stop, gettext_lazy("Stopped, and the file deleted. What is published of it stays."))
+close = _button(
+    services.close,
+    gettext_lazy("The stream is closed and its secret noise deleted. What is published stays."),
+)

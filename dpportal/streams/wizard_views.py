@@ -9,14 +9,13 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import confirming, refusals
 from dpportal.budgets.amounts import plain
-from dpportal.datasets.access import dataset_for
+from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.publications.search_progress import chosen_by_hand, from_workers
 from dpportal.publications.steps import Wizard
@@ -51,9 +50,9 @@ FIRST_OFFER = Decimal("0.1")
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+@with_dataset(Right.RELEASE)
+def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """The first step of a stream that is not saved yet."""
-    dataset = dataset_for(request, dataset_id, Right.RELEASE)
     declared = _declared(dataset)
     if dataset.is_remote:
         messages.error(
@@ -69,6 +68,7 @@ def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @wizard.step
 def counted(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    """Step 1: whom or what the stream counts."""
     return _counted(request, draft, _declared(draft.dataset))
 
 
@@ -81,6 +81,7 @@ def _counted(request: HttpRequest, draft: Stream, declared: list[Attribute]) -> 
 
 @wizard.step
 def timing(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    """Step 2: for which periods."""
     chosen = None if draft.split else draft.column
     column = next((a for a in _declared(draft.dataset) if a.name == chosen), None)
     form = PeriodsForm(request.POST or None, instance=draft, column=column)
@@ -136,6 +137,7 @@ dial = wizard.dial(strategy_page.turned, (StreamDraftError, PlanError))
 @from_workers
 @wizard.step
 def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    """Step 4: all that was chosen; confirming it spends the budget."""
     try:
         version, plan = drafts.plan_of(draft)
         _version, counts = drafts.counted_of(draft)

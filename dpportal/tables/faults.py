@@ -58,6 +58,7 @@ def lacks_columns(names: Sequence[str]) -> UploadFault:
 
 
 def no_rows() -> UploadFault:
+    """There is nothing below the names."""
     return UploadFault(
         "no-rows",
         "This file has column names and no rows. Upload a file with rows under the names.",
@@ -66,6 +67,7 @@ def no_rows() -> UploadFault:
 
 
 def unfolds_too_far(most_bytes: int) -> UploadFault:
+    """A packed file whose text would be too large."""
     return UploadFault(
         "unfolds",
         f"This file unfolds to more than {_size(most_bytes)} of text, the most that is read from a file of its size "
@@ -75,6 +77,7 @@ def unfolds_too_far(most_bytes: int) -> UploadFault:
 
 
 def out_of_memory(memory_bytes: int) -> UploadFault:
+    """This file takes too much memory."""
     return UploadFault(
         "memory",
         f"Reading this file took the {_size(memory_bytes)} of memory that reading one file may use, and was stopped: "
@@ -84,6 +87,7 @@ def out_of_memory(memory_bytes: int) -> UploadFault:
 
 
 def out_of_machine_memory() -> UploadFault:
+    """The machine has no memory left, whatever the file."""
     return UploadFault(
         "machine-memory",
         "The machine's memory was used up while this file was read, so reading was stopped; the file itself may be "
@@ -92,6 +96,7 @@ def out_of_machine_memory() -> UploadFault:
 
 
 def out_of_disk() -> UploadFault:
+    """The machine has no disk left, whatever the file."""
     return UploadFault(
         "disk",
         "The portal's disk was nearly full while this file was read, so reading was stopped; the file itself may be "
@@ -100,6 +105,7 @@ def out_of_disk() -> UploadFault:
 
 
 def out_of_time(seconds: float) -> UploadFault:
+    """This file takes too long."""
     return UploadFault(
         "time",
         f"Reading this file took longer than {seconds:,.0f} seconds, the most that this portal gives to one file, and "
@@ -109,6 +115,7 @@ def out_of_time(seconds: float) -> UploadFault:
 
 
 def not_utf8() -> UploadFault:
+    """Text of a Parquet file in another encoding."""
     return UploadFault(
         "encoding",
         "A column of categories in this Parquet file holds text that is not UTF-8. Store that column as text in UTF-8, "
@@ -117,6 +124,7 @@ def not_utf8() -> UploadFault:
 
 
 def damaged(kind: str = "") -> UploadFault:
+    """A file without its end. kind: its format."""
     return UploadFault(
         "damaged",
         f"This {f'{kind} ' if kind else ''}file is damaged or was cut short, so its end cannot be read. "

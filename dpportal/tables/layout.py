@@ -60,14 +60,17 @@ class StoredFields:
 
 
 def text_name(number: int) -> str:
+    """The stored column of a field's text, where no other has it."""
     return f"c{number}"
 
 
 def plain_name(number: int) -> str:
+    """The stored column of the number that a text in plain notation says."""
     return f"n{number}"
 
 
 def otherwise_name(number: int) -> str:
+    """The stored column of a text that `written` makes another of its number."""
     return f"t{number}"
 
 
@@ -82,6 +85,7 @@ def plain_number(text: str) -> str:
 
 
 def names_metadata(names: Sequence[str]) -> str:
+    """The names of a file's columns, as the stored table remembers them."""
     return json.dumps(list(names))
 
 

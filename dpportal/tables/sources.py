@@ -71,8 +71,7 @@ class RowSource:
         self.options = options
         self.attributes = attributes
         self.columns = layout(connection, path)
-        read = Counter(a.column for a in attributes)
-        once = [name for name, times in read.items() if times == 1]
+        once = [name for name, times in Counter(a.column for a in attributes).items() if times == 1]
         few = [name for name in once if self.columns[name].few and not self.columns[name].all_plain]
         self.known = frozenset(few[: 0 if in_order else LOOKED_UP])
         for attribute in attributes:
@@ -120,8 +119,7 @@ class RowSource:
 
 def _fields(stored: Mapping[str, StoredColumn]) -> list[str]:
     texts = [f"{column.text} AS {TEXT}_{column.number}" for column in stored.values()]
-    plain = [f"{c.plain} AS {PLAIN}_{c.number}" for c in stored.values() if c.plain]
-    return texts + plain
+    return texts + [f"{c.plain} AS {PLAIN}_{c.number}" for c in stored.values() if c.plain]
 
 
 def _upload(rows: str, stored: Mapping[str, StoredColumn], known: frozenset[str] = frozenset()) -> Upload:

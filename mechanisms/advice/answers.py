@@ -57,4 +57,5 @@ def _box_sums(cumulative: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> n
 
 
 def root_mean_square(errors: list[np.ndarray]) -> float:
+    """The root mean square of all errors, (k,) each."""
     return math.sqrt(float(np.mean(np.square(errors))))

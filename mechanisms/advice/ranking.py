@@ -142,5 +142,4 @@ def _compared(ranked: Ranked, ratios: Floats, best: Floats, weights: Floats) -> 
     both = ~np.isnan(ratios) & ~np.isnan(best)
     gaps, near = (ratios - best)[both], weights[both] / weights[both].sum()
     lag = float(near @ gaps)
-    uncertain = math.sqrt(float(near**2 @ (gaps - lag) ** 2))
-    return replace(ranked, lag=lag, uncertain=uncertain)
+    return replace(ranked, lag=lag, uncertain=math.sqrt(float(near**2 @ (gaps - lag) ** 2)))

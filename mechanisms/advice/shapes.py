@@ -23,8 +23,7 @@ PARTS = 3
 def sample(shape: Shape, people: int, generator: np.random.Generator) -> Integers:
     """(cells,) counts of a table of a drawn shape, summing to `people`; cells in C order of `shape`."""
     weights = weights_of(shape, generator)
-    counts: Integers = generator.multinomial(people, weights.ravel()).astype(np.int64)
-    return counts
+    return generator.multinomial(people, weights.ravel()).astype(np.int64)
 
 
 def weights_of(shape: Shape, generator: np.random.Generator) -> Floats:

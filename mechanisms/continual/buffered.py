@@ -202,4 +202,5 @@ best_buffers = Search(
 def buffered_toeplitz(
     periods: int, decays: tuple[int, ...], weights: tuple[int, ...], head: int
 ) -> BufferedToeplitz:
+    """The strategy with these buffers: the same object whenever it is asked for."""
     return BufferedToeplitz(periods, decays, weights, head)

@@ -172,9 +172,6 @@ class Hybrid(Chained):
             return self._grid // (2 * answers)
         return math.isqrt(self._grid**2 // (2 * answers))
 
-    def mean_energy(self, horizon: int) -> float:
-        return float(self.energies(np.arange(1, horizon + 1)).mean())
-
     def powers(self, periods: Integers, power: int) -> Floats:
         epochs = np.frexp(periods.astype(np.float64))[1] - 1
         blocks = np.bitwise_count(periods - (np.int64(1) << epochs))

@@ -8,9 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition
-from mechanisms.continual.splits import Splits, SplitStrategy, joined, root, share_of
-from mechanisms.continual.stream import LinearStream
-from mechanisms.json_types import JsonObject
+from mechanisms.continual.splits import Splits, SplitStream, joined, root, share_of
 
 
 @lru_cache(maxsize=256)
@@ -40,7 +38,7 @@ def fenwick_splits(horizon: int, definition: Definition) -> Splits:
     )
 
 
-class FactorisationDiagonal(LinearStream):
+class FactorisationDiagonal(SplitStream):
     """Fenwick's tree with the weights that minimise the summed error, each found in O(log N) steps without a table."""
 
     name: ClassVar[str] = "fda"
@@ -48,14 +46,4 @@ class FactorisationDiagonal(LinearStream):
     summary: ClassVar[str] = (
         "Sums over blocks of periods, long blocks measured best; about half the tree's error."
     )
-
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
-        return {"grid": grid}
-
-    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> SplitStrategy:
-        return _strategy(horizon or 0, definition, details["grid"])
-
-
-@lru_cache(maxsize=256)
-def _strategy(horizon: int, definition: Definition, grid: int) -> SplitStrategy:
-    return SplitStrategy(horizon, definition, grid, fenwick_splits(horizon, definition))
+    splits = staticmethod(fenwick_splits)

@@ -78,9 +78,6 @@ class WeightedFenwick(Chained):
         weights: np.ndarray = np.array(self._weights, dtype=np.float64)[periods - 1]
         return weights
 
-    def mean_energy(self, horizon: int) -> float:
-        return float(self.energies(np.arange(1, horizon + 1)).mean())
-
     def begin(self, draw: Draw) -> Numbers:
         return {"blocks": []}
 

@@ -155,8 +155,7 @@ class LevelTree:
     @property
     def _values(self) -> Floats:
         """See `_within_stretch`."""
-        values: Floats = np.cumsum([self.weights[k] ** 2 * self.sizes[k] for k in range(self.stretch)])
-        return values
+        return np.cumsum([self.weights[k] ** 2 * self.sizes[k] for k in range(self.stretch)])
 
     @property
     def _first_of_stretch(self) -> TreePart:

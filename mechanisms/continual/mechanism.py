@@ -127,27 +127,21 @@ class StreamMechanism(Protocol):
 
     def plan(self, request: StreamRequest, loss: Loss) -> StreamPlan:
         """Decide everything without data. Raises PlanError if the loss, the horizon or a bound does not fit."""
-        ...
 
     def variances(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
         """The exact variance of a published running count after each of the periods (1-based), in rows²."""
-        ...
 
     def half_widths(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
         """Whole numbers h so that published ± h holds the true running count with probability >= 0.95."""
-        ...
 
     def increment_variances(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
         """The exact variance of what each of the periods adds to the published running count, in rows²."""
-        ...
 
     def increment_half_widths(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
         """Whole numbers h so that what a period adds to the published count ± h holds its true increment, likewise."""
-        ...
 
     def open(self, plan: StreamPlan, noise: Noise) -> StreamSecrets:
         """The state before the first period, with whatever noise is drawn in advance."""
-        ...
 
     def advance(
         self, plan: StreamPlan, state: StreamSecrets, increments: np.ndarray, noise: Noise
@@ -159,4 +153,3 @@ class StreamMechanism(Protocol):
         state and the release in one transaction, so that what was seen and what was drawn stay one.
         Raises ValueError if the shape, the type or the sign does not fit or the horizon is reached.
         """
-        ...

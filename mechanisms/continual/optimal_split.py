@@ -9,9 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition
-from mechanisms.continual.splits import Splits, SplitStrategy, joined, root, share_of
-from mechanisms.continual.stream import LinearStream
-from mechanisms.json_types import JsonObject
+from mechanisms.continual.splits import Splits, SplitStream, joined, root, share_of
 
 LONGEST_SPLIT = 2**16
 # Up to here every p is tried; beyond, the p at these multiples of n/256, around where the best of them lie. The error
@@ -75,7 +73,7 @@ def optimal_splits(horizon: int, definition: Definition) -> Splits:
     )
 
 
-class OptimalSplit(LinearStream):
+class OptimalSplit(SplitStream):
     """A chain of sums whose lengths and weights are both optimal; for up to 65,536 periods."""
 
     name: ClassVar[str] = "optimal-split"
@@ -84,14 +82,4 @@ class OptimalSplit(LinearStream):
         "Sums over stretches whose lengths and weights are both optimised; needs little memory."
     )
     longest: ClassVar[int] = LONGEST_SPLIT
-
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
-        return {"grid": grid}
-
-    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> SplitStrategy:
-        return _strategy(horizon or 0, definition, details["grid"])
-
-
-@lru_cache(maxsize=32)
-def _strategy(horizon: int, definition: Definition, grid: int) -> SplitStrategy:
-    return SplitStrategy(horizon, definition, grid, optimal_splits(horizon, definition))
+    splits = staticmethod(optimal_splits)

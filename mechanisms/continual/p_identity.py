@@ -91,9 +91,6 @@ class NestedWindows(StreamStrategy):
         squares = ((self._coefficients(part) - self._coefficients(part - 1)) ** 2 for part in parts)
         return np.concatenate([(square**2).sum(axis=1) for square in squares])
 
-    def mean_energy(self, horizon: int) -> float:
-        return float(self.energies(np.arange(1, horizon + 1)).mean())
-
     def fourth_powers(self, periods: Integers) -> Floats:
         parts = np.array_split(periods, -(-max(1, periods.size) // _PIECE))
         squares = (self._coefficients(part) ** 2 for part in parts)

@@ -8,6 +8,7 @@ with period i. With p the largest power of two up to n these are the rows of a F
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,8 @@ import numpy as np
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.strategy import SHARE_BITS, Chained, Draw, Numbers, fixed_point, rounded
+from mechanisms.continual.stream import LinearStream
+from mechanisms.json_types import JsonObject
 from mechanisms.sensitivity import Sensitivity
 
 
@@ -152,6 +155,21 @@ class SplitStrategy(Chained):
             budget = np.where(before, earlier[on], budget[on])
             position = np.where(before, position[on], behind[on])
             places = places[on]
+
+
+class SplitStream(LinearStream):
+    """A method whose strategy is splits."""
+
+    @staticmethod
+    @abstractmethod
+    def splits(horizon: int, definition: Definition) -> Splits:
+        """Those of a horizon, remembered."""
+
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
+        return {"grid": grid}
+
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> SplitStrategy:
+        return SplitStrategy(horizon or 0, definition, details["grid"], self.splits(horizon or 0, definition))
 
 
 def joined(first: Floats, second: Floats, definition: Definition) -> Floats:

@@ -45,9 +45,9 @@ class Errors(ABC):
     def energies(self, periods: Integers) -> Floats:
         """The variance of a count's noise after each of the periods (1-based), unrounded, for noise z of variance 1."""
 
-    @abstractmethod
     def mean_energy(self, horizon: int) -> float:
         """The mean of the energies over the periods 1..horizon."""
+        return float(self.energies(np.arange(1, horizon + 1)).mean())
 
     def fourth_powers(self, periods: Integers) -> Floats:
         """Σ a⁴ of the coefficients a of z, where energies are Σ a²; an upper bound (here the simplest) will do."""
@@ -112,8 +112,7 @@ class Chained(StreamStrategy):
 
     def _changed(self, periods: Integers, power: int) -> Floats:
         before = np.where(periods > 1, self.powers(np.maximum(periods - 1, 1), power), 0.0)
-        changed: Floats = 2 * self.ending(periods) ** -power + before - self.powers(periods, power)
-        return changed
+        return 2 * self.ending(periods) ** -power + before - self.powers(periods, power)
 
 
 def fixed_point(noise: np.ndarray, weight: int | np.ndarray) -> np.ndarray:

@@ -219,6 +219,7 @@ def _rounding(strategy: Errors) -> float:
 
 
 def drawing(plan: StreamPlan, noise: Noise) -> Draw:
+    """Draws noise for so many sums of each series: (answers, series) int64."""
     series = plan.request.series
     return lambda answers: noise.draw(plan.noise, answers * series).reshape(answers, series)
 

@@ -45,8 +45,7 @@ class Triangular(StreamStrategy):
         return float(self._energies[:horizon].mean())
 
     def begin(self, draw: Draw) -> Numbers:
-        increments = self._increments(draw(self.periods))
-        return {"ahead": rounded(np.cumsum(increments, axis=0)).tolist()}
+        return {"ahead": rounded(np.cumsum(self._increments(draw(self.periods)), axis=0)).tolist()}
 
     def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
         ahead = numbers["ahead"]

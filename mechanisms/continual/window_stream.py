@@ -11,8 +11,7 @@ from mechanisms.continual.block_tree import BlockLevels, Nested, best_outer_shar
 from mechanisms.continual.p_identity import NestedWindows
 from mechanisms.continual.strategy import StreamStrategy
 from mechanisms.continual.stream import LinearStream
-from mechanisms.continual.windows import LONGEST as LONGEST_BLOCK
-from mechanisms.continual.windows import UNIT, Layer, best_layers
+from mechanisms.continual.windows import LONGEST as LONGEST_BLOCK, UNIT, Layer, best_layers
 from mechanisms.json_types import JsonObject
 
 

@@ -134,8 +134,7 @@ class Real(_Bounded):
         return self.all_edges[cell], self.all_edges[cell + 1]
 
     def regular_labels(self) -> list[str]:
-        written = self._written_edges()
-        return [f"{a} to {b}" for a, b in pairwise(written)]
+        return [f"{a} to {b}" for a, b in pairwise(self._written_edges())]
 
     def _written_edges(self) -> list[str]:
         """The edges in as many digits as tell them apart, at least ten; seventeen always do.

@@ -63,8 +63,7 @@ def strategy_law(loss: Loss, strategy: CellStrategy) -> NoiseLaw:
 
     Raises PlanError if it would be absurdly wide.
     """
-    sensitivity = strategy_sensitivity(loss.unit, strategy)
-    law = law_for(loss, sensitivity)
+    law = law_for(loss, strategy_sensitivity(loss.unit, strategy))
     if scale_squared(law) > min(WIDEST, MAX_SCALE * max(strategy.weights)) ** 2:
         raise too_small(loss)
     return law

@@ -60,8 +60,7 @@ class AllCellsPIdentityStrategy(SearchedStrategy):
         if begin := _of_union(workload, definition, on_progress):
             candidates.append(improved(gram, begin, on_progress=on_progress))
         best = min(candidates, key=lambda each: each.loss)
-        facts = {"loss": best.loss, "sums": len(best.theta)}
-        return Optimised({"theta": best.theta}, facts)
+        return Optimised({"theta": best.theta}, {"loss": best.loss, "sums": len(best.theta)})
 
     def built(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
         rows = MatrixRows.of(weights_of(optimised.arrays["theta"]), BITS, definition)

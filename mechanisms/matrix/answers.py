@@ -35,6 +35,5 @@ def combined(
 
     weights: (q,).
     """
-    variance = max(0.0, covariance(law, strategy, workload, weights, weights))
-    error = math.sqrt(variance)
+    error = math.sqrt(max(0.0, covariance(law, strategy, workload, weights, weights)))
     return error, float(half_widths(law, np.array(error)))

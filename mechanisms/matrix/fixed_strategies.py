@@ -124,6 +124,7 @@ def _queries_as_rows(
 
 
 def as_rows(factor: Factor, bits: int, definition: Definition, lightness: float = 1.0) -> Rows:
+    """What is measured of one column where its own queries are the strategy."""
     if isinstance(factor, Identity):
         return IdentityRows(factor.size)
     if isinstance(factor, Total):
@@ -280,6 +281,7 @@ def union_too_large(workload: Workload, sums: int) -> str:
 
 
 def too_many_cells(workload: Workload) -> str:
+    """Why a joint strategy cannot be had of this workload; empty if it can."""
     if workload.cells <= MAX_JOINT:
         return ""
     return (

@@ -212,8 +212,7 @@ class LowRankStrategy(SearchedStrategy):
         return Optimised({"strategy": result.strategy}, facts)
 
     def built(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
-        rows = MatrixRows.of(optimised.arrays["strategy"], BITS, definition)
-        return over(rows, workload.shape)
+        return over(MatrixRows.of(optimised.arrays["strategy"], BITS, definition), workload.shape)
 
 
 def _most_dimensions(workload: Workload) -> int:

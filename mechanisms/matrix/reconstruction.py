@@ -35,10 +35,17 @@ class Measured(Protocol):
     """What is needed of a strategy A to make its cells non-negative."""
 
     @property
-    def complete(self) -> bool: ...
-    def matrix(self) -> sparse.csr_array: ...
-    def transposed_times(self, values: np.ndarray) -> np.ndarray: ...
-    def gram_times(self, cells: np.ndarray) -> np.ndarray: ...
+    def complete(self) -> bool:
+        """Whether every query can be answered."""
+
+    def matrix(self) -> sparse.csr_array:
+        """A itself, (p, n) int64."""
+
+    def transposed_times(self, values: np.ndarray) -> np.ndarray:
+        """Aᵀ y, (p,) to (n,)."""
+
+    def gram_times(self, cells: np.ndarray) -> np.ndarray:
+        """AᵀA x, (n,) to (n,)."""
 
 
 def possible_cells(

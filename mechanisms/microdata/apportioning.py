@@ -27,8 +27,7 @@ def dealt(groups: np.ndarray, shares: Floats, random: np.random.Generator) -> In
     groups: (n,) integers below g. shares: (g, c). Returns (n,) int64 below c. Each call permutes afresh: two columns
     that are dealt to the same groups are independent given the group, up to whole numbers.
     """
-    sizes = np.bincount(groups, minlength=shares.shape[0])
-    counts = systematic(shares, sizes, random)
+    counts = systematic(shares, np.bincount(groups, minlength=shares.shape[0]), random)
     values = np.repeat(np.tile(np.arange(shares.shape[1]), shares.shape[0]), counts.ravel())
     order = np.lexsort((random.random(groups.size), groups))
     dealt_ = np.empty(groups.size, dtype=np.int64)

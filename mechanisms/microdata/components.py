@@ -131,8 +131,7 @@ def components(
 
 def _correlations(noisy: Floats, variance: float, means: Floats, spreads: Floats) -> Floats:
     """(d, d), drawn towards 0 by as much as noise has pushed them apart (James and Stein 1961)."""
-    pairs = np.array(list(combinations(range(means.size), 2)))
-    a, b = pairs.T
+    a, b = np.array(list(combinations(range(means.size), 2))).T
     numbers = (noisy - means[a] * means[b]) / (spreads[a] * spreads[b])
     of_noise = float((variance / (spreads[a] * spreads[b]) ** 2).sum())
     matrix = np.eye(means.size)

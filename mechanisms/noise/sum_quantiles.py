@@ -48,8 +48,7 @@ def half_widths(law: NoiseLaw, errors: Floats, largest: float | Floats = math.in
     if law.standard_error == 0:
         return np.zeros_like(errors)
     steps = np.minimum(largest, errors / law.standard_error)
-    widths: Floats = np.minimum(reach(law) * errors + STEP * steps, FARTHEST * errors)
-    return widths
+    return np.minimum(reach(law) * errors + STEP * steps, FARTHEST * errors)
 
 
 def integer_half_widths(law: NoiseLaw, terms: Integers) -> Integers:

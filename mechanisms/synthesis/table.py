@@ -84,8 +84,7 @@ def _order(size: int, digest: bytes) -> Integers:
     """The places 0..size-1, so that no row's place tells how it was made."""
     if size > MAX_SHUFFLED:
         return np.arange(size)
-    order: Integers = repeatable(hashlib.sha256(digest + b"order").digest()).permutation(size)
-    return order
+    return repeatable(hashlib.sha256(digest + b"order").digest()).permutation(size)
 
 
 def _shuffled(counts: np.ndarray, digest: bytes, chunk: int) -> Iterator[Integers]:
@@ -131,8 +130,7 @@ class _ColumnValues:
     def values(self, cells: np.ndarray) -> ExtensionArray | Floats:
         """cells: (m,) cells of this attribute. Returns a pandas array of m values."""
         if self._labels is not None:
-            labels: ExtensionArray = self._labels.take(cells)
-            return labels
+            return self._labels.take(cells)
         within = np.full(cells.size, 0.5) if self._midpoint else self._stream.random(cells.size)
         missing = cells == self._attribute.regular_size
         return _numbers(self._attribute, np.where(missing, 0, cells), within, missing)
@@ -161,8 +159,7 @@ def _numbers(
 def _bounds(attribute: Integer | Real | Date, cells: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
     """The bounds of each cell's bin, looked up once per distinct cell."""
     distinct, where = np.unique(cells, return_inverse=True)
-    pairs = [attribute.bounds(int(cell)) for cell in distinct]
-    table = np.array(pairs, dtype=dtype).reshape(-1, 2)
+    table = np.array([attribute.bounds(int(cell)) for cell in distinct], dtype=dtype).reshape(-1, 2)
     return table[where, 0], table[where, 1]
 
 

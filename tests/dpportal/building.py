@@ -15,8 +15,7 @@ from dpportal.accounts import delivery
 from dpportal.accounts.models import OutgoingMail, Role, User
 from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget
-from dpportal.datasets import records
-from dpportal.datasets import services as dataset_services
+from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.import_job import CONVERSIONS, fingerprint
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs.claims import JobState

@@ -12,14 +12,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db import connection
 
-from dpportal.datasets import domain_fit, domain_fit_job, records
-from dpportal.datasets import services as datasets
+from dpportal.datasets import domain_fit, domain_fit_job, records, services as datasets
 from dpportal.datasets.models import Dataset
 from dpportal.platform import storage
 from dpportal.platform.records_guard import reading
 from dpportal.releases import execution
-from dpportal.streams import job_execution
-from dpportal.streams import services as streams
+from dpportal.streams import job_execution, services as streams
 from mechanisms.domain import Categorical
 from tests.dpportal import building
 from tests.dpportal.streams.building import open_stream

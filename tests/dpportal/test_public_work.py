@@ -19,8 +19,7 @@ from django.urls import get_resolver, reverse
 from dpportal.platform import storage
 from dpportal.releases import services
 from dpportal.releases.models import Release
-from dpportal.streams import downloads, execution, series
-from dpportal.streams import services as stream_services
+from dpportal.streams import downloads, execution, series, services as stream_services
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream
 from tests.dpportal.accounts.test_doors import named

@@ -16,10 +16,12 @@ def integer(lower: int, upper: int) -> Json:
 
 
 def real(lower: float, upper: float) -> Json:
+    """A declaration of numbers between two bounds."""
     return {"kind": "real", "lower": lower, "upper": upper, "bins": BINS}
 
 
 def day(lower: str, upper: str) -> Json:
+    """A declaration of days between two bounds, by months."""
     return {"kind": "date", "lower": lower, "upper": upper, "step": "month"}
 
 

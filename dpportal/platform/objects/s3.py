@@ -59,8 +59,7 @@ class PrivateS3Storage(S3Storage):  # type: ignore[misc]
     """
 
     def __init__(self, **options: object) -> None:
-        addressing = options.pop("addressing_style", "auto")
-        config = _client_config(addressing)
+        config = _client_config(options.pop("addressing_style", "auto"))
         options = {
             "default_acl": "private",
             "client_config": config,

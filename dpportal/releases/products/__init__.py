@@ -27,6 +27,7 @@ PRODUCTS: dict[str, AnyProduct] = {p.name: p for p in (HISTOGRAM, MICRODATA, QUE
 
 
 def product_of(release: Release) -> AnyProduct:
+    """The kind of release that this one is."""
     return PRODUCTS[release.product]
 
 

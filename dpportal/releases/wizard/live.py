@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -13,7 +11,8 @@ from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.publications.search_progress import chosen_by_hand, from_workers
 from dpportal.releases import drafts, services
-from dpportal.releases.access import release_for
+from dpportal.releases.access import own_release
+from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of, product_of
 from dpportal.releases.products.queries.form import WorkloadForm
 from dpportal.releases.wizard import choices
@@ -22,9 +21,9 @@ from dpportal.releases.wizard.forms import MethodForm
 
 @curator_required
 @require_POST
-def cells(request: HttpRequest, release_id: UUID) -> HttpResponse:
+@own_release
+def cells(request: HttpRequest, draft: Release) -> HttpResponse:
     """How many cells the ticked columns make."""
-    draft = release_for(request, release_id)
     people = request.POST.get("people", "")
     estimate = int(people) if people.isascii() and people.isdigit() and len(people) < 12 else None
     context = choices.cells(choices.declared_columns(draft), request.POST.getlist("columns"), estimate)
@@ -34,9 +33,9 @@ def cells(request: HttpRequest, release_id: UUID) -> HttpResponse:
 @curator_required
 @require_POST
 @from_workers
-def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
+@own_release
+def offers(request: HttpRequest, draft: Release) -> HttpResponse:
     """The methods side by side at the cost now in the form."""
-    draft = release_for(request, release_id)
     try:
         budget, searches = drafts.budget_of(draft), services.ask_strategies(draft)
         simulation = services.ask_simulation(draft)
@@ -56,9 +55,9 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
 
 @curator_required
 @require_GET
-def searches(request: HttpRequest, release_id: UUID) -> HttpResponse:
+@own_release
+def searches(request: HttpRequest, draft: Release) -> HttpResponse:
     """How far the search for strategies is; when one has ended, the page's list of methods is asked for anew."""
-    draft = release_for(request, release_id)
     try:
         active = choices.active_searches(draft, services.ask_strategies(draft))
     except DraftError as error:
@@ -73,9 +72,9 @@ def searches(request: HttpRequest, release_id: UUID) -> HttpResponse:
 
 @curator_required
 @require_GET
-def simulation(request: HttpRequest, release_id: UUID) -> HttpResponse:
+@own_release
+def simulation(request: HttpRequest, draft: Release) -> HttpResponse:
     """What was simulated for the draft's shape, at the asked cost; asks for itself again while it is worked out."""
-    draft = release_for(request, release_id)
     try:
         amount = amount_formfield().clean(request.GET.get("amount"))
         shown = choices.simulated(draft, services.ask_simulation(draft), amount)
@@ -92,9 +91,9 @@ def simulation(request: HttpRequest, release_id: UUID) -> HttpResponse:
 
 @curator_required
 @require_POST
-def workload(request: HttpRequest, release_id: UUID) -> HttpResponse:
+@own_release
+def workload(request: HttpRequest, draft: Release) -> HttpResponse:
     """The size of the workload now in the form, its text form, and its first queries in words."""
-    draft = release_for(request, release_id)
     form = WorkloadForm(request.POST, declared=choices.declared_columns(draft), draft=draft)
     context: dict[str, object] = {"refusals": []}
     if form.is_valid():

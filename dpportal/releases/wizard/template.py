@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -12,16 +11,17 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from dpportal.accounts.permissions import curator_required
-from dpportal.releases.access import release_for
+from dpportal.releases.access import own_release
+from dpportal.releases.models import Release
 from dpportal.releases.products.queries import matrices
 from dpportal.releases.wizard.choices import declared_columns
 
 
 @curator_required
 @require_GET
-def matrix(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+@own_release
+def matrix(request: HttpRequest, draft: Release) -> HttpResponseBase:
     """CSV with a header of the cells and one query, that for the number of all people; other lines are to be added."""
-    draft = release_for(request, release_id)
     declared = declared_columns(draft)
     domain = declared.project([name for name in declared.names if name in request.GET.getlist("columns")])
     if not domain.attributes or domain.size > matrices.MAX_NAMED:

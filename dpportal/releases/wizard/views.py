@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from uuid import UUID
 
 from django.contrib import messages
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.http import require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import confirming, refusals
-from dpportal.datasets.access import dataset_for
-from dpportal.datasets.models import Right
+from dpportal.datasets.access import with_dataset
+from dpportal.datasets.models import Dataset, Right
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.publications.steps import Wizard
@@ -53,17 +51,18 @@ wizard = Wizard(
 
 @curator_required
 @require_POST
-def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = dataset_for(request, dataset_id, Right.RELEASE)
+@with_dataset(Right.RELEASE)
+def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """Begin a draft."""
     if not dataset.has_records:
         messages.error(request, _("This dataset holds no records, so nothing can be released from it."))
         return redirect("datasets:home", dataset.pk)
-    draft = services.start_draft(dataset, current_user(request))
-    return redirect("releases:product", draft.pk)
+    return redirect("releases:product", services.start_draft(dataset, current_user(request)).pk)
 
 
 @wizard.step
 def product(request: HttpRequest, draft: Release) -> HttpResponseBase:
+    """Step 1: what is to be released, and its title."""
     before = draft.product
     form = ProductForm(request.POST or None, instance=draft)
     if request.method == "POST" and form.is_valid():
@@ -79,6 +78,7 @@ def product(request: HttpRequest, draft: Release) -> HttpResponseBase:
 @takes_files(matrices.MAX_FILE_BYTES)
 @wizard.step
 def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
+    """Step 2: of which columns."""
     declared = choices.declared_columns(draft)
     form = planner_of(draft).form(request.POST or None, request.FILES or None, declared=declared, draft=draft)
     if request.method == "POST" and form.is_valid():
@@ -96,6 +96,7 @@ def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
 @from_workers
 @wizard.step
 def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
+    """Step 3: by which method, and at which cost."""
     try:
         budget = drafts.budget_of(draft)
         searches, simulation = services.ask_strategies(draft), services.ask_simulation(draft)
@@ -137,6 +138,7 @@ dial = wizard.dial(turned, (DraftError, PlanError))
 @from_workers
 @wizard.step
 def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
+    """Step 4: all that was chosen; confirming it spends the budget."""
     try:
         version, plan = drafts.plan_of(draft)
     except DraftError as error:

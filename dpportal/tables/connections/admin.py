@@ -11,8 +11,7 @@ from django.db import models
 from django.db.models import QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
@@ -25,6 +24,8 @@ SharedTableFormSet: TypeAlias = "BaseInlineFormSet[SharedTable, Connection, form
 
 
 class SharedTableForm(forms.ModelForm[SharedTable]):
+    """A table that curators may count, and what an administrator vouches for."""
+
     class Meta:
         model = SharedTable
         fields = ["title", "schema", "table", "query", "vouched", "is_offered"]
@@ -59,6 +60,8 @@ class SharedTables(admin.StackedInline[SharedTable, Connection]):
 
 @admin.register(Connection)
 class ConnectionAdmin(admin.ModelAdmin[Connection]):
+    """Databases that administrators connect; their passwords lie outside the portal's database."""
+
     list_display = ["name", "kind", "host", "database", "user", "table_count", "all_curators"]
     fieldsets = [
         (None, {"fields": ["name", "kind", "host", "port", "database", "user", "credential", "encryption"]}),

@@ -4,5 +4,4 @@ from django.utils.translation import gettext_lazy as _
 
 class ConnectionsConfig(AppConfig):
     name = "dpportal.tables.connections"
-    label = "connections"
     verbose_name = _("Tables elsewhere")

@@ -42,6 +42,7 @@ class Credential:
 
 
 def variable(name: str) -> str:
+    """The environment variable that has a password."""
     return f"DPPORTAL_CREDENTIAL_{name.upper()}"
 
 

@@ -113,6 +113,11 @@ class Connection(models.Model):
             needs = _("%(engine)s needs this.") % {"engine": self.get_kind_display().partition(",")[0]}
             raise ValidationError(dict.fromkeys(lacking, needs))
 
+    @property
+    def address(self) -> str:
+        """Of its server, in one spelling."""
+        return f"{self.host.lower()}:{self.port}"
+
 
 # What an administrator finds written, by engine: a field's name and what it usually is.
 USUAL: dict[str, dict[str, str]] = {

@@ -10,12 +10,10 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as LateError
+from concurrent.futures import Future, TimeoutError as LateError
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from dpportal.tables.connections import credentials, definitions
 from dpportal.tables.connections.engines import engine_of

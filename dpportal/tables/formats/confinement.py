@@ -82,4 +82,5 @@ def resident_bytes(statm: Path) -> int:
 
 
 def free_bytes(folder: Path) -> int:
+    """What is left of the disk that a folder lies on."""
     return shutil.disk_usage(folder).free

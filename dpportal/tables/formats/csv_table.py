@@ -103,8 +103,7 @@ def understand(
     rows = [record for record in records[options.header :] if fits(record, len(names))]
     first = [[row[number] for row in rows] for number in range(len(names))]
     options = proposed_options(first, replace(options, delimiter=dialect.delimiter))
-    columns = proposed_columns(names, first, options)
-    return TextTable(plain, dialect, options, columns)
+    return TextTable(plain, dialect, options, proposed_columns(names, first, options))
 
 
 def _store(

@@ -99,6 +99,7 @@ def _agreement(lines: list[str], dialect: CsvDialect) -> tuple[bool, float, int]
 
 
 def long_line(row: int) -> UploadFault:
+    """A line that no table has."""
     return UploadFault(
         "long-line",
         f"Line {row:,} is longer than {MAX_LINE_BYTES:,} bytes, so this is no table with a row on each line. "

@@ -31,6 +31,7 @@ OUT_OF_MEMORY = {"MemoryError", "ArrowMemoryError", "OutOfMemoryException"}
 
 
 def main() -> None:
+    """Read the file that standard input names, within its limits, and answer on standard output."""
     answers = _own_output()
     set_pdeathsig(signal.SIGKILL)
     specification = json.load(sys.stdin)

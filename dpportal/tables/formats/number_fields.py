@@ -19,6 +19,7 @@ DECIMALS = {pa.float64(): (6, WHOLE), pa.float32(): (4, 1e6)}
 
 
 def is_number(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds numbers."""
     return bool(pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind))
 
 

@@ -159,6 +159,7 @@ def clean_texts(different: pa.Array) -> pa.Array | None:
 
 
 def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text, or bytes that may be text."""
     tests = (pt.is_string, pt.is_large_string, pt.is_string_view, pt.is_binary, pt.is_large_binary)
     return any(test(kind) for test in (*tests, pt.is_fixed_size_binary))
 

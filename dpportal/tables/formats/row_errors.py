@@ -26,6 +26,7 @@ def refuse_broken_record(path: Path, dialect: CsvDialect, width: int) -> None:
 
 
 def unreadable() -> UploadFault:
+    """The refusal where no single row is at fault."""
     return UploadFault(
         "unreadable",
         "This file could not be read as a table, and no single row explains it. "

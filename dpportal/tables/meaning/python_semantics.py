@@ -34,12 +34,14 @@ def text_of(field: str | None, options: ReadOptions) -> str | None:
 
 
 def number_of(text: str, options: ReadOptions) -> float | None:
+    """The number that a field's text says; None if it is none."""
     if re.fullmatch(number_pattern(options), text) and len(text) <= LONGEST_NUMBER:
         return float(_plain(text, options))
     return float(text) if re.fullmatch(INFINITE, text) else None
 
 
 def integer_of(text: str, options: ReadOptions) -> int | None:
+    """The whole number that it says, rounded down; None if it is no number."""
     plain = _plain(text, options)
     if re.fullmatch(number_pattern(options), text) and re.fullmatch(EXACT_INTEGER, plain):
         return int(plain)
@@ -48,6 +50,7 @@ def integer_of(text: str, options: ReadOptions) -> int | None:
 
 
 def truth_of(text: str, options: ReadOptions) -> bool | None:
+    """What it says as yes or no; None if neither."""
     if text.lower() in TRUE_WORDS or text.lower() in FALSE_WORDS:
         return text.lower() in TRUE_WORDS
     number = number_of(text, options)
@@ -55,6 +58,7 @@ def truth_of(text: str, options: ReadOptions) -> bool | None:
 
 
 def day_of(text: str, options: ReadOptions) -> dt.date | None:
+    """The day that it says in the declared format; None if it is none."""
     form = date_pattern(str(options.date_format))
     match = re.fullmatch(form.pattern, text)
     if match is None:
@@ -82,11 +86,13 @@ def _without_capitals(text: str) -> str:
 
 
 def capital(letter: str) -> str:
+    """The capital of a letter, if that is one letter."""
     other = letter.upper()
     return other if len(other) == 1 else letter
 
 
 def small(letter: str) -> str:
+    """The small form of a letter, as one letter."""
     return letter.lower()[0]
 
 

@@ -23,6 +23,7 @@ FIRST_DAY = dt.date(1, 1, 1)
 
 
 def needs_number(attribute: Attribute) -> bool:
+    """Whether a declared column is counted by the numbers that its texts say."""
     return isinstance(attribute, Boolean | Integer | Real)
 
 

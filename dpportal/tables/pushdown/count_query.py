@@ -206,8 +206,7 @@ def _fields(
     read = [as_numbered(field.read(), "field", place) for place, _a, field in columns]
     for place, a, field in columns:
         if needs_number(a) and field.is_read_as_it_is:
-            number = replace(field, value=field.raw).as_number()
-            read.append(as_numbered(number, "number", place))
+            read.append(as_numbered(replace(field, value=field.raw).as_number(), "number", place))
         plain = source.plain(a.column) if field.plain is not None else None
         if plain is not None and field.plain is not None:
             raw.append(as_numbered(plain.column, "plain", place))
@@ -297,19 +296,18 @@ def _compared(
     for place, (_value, known) in among.items():
         label: Expr = exp.null()
         if known:
-            label = exp.Case(this=numbered("sought", place), ifs=[_if(value, cell) for value, cell in known])
+            ifs = [exp.If(this=value, true=exp.convert(cell)) for value, cell in known]
+            label = exp.Case(this=numbered("sought", place), ifs=ifs)
         labels.append(as_numbered(exp.cast(label, "bigint"), LABEL, place))
     named = dialect.once(rows.select(*sought, copy=False), "sought")
     return exp.select("*", *labels).from_(named, copy=False)
 
 
-def _if(value: Expr, cell: int) -> exp.If:
-    return exp.If(this=value, true=exp.convert(cell))
-
-
 def numbered(name: str, place: int | str) -> Expr:
+    """A column of a subquery, by its place."""
     return exp.column(f"{name}_{place}")
 
 
 def as_numbered(expression: Expr, name: str, place: int | str) -> Expr:
+    """An expression under such a name."""
     return exp.alias_(expression, f"{name}_{place}")

@@ -122,7 +122,10 @@ def look(table: SharedTable) -> Schema:
     readable = [column for column in described if column.type in TYPES]
     left_out = tuple(LeftOut(c.name, c.type) for c in described if c.type not in TYPES)
     _check_names([column.name for column in readable])
-    columns = tuple(Column(c.name, TYPES[c.type].kind, identifies=_may_identify(c)) for c in readable)
+    columns = tuple(
+        Column(c.name, TYPES[c.type].kind, identifies=c.type == "uuid" or named_like_identifier(c.name))
+        for c in readable
+    )
     types = {c.name: c.type for c in readable}
     return Schema(columns, types, left_out, relations, identity, definition.parts)
 
@@ -257,7 +260,3 @@ def _check_names(names: Sequence[str]) -> None:
                 "nothing. Ask an administrator to offer a view with plain names."
             ),
         )
-
-
-def _may_identify(column: engine.ColumnInfo) -> bool:
-    return column.type == "uuid" or named_like_identifier(column.name)

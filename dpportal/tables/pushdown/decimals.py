@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from fractions import Fraction
 
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from dpportal.tables.pushdown.dialects import SqlDialect, call, scientific
+from dpportal.tables.pushdown.dialects import SqlDialect, call, starts_with
 
 # A number in plain or scientific notation by its parts: digits before and after the point, exponent.
 WRITTEN = "[-+]?([0-9]*)[.]?([0-9]*)(?:[eE]([-+]?[0-9]+))?"
@@ -21,9 +20,6 @@ class DecimalTexts(SqlDialect):
     def without(self, text: Expr, pattern: str) -> Expr:
         """A text without the first part of it that is of a pattern."""
 
-    def exactly(self, number: Fraction) -> Expr:
-        return exp.Literal.string(scientific(number))
-
     def exact_read(self, text: Expr) -> Expr:
         """Digits without zeros at either end, and a power of 10."""
         integer_part, fraction, power = (self.group(text, WRITTEN, group) for group in (1, 2, 3))
@@ -32,9 +28,9 @@ class DecimalTexts(SqlDialect):
         given = exp.Coalesce(this=self.parsed(power, "int"), expressions=[exp.convert(0)])
         zeros = call("length", significant) - call("length", short)
         shift = given + exp.paren(zeros) - call("length", fraction)
-        sign = exp.case().when(call("left", text, exp.convert(1)).eq(_text("-")), _text("-")).else_(_text(""))
-        written = call("concat", sign, short, _text("e"), exp.cast(shift, "text"))
-        return exp.case().when(short.eq(_text("")), _text("0")).else_(written)
+        sign = exp.case().when(starts_with(text, "-"), text_literal("-")).else_(text_literal(""))
+        written = call("concat", sign, short, text_literal("e"), exp.cast(shift, "text"))
+        return exp.case().when(short.eq(text_literal("")), text_literal("0")).else_(written)
 
     def is_short_integer(self, number: Expr) -> Expr:
         return self.matches(number, "-?[0-9]{1,18}")
@@ -45,5 +41,6 @@ class DecimalTexts(SqlDialect):
         return exp.case().when(fraction, self.without(text, r"[.]?0*\z")).else_(text)
 
 
-def _text(text: str) -> Expr:
+def text_literal(text: str) -> Expr:
+    """A text as a constant of a query."""
     return exp.Literal.string(text)

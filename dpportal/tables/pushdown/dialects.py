@@ -33,14 +33,13 @@ class SqlDialect(ABC):
     """One engine's SQL. name: as SQLGlot calls it."""
 
     name: ClassVar[str]
-    bytewise: ClassVar[str]
 
     def sql(self, expression: Expr) -> str:
         return expression.sql(self.name, identify=True)
 
     def plain(self, text: Expr) -> Expr:
         """A text that is equal to another only if all its characters are the same."""
-        return exp.Collate(this=exp.paren(text), expression=exp.to_identifier(self.bytewise, quoted=True))
+        return text
 
     def infinity(self, sign: str = "") -> Expr:
         return exp.cast(exp.Literal.string(f"{sign}infinity"), "double")
@@ -174,9 +173,9 @@ class SqlDialect(ABC):
     def double_of(self, number: Expr) -> Expr:
         """The nearest double to an exact number, infinite beyond all."""
 
-    @abstractmethod
     def in_utc(self, moment: Expr) -> Expr:
         """A moment with a zone as that of UTC."""
+        return call("timezone", exp.Literal.string("UTC"), moment)
 
     @abstractmethod
     def integer_quotient(self, number: Expr, divisor: int) -> Expr:
@@ -207,15 +206,15 @@ class SqlDialect(ABC):
         return [self.edges_passed(value, edges[1:-1], kind)]
 
     def exactly(self, number: Fraction) -> Expr:
-        """A declared number as what `exact_read` gives for it."""
-        return exp.cast(exp.Literal.string(scientific(number)), "decimal")
+        """A declared number as what `exact_read` gives for it: a text, where no type has digits enough."""
+        return exp.Literal.string(scientific(number))
 
     def once(self, rows: Select, name: str) -> Expr:
-        """A nested query whose columns are each computed once for a row, however often they are named outside."""
-        if all(map(_is_a_name, rows.expressions)):
-            return rows.subquery(name, copy=False)
-        # A text, which PostgreSQL knows to be no number but 0 early enough to share the rows out among its processes.
-        return rows.offset(exp.Literal.string("0"), copy=False).subquery(name, copy=False)
+        """A nested query whose columns are each computed once for a row, however often they are named outside.
+
+        Engines do so by themselves; ClickHouse, while nested queries are kept apart (SETTINGS of its session).
+        """
+        return rows.subquery(name, copy=False)
 
     def each_row(self, cells: Sequence[Expr]) -> Expr:
         """A row for each of the cells."""
@@ -223,8 +222,9 @@ class SqlDialect(ABC):
 
 
 class Postgres(SqlDialect):
+    """What PostgreSQL writes in another way than standard SQL."""
+
     name = "postgres"
-    bytewise = "C"
 
     def sql(self, expression: Expr) -> str:
         # The server's own functions: one that somebody made for these very types would be preferred.
@@ -234,6 +234,9 @@ class Postgres(SqlDialect):
                 called.replace(named)
                 named.set("expression", called)
         return super().sql(expression)
+
+    def plain(self, text: Expr) -> Expr:
+        return exp.Collate(this=exp.paren(text), expression=exp.to_identifier("C", quoted=True))
 
     def text(self, field: Expr, type_name: str) -> Expr:
         # A cast would cut the spaces that fill a char(n) up, which a file has.
@@ -275,8 +278,14 @@ class Postgres(SqlDialect):
             .else_(exp.cast(number, "double"))
         )
 
-    def in_utc(self, moment: Expr) -> Expr:
-        return call("timezone", exp.Literal.string("UTC"), moment)
+    def exactly(self, number: Fraction) -> Expr:
+        return exp.cast(super().exactly(number), "decimal")
+
+    def once(self, rows: Select, name: str) -> Expr:
+        if not all(map(_is_a_name, rows.expressions)):
+            # A text, which the server knows to be no number but 0 early enough to share rows out among its processes.
+            rows = rows.offset(exp.Literal.string("0"), copy=False)
+        return super().once(rows, name)
 
     def integer_quotient(self, number: Expr, divisor: int) -> Expr:
         return exp.Div(this=exp.paren(number), expression=exp.convert(divisor), typed=True, safe=False)
@@ -314,6 +323,7 @@ def scientific(number: Fraction) -> str:
 
 
 def starts_with(text: Expr, beginning: str) -> Expr:
+    """Whether a text begins with another, letter by letter."""
     return call("left", text, exp.convert(len(beginning))).eq(exp.Literal.string(beginning))
 
 

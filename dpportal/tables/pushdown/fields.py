@@ -296,6 +296,7 @@ def plain_words(options: ReadOptions) -> list[float]:
 
 
 def sql_type(declared: ColumnType) -> str:
+    """The name of a type in SQL."""
     return SQL_TYPES[declared.name]
 
 

@@ -46,10 +46,6 @@ class ColumnType:
 STORED = ColumnType("stored", "text")
 
 
-def _truth(text: str) -> bool | None:
-    return {"true": True, "false": False}.get(text)
-
-
 def _integer(text: str) -> int | None:
     plain = re.fullmatch(f"0|-?[1-9][0-9]{{0,{LONGEST_INTEGER - 1}}}", text)
     return int(text) if plain and _fits(int(text)) else None
@@ -136,7 +132,7 @@ TYPES = {
         ColumnType("numeric", "real", _decimal),
         ColumnType("float4", "real", _single),
         ColumnType("float8", "real", _double),
-        ColumnType("bool", "boolean", _truth),
+        ColumnType("bool", "boolean", {"true": True, "false": False}.get),
         ColumnType("date", "date", _day),
         *(ColumnType(name, "date", _moment) for name in ("timestamp", "timestamptz")),
     )

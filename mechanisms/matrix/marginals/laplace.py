@@ -45,8 +45,7 @@ class WeightedMarginals(MarginalMechanism):
         """Why the strategy cannot serve this workload, and what to do; empty if it can."""
         if refused := super().refusal(domain, workload, definition):
             return refused
-        requested = requested_marginals(workload)
-        columns = len({i for axes in requested for i in axes})
+        columns = len({i for axes in requested_marginals(workload) for i in axes})
         if columns > MAX_COLUMNS:
             return (
                 f"{self.title} weighs the tables of every set of columns, and the workload uses {columns} columns; "

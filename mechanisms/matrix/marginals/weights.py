@@ -49,18 +49,18 @@ class Lattice:
 
     def information(self, squares: np.ndarray) -> np.ndarray:
         """κ from w²: (2^d,) to (2^d,), each set's sum over its supersets."""
-        sums = squares.copy()
-        for j, n in enumerate(self.sizes):
-            pairs = sums.reshape(-1, 2, 2**j)
-            pairs[:, 0] += pairs[:, 1] / n
-        return sums
+        return self._summed(squares, 0)
 
     def transposed(self, gains: np.ndarray) -> np.ndarray:
         """The transpose of `information`: each set's sum over its subsets."""
-        sums = gains.copy()
+        return self._summed(gains, 1)
+
+    def _summed(self, values: np.ndarray, to: int) -> np.ndarray:
+        """to: whether sets without (0) or with (1) a column get what those with or without it have."""
+        sums = values.copy()
         for j, n in enumerate(self.sizes):
             pairs = sums.reshape(-1, 2, 2**j)
-            pairs[:, 1] += pairs[:, 0] / n
+            pairs[:, to] += pairs[:, 1 - to] / n
         return sums
 
     def cells(self) -> np.ndarray:

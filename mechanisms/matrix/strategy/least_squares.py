@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mechanisms.arrays import Floats
 from mechanisms.matrix.strategy.pseudo_inverse import Inverse, too_many
-from mechanisms.matrix.workload.factor import Factor
+from mechanisms.matrix.workload.factor import Factor, product
 from mechanisms.protocol import PlanError
 
 # Of the squared length of the queries, what may lie outside of what is measured, as rounding.
@@ -80,8 +80,7 @@ class BySums:
     @cached_property
     def _pseudo(self) -> Floats:
         """P."""
-        pseudo: Floats = Inverse(_dense(self._a @ self._a.T)).matrix
-        return pseudo
+        return Inverse(_dense(self._a @ self._a.T)).matrix
 
     def solve(self, x: np.ndarray) -> np.ndarray:
         sums = product(self._a, x)
@@ -124,9 +123,3 @@ def check_dense(cells: int) -> None:
 
 def _dense(matrix: np.ndarray | sparse.csr_array) -> np.ndarray:
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
-
-
-def product(matrix: np.ndarray | sparse.csr_array, x: np.ndarray) -> np.ndarray:
-    """A x along the first axis; the others are kept."""
-    flat = np.asarray(matrix @ x.reshape(x.shape[0], -1))
-    return flat.reshape(matrix.shape[0], *x.shape[1:])

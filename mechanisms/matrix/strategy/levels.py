@@ -280,5 +280,4 @@ def _aligned(start: int, stop: int) -> Integers:
 def _common(one: Integers, two: Integers) -> Integers:
     """For pairs of aligned blocks l, with 2^l the size of the first block that holds both, (k, m)."""
     apart = one[:, None, 0] ^ two[None, :, 0]
-    levels = np.frexp(apart.astype(np.float64))[1]
-    return levels.astype(np.int64)
+    return np.frexp(apart.astype(np.float64))[1].astype(np.int64)

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats
+from mechanisms.matrix.reconstruction import Measured
 from mechanisms.matrix.strategy.distances import EXACT, farthest, farthest_of_union
 from mechanisms.matrix.strategy.joint import MAX_JOINT, Joint
 from mechanisms.matrix.strategy.pseudo_inverse import Inverse
@@ -34,12 +35,11 @@ def most_rows(moved: Sensitivity) -> int:
     return 2**62 // max(1, math.isqrt(moved.l2_squared))
 
 
-class Strategy(Protocol):
+class Strategy(Measured, Protocol):
     """Integer-weighted sums A over the cells of a domain, and least squares from their noisy answers.
 
     shape: of the domain; n its number of cells. size: p, the number of sums. column, replaced: how far a row moves
-    the answers that enters or leaves, or changes its cell. complete: whether every
-    query can be answered. Variances are for noise of variance 1 on every sum.
+    the answers that enters or leaves, or changes its cell. Variances are for noise of variance 1 on every sum.
     """
 
     @property
@@ -50,44 +50,24 @@ class Strategy(Protocol):
     def column(self) -> Sensitivity: ...
     @property
     def replaced(self) -> Sensitivity: ...
-    @property
-    def complete(self) -> bool: ...
-
-    def matrix(self) -> sparse.csr_array:
-        """A itself, (p, n) int64."""
-        ...
 
     def answers(self, counts: np.ndarray) -> np.ndarray:
         """A x, exact: (n,) int64 to (p,) int64."""
-        ...
 
     def estimate(self, values: np.ndarray) -> np.ndarray:
         """The least-squares estimate of the cells, (p,) to (n,); the shortest where there are several."""
-        ...
-
-    def transposed_times(self, values: np.ndarray) -> np.ndarray:
-        """Aᵀ y, (p,) to (n,)."""
-        ...
-
-    def gram_times(self, cells: np.ndarray) -> np.ndarray:
-        """AᵀA x, (n,) to (n,)."""
-        ...
 
     def solve(self, cells: np.ndarray) -> np.ndarray:
         """(AᵀA)⁺ x, (n,) to (n,)."""
-        ...
 
     def trace(self, term: Term) -> float:
         """tr W (AᵀA)⁺ Wᵀ over the answers of a term, without its weight."""
-        ...
 
     def variances(self, term: Term) -> Floats:
         """The diagonal of W (AᵀA)⁺ Wᵀ, (q,)."""
-        ...
 
     def dimensions(self, term: Term) -> tuple[int, int]:
         """How many dimensions of the term's row space the strategy's holds, and how many there are."""
-        ...
 
 
 class Kronecker:

@@ -28,9 +28,6 @@ class SolvedRows(RangeRows):
     def _of_ranges(self, start: np.ndarray, stop: np.ndarray) -> Floats:
         """The variance of the answer to each range start..stop-1 for noise of variance 1."""
 
-    def trace(self, factor: Factor) -> float:
-        return float(self.variances(factor).sum())
-
     def variances(self, factor: Factor) -> np.ndarray:
         spans = factor.spans()
         return by_solving(self, factor) if spans is None else self._of_ranges(*spans.T)
@@ -62,8 +59,7 @@ class RunningRows(SolvedRows):
 
     def _of_ranges(self, start: np.ndarray, stop: np.ndarray) -> Floats:
         """A range is the difference of two totals, the first of which may be 0."""
-        variances: Floats = np.where(start == 0, 1.0, 2.0)
-        return variances
+        return np.where(start == 0, 1.0, 2.0)
 
     @property
     def _largest_distance(self) -> int:

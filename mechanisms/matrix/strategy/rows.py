@@ -74,9 +74,9 @@ class Rows(ABC):
     def solve(self, x: np.ndarray) -> np.ndarray:
         """(AᵀA)⁺ x."""
 
-    @abstractmethod
     def trace(self, factor: Factor) -> float:
         """tr W (AᵀA)⁺ Wᵀ: the total variance of the answers W for noise of variance 1."""
+        return float(self.variances(factor).sum())
 
     @abstractmethod
     def variances(self, factor: Factor) -> np.ndarray:
@@ -185,9 +185,6 @@ class TotalRows(_Queries):
 
     def solve(self, x: np.ndarray) -> np.ndarray:
         return self.gram_times(x) / self.size**2
-
-    def trace(self, factor: Factor) -> float:
-        return float(self.variances(factor).sum())
 
     def variances(self, factor: Factor) -> np.ndarray:
         return np.asarray(factor.times(np.ones(self.size)) / self.size) ** 2

@@ -9,9 +9,10 @@ from scipy import sparse
 
 from mechanisms.accounting import Definition
 from mechanisms.matrix.strategy.grid import BITS, exact_on_grid, on_grid, tied
-from mechanisms.matrix.strategy.least_squares import BySums, LeastSquares, product
+from mechanisms.matrix.strategy.least_squares import BySums, LeastSquares
 from mechanisms.matrix.strategy.pseudo_inverse import MAX_DENSE
 from mechanisms.matrix.strategy.rows import Inverted
+from mechanisms.matrix.workload.factor import product
 from mechanisms.sensitivity import Sensitivity
 
 # Work up to which the L1 distances of all pairs of columns are computed, in additions.

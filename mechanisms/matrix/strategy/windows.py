@@ -58,9 +58,6 @@ class WindowRows(RangeRows):
         left: np.ndarray = x - unseen[places]
         return left
 
-    def trace(self, factor: Factor) -> float:
-        return float(self.variances(factor).sum())
-
     def variances(self, factor: Factor) -> np.ndarray:
         return np.ones(self.rows) if factor == self._factor else by_solving(self, factor)
 
@@ -78,16 +75,14 @@ class WindowRows(RangeRows):
                 "Choose wider bins, or the strategy of single cells."
             )
         unseen = self._unseen
-        inner = unseen.T @ factor.gram_times(unseen)
-        values = np.linalg.eigvalsh(inner)
+        values = np.linalg.eigvalsh(unseen.T @ factor.gram_times(unseen))
         return factor.rank - int((values > NEGLIGIBLE * factor.squares()).sum()), factor.rank
 
     @property
     def _unseen(self) -> Floats:
         """A basis of what no window sees, (n, w - 1): neighbours in a turn that rise and fall by 1."""
         turn = np.eye(self._width)[:, :-1] - np.eye(self._width)[:, 1:]
-        basis: Floats = turn[np.arange(self.size) % self._width]
-        return basis
+        return turn[np.arange(self.size) % self._width]
 
     @cached_property
     def replaced(self) -> Sensitivity:

@@ -258,15 +258,10 @@ class Explicit(Factor):
         return int(self.matrix.shape[0])
 
     def times(self, x: np.ndarray) -> np.ndarray:
-        return self._product(self.matrix, x)
+        return product(self.matrix, x)
 
     def transposed_times(self, y: np.ndarray) -> np.ndarray:
-        return self._product(self.matrix.T, y)
-
-    @staticmethod
-    def _product(matrix: np.ndarray | sparse.csr_array, x: np.ndarray) -> np.ndarray:
-        flat = np.asarray(matrix @ x.reshape(x.shape[0], -1))
-        return flat.reshape(matrix.shape[0], *x.shape[1:])
+        return product(self.matrix.T, y)
 
     def gram(self) -> np.ndarray:
         gram = self.matrix.T @ self.matrix
@@ -302,6 +297,12 @@ class Explicit(Factor):
     def phrases(self, attribute: Attribute) -> Iterator[str]:
         numbered = (f"query {i:,} of {attribute.name}" for i in range(1, self.queries + 1))
         yield from self.names or numbered
+
+
+def product(matrix: np.ndarray | sparse.csr_array, x: np.ndarray) -> np.ndarray:
+    """A x along the first axis; the others are kept."""
+    flat = np.asarray(matrix @ x.reshape(x.shape[0], -1))
+    return flat.reshape(matrix.shape[0], *x.shape[1:])
 
 
 def within_range(matrix: np.ndarray | sparse.csr_array) -> bool:

@@ -8,8 +8,7 @@ import pytest
 from django.urls import reverse
 
 from dpportal.accounts.models import Role
-from dpportal.releases import execution
-from dpportal.releases import services as release_services
+from dpportal.releases import execution, services as release_services
 from dpportal.streams import services as stream_services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period

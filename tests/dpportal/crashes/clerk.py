@@ -28,8 +28,13 @@ from dpportal.jobs import claims, lock_timeouts  # noqa: E402
 from dpportal.jobs.clock import db_ago  # noqa: E402
 from dpportal.operations import sweeping  # noqa: E402
 from dpportal.platform import storage  # noqa: E402
-from dpportal.releases import bundle, drafts, execution, results  # noqa: E402
-from dpportal.releases import services as releases  # noqa: E402
+from dpportal.releases import (  # noqa: E402
+    bundle,
+    drafts,
+    execution,
+    results,
+    services as releases,
+)
 from dpportal.releases.display_texts import DisplayTexts  # noqa: E402
 from dpportal.releases.models import Release, ReleaseJob  # noqa: E402
 from dpportal.streams import job_execution, services, vault  # noqa: E402

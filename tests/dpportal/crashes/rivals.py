@@ -16,12 +16,10 @@ from django.db import connection
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.budgets.models import Budget
 from dpportal.catalogue import entries
-from dpportal.datasets import records
-from dpportal.datasets import services as datasets
+from dpportal.datasets import records, services as datasets
 from dpportal.datasets.models import Dataset
 from dpportal.jobs.claims import JobState
-from dpportal.releases import execution
-from dpportal.releases import services as releases
+from dpportal.releases import execution, services as releases
 from dpportal.releases.models import Release
 from dpportal.streams import services as streams
 from dpportal.streams.models import Stream, StreamJob

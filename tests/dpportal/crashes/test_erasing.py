@@ -18,14 +18,12 @@ from django.utils import timezone
 
 from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget, LedgerEntry
-from dpportal.datasets import domain_fit, domain_fit_job, import_job, records
-from dpportal.datasets import services as datasets
+from dpportal.datasets import domain_fit, domain_fit_job, import_job, records, services as datasets
 from dpportal.datasets.models import Conversion, Dataset, Fit
 from dpportal.jobs import claims
 from dpportal.releases import bundle, execution
 from dpportal.releases.models import Release, ReleaseJob
-from dpportal.streams import execution as stream_execution
-from dpportal.streams import job_execution, period_journal, services, vault
+from dpportal.streams import execution as stream_execution, job_execution, period_journal, services, vault
 from dpportal.streams.models import Stream, StreamJob
 from dpportal.tables import counting
 from tests.dpportal import building

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpportal.datasets import records
-from dpportal.datasets import services as dataset_services
+from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.models import Dataset
 from dpportal.releases import execution
 from dpportal.releases.products.histogram.presenter import HistogramPresenter

@@ -30,8 +30,7 @@ from dpportal.budgets.ledger import BudgetRefusedError  # noqa: E402
 from dpportal.datasets.models import Dataset  # noqa: E402
 from dpportal.operations import restore_check, sweeping  # noqa: E402
 from dpportal.platform import storage  # noqa: E402
-from dpportal.releases import execution as releasing  # noqa: E402
-from dpportal.releases import services as releases  # noqa: E402
+from dpportal.releases import execution as releasing, services as releases  # noqa: E402
 from dpportal.releases.models import Release, ReleaseJob  # noqa: E402
 from dpportal.releases.services import ReleaseError  # noqa: E402
 from dpportal.streams import execution, job_execution, period_journal  # noqa: E402

@@ -12,15 +12,13 @@ from uuid import uuid4
 import pytest
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.budgets import charge_journal as charges
-from dpportal.budgets import ledger
+from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.charge_journal import Charge, RestoredError
 from dpportal.budgets.models import LedgerEntry, MemoryMark
 from dpportal.operations import restore_check
 from dpportal.platform import journal
 from dpportal.platform.journal import MemoryFaultError
-from dpportal.streams import period_journal as periods
-from dpportal.streams import vault
+from dpportal.streams import period_journal as periods, vault
 from dpportal.streams.models import Stream
 from dpportal.streams.period_journal import CLOSED, DecidedError, Decision
 from mechanisms.accounting import Definition
@@ -129,6 +127,12 @@ class TestTheCheck:
         stream.refresh_from_db()
         assert (stream.state, stream.closed_by_restore, stream.token_sha256) == ("closed", True, "")
         assert vault.version_of(stream.pk) is None
+
+    def test_leaves_in_the_memory_what_the_newer_database_goes_on_from(self, stream):
+        remember(stream, 1)
+        remember(stream, 2)
+        restore_check.check()
+        assert journal.recall(name_of(stream, 2)) and not journal.holds(name_of(stream, CLOSED))
 
     def test_leaves_open_what_can_be_published_from_the_memory(self, stream):
         remember(stream, 1)

@@ -10,8 +10,7 @@ from uuid import uuid4
 import pytest
 
 from dpportal.accounts.models import Role, User
-from dpportal.budgets import charge_journal as charges
-from dpportal.budgets import ledger
+from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.charge_journal import Charge
 from dpportal.budgets.models import LedgerEntry
 from dpportal.jobs import claims
@@ -21,8 +20,7 @@ from dpportal.platform.journal import MemoryFaultError
 from dpportal.releases import execution, services
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.services import ReleaseError
-from dpportal.streams import job_execution
-from dpportal.streams import services as stream_services
+from dpportal.streams import job_execution, services as stream_services
 from dpportal.streams.models import Stream
 from dpportal.streams.services import StreamError
 from tests.dpportal.streams import building

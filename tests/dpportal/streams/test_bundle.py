@@ -18,8 +18,7 @@ from dpportal.datasets import services as datasets
 from dpportal.streams import bundle, execution
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream
-from dpportal.streams.series import Series, evenly_spaced
-from dpportal.streams.series import published as series_of
+from dpportal.streams.series import Series, evenly_spaced, published as series_of
 from mechanisms.domain import Categorical
 from tests.dpportal.streams import building
 

@@ -13,8 +13,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from dpportal.datasets import records
-from dpportal.datasets import services as dataset_services
+from dpportal.datasets import records, services as dataset_services
 from dpportal.jobs.claims import Claim, claim
 from dpportal.operations.sweeping import sweep_files
 from dpportal.streams import bulk_csv, execution, job_execution, services, tokens, vault

@@ -11,8 +11,7 @@ from django.test import Client
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
-from dpportal.datasets import domain_fit, domain_fit_job
-from dpportal.datasets import services as dataset_services
+from dpportal.datasets import domain_fit, domain_fit_job, services as dataset_services
 from dpportal.streams import execution, job_execution, services, tokens, vault
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob

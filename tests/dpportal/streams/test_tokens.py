@@ -128,3 +128,11 @@ def test_the_pages_say_until_when_and_when_last(client, stream):
     assert "Last used on" in client.get(home).text
     Token.objects.update(expires_at=F("expires_at") - timedelta(days=90))
     assert "It expired on" in client.get(home).text
+
+
+def test_a_token_opens_a_stream_that_has_come_to_its_end_for_what_is_published(client, stream, token):
+    first = [send(client, stream, token, period) for period in range(1, 13)]
+    stream.refresh_from_db()
+    assert [answer.status_code for answer in first] == [201] * 12 and stream.is_closed
+    again = send(client, stream, token, 12)
+    assert (again.status_code, again.json()["released"]) == (200, first[-1].json()["released"])

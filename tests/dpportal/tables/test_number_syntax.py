@@ -7,8 +7,7 @@ import unicodedata
 
 import duckdb
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sqlglot import exp
 
 from dpportal.tables import Persons, ReadOptions

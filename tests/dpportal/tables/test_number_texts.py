@@ -7,8 +7,7 @@ import re
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpportal.tables.formats.number_texts import TOGETHER, text_fields
 from dpportal.tables.layout import written

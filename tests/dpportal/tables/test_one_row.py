@@ -19,8 +19,7 @@ import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from dpportal.tables import Limits, Persons, ReadOptions, UploadFault, count_cells, first_rows
 from dpportal.tables.formats import Reading

@@ -19,8 +19,7 @@ from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.protocol import PlanError
-from tests.benchmarks.workloads import CASES as PUBLISHED
-from tests.benchmarks.workloads import Case
+from tests.benchmarks.workloads import CASES as PUBLISHED, Case
 from tests.mechanisms.matrix.montecarlo import deviation
 
 PAIR = Domain((Integer("age", lower=0, upper=7), Categorical("sex", values=("F", "Other"))))

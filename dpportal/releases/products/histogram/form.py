@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, DraftError, people_field

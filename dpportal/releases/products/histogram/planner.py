@@ -15,8 +15,7 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
-from dpportal.releases.products.histogram import advice as advising
-from dpportal.releases.products.histogram import cost_estimate, neighbours, usefulness
+from dpportal.releases.products.histogram import advice as advising, cost_estimate, neighbours, usefulness
 from dpportal.releases.products.histogram.form import CellsForm, check_columns
 from dpportal.releases.products.shared.job_cost import JobCost
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner

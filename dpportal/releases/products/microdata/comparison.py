@@ -66,7 +66,7 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> Jso
         "components": component_lines(released, result),
         "header": ["first", "second", "measured", "total_variation", "independent_columns", "resample"],
         "table": [
-            [names[a], names[b], (a, b) in measured, *(_figure(v) for v in _values(closeness_of[(a, b)]))]
+            [names[a], names[b], (a, b) in measured, *(round(v, 5) for v in _values(closeness_of[(a, b)]))]
             for a, b in pairs
         ],
     }
@@ -145,7 +145,3 @@ def _worst(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray, pair:
             for x, y in zip(*np.unravel_index(largest, true.shape), strict=True)
         ],
     }
-
-
-def _figure(value: float) -> float:
-    return round(value, 5)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release

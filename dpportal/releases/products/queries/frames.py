@@ -38,8 +38,7 @@ def query_frame(plan: QueryPlan, columns: Sequence[LabelColumn], part: slice) ->
     for term, place in plan.workload.offsets():
         start, stop = max(part.start, place.start), min(part.stop, place.stop)
         if start < stop:
-            numbers = np.arange(start, stop) - place.start
-            frames.append(_of_term(term, numbers, plan, columns))
+            frames.append(_of_term(term, np.arange(start, stop) - place.start, plan, columns))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -105,6 +105,7 @@ def of_name(name: str) -> UploadedMatrix | None:
 
 
 def stored_name(digest: str) -> str:
+    """Where an uploaded matrix lies. digest: of its content."""
     return f"{FOLDER}/{digest}.npz"
 
 

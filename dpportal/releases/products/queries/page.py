@@ -67,4 +67,5 @@ def first_answers(plan: QueryPlan, result: QueryResult) -> list[list[object]]:
 
 
 def root_mean(values: np.ndarray) -> float:
+    """The root mean square."""
     return float(np.sqrt(np.mean(np.square(values))))

@@ -85,8 +85,7 @@ def _cells(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> I
     if result.estimate is None or result.cells is None or result.counts is None:
         return
     path = folder / "cells.csv"
-    columns = (result.estimate, result.cells, result.counts)
-    _write_cells(plan.domain, columns, path)
+    _write_cells(plan.domain, (result.estimate, result.cells, result.counts), path)
     fields = [column.field() for column in label_columns(plan.domain)]
     numbers = [{"name": n, "type": kind, "title": title} for n, (kind, title) in CELL_FIELDS.items()]
     requested = plan.details[RECONSTRUCTION.name]
@@ -101,8 +100,7 @@ def _cells(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> I
 
 
 def _write_cells(domain: Domain, columns: tuple[np.ndarray, ...], path: Path) -> None:
-    named = label_columns(domain)
-    labels = [(c.name, c.axis, np.array(c.labels, dtype=object)) for c in named]
+    labels = [(c.name, c.axis, np.array(c.labels, dtype=object)) for c in label_columns(domain)]
     with path.open("w", encoding="utf-8", newline="") as file:
         for start in range(0, domain.size, AT_ONCE):
             cells = np.arange(start, min(start + AT_ONCE, domain.size))

@@ -6,8 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release

@@ -11,8 +11,7 @@ import numpy as np
 from django import forms
 from django.forms import BoundField
 from django.http import QueryDict
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
 from mechanisms.arrays import Integers

@@ -14,4 +14,5 @@ def as_integers(raw: np.ndarray) -> np.ndarray:
 
 
 def figure_json(figure: Figure) -> Json:
+    """A figure as pages and stored results have it."""
     return {"json": figure.json, "title": figure.title, "caption": figure.caption}

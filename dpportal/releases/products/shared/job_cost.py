@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from dpportal.jobs import memory_limits
 from dpportal.platform import storage

@@ -20,6 +20,7 @@ def measured(release: Release) -> Iterator[np.ndarray]:
 
 
 def keep_estimates(release: Release, values: np.ndarray) -> None:
+    """Store the estimates that a release was published with, from which readers' sums are taken."""
     with storage.scratch_folder() as scratch:
         path = scratch / "estimates.npy"
         np.save(path, values)

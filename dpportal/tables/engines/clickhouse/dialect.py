@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.expressions import Expr
 
 from dpportal.tables.meaning.python_semantics import capital, small
-from dpportal.tables.pushdown.decimals import DecimalTexts
+from dpportal.tables.pushdown.decimals import DecimalTexts, text_literal
 from dpportal.tables.pushdown.dialects import FEW_EDGES, call, letters
 
 FULL_MATCH = r"\A(?:{})\z"
@@ -39,25 +39,23 @@ CHARACTERS = (
 
 
 class ClickHouse(DecimalTexts):
+    """What ClickHouse writes in another way than standard SQL."""
+
     name = "clickhouse"
-    bytewise = ""
 
     def sql(self, expression: Expr) -> str:
         for number in [node for node in expression.find_all(exp.Literal) if _is_large(node)]:
             signed: Expr = number.parent if isinstance(number.parent, exp.Neg) else number
             sign = "" if signed is number else "-"
-            signed.replace(call("toInt64", _text(f"{sign}{number.this}")))
+            signed.replace(call("toInt64", text_literal(f"{sign}{number.this}")))
         return super().sql(expression)
-
-    def plain(self, text: Expr) -> Expr:
-        return text
 
     def infinity(self, sign: str = "") -> Expr:
         return self.double(float(f"{sign}inf"))
 
     def typed(self, text: str, type_name: str, sql_type: str) -> Expr:
         if type_name == "numeric":
-            return _text(text)
+            return text_literal(text)
         if type_name in FLOATS:
             return _bits(float(text), type_name)
         if type_name in ("date", "timestamp", "timestamptz"):
@@ -93,7 +91,7 @@ class ClickHouse(DecimalTexts):
 
     def integer_of_double(self, number: Expr) -> Expr:
         # A cast ends the query at what is behind a NULL, which may be no number.
-        return call("accurateCastOrNull", number, _text("Int64"))
+        return call("accurateCastOrNull", number, text_literal("Int64"))
 
     def widened(self, single: Expr, integral_below: float) -> Expr:
         single = call("reinterpretAsFloat32", single)
@@ -104,10 +102,10 @@ class ClickHouse(DecimalTexts):
         return exp.case().when(integral, double).else_(self.double_read(exp.cast(single, "text")))
 
     def group(self, text: Expr, pattern: str, group: int) -> Expr:
-        return call("regexpExtract", text, _text(FULL_MATCH.format(pattern)), exp.convert(group))
+        return call("regexpExtract", text, text_literal(FULL_MATCH.format(pattern)), exp.convert(group))
 
     def without(self, text: Expr, pattern: str) -> Expr:
-        return call("replaceRegexpOne", text, _text(pattern), _text(""))
+        return call("replaceRegexpOne", text, text_literal(pattern), text_literal(""))
 
     def day(self, day: dt.date) -> Expr:
         return exp.convert((day - FIRST_DAY).days)
@@ -135,7 +133,7 @@ class ClickHouse(DecimalTexts):
         rounds = CALENDAR.year // CALENDAR_YEARS
         since = exp.paren(day) - exp.convert((CALENDAR - FIRST_DAY).days - rounds * CALENDAR_DAYS)
         alike = exp.paren(since) % exp.convert(CALENDAR_DAYS)
-        date = call("addDays", call("toDate32", _text(str(CALENDAR))), alike)
+        date = call("addDays", call("toDate32", text_literal(str(CALENDAR))), alike)
         if part == "MONTH":
             return call("toInt64", call("toMonth", date))
         passed = self.integer_quotient(since, CALENDAR_DAYS) - exp.convert(rounds)
@@ -149,10 +147,6 @@ class ClickHouse(DecimalTexts):
         columns = [exp.alias_(category, "category"), exp.alias_(exp.cast(cell, "bigint"), "cell")]
         return exp.select(*columns).from_(pair.subquery("pairs"), copy=False).subquery(name)
 
-    def once(self, rows: exp.Select, name: str) -> Expr:
-        # It computes once what is named twice as long as its nested queries are kept apart (SETTINGS of the session).
-        return rows.subquery(name, copy=False)
-
     def written(self, field: Expr, type_name: str) -> Expr:
         text = self.text(field, type_name)
         valid = exp.or_(text.is_(exp.null()), call("isValidUTF8", text))
@@ -160,17 +154,17 @@ class ClickHouse(DecimalTexts):
 
     def stripped(self, text: Expr, characters: str) -> Expr:
         between = f"(?s)^[{characters}]*(.*?)[{characters}]*$"
-        return call("regexpExtract", text, _text(between), exp.convert(1))
+        return call("regexpExtract", text, text_literal(between), exp.convert(1))
 
     def composed(self, text: Expr) -> Expr:
         return exp.case().when(_simple(text), text).else_(call("normalizeUTF8NFC", text))
 
     def matches(self, text: Expr, pattern: str) -> Expr:
-        return call("match", text, _text(FULL_MATCH.format(pattern)))
+        return call("match", text, text_literal(FULL_MATCH.format(pattern)))
 
     def without_capitals(self, text: Expr) -> Expr:
-        large = call("normalizeUTF8NFC", call("translateUTF8", text, *map(_text, letters(capital))))
-        other = call("normalizeUTF8NFC", call("translateUTF8", large, *map(_text, letters(small))))
+        large = call("normalizeUTF8NFC", call("translateUTF8", text, *map(text_literal, letters(capital))))
+        other = call("normalizeUTF8NFC", call("translateUTF8", large, *map(text_literal, letters(small))))
         return exp.case().when(_simple(text), call("lower", text)).else_(other)
 
     def double_read(self, text: Expr) -> Expr:
@@ -180,7 +174,7 @@ class ClickHouse(DecimalTexts):
         return self.parsed(number, "double")
 
     def in_utc(self, moment: Expr) -> Expr:
-        return call("toDateTime64", moment, exp.convert(6), _text("UTC"))
+        return call("toDateTime64", moment, exp.convert(6), text_literal("UTC"))
 
     def integer_quotient(self, number: Expr, divisor: int) -> Expr:
         return call("intDiv", number, exp.convert(divisor))
@@ -206,10 +200,6 @@ class ClickHouse(DecimalTexts):
         return exp.convert((moment - dt.datetime.combine(EPOCH, dt.time())) // dt.timedelta(microseconds=1))
 
 
-def _text(text: str) -> Expr:
-    return exp.Literal.string(text)
-
-
 def _is_large(literal: exp.Literal) -> bool:
     return literal.is_int and int(literal.this) >= UNSIGNED
 
@@ -218,9 +208,9 @@ def _bits(number: float, type_name: str) -> Expr:
     """The bits of a float as a number, those of one NaN for all and of 0 for both zeros."""
     form, bits, _name = FLOATS[type_name]
     if number == 0:
-        return call(f"to{_name}", _text("0"))
+        return call(f"to{_name}", text_literal("0"))
     [as_integer] = struct.unpack(bits, struct.pack(form, number))
-    return call(f"to{_name}", _text(str(as_integer)))
+    return call(f"to{_name}", text_literal(str(as_integer)))
 
 
 def _simple(text: Expr) -> Expr:
@@ -230,13 +220,13 @@ def _simple(text: Expr) -> Expr:
 
 def _repaired(text: Expr) -> Expr:
     """A text with U+FFFD for what is no UTF-8, as a file that is read."""
-    there = call("hex", exp.Coalesce(this=text, expressions=[_text("")]))
-    characters = call("extractAll", there, _text("|".join(CHARACTERS)))
+    there = call("hex", exp.Coalesce(this=text, expressions=[text_literal("")]))
+    characters = call("extractAll", there, text_literal("|".join(CHARACTERS)))
     bytes_of = call("unhex", exp.column("part"))
-    valid = call("if", call("isValidUTF8", bytes_of), bytes_of, _text("\ufffd"))
+    valid = call("if", call("isValidUTF8", bytes_of), bytes_of, text_literal("\ufffd"))
     each = exp.Lambda(this=valid, expressions=[exp.to_identifier("part")])
     return call("arrayStringConcat", call("arrayMap", each, characters))
 
 
 def _listed(numbers: Sequence[float], kind: str) -> Expr:
-    return call("CAST", _text(f"[{','.join(map(repr, numbers))}]"), _text(f"Array({kind})"))
+    return call("CAST", text_literal(f"[{','.join(map(repr, numbers))}]"), text_literal(f"Array({kind})"))

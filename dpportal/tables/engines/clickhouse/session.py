@@ -27,8 +27,7 @@ from dpportal.tables.connections.cost_estimate import Expected, check
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
-from dpportal.tables.engines.clickhouse import definitions as clickhouse_definitions
-from dpportal.tables.engines.clickhouse import error_codes as codes
+from dpportal.tables.engines.clickhouse import definitions as clickhouse_definitions, error_codes as codes
 from dpportal.tables.engines.protocol import ColumnInfo, in_columns
 
 if TYPE_CHECKING:
@@ -173,7 +172,7 @@ class ClickHouseSession:
         """The tables that a reading of the source comes to, however many views lie between."""
         select = f"SELECT * FROM {source}"
         names = {name for name, _columns in leaves(self._plan(select))} | self._tables(select, set())
-        return sorted(f"{_address(self.connection)}/{name}" for name in names)
+        return sorted(f"{self.connection.address}/{name}" for name in names)
 
     def definition(self, table: SharedTable) -> SourceDefinition:
         """What a table or query is made of now. Nothing keeps it so until the session ends."""
@@ -259,8 +258,7 @@ class ClickHouseSession:
 @contextmanager
 def reading(connection: Connection) -> Iterator[ClickHouseSession]:
     """A session with a connection's database, which ends with the block. Raises SourceFault."""
-    password = credentials.password(connection)
-    client = _opened(connection, password)
+    client = _opened(connection, credentials.password(connection))
     try:
         yield _begun(client, connection)
     finally:
@@ -306,7 +304,7 @@ def _begun(client: Client, connection: Connection) -> ClickHouseSession:
     settings = {**SETTINGS, "max_execution_time": str(connection.seconds)}
     if not int(row["readonly"]):
         settings["readonly"] = "1"
-    server = f"{_address(connection)}/{row['database']}"
+    server = f"{connection.address}/{row['database']}"
     read_at = dt.datetime.fromtimestamp(int(row["at"]) / 1000, dt.UTC)
     session = ClickHouseSession(client, connection, settings, f"ClickHouse {row['version']}", read_at, server)
     _check_settings(session)
@@ -318,7 +316,7 @@ def _check_settings(session: ClickHouseSession) -> None:
     names = ", ".join(map(literal, session.settings))
     rows = session.fetch(f"SELECT name, value FROM system.settings WHERE name IN ({names})")
     if {each["name"]: each["value"] for each in rows} != session.settings:
-        raise SourceFault(*codes.settings_refused())
+        raise codes.fault("settings")
 
 
 def type_of(name: str) -> str:
@@ -344,6 +342,7 @@ def leaves(plan: Json) -> list[tuple[str, list[str]]]:
 
 
 def literal(text: str) -> str:
+    """A text as SQL writes it."""
     return f"'{_escaped(text, QUOTE)}'"
 
 
@@ -358,27 +357,23 @@ def translating_errors(connection: Connection, *, connecting: bool = False) -> I
         yield
     except Error as error:
         if error.code is not None:
-            raise SourceFault(*codes.fault_of(error.code)) from None
+            raise codes.fault_of(error.code) from None
         if isinstance(error, ProgrammingError):
             # The client knows which settings the user may not change.
-            raise SourceFault(*codes.settings_refused()) from None
-        raise SourceFault(*_broken(connection, begun, connecting)) from None
+            raise codes.fault("settings") from None
+        raise _broken(connection, begun, connecting) from None
     except (HTTPError, OSError, pa.ArrowException):
-        raise SourceFault(*_broken(connection, begun, connecting)) from None
+        raise _broken(connection, begun, connecting) from None
 
 
-def _broken(connection: Connection, begun: float, connecting: bool) -> tuple[str, str]:
+def _broken(connection: Connection, begun: float, connecting: bool) -> SourceFault:
     if connecting:
-        return codes.unreachable()
-    return codes.out_of_time() if time.monotonic() - begun > connection.seconds else codes.lost()
+        return codes.fault("unreachable")
+    return codes.fault("time" if time.monotonic() - begun > connection.seconds else "lost")
 
 
 def _rows(answer: bytes) -> list[Json]:
     return [json.loads(line) for line in answer.splitlines()]
-
-
-def _address(connection: Connection) -> str:
-    return f"{connection.host.lower()}:{connection.port}"
 
 
 def _quoted(name: str) -> str:

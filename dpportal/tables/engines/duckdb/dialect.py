@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
 
 from sqlglot import exp
-from sqlglot.expressions import Expr, Select
+from sqlglot.expressions import Expr
 
 from dpportal.tables.meaning.number_syntax import SPACES, TRIMMED
-from dpportal.tables.pushdown.dialects import FEW_EDGES, SqlDialect, call, scientific, starts_with
+from dpportal.tables.pushdown.dialects import FEW_EDGES, SqlDialect, call, starts_with
 
 # A number in plain or scientific notation by its parts: sign, digits before and after the point, exponent.
 PARTS = "^([-+]?)([0-9]*)[.]?([0-9]*)(?:[eE]([-+]?[0-9]+))?$"
@@ -20,17 +19,9 @@ class DuckDB(SqlDialect):
     """It evaluates each of the nested queries once, and reads a literal once for all rows."""
 
     name = "duckdb"
-    bytewise = "C"
-
-    def plain(self, text: Expr) -> Expr:
-        return text
 
     def array(self, numbers: Iterable[float], kind: str) -> Expr:
         return exp.cast(exp.Literal.string(f"[{','.join(map(repr, numbers))}]"), f"{kind}[]")
-
-    def once(self, rows: Select, name: str) -> Expr:
-        # An OFFSET would put the rows in their order, one after the other.
-        return rows.subquery(name, copy=False)
 
     def stripped(self, text: Expr, characters: str) -> Expr:
         if characters != SPACES:
@@ -68,15 +59,9 @@ class DuckDB(SqlDialect):
         written = call("concat", sign, first, exp.Literal.string("e"), power)
         return exp.case().when(first.eq(exp.Literal.string("")), exp.Literal.string("0")).else_(written)
 
-    def exactly(self, number: Fraction) -> Expr:
-        return exp.Literal.string(scientific(number))
-
     def double_of(self, number: Expr) -> Expr:
         # Its cast of a decimal divides by a power of ten, which rounds twice.
         return exp.cast(exp.cast(number, "text"), "double")
-
-    def in_utc(self, moment: Expr) -> Expr:
-        return call("timezone", exp.Literal.string("UTC"), moment)
 
     def integer_quotient(self, number: Expr, divisor: int) -> Expr:
         return exp.IntDiv(this=exp.paren(number), expression=exp.convert(divisor))

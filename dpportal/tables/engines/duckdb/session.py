@@ -59,6 +59,7 @@ def column_types(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str,
 
 
 def identifier(name: str) -> str:
+    """A name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -53,7 +53,7 @@ def definition(
     views = sorted(set(VIEW.findall(analysed)))
     texts = {"query": table.query.strip()} if table.query else {}
     for name in views:
-        texts[_plain(name)] = _text(describe(f"TABLE EXTENDED {name}"), with_columns=True)
+        texts[name.replace("`", "")] = _text(describe(f"TABLE EXTENDED {name}"), with_columns=True)
     for relation in relations:
         described = describe(f"TABLE EXTENDED {_quoted(relation)}")
         texts[relation] = _text(described, with_columns=bool(views or table.query))
@@ -93,10 +93,6 @@ def _text(described: Rows, *, with_columns: bool) -> str:
     known: Mapping[str, str] = {row["col_name"]: row["data_type"] for row in described[end:]}
     telling = TELLING | ({"Location"} if known.get("Type") == "EXTERNAL" else set())
     return repr([columns, sorted((name, text) for name, text in known.items() if name in telling)])
-
-
-def _plain(name: str) -> str:
-    return name.replace("`", "")
 
 
 def _quoted(name: str) -> str:

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.expressions import Expr, Select
 
 from dpportal.tables.meaning.python_semantics import capital, small
-from dpportal.tables.pushdown.decimals import DecimalTexts
+from dpportal.tables.pushdown.decimals import DecimalTexts, text_literal
 from dpportal.tables.pushdown.dialects import FEW_EDGES, call, letters
 from dpportal.tables.pushdown.types import TYPES, written_by
 
@@ -30,7 +30,6 @@ class Spark(DecimalTexts):
     """lot: a text that the cluster drew for one query; it decides by lot which rows of a person count."""
 
     name = "spark"
-    bytewise = "UTF8_BINARY"
 
     def __init__(self, lot: str = "") -> None:
         self.lot = lot
@@ -42,9 +41,6 @@ class Spark(DecimalTexts):
             expression = tried if cast is expression else expression
             cast.replace(tried)
         return super().sql(expression)
-
-    def plain(self, text: Expr) -> Expr:
-        return text
 
     def typed(self, text: str, type_name: str, sql_type: str) -> Expr:
         if type_name == "numeric":
@@ -66,7 +62,7 @@ class Spark(DecimalTexts):
         # A floor of 64 bits is all that Spark has, and one beyond them ends the query.
         rest = exp.Mod(this=double, expression=self.double(1.0))
         integral = exp.and_(rest.eq(self.double(0.0)), exp.Abs(this=double) < self.double(integral_below))
-        digits = exp.cast(call("reflect", *map(_text, DIGITS), single), "double")
+        digits = exp.cast(call("reflect", *map(text_literal, DIGITS), single), "double")
         large = exp.Abs(this=double) > self.double(FEW_DIGITS * SMALLEST_SINGLE)
         # The method takes no NULL.
         case = exp.case().when(single.is_(exp.null()), exp.null()).when(integral, double).when(large, digits)
@@ -78,14 +74,10 @@ class Spark(DecimalTexts):
         return case.else_(digits)
 
     def group(self, text: Expr, pattern: str, group: int) -> Expr:
-        return call("regexp_extract", text, _text(FULL_MATCH.format(pattern)), exp.convert(group))
+        return call("regexp_extract", text, text_literal(FULL_MATCH.format(pattern)), exp.convert(group))
 
     def days_since(self, first: dt.date, day: Expr) -> Expr:
-        return call("datediff", day, exp.cast(_text(str(first)), "date"))
-
-    def once(self, rows: Select, name: str) -> Expr:
-        # It computes by itself once what is named twice.
-        return rows.subquery(name, copy=False)
+        return call("datediff", day, exp.cast(text_literal(str(first)), "date"))
 
     def turns(self, rows: Select, person: str, cells: Sequence[str]) -> Select:
         """By a digest of the lot, the person, the row's cells and which of the rows with these cells it is.
@@ -99,7 +91,9 @@ class Spark(DecimalTexts):
             rows.subquery("known", copy=False), copy=False
         )
         parts = [exp.cast(column, "text") for column in (*whose, exp.column("copy"))]
-        digest = call("sha2", call("concat_ws", _text("|"), _text(self.lot), *parts), exp.convert(256))
+        digest = call(
+            "sha2", call("concat_ws", text_literal("|"), text_literal(self.lot), *parts), exp.convert(256)
+        )
         shuffled = exp.select("*", exp.alias_(digest, "digest"))
         shuffled = shuffled.from_(copies.subquery("copies", copy=False), copy=False)
         order = [exp.column(name) for name in ("digest", *cells, "copy")]
@@ -107,29 +101,29 @@ class Spark(DecimalTexts):
         return exp.select("*", turn).from_(shuffled.subquery("drawn", copy=False), copy=False)
 
     def without(self, text: Expr, pattern: str) -> Expr:
-        return call("regexp_replace", text, _text(pattern), _text(""))
+        return call("regexp_replace", text, text_literal(pattern), text_literal(""))
 
     def text(self, field: Expr, type_name: str) -> Expr:
-        return call("collate", field, _text(self.bytewise))
+        return call("collate", field, text_literal("UTF8_BINARY"))
 
     def written(self, field: Expr, type_name: str) -> Expr:
         # Bytes that are no text become U+FFFD, as in a file.
         return call("make_valid_utf8", self.text(field, type_name))
 
     def stripped(self, text: Expr, characters: str) -> Expr:
-        return call("btrim", text, _text(characters))
+        return call("btrim", text, text_literal(characters))
 
     def composed(self, text: Expr) -> Expr:
         simple = exp.or_(text.is_(exp.null()), call("octet_length", text).eq(call("length", text)))
         return exp.case().when(simple, text).else_(_composed(text))
 
     def matches(self, text: Expr, pattern: str) -> Expr:
-        return exp.RegexpLike(this=text, expression=_text(FULL_MATCH.format(pattern)))
+        return exp.RegexpLike(this=text, expression=text_literal(FULL_MATCH.format(pattern)))
 
     def without_capitals(self, text: Expr) -> Expr:
         simple = exp.or_(text.is_(exp.null()), call("octet_length", text).eq(call("length", text)))
-        large = _composed(call("translate", text, *map(_text, letters(capital))))
-        other = _composed(call("translate", large, *map(_text, letters(small))))
+        large = _composed(call("translate", text, *map(text_literal, letters(capital))))
+        other = _composed(call("translate", large, *map(text_literal, letters(small))))
         return exp.case().when(simple, call("lower", text)).else_(other)
 
     def double_read(self, text: Expr) -> Expr:
@@ -153,7 +147,7 @@ class Spark(DecimalTexts):
 
     def _searched(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
         """How many edges are passed, sought in steps each half as long as the one before."""
-        texts = call("split", _text(",".join(map(repr, edges))), _text(","))
+        texts = call("split", text_literal(",".join(map(repr, edges))), text_literal(","))
         known = exp.cast(texts, f"array<{kind}>")
         steps = exp.array(*(exp.convert(2**power) for power in reversed(range(len(edges).bit_length()))))
         passed, further = exp.column("passed"), exp.column("passed") + exp.column("step")
@@ -164,12 +158,8 @@ class Spark(DecimalTexts):
         return call("aggregate", steps, exp.convert(0), exp.Lambda(this=step, expressions=names))
 
 
-def _text(text: str) -> Expr:
-    return exp.Literal.string(text)
-
-
 def _composed(text: Expr) -> Expr:
-    return call("reflect", *map(_text, COMPOSE), text, exp.false())
+    return call("reflect", *map(text_literal, COMPOSE), text, exp.false())
 
 
 def _numbered(partition: Sequence[Expr], order: Sequence[Expr]) -> Expr:

@@ -15,16 +15,18 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.tables.connections import credentials
 from dpportal.tables.connections.cost_estimate import Expected, check
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.engines import fault_words
 from dpportal.tables.engines.protocol import ColumnInfo, in_columns
 from dpportal.tables.engines.spark import definitions as spark_definitions
 from dpportal.tables.engines.spark.plan_size import expected, leaves, places, relations_of
@@ -117,9 +119,7 @@ class SparkReadSession:
         """The tables that a reading of the source comes to; a file without a name by its place."""
         with self._in_time():
             plan = self._plan(f"SELECT * FROM {source}")
-        return sorted(
-            f"{_address(self.connection)}/{name}" for name in relations_of(plan) or set(places(plan))
-        )
+        return sorted(f"{self.connection.address}/{name}" for name in relations_of(plan) or set(places(plan)))
 
     def definition(self, table: SharedTable) -> SourceDefinition:
         """What a table or query is made of now. Nothing keeps it so until the session ends."""
@@ -187,7 +187,7 @@ class SparkReadSession:
         finally:
             done.set()
         if late():
-            raise SourceFault(*_out_of_time())
+            raise fault("time")
 
     def _watch(self, done: threading.Event) -> None:
         """Interrupt again and again: what is planned still runs later."""
@@ -205,8 +205,7 @@ class SparkReadSession:
 @contextmanager
 def reading(connection: Connection) -> Iterator[SparkReadSession]:
     """A session with a connection's cluster, which ends with the block. Raises SourceFault."""
-    token = credentials.password(connection)
-    opened = _opened(connection, token)
+    opened = _opened(connection, credentials.password(connection))
     try:
         yield _begun(opened, connection)
     finally:
@@ -270,18 +269,14 @@ def _sign_in(opened: SparkSession, connection: Connection) -> SparkReadSession:
             opened.catalog.setCurrentCatalog(connection.database)
         row = opened.sql(BEGINNING).toArrow().to_pylist()[0]
     if not (row["composes"] and row["writes"]):
-        raise SourceFault("functions", _(NO_FUNCTIONS))
+        raise fault("functions")
     read_at = row["at"].astimezone(dt.UTC)
-    server = f"{_address(connection)}/{row['catalog']}"
+    server = f"{connection.address}/{row['catalog']}"
     return SparkReadSession(opened, connection, f"Spark {version.split()[0]}", read_at, server, row["lot"])
 
 
 def _quoted_place(relation: str) -> str:
     return ".".join(_quoted(name) for name in relation.split("."))
-
-
-def _address(connection: Connection) -> str:
-    return f"{connection.host.lower()}:{connection.port}"
 
 
 def _type(name: str) -> str:
@@ -304,10 +299,10 @@ def translating_errors(late: Callable[[], bool], *, connecting: bool = False) ->
         raise
     except Exception as error:
         if late():
-            raise SourceFault(*_out_of_time()) from None
+            raise fault("time") from None
         if not _is_of_cluster(error):
             raise
-        raise SourceFault(*_fault_of(error, connecting)) from None
+        raise _fault_of(error, connecting) from None
 
 
 def _is_of_cluster(error: Exception) -> bool:
@@ -319,45 +314,15 @@ def _is_of_cluster(error: Exception) -> bool:
     )
 
 
-def _fault_of(error: Exception, connecting: bool) -> tuple[str, str]:
+def _fault_of(error: Exception, connecting: bool) -> SourceFault:
     status, condition = _status(error), _condition(error)
     if status in ("UNAUTHENTICATED", "PERMISSION_DENIED"):
-        return "credential", _("The database refuses the user or its password. Ask an administrator.")
+        return fault("credential")
     # CANCELLED where the portal itself closed the way, as it waits no longer.
     if status in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN") and not condition:
-        return _unreachable() if connecting else _lost()
-    if condition.startswith(("INVALID_HANDLE", "OPERATION_CANCELED")):
-        return _lost()
-    if condition.startswith(
-        ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND", "CATALOG_NOT_FOUND")
-    ):
-        return "table", _("The table is not there any more, or has another name. Ask an administrator.")
-    if condition.startswith("UNRESOLVED_COLUMN"):
-        return "column", _("A column of the table is not there any more, or has another name.")
-    if condition.startswith(("UNRESOLVED_ROUTINE", "UNEXPECTED_STATIC_METHOD")):
-        return "functions", _(NO_FUNCTIONS)
-    if condition.startswith(("INSUFFICIENT_PERMISSION", "PERMISSION_DENIED")):
-        return "rights", _("The connection's user may not read this table. Ask an administrator.")
-    refused = _("The database refused the query (its code is %(code)s). Ask an administrator.")
-    return "refused", refused % {"code": condition or status}
-
-
-def _out_of_time() -> tuple[str, str]:
-    return "time", _(
-        "The database stopped the query, since it ran longer than the connection allows. Declare fewer columns, "
-        "or ask an administrator to allow more time."
-    )
-
-
-def _unreachable() -> tuple[str, str]:
-    return "unreachable", _(
-        "The database does not answer at its address, or not as encrypted as it is declared. Try again later, or ask "
-        "an administrator."
-    )
-
-
-def _lost() -> tuple[str, str]:
-    return "lost", _("The connection to the database was lost while it counted. Try again later.")
+        return fault("unreachable" if connecting else "lost")
+    names = (name for beginning, name in CONDITIONS.items() if condition.startswith(beginning))
+    return fault(next(names, "refused"), condition or status)
 
 
 def _status(error: Exception) -> str:
@@ -376,7 +341,18 @@ NO_PACKAGE = (
     "This machine has no client for Spark. Whoever runs the portal adds it for web server and workers with "
     "pip install -r dpportal/tables/connections/requirements-spark.txt."
 )
-NO_FUNCTIONS = (
+# How Spark's names for what is wrong begin, and what that is called here.
+CONDITIONS = {
+    **dict.fromkeys(("INVALID_HANDLE", "OPERATION_CANCELED"), "lost"),
+    **dict.fromkeys(
+        ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND", "CATALOG_NOT_FOUND"), "table"
+    ),
+    "UNRESOLVED_COLUMN": "column",
+    **dict.fromkeys(("UNRESOLVED_ROUTINE", "UNEXPECTED_STATIC_METHOD"), "functions"),
+    **dict.fromkeys(("INSUFFICIENT_PERMISSION", "PERMISSION_DENIED"), "rights"),
+}
+NO_FUNCTIONS = gettext_lazy(
     "The cluster has no function that composes texts, or does not let it be called (reflect), so its values would not "
     "mean what they mean in a file. Ask an administrator."
 )
+fault = partial(fault_words.fault, words={**fault_words.WORDS, "functions": NO_FUNCTIONS})

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 from django.urls import reverse
 
-from dpportal.datasets import records
-from dpportal.datasets import services as dataset_services
+from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.models import Dataset
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release

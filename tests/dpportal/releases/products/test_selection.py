@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpportal.accounts.models import User
-from dpportal.datasets import records
-from dpportal.datasets import services as dataset_services
+from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.models import Dataset
 from dpportal.platform import storage
 from dpportal.releases import services

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpportal.accounts.models import User
-from dpportal.datasets import records
-from dpportal.datasets import services as dataset_services
+from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.models import Dataset
 from dpportal.platform import storage
 from mechanisms.domain import Attribute

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from dpportal.accounts.models import User
-from dpportal.datasets import codebooks
-from dpportal.datasets import services as dataset_services
+from dpportal.datasets import codebooks, services as dataset_services
 from dpportal.operations.demonstration import FOLDER
 from dpportal.releases import execution
 from dpportal.releases.models import Release

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 from dpportal.accounts.models import User
-from dpportal.datasets import records
-from dpportal.datasets import services as dataset_services
+from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.models import Dataset
 from dpportal.platform import storage
 from dpportal.releases import drafts, execution, results, services

@@ -6,8 +6,7 @@ import datetime as dt
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from dpportal.tables import Persons, ReadOptions
 from dpportal.tables.pushdown.count_query import QuerySource, count_statement
