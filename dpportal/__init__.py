@@ -1,5 +1,6 @@
 """The web portal: Django rooms around the `mechanisms` package."""
 
-from dpportal.celery import app as celery_app
+import os
 
-__all__ = ["celery_app"]
+# Before numpy loads: the portal's matrices are small, and threads that wait for each other made plans 100 times slower.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,6 +1,7 @@
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 
+from dpportal.celery import app as celery_app  # noqa: F401 (what is sent goes by it; a process that reads files has none)
 from dpportal.platform.generic_classes import make_subscriptable
 from mechanisms.noise import guard
 

@@ -1,5 +1,6 @@
 """Settings of the portal. Everything a site changes comes from environment variables; see README.md."""
 
+import gc
 import json
 import os
 import tempfile
@@ -18,6 +19,10 @@ from dpportal.platform.data_folder import prepare
 from dpportal.platform.environment import networks, one_of, origin, positive_integer
 from dpportal.platform.keys import Keyring, former_secrets, secret
 from dpportal.platform.mail import MailServer
+
+# What is imported lives to the end. Searches for garbage went through all of it again and again, two fifths of a start;
+# once the last room is ready (`catalogue/apps.py`) there are some again, without what was imported.
+gc.disable()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = prepare(Path(os.environ.get("DPPORTAL_DATA_DIR", BASE_DIR / "data")).resolve())

@@ -24,14 +24,15 @@ POSTGRES_URL = os.environ.get("DPPORTAL_TEST_POSTGRES", "postgres://postgres@127
 REDIS_URL = os.environ.get("DPPORTAL_TEST_REDIS", "redis://127.0.0.1:6379/5")
 # Every other test is marked quick.
 NOT_QUICK = {"browser", "worker", "postgres", "spark", "clickhouse", "redis", "slow"}
-# Tests whose ids hold one of these share what takes long to make, portals, a cluster or a list of all tests; they stay
-# together in one process.
+# Tests whose ids hold one of these share what takes long to make, portals, a cluster, a list of all tests or the syntax
+# trees of the project; they stay together in one process.
 SHARED = (
     "/spark/",
     "/clickhouse/",
     "tests/browser/",
     "tests/dpportal/crashes/test_buckets.py",
     "tests/dpportal/portal_command/test_runs.py",
+    "tests/dpportal/test_architecture.py",
     "tests/dpportal/serving/test_slow_visitors.py",
     "tests/dpportal/serving/test_proxies.py",
     "tests/test_lanes.py",
@@ -66,6 +67,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if NOT_QUICK.isdisjoint(mark.name for mark in item.iter_markers()):
             item.add_marker("quick")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        # The last tests are short, so that all processes end at about the same time.
+        items.sort(key=lambda item: item.get_closest_marker("quick") is not None)
 
 
 def pytest_xdist_auto_num_workers() -> int:

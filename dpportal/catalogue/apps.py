@@ -1,3 +1,5 @@
+import gc
+
 from django.apps import AppConfig
 
 
@@ -6,3 +8,7 @@ class CatalogueConfig(AppConfig):
 
     def ready(self) -> None:
         from dpportal.catalogue import thumbnails  # noqa: F401 (a kind of job)
+
+        # The last room: what `settings` put off begins.
+        gc.freeze()
+        gc.enable()

@@ -11,7 +11,7 @@ from functools import partial
 from django.core.management import call_command
 from setproctitle import setproctitle
 
-from dpportal import celery_app
+from dpportal.celery import app as celery_app
 from dpportal.jobs import queues
 from dpportal.jobs.supervisor import Process
 

@@ -22,7 +22,7 @@ from mechanisms.domain import Categorical
 from tests.dpportal import building
 from tests.dpportal.streams.building import open_stream
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 # Rows of the table, those of each value, and blank ones; rows of the further file, and what it adds.
 ROWS, RED, BLANK = 48_611, 31_337, 4_242

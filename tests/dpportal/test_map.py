@@ -22,7 +22,7 @@ PAGES = [
     )
 ]
 # Django's own files, which know rooms and are none; and the package beside the portal, which is drawn with them.
-OUTSIDE = {"apps", "asgi", "celery", "celery_app", "management", "settings", "urls"}
+OUTSIDE = {"apps", "asgi", "celery", "management", "settings", "urls"}
 # `from dpportal.jobs.runner import …`, `from dpportal import jobs`, `from mechanisms…`.
 IMPORT = re.compile(r"^ *(?:from|import) (?:dpportal(?:\.| import )(\w+)|(mechanisms)\b)", re.MULTILINE)
 Arrow = tuple[str, str]

@@ -119,6 +119,7 @@ def _queries(name: str) -> list[str]:
     return ["", *(f"?{query}" for query in QUERIES.get(name, []))]
 
 
+@pytest.mark.slow
 def test_every_public_address_does_little(published, long, monkeypatch) -> None:
     todo = list(addresses(published, long))
     visitor, read = Client(), 0
@@ -145,6 +146,7 @@ def test_every_public_address_does_little(published, long, monkeypatch) -> None:
         assert work < MOST_CALLS and read <= MOST_NUMBERS, (name, address, work, read)
 
 
+@pytest.mark.slow
 def test_every_public_address_answers_head_as_get_without_a_body(published, stream) -> None:
     execution.publish(stream.pk, [Update(1, (4,), Period.Source.TYPED)])
     stream_services.publish(stream, stream.created_by)

@@ -28,7 +28,7 @@ from mechanisms.microdata.mechanism import Microdata
 from mechanisms.noise import Noise, NoiseLaw
 from mechanisms.noise.sum_quantiles import PlainSum, characteristic
 from mechanisms.protocol import Measurement, Mechanism, PlanError
-from tests.mechanisms.microdata.building import DOMAIN, counted, people
+from tests.mechanisms.microdata.building import DOMAIN, FITTED, counted, of_methods, people
 
 AMOUNTS = {
     Definition.PURE: ["0.000001", "0.001", "0.1", "1", "2.3", "3.7", "5.2", "7", "20", "1000"],
@@ -235,7 +235,7 @@ class Numbered(Noise):
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("loss", LOSSES[::2], ids=lambda loss: f"{loss.symbol}={float(loss.amount):g}")
-@pytest.mark.parametrize("mechanism", registry.MICRODATA, ids=lambda m: m.name)
+@pytest.mark.parametrize("mechanism", of_methods(slow=FITTED))
 def test_the_intervals_of_the_tables_of_synthetic_rows(mechanism: Microdata, loss: Loss) -> None:
     """Every published count is the true one and one number of noise, which no other count has."""
     try:

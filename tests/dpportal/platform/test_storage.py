@@ -182,6 +182,7 @@ with storage.scratch_folder() as folder:
 """
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_goes_and_what_is_in_use_stays():
     environment = {
         **os.environ,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -28,11 +28,23 @@ DOMAIN = Domain(
 NUMBERS = Domain((*DOMAIN.attributes[:3], Integer("town", lower=0, upper=1)))
 
 
-def of_methods(methods: Iterable[Microdata] = MICRODATA) -> list[Any]:
-    """Parameters of a test for each method, which is skipped where its packages are missing."""
+# What fits a mixture by hundreds of steps, some ten times for a table.
+FITTED = ("latent-classes",)
+
+
+def of_methods(methods: Iterable[Microdata] = MICRODATA, slow: Container[str] = ()) -> list[Any]:
+    """Parameters of a test for each method, which is skipped where its packages are missing.
+
+    slow: names of methods that take the test too long for the quick lane.
+    """
     return [
         pytest.param(
-            m, id=m.name, marks=[pytest.mark.skipif(bool(m.missing), reason=m.missing or "all is there")]
+            m,
+            id=m.name,
+            marks=[
+                pytest.mark.skipif(bool(m.missing), reason=m.missing or "all is there"),
+                *([pytest.mark.slow] if m.name in slow else []),
+            ],
         )
         for m in methods
     ]

@@ -18,9 +18,17 @@ from mechanisms.microdata.spending import check_tables, table_laws
 from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import PlanError
 from mechanisms.registry import MICRODATA
-from tests.mechanisms.microdata.building import DOMAIN, counted, loss, of_methods, people, skip_unless_offered
+from tests.mechanisms.microdata.building import (
+    DOMAIN,
+    FITTED,
+    counted,
+    loss,
+    of_methods,
+    people,
+    skip_unless_offered,
+)
 
-each_method = pytest.mark.parametrize("method", of_methods())
+each_method = pytest.mark.parametrize("method", of_methods(slow=FITTED))
 each_definition = pytest.mark.parametrize("definition", Definition, ids=lambda d: d.value)
 
 

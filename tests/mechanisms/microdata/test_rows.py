@@ -22,6 +22,7 @@ from mechanisms.protocol import Measurement, PlanError
 from mechanisms.registry import MICRODATA, microdata
 from tests.mechanisms.microdata.building import (
     DOMAIN,
+    FITTED,
     NUMBERS,
     counted,
     distance,
@@ -32,6 +33,7 @@ from tests.mechanisms.microdata.building import (
 )
 
 every_method = pytest.mark.parametrize("method", of_methods())
+with_fits_at_leisure = pytest.mark.parametrize("method", of_methods(slow=FITTED))
 # Those that measure tables of pairs, categories included.
 PAIRWISE = [m for m in MICRODATA if m.pairwise and not m.whole_rows]
 
@@ -43,7 +45,7 @@ def measured(
     return plan, method.measure(plan, counted(plan, people()), Noise())
 
 
-@every_method
+@with_fits_at_leisure
 def test_a_measurement_gives_the_same_rows_again(method):
     plan, measurement = measured(method)
     again = MicrodataPlan.from_json(json.loads(json.dumps(plan.to_json())))
@@ -216,7 +218,7 @@ def test_the_columns_that_tell_most_about_the_target_are_kept(method, definition
     assert len(result.margins) == 4
 
 
-@every_method
+@with_fits_at_leisure
 @pytest.mark.parametrize("definition", Definition)
 def test_columns_are_chosen_before_any_method(method, definition):
     skip_unless_offered(method, definition)

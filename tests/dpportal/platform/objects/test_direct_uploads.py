@@ -73,6 +73,7 @@ def test_a_table_that_arrives_in_parts_is_read_like_any_other(desk, store):
     assert desk.post(begun["finish"]).status_code == 404 and not DirectUpload.objects.exists()
 
 
+@pytest.mark.slow
 def test_an_origin_to_which_no_address_leads_is_refused_at_the_start(store):
     def start(origin: str) -> subprocess.CompletedProcess[str]:
         given = {**os.environ, **store.environment, "DPPORTAL_DIRECT_UPLOADS": origin}

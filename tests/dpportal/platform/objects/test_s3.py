@@ -57,6 +57,7 @@ def test_a_public_bucket_is_refused(store):
         PrivateS3Storage(**store.options, default_acl="public-read")
 
 
+@pytest.mark.slow
 def test_a_large_file_is_never_in_memory(store, tmp_path: Path):
     large = tmp_path / "table.parquet"
     with large.open("wb") as file:
