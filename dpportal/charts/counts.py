@@ -311,6 +311,7 @@ def _counts_title(*columns: str) -> str:
 
 
 def interval_caption(half_width: int | None, unit: str) -> str:
+    """What the interval of a noisy count means, or that there is none."""
     if half_width is None:
         return _("This method's error depends on the data, so no interval is drawn.")
     text = _(
