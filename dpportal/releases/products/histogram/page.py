@@ -69,7 +69,7 @@ def _finding(plan: Plan, result: Result, people: CellSum | None) -> Json:
 
 def _largest(raw: np.ndarray) -> int:
     """The first place of the largest; of an array in a file a run at a time is in memory."""
-    tops = []
+    tops: list[int] = []
     for run in runs(raw.size):
         tops.append(run.start + int(np.argmax(raw[run])))
         let_go(raw)
