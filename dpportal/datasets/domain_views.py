@@ -21,7 +21,7 @@ from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import AttributeDeclaration, Dataset, DomainVersion, Right
-from dpportal.datasets.proposals import proposed_kind
+from dpportal.datasets.proposals import common_values, proposed_kind
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.datasets.unit_form import UnitForm
@@ -191,4 +191,5 @@ def _column_shown(position: int, name: str, attribute: Attribute | None, filled:
 def cells_shown(attribute: Attribute | None) -> Json:
     to = attribute.misfits_to if attribute else None
     named = attribute.regular_labels()[to] if attribute and to is not None else ""
-    return {"strip": strip(attribute) if attribute else None, "misfits_to": named}
+    picture = strip(attribute) if attribute else None
+    return {"strip": picture, "misfits_to": named, "common": common_values(attribute)}
