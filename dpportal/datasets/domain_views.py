@@ -27,7 +27,8 @@ from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.datasets.unit_form import UnitForm
 from dpportal.platform.json_types import Json
 from dpportal.tables import UploadFault
-from mechanisms.domain import Attribute, DomainError
+from mechanisms.domain import Attribute, DomainError, Integer, Real
+from mechanisms.synthesis.bin_error import most_mean_error
 
 NEEDS_CONFIRMATION = gettext_lazy(
     "Nothing was changed: confirm first that what is taken over is public knowledge."
@@ -191,5 +192,9 @@ def _column_shown(position: int, name: str, attribute: Attribute | None, filled:
 def cells_shown(attribute: Attribute | None) -> Json:
     to = attribute.misfits_to if attribute else None
     named = attribute.regular_labels()[to] if attribute and to is not None else ""
-    picture = strip(attribute) if attribute else None
-    return {"strip": picture, "misfits_to": named, "common": common_values(attribute)}
+    return {
+        "strip": strip(attribute) if attribute else None,
+        "misfits_to": named,
+        "common": common_values(attribute),
+        "mean_error": most_mean_error(attribute) if isinstance(attribute, Integer | Real) else 0,
+    }

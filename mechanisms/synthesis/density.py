@@ -48,7 +48,7 @@ class BinDensity:
     def _slopes(self) -> Floats:
         """(2, cells): the curve's slopes at each cell's ends, in units of the cell's own mean density."""
         slopes = np.ones((2, self._counts.size))
-        line = _line(self._attribute)
+        line = cell_line(self._attribute)
         for first, stop in self._runs():
             edges = (line[first : stop + 1] - line[first]) / float(line[stop] - line[first])
             if np.diff(edges).min() < _NARROWEST:
@@ -67,8 +67,8 @@ class BinDensity:
         return [(before + 1, after) for before, after in pairwise(ends) if after - before > 2]
 
 
-def _line(attribute: Integer | Real | Date) -> Integers | Floats:
-    """Where each cell begins, and where the last one ends: whole numbers and days reach to the next one."""
+def cell_line(attribute: Integer | Real | Date) -> Integers | Floats:
+    """(cells + 1,) where each begins, and the last one ends: whole numbers and days reach to the next one."""
     if isinstance(attribute, Real):
         return np.array(attribute.all_edges)
     if isinstance(attribute, Integer):

@@ -81,8 +81,14 @@ def _columns(
     return [_ColumnValues(a, i, counts, digest, within_bins) for i, (a, counts) in enumerate(columns)]
 
 
-def _margins(domain: Domain, counts: Integers) -> list[Integers]:
-    """The people in each cell of each column."""
+def people_in_rows(domain: Domain, cells: np.ndarray) -> list[Integers]:
+    """The people in each cell of each column, of rows of cells: (n, d)."""
+    columns = zip(cells.T, domain.shape, strict=True)
+    return [np.bincount(column, minlength=size).astype(np.int64) for column, size in columns]
+
+
+def people_in_cells(domain: Domain, counts: Integers) -> list[Integers]:
+    """The people in each cell of each column, of (domain.size,) counts."""
     table = counts.reshape(domain.shape)
     every = range(table.ndim)
     margins = [table.sum(axis=tuple(other for other in every if other != axis)) for axis in every]
@@ -93,7 +99,7 @@ def _margins(domain: Domain, counts: Integers) -> list[Integers]:
 def _frames(
     domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str, chunk: int
 ) -> Iterator[pd.DataFrame]:
-    columns = _columns(domain, _margins(domain, counts), digest, within_bins)
+    columns = _columns(domain, people_in_cells(domain, counts), digest, within_bins)
     for cells in _shuffled(counts, digest, chunk):
         parts = np.unravel_index(cells, domain.shape)
         yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})

@@ -1,4 +1,4 @@
-"""What the declaration alone costs: values made from the true cells of the demonstration's table, beside the table's own.
+"""What the declaration alone costs: values made from the true cells of the demonstration's table, beside its own.
 
 No noise, so all that differs is where in its cell a value lies. Beside the declaration as it is, the same without its
 single values. `python -m tests.benchmarks.values_in_cells` prints a table for every numeric column.

@@ -8,9 +8,11 @@ import numpy as np
 
 from dpportal.charts.counts import counts_figure
 from dpportal.platform.json_types import Json
+from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.figures import as_integers, figure_json
 from mechanisms.domain import Domain
 from mechanisms.protocol import Plan, Result
+from mechanisms.synthesis.table import people_in_cells
 
 MAX_TABLE_CELLS = 2000
 
@@ -37,6 +39,7 @@ def page(plan: Plan, result: Result) -> Json:
         "table": first_cells(plan, result),
         "cells": plan.domain.size,
         "interval": half_width,
+        "bin_errors": bin_error.in_words(plan.domain, people_in_cells(plan.domain, result.counts)),
         "method": result.method,
     }
 

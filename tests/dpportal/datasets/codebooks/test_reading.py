@@ -28,9 +28,7 @@ def test_json_declares_a_number_of_codes():
 
 def test_json_declares_as_release_json_writes_it():
     declared = Integer("age", lower=0, upper=119, width=10, single_values=(0, 98))
-    content = (
-        b'{"age": {"kind": "integer", "lower": 0, "upper": 119, "width": 10, "single_values": [0, 98]}}'
-    )
+    content = b'{"age": {"kind": "integer", "lower": 0, "upper": 119, "width": 10, "single_values": [0, 98]}}'
     assert read(content, COLUMNS).attributes == (declared,)
 
 
