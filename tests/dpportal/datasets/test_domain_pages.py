@@ -37,6 +37,15 @@ def test_own_edges_are_drawn_to_scale():
     assert [(box.x, box.width) for box in boxes] == [(0, 10), (10, 90)]
 
 
+def test_single_values_are_drawn_over_their_neighbours_wide_enough_to_be_seen():
+    shown = strip(Integer("gain", True, lower=0, upper=99999, width=50000, single_values=(0, 99999)))
+    assert shown.names == ["0", "1–49999", "50000–99998", "99999", "Missing"]
+    assert [(box.label, box.single) for box in shown.boxes][-2:] == [("0", True), ("99999", True)]
+    assert [(box.x, box.width) for box in shown.boxes[-2:]] == [(0, 0.8), (93.2, 0.8)]
+    dose = strip(Real("dose", lower=0.0, upper=10.0, bins=2, single_values=(2.5,)))
+    assert [(box.x, box.width) for box in dose.boxes] == [(0, 25), (25, 25), (50, 50), (25, 0.8)]
+
+
 def test_missing_values_have_their_box_at_the_end():
     *cells, last = strip(Boolean("smoker", True)).boxes
     assert [box.missing for box in cells] == [False, False]
