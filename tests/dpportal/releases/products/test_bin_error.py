@@ -70,4 +70,4 @@ def test_the_review_says_it_before_anything_is_spent(client, dataset):
     draft = building.complete_draft(dataset)
     client.force_login(dataset.owner)
     page = client.get(reverse("releases:review", args=[draft.pk])).content.decode()
-    assert "Means, by the bins alone" in page and "off by up to 9 in age, whatever the noise" in page
+    assert "Means, by the bins alone" in page and "Off by up to 9 in age, whatever the noise" in page
