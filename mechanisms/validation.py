@@ -13,9 +13,9 @@ MAX_AMOUNT = 1000
 WITHIN_BINS = Parameter(
     name="within_bins",
     label="Values inside a bin",
-    help="Where in its bin a synthetic value lies: anywhere with equal chance, or at the middle.",
-    default="uniform",
-    choices=(("uniform", "Spread evenly over the bin"), ("midpoint", "At the middle of the bin")),
+    help="Where in its bin a synthetic value lies: as the counts of the bins beside it suggest, or at the middle.",
+    default="smooth",
+    choices=(("smooth", "As the bins beside it suggest"), ("midpoint", "At the middle of the bin")),
 )
 
 

@@ -21,7 +21,7 @@ from dpportal.datasets.domain_views import cells_shown, context_of, declared_of,
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.proposals import proposed
+from dpportal.datasets.proposals import common_values, proposed
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
 
@@ -196,6 +196,11 @@ def _declare(
     messages.success(request, text % {"count": len(attributes) or len(ignored)})
     if sharing := [attribute.name for attribute in attributes if shares_other(attribute)]:
         messages.warning(request, shared_other_text(sharing))
+    if numbers := [attribute.name for attribute in attributes if common_values(attribute)]:
+        text = _(
+            "Is one value common in %(columns)s, such as 0? Then open the column and give that value a cell of its own."
+        )
+        messages.info(request, text % {"columns": _quoted(numbers)})
     return True
 
 

@@ -9,6 +9,8 @@ from mechanisms.domain import MISSING_LABEL, Attribute, Date, Integer, Real
 MAX_BOXES = 200
 MAX_NAMES = 16
 MISSING_PERCENT = 6.0
+# A single value has no width, or next to none: its box is drawn so wide, over its neighbours.
+SINGLE_PERCENT = 0.8
 
 
 @dataclass(frozen=True)
@@ -19,11 +21,12 @@ class Box:
     x: float
     width: float
     missing: bool = False
+    single: bool = False
 
 
 @dataclass(frozen=True)
 class Strip:
-    """The boxes, how many cells one stands for at most, and the first cells' names."""
+    """The boxes, single values last; how many cells one stands for at most, and the first cells' names."""
 
     boxes: list[Box]
     cells_in_a_box: int
@@ -40,10 +43,24 @@ def strip(attribute: Attribute) -> Strip:
     labels = _labels(attribute, runs)
     places = _places(attribute, runs, room)
     boxes = [Box(label, x, width) for label, (x, width) in zip(labels, places, strict=True)]
+    if run == 1 and isinstance(attribute, Integer | Real):
+        for cell in attribute.single_cells:
+            boxes[cell] = _single(boxes[cell], room)
     if attribute.missing_cell:
         boxes.append(Box(MISSING_LABEL, room + 1, MISSING_PERCENT - 1, missing=True))
     names = [box.label for box in boxes]
-    return Strip(boxes, run, names[:MAX_NAMES], max(0, len(names) - MAX_NAMES) if run == 1 else 0)
+    return Strip(
+        sorted(boxes, key=lambda box: box.single),
+        run,
+        names[:MAX_NAMES],
+        max(0, len(names) - MAX_NAMES) if run == 1 else 0,
+    )
+
+
+def _single(box: Box, room: float) -> Box:
+    """The box of a single value, wide enough to be seen."""
+    width = max(box.width, SINGLE_PERCENT)
+    return Box(box.label, min(box.x, room - width), width, single=True)
 
 
 def _labels(attribute: Attribute, runs: list[tuple[int, int]]) -> list[str]:

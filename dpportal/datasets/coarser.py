@@ -38,7 +38,7 @@ def by_edges(finer: Integer | Real, name: str, edges: Sequence[float]) -> Attrib
     """edges: those of the finer column that stay, its bounds among them. Raises DomainError."""
     known: set[float]
     if isinstance(finer, Integer):
-        known = {finer.bounds(cell)[0] for cell in range(finer.regular_size)} | {finer.upper}
+        known = {*finer.starts, finer.upper}
         divided: Json = {"width": 1}
     else:
         known, divided = set(finer.all_edges), {"bins": 1}
@@ -49,7 +49,7 @@ def by_edges(finer: Integer | Real, name: str, edges: Sequence[float]) -> Attrib
             )
             % {"column": finer.name}
         )
-    return _of(finer, name, edges=tuple(edges), **divided)
+    return _of(finer, name, edges=tuple(edges), single_values=(), **divided)
 
 
 def by_step(finer: Date, name: str, step: str) -> Attribute:
@@ -75,7 +75,5 @@ def _place(finer: Attribute, coarser: Attribute, cell: int) -> int:
         assert isinstance(coarser, Categorical)
         return coarser.places[finer.places.index(cell)]
     assert isinstance(finer, Integer | Real | Date) and isinstance(coarser, Integer | Real | Date)
-    first: Any = finer.bounds(cell)[0]
-    return next(
-        place for place in range(coarser.regular_size - 1, -1, -1) if coarser.bounds(place)[0] <= first
-    )
+    first: Any = finer.start(cell)
+    return next(place for place in range(coarser.regular_size - 1, -1, -1) if coarser.start(place) <= first)

@@ -20,13 +20,14 @@ from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import AttributeDeclaration, Dataset, DomainVersion, Right
-from dpportal.datasets.proposals import proposed_kind
+from dpportal.datasets.proposals import common_values, proposed_kind
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.datasets.unit_form import UnitForm
 from dpportal.platform.json_types import Json
 from dpportal.tables import UploadFault
-from mechanisms.domain import Attribute, DomainError
+from mechanisms.domain import Attribute, DomainError, Integer, Real
+from mechanisms.synthesis.bin_error import most_mean_error
 
 NEEDS_CONFIRMATION = gettext_lazy(
     "Nothing was changed: confirm first that what is taken over is public knowledge."
@@ -194,4 +195,9 @@ def cells_shown(attribute: Attribute | None) -> Json:
     """The cells of a declaration to look at, and the one that values go to which fit none."""
     to = attribute.misfits_to if attribute else None
     named = attribute.regular_labels()[to] if attribute and to is not None else ""
-    return {"strip": strip(attribute) if attribute else None, "misfits_to": named}
+    return {
+        "strip": strip(attribute) if attribute else None,
+        "misfits_to": named,
+        "common": common_values(attribute),
+        "mean_error": most_mean_error(attribute) if isinstance(attribute, Integer | Real) else 0,
+    }

@@ -10,13 +10,14 @@ from typing import TypeVar
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets.labels import lines_of, with_words, wrong_values
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.out_of_domain_forms import FieldError, MisfitForm
 from dpportal.datasets.parse_options_forms import ReadingForm
-from dpportal.datasets.proposals import proposed, proposed_kind
+from dpportal.datasets.proposals import number_text, proposed, proposed_kind
 from dpportal.platform.form_types import CleanedData
 from dpportal.platform.json_types import Json
 from dpportal.tables import formats
@@ -158,6 +159,16 @@ class AttributeForm(MisfitForm):
             "Increasing, separated by spaces; the first is the lower bound and the last the upper bound."
         ),
     )
+    single_values = forms.CharField(
+        label=_("values of their own"),
+        required=False,
+        max_length=5000,
+        help_text=_(
+            "Is one value common, such as 0, or a largest value that stands for all above it? Write it here to give it "
+            "a cell of its own; separate several by spaces. Take it from a codebook or general knowledge – never from "
+            "this table."
+        ),
+    )
     step = forms.ChoiceField(
         label=_("group dates by"),
         required=False,
@@ -249,16 +260,20 @@ class AttributeForm(MisfitForm):
     def _integer(self) -> domain.Attribute:
         binning = self.cleaned_data["binning"]
         lower, upper = self._bounds(int)
-        edges = tuple(self._numbers("edges", int)) if binning == "edges" else ()
+        edges = self._edges(int) if binning == "edges" else ()
         width = self._count("width") if binning == "width" else 1
-        return domain.Integer(self.column, self._own_missing(), lower, upper, width, edges)
+        singles = self._single_values(int)
+        return domain.Integer(
+            self.column, self._own_missing(), lower, upper, width, edges, single_values=singles
+        )
 
     def _real(self) -> domain.Attribute:
         own = self.cleaned_data["binning"] == "edges"
         lower, upper = self._bounds(float)
-        edges = tuple(self._numbers("edges", float)) if own else ()
+        edges = self._edges(float) if own else ()
         bins = 1 if own else self._count("bins")
-        return domain.Real(self.column, self._own_missing(), lower, upper, bins, edges)
+        singles = self._single_values(float)
+        return domain.Real(self.column, self._own_missing(), lower, upper, bins, edges, single_values=singles)
 
     def _date(self) -> domain.Attribute:
         lower, upper = self._day("lower"), self._day("upper")
@@ -295,17 +310,27 @@ class AttributeForm(MisfitForm):
             raise FieldError(name, _("Write a whole number of at least 1."))
         return count
 
-    def _numbers(self, name: str, number: type[N]) -> list[N]:
+    def _edges(self, number: type[N]) -> tuple[N, ...]:
+        wrong = _("Write the bin edges as numbers with spaces between, such as 0 18 65 120.")
+        edges = self._numbers("edges", number, wrong)
+        if not edges:
+            raise FieldError("edges", wrong)
+        return tuple(edges)
+
+    def _single_values(self, number: type[N]) -> tuple[N, ...]:
+        wrong = _("Write these values as numbers of this kind with spaces between, such as 0 99999.")
+        values = self._numbers("single_values", number, wrong)
+        lower, upper = self._bounds(number)
+        if not all(lower <= value <= upper for value in values):
+            raise FieldError("single_values", _("Values of their own must lie within the bounds."))
+        return tuple(sorted(set(values)))
+
+    def _numbers(self, name: str, number: type[N], wrong: str | Promise) -> list[N]:
         words = self.cleaned_data[name].replace(",", " ").replace(";", " ").split()
         try:
-            numbers = [number(word) for word in words]
+            return [number(word) for word in words]
         except (ValueError, OverflowError):
-            numbers = []
-        if not numbers:
-            raise FieldError(
-                name, _("Write the bin edges as numbers with spaces between, such as 0 18 65 120.")
-            )
-        return numbers
+            raise FieldError(name, wrong) from None
 
     def _day(self, name: str) -> date:
         field = forms.DateField(input_formats=["%Y-%m-%d"])
@@ -334,4 +359,6 @@ def initial_of(attribute: domain.Attribute | None, name: str) -> Json:
         values["edges"] = " ".join(map(str, edges))
         by_value = isinstance(attribute, domain.Integer) and attribute.width == 1
         values["binning"] = "edges" if edges else "per_value" if by_value else "width"
+    if isinstance(attribute, domain.Integer | domain.Real):
+        values["single_values"] = " ".join(number_text(value) for value in attribute.single_values)
     return values

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -15,6 +16,9 @@ from mechanisms.domain.attribute import Attribute
 
 STEPS = ("day", "week", "month", "quarter", "year")
 MAX_OWN_EDGES = 10_000
+MAX_SINGLE_VALUES = 100
+# Of more bins the edges are not all computed only to count them.
+MAX_LISTED_BINS = 10**6
 # Leaves room in 64 bits for the width of any bin.
 MAX_INTEGER = 10**18
 
@@ -34,8 +38,47 @@ class _Bounded(Attribute):
     def ordered(self) -> bool:
         return True
 
+    def bounds(self, cell: int) -> tuple[Any, Any]:
+        """Where a cell begins and ends."""
+        raise TypeError("a bounded column is always one of its kinds")
+
+    def start(self, cell: int) -> Any:
+        """The least value of a cell."""
+        return self.bounds(cell)[0]
+
     def to_json(self) -> dict[str, object]:
         return {**super().to_json(), "lower": self.lower, "upper": self.upper}
+
+
+@dataclass(frozen=True)
+class _Numeric(_Bounded):
+    """A column of numbers, in bins and in single values that have a cell of their own.
+
+    single_values: such as 0 or a top code, rising. The bin that holds one is divided into what is below it, the value
+    itself and what is above it, so cells keep their order. They are declared, never found in data.
+    """
+
+    single_values: tuple[Any, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        values = self.single_values
+        few = len(values) <= MAX_SINGLE_VALUES
+        self._require(few, f"give at most {MAX_SINGLE_VALUES} values a cell of their own.")
+        within = all(self.lower <= value <= self.upper for value in values)
+        self._require(within, "values of their own must lie within the bounds.")
+        rising = not any(a >= b for a, b in pairwise(values))
+        self._require(rising, "give each value of its own once, in rising order.")
+
+    @cached_property
+    def single_cells(self) -> tuple[int, ...]:
+        """The cells of single values, in order."""
+        cells = range(self.regular_size)
+        return tuple(bisect_left(cells, value, key=self.start) for value in self.single_values)
+
+    def to_json(self) -> dict[str, object]:
+        singles = {"single_values": list(self.single_values)} if self.single_values else {}
+        return {**super().to_json(), **singles}
 
     def _check_edges(self, edges: Sequence[float]) -> None:
         if not edges:
@@ -49,7 +92,7 @@ class _Bounded(Attribute):
 
 
 @dataclass(frozen=True)
-class Integer(_Bounded):
+class Integer(_Numeric):
     """Whole numbers lower..upper in bins: `width` values each (1: a cell per value), or own `edges`.
 
     Own edges e_0 < ... < e_k: bin i holds e_i <= x < e_{i+1}, the last bin also e_k. They span the bounds.
@@ -70,17 +113,33 @@ class Integer(_Bounded):
 
     @property
     def regular_size(self) -> int:
-        if self.edges:
-            return len(self.edges) - 1
-        return -(-(self.upper - self.lower + 1) // self.width)
+        return len(self._bin_starts) + len(self._parted)
+
+    @cached_property
+    def _bin_starts(self) -> Sequence[int]:
+        """The first whole number of each bin, as if no value were single."""
+        return self.edges[:-1] or range(self.lower, self.upper + 1, self.width)
+
+    @cached_property
+    def _parted(self) -> tuple[int, ...]:
+        """Where single values begin a cell that is not a bin's beginning, or the rest of their bin does."""
+        ends = {start for value in self.single_values for start in (value, value + 1) if start <= self.upper}
+        return tuple(sorted(start for start in ends if start not in self._bin_starts))
+
+    @cached_property
+    def starts(self) -> Sequence[int]:
+        """The first whole number of each cell, rising."""
+        return tuple(sorted((*self._bin_starts, *self._parted))) if self._parted else self._bin_starts
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all cells but the last hold equally many whole numbers."""
+        return not (self.edges or self._parted)
 
     def bounds(self, cell: int) -> tuple[int, int]:
-        """First and last whole number of a bin."""
-        if self.edges:
-            last = cell == len(self.edges) - 2
-            return self.edges[cell], self.edges[cell + 1] - (0 if last else 1)
-        first = self.lower + cell * self.width
-        return first, min(first + self.width - 1, self.upper)
+        """First and last whole number of a cell."""
+        last = cell == self.regular_size - 1
+        return self.starts[cell], self.upper if last else self.starts[cell + 1] - 1
 
     def regular_labels(self) -> list[str]:
         pairs = map(self.bounds, range(self.regular_size))
@@ -91,10 +150,10 @@ class Integer(_Bounded):
 
 
 @dataclass(frozen=True)
-class Real(_Bounded):
+class Real(_Numeric):
     """Numbers lower..upper in `bins` of equal width, or own `edges`.
 
-    Bins are closed on the left, the last one on both sides.
+    Bins are closed on the left, the last one on both sides; a bin after a single value is open there.
     """
 
     lower: float = 0.0
@@ -109,6 +168,8 @@ class Real(_Bounded):
         self._require(self.lower != self.upper, "the upper bound must be above the lower bound.")
         super().__post_init__()
         self._require(self.bins >= 1, "declare at least 1 bin.")
+        listed = self.bins <= MAX_LISTED_BINS or not self.single_values
+        self._require(listed, f"beside values of their own declare at most {MAX_LISTED_BINS:,} bins.")
         self._check_edges(self.edges)
         # Neighbouring doubles are farthest apart at the larger bound; edges two of them apart stay apart when rounded.
         spacing = math.ulp(max(abs(self.lower), abs(self.upper)))
@@ -117,41 +178,71 @@ class Real(_Bounded):
 
     @property
     def regular_size(self) -> int:
-        return len(self.edges) - 1 if self.edges else self.bins
+        return len(self.all_edges) - 1 if self.edges or self.single_values else self.bins
+
+    @cached_property
+    def _bin_edges(self) -> tuple[float, ...]:
+        """Every bin's lower edge and the upper bound, as if no value were single."""
+        return self.edges or tuple(map(self._equal_edge, range(self.bins + 1)))
 
     @cached_property
     def all_edges(self) -> tuple[float, ...]:
-        """Every bin's lower edge and the upper bound, rising: the one list that counting, labels and intervals use."""
-        return self.edges or tuple(map(self._equal_edge, range(self.bins + 1)))
+        """The least number of every cell and the upper bound: the one list that counting, labels and intervals use.
+
+        The cell above a single value begins at the next double; a single upper bound stands twice, the last cell alone.
+        """
+        if not self.single_values:
+            return self._bin_edges
+        apart = {edge for value in self.single_values for edge in (value, math.nextafter(value, math.inf))}
+        least = {*self._bin_edges[:-1], *(edge for edge in apart if edge <= self.upper)}
+        return (*sorted(least), self.upper)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all cells are equally wide."""
+        return not (self.edges or self.single_values)
 
     def _equal_edge(self, place: int) -> float:
         """The exact decimal of the typed bounds, rounded once: 23 steps of 0.1 above 4.0 are 6.3, as a file says it."""
         lower, upper = Fraction(repr(self.lower)), Fraction(repr(self.upper))
         return float(lower + (upper - lower) * place / self.bins)
 
+    def start(self, cell: int) -> float:
+        return self.all_edges[cell]
+
     def bounds(self, cell: int) -> tuple[float, float]:
-        """Lower and upper edge of a bin."""
-        return self.all_edges[cell], self.all_edges[cell + 1]
+        """Lower and upper edge of a cell, the same of a single value; the cell above that begins beyond the edge."""
+        if cell in self.single_cells:
+            return self.all_edges[cell], self.all_edges[cell]
+        lower = cell - 1 if cell - 1 in self.single_cells else cell
+        return self.all_edges[lower], self.all_edges[cell + 1]
 
     def regular_labels(self) -> list[str]:
-        return [f"{a} to {b}" for a, b in pairwise(self._written_edges())]
+        written = self._written_edges()
+        return [self._label(cell, written) for cell in range(self.regular_size)]
 
-    def _written_edges(self) -> list[str]:
+    def _label(self, cell: int, written: dict[float, str]) -> str:
+        lower, upper = (written[edge] for edge in self.bounds(cell))
+        if cell in self.single_cells:
+            return lower
+        return f"above {lower} to {upper}" if cell - 1 in self.single_cells else f"{lower} to {upper}"
+
+    def _written_edges(self) -> dict[float, str]:
         """The edges in as many digits as tell them apart, at least ten; seventeen always do.
 
         Between bins of equal width one that needs more is rounded, to a thousandth of the width: thirds are 0.3333.
         """
+        edges = sorted({*self._bin_edges, *self.single_values})
         for digits in range(10, 18):
-            written = [f"{edge:.{digits}g}" for edge in self.all_edges]
-            if len(set(written)) == len(written):
+            written = {edge: f"{edge:.{digits}g}" for edge in edges}
+            if len(set(written.values())) == len(edges):
                 break
         if self.edges or digits > 10:
             return written
         decimals = max(0, 3 - math.floor(math.log10((self.upper - self.lower) / self.bins)))
-        for place in range(1, self.bins):
-            edge = self.all_edges[place]
-            if float(written[place]) != edge:
-                written[place] = f"{round(edge, decimals):.10g}"
+        for edge in {*self._bin_edges[1:-1]} - {*self.single_values}:
+            if float(written[edge]) != edge:
+                written[edge] = f"{round(edge, decimals):.10g}"
         return written
 
     def to_json(self) -> dict[str, object]:

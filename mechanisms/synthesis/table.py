@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from mechanisms.arrays import Flags, Floats, Integers, runs, summed
+from mechanisms.arrays import Flags, Floats, Integers, let_go, runs, summed
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.noise import repeatable
+from mechanisms.synthesis.density import BinDensity
+from mechanisms.validation import WITHIN_BINS
 
-WITHIN_BINS = ("uniform", "midpoint")
+SMOOTH, MIDPOINT = (key for key, _label in WITHIN_BINS.choices)
 # Beyond so many rows they are made in order of their cells, so that memory does not grow with the people.
 MAX_SHUFFLED = 2**22
 # A frame of rows of cells holds no more than so many rows, and values in all.
@@ -24,11 +26,11 @@ _MAX_DECIMALS = 15
 
 
 def rows(
-    domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str = "uniform", chunk: int = 100_000
+    domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str = SMOOTH, chunk: int = 100_000
 ) -> Iterator[pd.DataFrame]:
     """One row per counted person, shuffled up to MAX_SHUFFLED rows, else in cell order; in frames of `chunk` rows.
 
-    counts: (domain.size,) integers >= 0. digest: 32 public bytes. within_bins: "uniform" or "midpoint".
+    counts: (domain.size,) integers >= 0. digest: 32 public bytes. within_bins: one of WITHIN_BINS.
     The rows depend on these alone, not on `chunk`. Columns are the domain's, in its order: categories as
     string, booleans as boolean, whole numbers as Int64, reals as float64, dates as datetime64[s]; the cell
     for missing values gives nulls. Without rows there is one empty frame with the same columns.
@@ -45,12 +47,12 @@ def _check(domain: Domain, counts: np.ndarray, within_bins: str) -> None:
         raise ValueError(f"counts must have shape {(domain.size,)}, got {counts.shape}")
     if counts.min() < 0:
         raise ValueError("counts must not be negative")
-    if within_bins not in WITHIN_BINS:
-        raise ValueError(f"within_bins must be one of {', '.join(WITHIN_BINS)}, got {within_bins!r}")
+    if within_bins not in (SMOOTH, MIDPOINT):
+        raise ValueError(f"within_bins must be one of {SMOOTH}, {MIDPOINT}, got {within_bins!r}")
 
 
 def rows_of_cells(
-    domain: Domain, cells: np.ndarray, digest: bytes, within_bins: str = "uniform", chunk: int | None = None
+    domain: Domain, cells: np.ndarray, digest: bytes, within_bins: str = SMOOTH, chunk: int | None = None
 ) -> Iterator[pd.DataFrame]:
     """One row per row of cells, shuffled or in their order, in frames as `rows` makes them.
 
@@ -60,21 +62,44 @@ def rows_of_cells(
     """
     if cells.ndim != 2 or cells.shape[1] != len(domain.attributes):
         raise ValueError(f"cells must have shape (rows, {len(domain.attributes)}), got {cells.shape}")
-    columns, order = _columns(domain, digest, within_bins), _order(len(cells), digest)
+    people = [
+        np.bincount(cells[:, place], minlength=size).astype(np.int64)
+        for place, size in enumerate(domain.shape)
+    ]
+    columns, order = _columns(domain, people, digest, within_bins), _order(len(cells), digest)
     chunk = chunk or min(FRAME_ROWS, FRAME_VALUES // len(columns))
     for start in range(0, max(len(cells), 1), chunk):
         parts = cells[order[start : start + chunk]].T
         yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})
 
 
-def _columns(domain: Domain, digest: bytes, within_bins: str) -> list[_ColumnValues]:
-    return [_ColumnValues(a, i, digest, within_bins) for i, a in enumerate(domain.attributes)]
+def _columns(
+    domain: Domain, people: Sequence[Integers], digest: bytes, within_bins: str
+) -> list[_ColumnValues]:
+    """people: in each cell of each column."""
+    columns = zip(domain.attributes, people, strict=True)
+    return [_ColumnValues(a, i, counts, digest, within_bins) for i, (a, counts) in enumerate(columns)]
+
+
+def people_in_rows(domain: Domain, cells: np.ndarray) -> list[Integers]:
+    """The people in each cell of each column, of rows of cells: (n, d)."""
+    columns = zip(cells.T, domain.shape, strict=True)
+    return [np.bincount(column, minlength=size).astype(np.int64) for column, size in columns]
+
+
+def people_in_cells(domain: Domain, counts: Integers) -> list[Integers]:
+    """The people in each cell of each column, of (domain.size,) counts."""
+    table = counts.reshape(domain.shape)
+    every = range(table.ndim)
+    margins = [table.sum(axis=tuple(other for other in every if other != axis)) for axis in every]
+    let_go(counts)
+    return margins
 
 
 def _frames(
     domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str, chunk: int
 ) -> Iterator[pd.DataFrame]:
-    columns = _columns(domain, digest, within_bins)
+    columns = _columns(domain, people_in_cells(domain, counts), digest, within_bins)
     for cells in _shuffled(counts, digest, chunk):
         parts = np.unravel_index(cells, domain.shape)
         yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})
@@ -118,12 +143,19 @@ def _cells(counts: np.ndarray, chunk: int) -> Iterator[Integers]:
 
 
 class _ColumnValues:
-    """Turns the cells of one attribute into values; takes one number of its own stream per row."""
+    """Turns the cells of one attribute into values; takes one number of its own stream per row.
 
-    def __init__(self, attribute: Attribute, index: int, digest: bytes, within_bins: str) -> None:
+    people: (attribute.size,) in each cell.
+    """
+
+    def __init__(
+        self, attribute: Attribute, index: int, people: Integers, digest: bytes, within_bins: str
+    ) -> None:
         self.name = attribute.name
         self._attribute = attribute
-        self._midpoint = within_bins == "midpoint"
+        self._density: BinDensity | None = None
+        if isinstance(attribute, Integer | Real | Date) and within_bins == SMOOTH:
+            self._density = BinDensity(attribute, people[: attribute.regular_size])
         self._stream = repeatable(hashlib.sha256(digest + index.to_bytes(4, "big")).digest())
         self._labels = _label_array(attribute) if isinstance(attribute, Categorical | Boolean) else None
 
@@ -131,9 +163,12 @@ class _ColumnValues:
         """cells: (m,) cells of this attribute. Returns a pandas array of m values."""
         if self._labels is not None:
             return self._labels.take(cells)
-        within = np.full(cells.size, 0.5) if self._midpoint else self._stream.random(cells.size)
         missing = cells == self._attribute.regular_size
-        return _numbers(self._attribute, np.where(missing, 0, cells), within, missing)
+        regular = np.where(missing, 0, cells)
+        within = np.full(cells.size, 0.5)
+        if self._density:
+            within = self._density.shares(regular, self._stream.random(cells.size))
+        return _numbers(self._attribute, regular, within, missing)
 
 
 def _label_array(attribute: Attribute) -> ExtensionArray:
@@ -186,15 +221,21 @@ def _dates(attribute: Date, cells: np.ndarray, within: np.ndarray, missing: np.n
 
 
 def _reals(attribute: Real, cells: Integers, within: Floats, missing: Flags) -> Floats:
-    """Values rounded down to a few digits more than the bin's width shows, and kept inside the bin."""
+    """Values rounded down to a few digits more than the bin's width shows, and kept inside the bin.
+
+    Beside a single value they are rounded up, since it is not in the bin above it.
+    """
     lower, upper = _bounds(attribute, cells, "float64")
+    first = np.array(attribute.all_edges)[cells]
     grid = 10.0 ** _decimals(upper - lower)
     values: Floats = np.floor((lower + within * (upper - lower)) * grid) / grid
-    values = np.clip(values, lower, np.nextafter(upper, lower))
+    values = np.where(values < first, np.minimum((np.floor(lower * grid) + 1) / grid, upper), values)
+    values = np.clip(values, first, np.maximum(first, np.nextafter(upper, lower)))
     values[missing] = np.nan
     return values
 
 
 def _decimals(width: Floats) -> Floats:
-    decimals: Floats = np.clip(_DIGITS_IN_BIN - np.floor(np.log10(width)), 0, _MAX_DECIMALS)
+    digits = np.log10(width, out=np.zeros_like(width), where=width > 0)
+    decimals: Floats = np.clip(_DIGITS_IN_BIN - np.floor(digits), 0, _MAX_DECIMALS)
     return decimals

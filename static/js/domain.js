@@ -6,7 +6,9 @@
 
    Where misfits go, inside [data-misfit], works like the binning. A yes-or-no column begins closed and numbers
    begin open; a list of categories asks. data-settled="integer real date": hidden for these kinds while the box
-   inside [data-missing] is ticked, since then all that can be missing has its cell. */
+   inside [data-missing] is ticked, since then all that can be missing has its cell.
+
+   A button with data-single-value="0" writes its value into the field of values that have a cell of their own. */
 "use strict";
 {
   const chosen = (form, group) => form.querySelector(`[data-${group}] input:checked`)?.value;
@@ -48,5 +50,12 @@
     if (!forms().includes(form)) return;
     if (event.target.name === "kind") begin(form);
     arrange(form);
+  });
+  document.addEventListener("click", (event) => {
+    const value = event.target.closest("[data-single-value]")?.dataset.singleValue;
+    const field = event.target.closest("form")?.elements.single_values;
+    if (value === undefined || !field) return;
+    field.value = `${field.value} ${value}`.trim();
+    field.dispatchEvent(new Event("input", { bubbles: true }));
   });
 }

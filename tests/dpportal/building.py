@@ -119,7 +119,7 @@ def complete_draft(dataset: Dataset, amount: str = "0.1") -> Release:
         title="Colours by age",
         columns=["colour", "age"],
         mechanism="laplace-histogram",
-        parameters={"within_bins": "uniform"},
+        parameters={"within_bins": "smooth"},
         amount=Decimal(amount),
         people=ROWS,
     )

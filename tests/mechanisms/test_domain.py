@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
+from typing import Any
 
 import pytest
 
@@ -22,7 +24,9 @@ AGE = Integer("age", lower=17, upper=90, width=10)
 WEIGHT = Real("weight", lower=0.0, upper=1.0, bins=4)
 ADMITTED = Date("admitted", lower=dt.date(2024, 1, 15), upper=dt.date(2024, 3, 10))
 INSURED = Boolean("insured", missing_cell=True)
-ALL = [SEX, AGE, WEIGHT, ADMITTED, INSURED]
+GAIN = Integer("gain", lower=0, upper=99999, width=5000, single_values=(0, 99999))
+DOSE = Real("dose", True, lower=0.0, upper=9.0, edges=(0.0, 1.5, 9.0), single_values=(0.0, 2.5))
+ALL = [SEX, AGE, WEIGHT, ADMITTED, INSURED, GAIN, DOSE]
 
 
 def test_other_is_added_to_declared_values() -> None:
@@ -85,6 +89,49 @@ def test_own_real_edges_are_the_bins() -> None:
     assert [attribute.bounds(i) for i in range(attribute.size)] == [(0.0, 1.5), (1.5, 9.0)]
 
 
+def test_single_values_part_the_bins_that_hold_them() -> None:
+    gain = Integer("gain", True, lower=0, upper=99, width=50, single_values=(0, 60, 99))
+    assert gain.labels() == ["0", "1–49", "50–59", "60", "61–98", "99", "Missing"]
+    assert gain.single_cells == (0, 3, 5)
+    assert [gain.bounds(cell) for cell in (0, 1, 5)] == [(0, 0), (1, 49), (99, 99)]
+
+
+def test_a_single_value_that_has_a_cell_already_adds_none() -> None:
+    ages = Integer("age", lower=0, upper=9, single_values=(0, 9))
+    assert (ages.size, ages.single_cells, ages.is_even) == (10, (0, 9), True)
+
+
+def test_single_real_values_part_the_bins_that_hold_them() -> None:
+    dose = Real("dose", lower=0.0, upper=10.0, bins=2, single_values=(0.0, 2.5, 10.0))
+    labels = ["0", "above 0 to 2.5", "2.5", "above 2.5 to 5", "5 to 10", "10"]
+    assert (dose.labels(), dose.single_cells) == (labels, (0, 2, 5))
+    assert [dose.bounds(cell) for cell in (1, 2, 5)] == [(0.0, 2.5), (2.5, 2.5), (10.0, 10.0)]
+    assert dose.all_edges == (0.0, 5e-324, 2.5, math.nextafter(2.5, 3), 5.0, 10.0, 10.0)
+
+
+def test_cells_beside_single_values_are_numbered_without_listing_them() -> None:
+    wide = Integer("x", lower=0, upper=10**18, single_values=(0, 10**18))
+    assert (wide.regular_size, wide.is_even) == (10**18 + 1, True)
+    assert Integer("x", lower=0, upper=10**18, width=2, single_values=(6,)).regular_size == 5 * 10**17 + 2
+
+
+@pytest.mark.parametrize(
+    ("attribute", "fields", "message"),
+    [
+        (Integer, {"lower": 0, "upper": 9, "single_values": (10,)}, "within the bounds"),
+        (Integer, {"lower": 0, "upper": 9, "single_values": (3, 3)}, "once, in rising order"),
+        (Integer, {"lower": 0, "upper": 999, "single_values": tuple(range(101))}, "at most 100 values"),
+        (Real, {"single_values": (math.nan,)}, "within the bounds"),
+        (Real, {"bins": 10**7, "single_values": (0.5,)}, "at most 1,000,000 bins"),
+    ],
+)
+def test_single_values_that_cannot_be_cells_are_refused(
+    attribute: type[Attribute], fields: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(DomainError, match=message):
+        attribute("x", **fields)
+
+
 @pytest.mark.parametrize(
     ("step", "labels"),
     [
@@ -140,12 +187,12 @@ def test_a_projection_keeps_the_order_asked_for() -> None:
     assert Domain((SEX, AGE, INSURED)).project(["insured", "sex"]).names == ("insured", "sex")
 
 
-@pytest.mark.parametrize("attribute", ALL, ids=lambda a: a.kind)
+@pytest.mark.parametrize("attribute", ALL, ids=lambda a: a.name)
 def test_labels_are_as_many_as_cells(attribute: Attribute) -> None:
     assert len(attribute.labels()) == attribute.size
 
 
-@pytest.mark.parametrize("attribute", ALL, ids=lambda a: a.kind)
+@pytest.mark.parametrize("attribute", ALL, ids=lambda a: a.name)
 def test_json_brings_an_attribute_back(attribute: Attribute) -> None:
     assert attribute_from_json(json.loads(json.dumps(attribute.to_json()))) == attribute
 

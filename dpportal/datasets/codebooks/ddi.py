@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml.common import DefusedXmlException
@@ -12,6 +13,8 @@ from dpportal.datasets.codebooks import ranges
 from dpportal.datasets.codebooks.faults import CodebookError
 from dpportal.datasets.codebooks.model import MISSING_CODES, categories
 from dpportal.platform.json_types import Json
+from mechanisms.domain import MAX_SINGLE_VALUES
+from mechanisms.number_text import number_written
 
 
 def read(content: bytes) -> Json:
@@ -37,7 +40,10 @@ def _entry(variable: Element) -> Json | None:
     if pairs and variable.get("intrvl") != "contin":
         return categories([code for code, _label in pairs], [label for _code, label in pairs])
     stated = variable.find("{*}valrng/{*}range")
-    return None if stated is None else _range(stated.get("min"), stated.get("max"))
+    if stated is None:
+        return None
+    # A code without a label may be listed because the data hold it.
+    return _range(stated.get("min"), stated.get("max"), [code for code, label in pairs if label])
 
 
 def _is_missing(category: Element) -> bool:
@@ -52,10 +58,15 @@ def _text(parent: Element, name: str) -> str:
     return (parent.findtext(f"{{*}}{name}") or "").strip()
 
 
-def _range(lower: str | None, upper: str | None) -> Json | None:
+def _range(lower: str | None, upper: str | None, labelled: Sequence[str]) -> Json | None:
+    """Bounds, and the codes within them that have a label on a continuous scale, such as 0 for none: single values."""
     if not (lower and upper):
         return None
     try:
-        return ranges.integer(int(lower), int(upper))
+        entry = ranges.integer(int(lower), int(upper))
     except ValueError:
-        return ranges.real(float(lower), float(upper))
+        entry = ranges.real(float(lower), float(upper))
+    number = type(entry["lower"])
+    written = {code for code in map(number_written, labelled) if code is not None and number(code) == code}
+    singles = sorted(number(code) for code in written if entry["lower"] <= code <= entry["upper"])
+    return {**entry, "single_values": singles} if 0 < len(singles) <= MAX_SINGLE_VALUES else entry

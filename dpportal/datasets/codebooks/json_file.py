@@ -63,7 +63,7 @@ def _fits(kind: str, key: str, value: object) -> bool:
     bound = {"integer": _is_integer, "real": _is_number}.get(kind, _is_text)
     if key in ("lower", "upper"):
         return bound(value)
-    if key == "edges":
+    if key in ("edges", "single_values"):
         return isinstance(value, list) and all(map(bound, value))
     if key in ("values", "words"):
         return isinstance(value, list) and all(map(_is_text, value))

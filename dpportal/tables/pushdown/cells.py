@@ -68,9 +68,10 @@ def search(
 ) -> list[Expr]:
     """Expressions that in turn lead to a value's bin (see `SqlDialect.search`); none where nothing is to search."""
     if isinstance(attribute, Real):
-        return dialect.search(value, attribute.all_edges, "double", earlier, even=not attribute.edges)
-    if isinstance(attribute, Integer) and attribute.edges:
-        return dialect.search(value, attribute.edges, "bigint", earlier, even=False)
+        return dialect.search(value, attribute.all_edges, "double", earlier, even=attribute.is_even)
+    if isinstance(attribute, Integer) and not attribute.is_even:
+        edges = (*attribute.starts, attribute.upper)
+        return dialect.search(value, edges, "bigint", earlier, even=False)
     return []
 
 
@@ -94,7 +95,7 @@ def cell_of(attribute: Attribute, dialect: SqlDialect, value: Expr, label: Expr)
         label = exp.Coalesce(this=label, expressions=[_cell(attribute.other)])
     elif isinstance(attribute, Boolean):
         label = value
-    elif isinstance(attribute, Date) or (isinstance(attribute, Integer) and not attribute.edges):
+    elif isinstance(attribute, Date) or (isinstance(attribute, Integer) and attribute.is_even):
         label = _bin(attribute, dialect, value)
     return exp.case().when(value.is_(exp.null()), missing).else_(exp.cast(label, "bigint"))
 

@@ -331,7 +331,7 @@ def _range_in_words(attribute: Attribute, labels: list[str], start: int, stop: i
     if isinstance(attribute, Integer) and stop <= attribute.regular_size:
         return f"{attribute.name} {attribute.bounds(start)[0]}–{attribute.bounds(stop - 1)[1]}"
     if attribute.kind == "real" and stop <= attribute.regular_size:
-        ends = labels[start].split(" to ")[0], labels[stop - 1].split(" to ")[1]
-        return f"{attribute.name} {ends[0]} to {ends[1]}"
+        lower, upper = labels[start].partition(" to ")[0], labels[stop - 1].rpartition(" to ")[2]
+        return f"{attribute.name} {lower} to {upper}"
     joint = " to " if attribute.ordered or isinstance(attribute, Date) else " through "
     return f"{attribute.name} {labels[start]}{joint}{labels[stop - 1]}"

@@ -149,6 +149,14 @@ def test_real_edges_are_those_of_the_finer_column():
         by_edges(finer, "rich", (0.0, 0.25, 1.0))
 
 
+def test_single_values_go_with_the_groups_that_hold_them():
+    gain = Integer("gain", lower=0, upper=99, width=10, single_values=(0, 25), closed=True, misfits_to=3)
+    groups = by_edges(gain, "group", (0, 1, 25, 99))
+    assert groups.labels() == ["0", "1–24", "25–99"] and groups.misfits_to == 1
+    dose = Real("dose", lower=0.0, upper=9.0, bins=3, single_values=(0.0,))
+    assert by_edges(dose, "group", (0.0, 3.0, 9.0)).labels() == ["0 to 3", "3 to 9"]
+
+
 def test_a_copy_and_a_new_version_keep_the_order(dataset):
     services.declare(dataset, "warm", by_groups(COLOURS, "warm", ("warm", "cold", "cold")))
     version = dataset.current_domain()

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from dpportal.datasets import services
 from dpportal.datasets.cell_strip import MAX_BOXES, strip
+from dpportal.datasets.proposals import common_values
 from dpportal.releases.models import Release
 from mechanisms.domain import Boolean, Categorical, Date, Integer, Real
 from tests.dpportal import building
@@ -34,6 +35,15 @@ def test_equal_bins_are_equal_boxes():
 def test_own_edges_are_drawn_to_scale():
     boxes = strip(Real("dose", lower=0.0, upper=10.0, edges=(0.0, 1.0, 10.0))).boxes
     assert [(box.x, box.width) for box in boxes] == [(0, 10), (10, 90)]
+
+
+def test_single_values_are_drawn_over_their_neighbours_wide_enough_to_be_seen():
+    shown = strip(Integer("gain", True, lower=0, upper=99999, width=50000, single_values=(0, 99999)))
+    assert shown.names == ["0", "1–49999", "50000–99998", "99999", "Missing"]
+    assert [(box.label, box.single) for box in shown.boxes][-2:] == [("0", True), ("99999", True)]
+    assert [(box.x, box.width) for box in shown.boxes[-2:]] == [(0, 0.8), (93.2, 0.8)]
+    dose = strip(Real("dose", lower=0.0, upper=10.0, bins=2, single_values=(2.5,)))
+    assert [(box.x, box.width) for box in dose.boxes] == [(0, 25), (25, 25), (50, 50), (25, 0.8)]
 
 
 def test_missing_values_have_their_box_at_the_end():
@@ -69,6 +79,62 @@ def test_the_live_picture_draws_what_is_typed_and_saves_nothing(desk, dataset):
     assert "20 cells" in page
     assert page.count("<rect") == 20
     assert dataset.current_domain().domain().shape == (4, 10)
+
+
+GAIN = {"kind": "integer", "lower": "0", "upper": "99999", "binning": "width", "width": "5000"}
+
+
+def test_common_values_are_asked_about_until_they_have_a_cell(desk, dataset):
+    address = reverse("datasets:column_cells", args=[dataset.pk, 1])
+    page = desk.post(address, GAIN).content.decode()
+    assert "20 cells" in page and "Is 0 common?" in page and "Is 99999 common?" in page
+    page = desk.post(address, GAIN | {"single_values": "99999, 0"}).content.decode()
+    assert "22 cells" in page and "<title>95000–99998</title>" in page and "common?" not in page
+
+
+@pytest.mark.parametrize(
+    ("attribute", "asked"),
+    [
+        (Integer("x", lower=0, upper=119, width=5), ["0"]),
+        (Integer("x", lower=0, upper=99), []),
+        (Integer("x", lower=1, upper=99, width=10), ["99"]),
+        (Real("x", lower=-5.0, upper=100000.0, bins=20), ["0", "100000"]),
+        (Real("x", lower=0.0, upper=1.0, bins=4, single_values=(0.0,)), []),
+        (Boolean("x"), []),
+    ],
+)
+def test_what_is_asked_about_follows_from_the_declaration(attribute, asked):
+    assert common_values(attribute) == asked
+
+
+def test_single_values_are_saved_and_shown_again(desk, dataset):
+    address = reverse("datasets:column", args=[dataset.pk, 1])
+    assert desk.post(address, GAIN | {"single_values": "0 99999"}).status_code == 302
+    declared = dataset.current_domain().domain().attributes[1]
+    assert declared == Integer("age", lower=0, upper=99999, width=5000, single_values=(0, 99999))
+    assert 'value="0 99999"' in desk.get(address).content.decode()
+    dose = {
+        "kind": "real",
+        "lower": "0",
+        "upper": "2",
+        "binning": "width",
+        "bins": "4",
+        "single_values": "0.25",
+    }
+    assert desk.post(address, dose).status_code == 302
+    assert dataset.current_domain().domain().attributes[1].labels()[:3] == [
+        "0 to 0.25",
+        "0.25",
+        "above 0.25 to 0.5",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "reason"), [("zero", "Write these values as numbers"), ("100000", "must lie within the bounds")]
+)
+def test_single_values_that_are_none_are_refused_beside_their_field(desk, dataset, typed, reason):
+    answer = desk.post(reverse("datasets:column", args=[dataset.pk, 1]), GAIN | {"single_values": typed})
+    assert answer.status_code == 422 and reason in answer.content.decode()
 
 
 def test_saving_goes_on_to_the_next_column(desk, dataset):

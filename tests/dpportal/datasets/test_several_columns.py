@@ -127,6 +127,14 @@ def test_codes_that_a_codebook_calls_missing_are_counted_for_the_curator(desk, d
     assert "were left out: colour (2)." in str(list(get_messages(answer.wsgi_request))[-1])
 
 
+@pytest.mark.parametrize(("singles", "asked"), [([], True), ([0], False)])
+def test_a_number_in_bins_is_asked_about_when_it_comes_by_a_codebook(desk, dataset, singles, asked):
+    entry = {"kind": "integer", "lower": 0, "upper": 119, "width": 10, "single_values": singles}
+    file = SimpleUploadedFile("book.json", json.dumps({"age": entry}).encode())
+    answer = desk.post(reverse("datasets:codebook", args=[dataset.pk]), {"codebook": file}, follow=True)
+    assert ("Is one value common in “age”, such as 0?" in answer.content.decode()) is asked
+
+
 @pytest.mark.parametrize("values", ["1 = low\n2", "= low", "1 = Zürich\n2 = Zu\u0308rich"])
 def test_lines_without_a_label_are_refused_in_words(desk, dataset, values):
     before = declared(dataset)

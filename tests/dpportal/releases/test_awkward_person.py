@@ -120,7 +120,7 @@ def released(dataset: Dataset, case: Case, administrator) -> np.ndarray:
             created_by=dataset.owner,
             columns=["x"],
             mechanism="laplace-histogram",
-            parameters={"within_bins": "uniform"},
+            parameters={"within_bins": "smooth"},
             amount=EPSILON,
             people=OTHERS,
         )

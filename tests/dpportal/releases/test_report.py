@@ -11,7 +11,7 @@ import pytest
 from tests.dpportal.releases.products.building import files, finished
 
 PRODUCTS = {
-    "histogram": (["colour", "age"], "laplace-histogram", {"within_bins": "uniform"}),
+    "histogram": (["colour", "age"], "laplace-histogram", {"within_bins": "smooth"}),
     "queries": (["colour", "age"], "identity-strategy", {"workload": 'identity("colour") x ranges("age")'}),
     "selection": (["colour"], "permute-and-flip", {}),
 }
@@ -33,7 +33,7 @@ def test_every_product_has_one_that_fetches_nothing_and_runs_nothing(release):
 
 @pytest.mark.slow
 def test_it_says_the_numbers_of_the_tables_and_draws_them(dataset):
-    release = finished(dataset, "histogram", ["colour"], "0.5", "laplace-histogram", within_bins="uniform")
+    release = finished(dataset, "histogram", ["colour"], "0.5", "laplace-histogram", within_bins="smooth")
     given = files(release)
     text = given["report.html"].decode()
     table = pd.read_csv(io.BytesIO(given["histogram.csv"]))
@@ -46,7 +46,7 @@ def test_it_says_the_numbers_of_the_tables_and_draws_them(dataset):
 @pytest.mark.slow
 def test_a_workbook_says_the_same_as_its_table(dataset):
     given = files(
-        finished(dataset, "histogram", ["colour", "age"], "0.5", "laplace-histogram", within_bins="uniform")
+        finished(dataset, "histogram", ["colour", "age"], "0.5", "laplace-histogram", within_bins="smooth")
     )
     for name in ("histogram", "synthetic"):
         book, table = (

@@ -95,7 +95,7 @@ def test_json_brings_a_plan_back() -> None:
         (DOMAIN, {}, pure("1001"), "protects nobody"),
         (DOMAIN, {}, pure("0.0000000009"), "too small"),
         (DOMAIN, {}, zcdp("0.0000000000000000000001"), "too small"),
-        (DOMAIN, {"within_bins": "anywhere"}, pure("1"), "choose one of uniform, midpoint"),
+        (DOMAIN, {"within_bins": "anywhere"}, pure("1"), "choose one of smooth, midpoint"),
         (DOMAIN, {"total": 10}, pure("1"), "number of rows is private"),
         (
             DOMAIN,

@@ -208,7 +208,7 @@ def test_counts_that_do_not_fit_are_refused_without_their_values(
         (box(6, 9), FEW, loss("1001"), "protects nobody"),
         (box(6, 9), FEW, loss("0.0000000001"), "too small"),
         (box(6, 9), FEW, loss("0.0000000000000000000001", Definition.ZCDP), "too small"),
-        (box(6, 9), {**FEW, "within_bins": "anywhere"}, loss("1"), "choose one of uniform, midpoint"),
+        (box(6, 9), {**FEW, "within_bins": "anywhere"}, loss("1"), "choose one of smooth, midpoint"),
         (box(6, 9), {**FEW, "total": 9}, loss("1"), "number of rows is private"),
         (box(6, 9), {**FEW, "total": -1}, loss("1", unit=REPLACE), "must not be negative"),
     ],

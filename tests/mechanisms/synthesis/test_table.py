@@ -10,7 +10,7 @@ import pytest
 from mechanisms import arrays
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.synthesis import table as tables
-from mechanisms.synthesis.table import rows
+from mechanisms.synthesis.table import MIDPOINT, SMOOTH, rows
 
 DIGEST = hashlib.sha256(b"a release").digest()
 MIXED = Domain(
@@ -28,7 +28,7 @@ def _counts(domain: Domain, top: int = 3) -> np.ndarray:
     return np.random.default_rng(0).integers(0, top, domain.size)
 
 
-def _table(domain: Domain, counts: np.ndarray, within_bins: str = "uniform", **size: int) -> pd.DataFrame:
+def _table(domain: Domain, counts: np.ndarray, within_bins: str = SMOOTH, **size: int) -> pd.DataFrame:
     return pd.concat(rows(domain, counts, DIGEST, within_bins, **size), ignore_index=True)
 
 
@@ -41,19 +41,38 @@ def _cell(attribute: Attribute, value: object) -> int:
     for cell in range(attribute.regular_size):
         first, last = attribute.bounds(cell)  # type: ignore[attr-defined]
         value = value.date() if isinstance(value, pd.Timestamp) else value
-        if first <= value < last or (value == last and not isinstance(attribute, Real)):
+        alone = first == last == value
+        if alone or first <= value < last or (value == last and not isinstance(attribute, Real)):
             return cell
     raise AssertionError("a synthetic value lies in no bin")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("within_bins", ["uniform", "midpoint"])
+@pytest.mark.parametrize("within_bins", [SMOOTH, MIDPOINT])
 def test_counting_the_rows_gives_the_counts_back(within_bins: str) -> None:
     counts = _counts(MIXED)
     table = _table(MIXED, counts, within_bins)
     parts = [[_cell(a, value) for value in table[a.name]] for a in MIXED.attributes]
     cells = np.ravel_multi_index([np.array(p) for p in parts], MIXED.shape)
     assert np.array_equal(np.bincount(cells, minlength=MIXED.size), counts)
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        Integer("x", lower=0, upper=99, width=10, single_values=(0, 50, 99)),
+        Integer("x", lower=0, upper=9, width=100, single_values=(4, 5)),
+        Real("x", lower=0.0, upper=5e4, bins=7, single_values=(0.0, 100.0, 5e4)),
+        Real("x", lower=0.0, upper=1.0, bins=1, single_values=(1 / 3,)),
+    ],
+)
+def test_rows_with_single_values_count_back_to_their_cells(attribute: Integer | Real) -> None:
+    counts = np.arange(attribute.size) * 97 + 1
+    drawn = _table(Domain((attribute,)), counts)["x"]
+    for value, cell in zip(attribute.single_values, attribute.single_cells, strict=True):
+        assert (drawn == value).sum() == counts[cell]
+    cells = np.searchsorted([attribute.start(cell) for cell in range(attribute.size)], drawn, "right") - 1
+    assert np.bincount(cells, minlength=attribute.size).tolist() == counts.tolist()
 
 
 def test_the_same_digest_gives_the_same_bytes() -> None:
@@ -163,7 +182,7 @@ def test_every_day_of_a_month_is_drawn() -> None:
 
 def test_midpoints() -> None:
     domain = Domain((Integer("i", lower=0, upper=9, width=10), Real("r", lower=0.0, upper=0.3), Boolean("b")))
-    table = _table(domain, np.array([1, 0]), "midpoint")
+    table = _table(domain, np.array([1, 0]), MIDPOINT)
     assert table.iloc[0].tolist() == [5, 0.15, False]
 
 
@@ -191,9 +210,9 @@ def test_integers_up_to_a_billion_billion() -> None:
 @pytest.mark.parametrize(
     ("counts", "within_bins", "message"),
     [
-        (np.zeros(3, int), "uniform", r"must have shape \(2,\), got \(3,\)"),
-        (np.array([1, -1]), "uniform", "must not be negative"),
-        (np.array([1, 1]), "edges", "must be one of uniform, midpoint"),
+        (np.zeros(3, int), SMOOTH, r"must have shape \(2,\), got \(3,\)"),
+        (np.array([1, -1]), SMOOTH, "must not be negative"),
+        (np.array([1, 1]), "edges", "must be one of smooth, midpoint"),
     ],
 )
 def test_what_makes_no_table_is_refused_at_once(counts: np.ndarray, within_bins: str, message: str) -> None:

@@ -10,11 +10,13 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.platform.json_types import Json
+from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.figures import as_integers, figure_json
 from mechanisms.arrays import let_go, runs, summed
 from mechanisms.box_queries import CellSum
 from mechanisms.domain import Domain
 from mechanisms.protocol import Plan, Result
+from mechanisms.synthesis.table import people_in_cells
 
 MAX_TABLE_CELLS = 2000
 
@@ -45,6 +47,7 @@ def page(plan: Plan, result: Result, people: CellSum | None) -> Json:
         "table": first_cells(plan, result),
         "cells": plan.domain.size,
         "interval": half_width,
+        "bin_errors": bin_error.in_words(plan.domain, people_in_cells(plan.domain, result.counts)),
         "method": result.method,
     }
 

@@ -17,6 +17,7 @@ from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.histogram import advice as advising, cost_estimate, neighbours, usefulness
 from dpportal.releases.products.histogram.form import CellsForm, check_columns
+from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.job_cost import JobCost
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner
 from dpportal.releases.products.shared.recommendation import Recommendations
@@ -61,6 +62,7 @@ class HistogramPlanner(Planner[Mechanism, Plan]):
             "expected": expectation(plan, draft.people),
             "relations": relations,
             "effort": self.job_cost(plan, draft.people),
+            "bin_errors": partial(bin_error.in_words, plan.domain),
             "unsuited": registry.mechanism(plan.mechanism).unsuited(plan),
             "noise_figure": partial(_noise_figure, plan, draft.people),
         }

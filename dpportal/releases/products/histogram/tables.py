@@ -16,6 +16,7 @@ from dpportal.releases.products.shared.synthetic_files import write_synthetic
 from mechanisms.arrays import let_go
 from mechanisms.domain import Domain
 from mechanisms.protocol import Plan, Result
+from mechanisms.synthesis.table import SMOOTH
 
 CELLS = "histogram.csv"
 NUMBERS = {
@@ -38,7 +39,7 @@ def write(plan: Plan, result: Result, seed: bytes, folder: Path, is_plain: bool)
     about = "Noisy and post-processed counts of every cell" + (
         ", with standard errors and 95 % intervals" if stated else ""
     )
-    within_bins = str(plan.parameters.get("within_bins", "uniform"))
+    within_bins = str(plan.parameters.get("within_bins", SMOOTH))
     return [
         *write_synthetic(plan.domain, result.counts, seed, folder, within_bins),
         Table(histogram, about, _histogram_fields(plan.domain), has_independent_cells=is_plain),

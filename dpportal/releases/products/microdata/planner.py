@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from django.utils.translation import gettext, gettext_lazy
 
@@ -13,6 +14,7 @@ from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.microdata import cost_estimate, relied_pairs, simulations, usefulness
 from dpportal.releases.products.microdata.form import ColumnsForm
+from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.job_cost import JobCost
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner, WorkerQuestion
@@ -74,6 +76,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
         return {
             "foresight": foresee(plan, draft.people) if draft.people else None,
             "effort": self.job_cost(plan, draft.people),
+            "bin_errors": partial(bin_error.in_words, plan.domain),
             "unheeded": relied_pairs.unheeded(plan),
             "weighted": relied_pairs.weighted(plan),
         }

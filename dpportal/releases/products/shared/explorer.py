@@ -188,7 +188,7 @@ def _end(attribute: Attribute, text: str) -> int | None:
     assert isinstance(attribute, Integer | Real | Date)
     try:
         value = _READERS[attribute.kind](text.strip())
-        cell = bisect_right(range(attribute.regular_size), value, key=lambda c: attribute.bounds(c)[0]) - 1
+        cell = bisect_right(range(attribute.regular_size), value, key=attribute.start) - 1
     except (ValueError, OverflowError):
         raise forms.ValidationError(
             _("“%(value)s” cannot be read; write it like %(example)s.")

@@ -16,11 +16,11 @@ from dpportal.publications.label_columns import holds_integers, titled, with_cod
 from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from mechanisms.domain import Attribute, Boolean, Date, Domain, Integer, Real
-from mechanisms.synthesis.table import rows
+from mechanisms.synthesis.table import SMOOTH, rows
 
 
 def write_synthetic(
-    domain: Domain, counts: np.ndarray, seed: bytes, folder: Path, within_bins: str = "uniform"
+    domain: Domain, counts: np.ndarray, seed: bytes, folder: Path, within_bins: str = SMOOTH
 ) -> list[Table]:
     """The synthetic table in two formats; counts: (domain.size,) integers >= 0."""
     return write_frames(domain, rows(domain, counts, seed, within_bins), Headers.of(domain), folder)

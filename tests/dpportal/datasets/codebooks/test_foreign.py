@@ -113,6 +113,25 @@ def test_ddi_knows_more_variables_than_the_table():
     )
 
 
+def test_labelled_codes_on_a_continuous_scale_of_ddi_are_single_values():
+    """A code without a label may be there because the data hold it."""
+    content = b"""<codeBook xmlns="ddi:codebook:2_5"><dataDscr>
+        <var name="age" intrvl="contin"><valrng><range min="0" max="119"/></valrng>
+            <catgry><catValu>98.0</catValu><labl>98 or more</labl></catgry>
+            <catgry><catValu>0</catValu><labl>Below one</labl></catgry>
+            <catgry><catValu>17</catValu></catgry><catgry><catValu>2.5</catValu><labl>Odd</labl></catgry>
+            <catgry><catValu>NIU</catValu><labl>Not asked</labl></catgry>
+            <catgry><catValu>120</catValu><labl>Beyond</labl></catgry></var>
+        <var name="dose" intrvl="contin"><valrng><range min="0.0" max="2"/></valrng>
+            <catgry><catValu>0</catValu><labl>None</labl></catgry></var>
+        </dataDscr></codeBook>"""
+    age = Integer("age", lower=0, upper=119, single_values=(0, 98))
+    assert read(content, COLUMNS).attributes == (
+        age,
+        Real("dose", lower=0.0, upper=2.0, bins=20, single_values=(0.0,)),
+    )
+
+
 @pytest.mark.parametrize(("suffix", "version"), [("sav", None), ("dta", 8), ("dta", 12), ("dta", 15)])
 def test_a_file_of_spss_or_stata_gives_the_labels_of_its_values(tmp_path, suffix, version):
     path = tmp_path / f"survey.{suffix}"

@@ -27,8 +27,8 @@ def test_json_declares_a_number_of_codes():
 
 
 def test_json_declares_as_release_json_writes_it():
-    declared = Integer("age", lower=0, upper=119, width=10)
-    content = b'{"age": {"kind": "integer", "lower": 0, "upper": 119, "width": 10}}'
+    declared = Integer("age", lower=0, upper=119, width=10, single_values=(0, 98))
+    content = b'{"age": {"kind": "integer", "lower": 0, "upper": 119, "width": 10, "single_values": [0, 98]}}'
     assert read(content, COLUMNS).attributes == (declared,)
 
 
@@ -53,6 +53,8 @@ def test_columns_that_the_table_does_not_have_are_left_out_and_named(content):
         (b'{"age": {"kind": "integer", "lower": "x", "upper": 3}}', "wrong form"),
         (b'{"age": {"kind": "integer", "lower": 9, "upper": 3}}', "exchange"),
         (b'{"age": {"kind": "integer", "lower": 0.5, "upper": 3}}', "wrong form"),
+        (b'{"age": {"kind": "integer", "lower": 0, "upper": 3, "single_values": [0.5]}}', "wrong form"),
+        (b'{"age": {"kind": "integer", "lower": 0, "upper": 3, "single_values": [4]}}', "within the bounds"),
         (b'{"age": 0}', "exchange"),
         (b'{"sex": ["a", "a"]}', "twice"),
         (b'{"age": %s}' % (b"9" * 5000), "more than 18 digits"),

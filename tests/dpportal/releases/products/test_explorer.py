@@ -15,7 +15,7 @@ from dpportal.releases import services
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.explorer import PickForm
-from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
+from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer, Real
 from tests.dpportal import building
 
 
@@ -172,3 +172,17 @@ def test_answers_to_queries_are_added_up_by_cells(client, dataset):
     assert found.estimate == pytest.approx(expected, rel=1e-4, abs=0.01)
     assert found.half_width > 0
     assert np.isfinite(found.half_width)
+
+
+@pytest.mark.parametrize(
+    ("said", "picked"),
+    [
+        ("pick-from-0=0&pick-to-0=0", [0]),
+        ("pick-from-0=0.001&pick-to-0=0.5", [1]),
+        ("pick-from-0=499.5&pick-to-0=500", [500, 501]),
+    ],
+)
+def test_a_typed_number_is_in_the_cell_of_its_own_where_it_has_one(said, picked):
+    column = Real("x", lower=0.0, upper=500.0, bins=500, single_values=(0.0, 500.0))
+    form = PickForm(Domain((column,)), QueryDict(said))
+    assert form.is_valid() and form.picks[0].tolist() == picked

@@ -31,7 +31,7 @@ class Products:
         return elsewhere
 
     def test_a_histogram(self, either):
-        release = finished(either, "histogram", ["age"], "0.5", "laplace-histogram", within_bins="uniform")
+        release = finished(either, "histogram", ["age"], "0.5", "laplace-histogram", within_bins="smooth")
         assert counted(release) == TENS
 
     def test_answers_to_queries_of_tables_that_overlap(self, either):

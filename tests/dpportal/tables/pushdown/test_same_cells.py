@@ -167,6 +167,9 @@ ATTRIBUTES = [
         lambda name, step=step: Date(name, True, dt.date(2019, 11, 5), dt.date(2021, 3, 17), step)
         for step in ("day", "week", "month", "quarter", "year")
     ),
+    lambda name: Integer(name, True, -99, 32767, width=1000, single_values=(0, 5, 32767)),
+    lambda name: Real(name, True, 0.0, 10.0, bins=4, single_values=(0.0, 0.1, 2.5, 10.0)),
+    lambda name: Real(name, True, -99.0, 99.99, bins=40, single_values=(0.0, 0.7, 5.0)),
 ]
 NUMBERS = (
     "0",
@@ -232,11 +235,11 @@ drawn = {
 }
 some = {kind: st.none() | st.sampled_from(VALUES[kind]) | strategy for kind, strategy in drawn.items()}
 HOW = {
-    "text": [0, 1, 3, 5, 8, 13],
-    "int8": [0, 3, 4, 5],
-    "numeric": [0, 3, 4, 7],
-    "float4": [0, 2, 5, 7],
-    "float8": [0, 4, 6, 7],
+    "text": [0, 1, 3, 5, 8, 13, 14, 15],
+    "int8": [0, 3, 4, 5, 14],
+    "numeric": [0, 3, 4, 7, 15],
+    "float4": [0, 2, 5, 7, 16],
+    "float8": [0, 4, 6, 7, 15],
     "date": [1, 9, 10, 12],
     "timestamp": [1, 11, 13],
 }

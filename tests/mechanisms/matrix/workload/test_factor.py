@@ -82,6 +82,11 @@ def test_integers_stay_integers(case: tuple[Factor, np.ndarray]) -> None:
         (Total(5), AGE, [""]),
         (Identity(2), Categorical("sex", values=("F", "Other")), ["sex = F", "sex = Other"]),
         (Width(4, 3), Real("x", lower=0, upper=2, bins=4), ["x 0 to 1.5", "x 0.5 to 2"]),
+        (
+            Width(4, 2),
+            Real("x", lower=0.0, upper=2.0, bins=2, single_values=(0.0, 2.0)),
+            ["x 0 to 1", "x above 0 to 2", "x 1 to 2"],
+        ),
         (Width(3, 2), Integer("a", missing_cell=True, upper=1), ["a 0–1", "a 1 to Missing"]),
         (Explicit(UPLOADED, ("poor", "rich")), AGE, ["poor", "rich"]),
     ],
