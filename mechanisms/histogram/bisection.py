@@ -106,7 +106,7 @@ class BisectedHistogram(PartitionedHistogram):
         stored = iter(values.tolist())
         edges, cuts = _bisected(plan, lambda first, last: next(stored))
         sizes = np.diff(edges)
-        return Blocks(values[cuts.size :], np.repeat(np.arange(sizes.size), sizes))
+        return Blocks(values[cuts.size :], np.repeat(np.arange(sizes.size), sizes), np.arange(sizes.size))
 
 
 def unevenness(running: np.ndarray) -> int:

@@ -167,19 +167,18 @@ class BlockTreeHistogram(Mechanism):
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
         """Each block's least-squares estimate spread evenly over its cells, and a possible table near them.
 
-        That table has the public total where the plan holds one, else the rounded estimate of it, or 0 if that
-        is negative; blocks are fixed from large groups of them down (`top_down`).
+        That table has the public total where the plan holds one, else that of the `nearest_total`; blocks are fixed
+        from large groups of them down (`top_down`).
         """
         blocks, cells = int(measurement.values[0]), plan.domain.size
         exponents, values = np.split(measurement.values[1:], [blocks])
         tree, _ = self._counting(plan, blocks)
-        estimates = tree.estimate(values)
-        total = int(plan.details.get("total", max(0, round(float(estimates.sum())))))
-        people = top_down(estimates, tree.levels, total, blocks)
+        estimates = tree.estimate(values)[:blocks]
+        people = top_down(estimates, np.arange(blocks), plan.details.get("total"))
         labels = np.repeat(np.arange(blocks), 1 << exponents)[:cells]
         sizes = np.bincount(labels, minlength=blocks)
         return Result(
-            raw=(estimates[:blocks] / sizes)[labels],
+            raw=(estimates / sizes)[labels],
             counts=_dealt_out(people, labels, sizes),
             partition=labels,
         )

@@ -47,6 +47,28 @@ def nesting(grids: list[np.ndarray]) -> tuple[np.ndarray, ...]:
     return tuple(grid_labels(tuple(grid.tolist()), above) for above, grid in pairwise(grids))
 
 
+def halving_codes(places: Integers, sides: Integers) -> Integers:
+    """Where blocks of a grid are when the longest column is halved again and again, down to single blocks.
+
+    places: (k, d) intervals. sides: (d,), or (k, d) where grids differ. Returns (k,) codes >= 0, one for each place
+    of a grid: its l-th bit from the right says in which half of the l-th smallest part the block is.
+    """
+    bits = [int(side - 1).bit_length() for side in np.atleast_2d(sides).max(axis=0)]
+    halves = (places << np.array(bits)) // sides
+    codes = np.zeros(len(places), dtype=np.int64)
+    while max(bits) > 0:
+        axis = bits.index(max(bits))
+        bits[axis] -= 1
+        codes = codes << 1 | halves[:, axis] >> bits[axis] & 1
+    return codes
+
+
+def grid_places(sides: Integers) -> Integers:
+    """(k, d) intervals of a grid's blocks, in C order."""
+    shape = tuple(sides.tolist())
+    return np.stack(np.unravel_index(np.arange(math.prod(shape)), shape), axis=1)
+
+
 def block_sums(counts: np.ndarray, labels: np.ndarray, blocks: int) -> np.ndarray:
     """Exact integer sums: counts (n,) int64, labels (n,). Returns (blocks,) int64."""
     sums = np.zeros(blocks, dtype=np.int64)

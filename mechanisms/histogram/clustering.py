@@ -107,7 +107,8 @@ class ClusteredHistogram(PartitionedHistogram):
         for i in range(rounds):
             noisy = values[i * each : (i + 1) * each].reshape(-1, clusters)
             centres = space.moved(centres, noisy)
-        return Blocks(values[rounds * each :], _numbered(space.nearest(centres))[0])
+        labels, blocks = _numbered(space.nearest(centres))
+        return Blocks(values[rounds * each :], labels, np.arange(blocks))
 
 
 def sum_sensitivity(unit: PrivacyUnit, width: int) -> Sensitivity:
