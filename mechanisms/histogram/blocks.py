@@ -15,6 +15,8 @@ import numpy as np
 from mechanisms.arrays import Floats, Integers
 
 Shape = tuple[int, ...]
+# 2^32 over the golden ratio: its multiples, modulo 2^32, spread as evenly as any.
+_GOLDEN = 2654435769
 
 
 def grid_labels(shape: Shape, sides: np.ndarray) -> np.ndarray:
@@ -87,20 +89,27 @@ def spread(estimates: Floats, labels: Integers) -> Floats:
     return even
 
 
-def deal(totals: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def deal(totals: np.ndarray, labels: np.ndarray, shape: Shape) -> np.ndarray:
     """Each block's rows dealt out evenly over its cells: (k,) integers >= 0 in, (n,) int64 out.
 
-    Any run of a block's cells, in cell order, holds its even share to within 1. Rounding cell by cell instead
-    would empty every block that holds less than half a row a cell.
+    Any run of a block's cells holds its even share to within 1: in cell order for one column, for several in the order
+    of `halving_codes`, since in cell order few rows may come to lie in one line across. Where in its
+    block the first row lies differs from block to block. Rounding cell by cell instead would empty every block that
+    holds less than half a row a cell.
     """
     sizes = block_sizes(labels, totals.size)
-    order = np.argsort(labels, kind="stable")
+    sides = np.array(shape, dtype=np.int64)
+    near = np.argsort(halving_codes(grid_places(sides), sides))
+    order = near[np.argsort(labels[near], kind="stable")]
     place = np.arange(labels.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     every, over = np.divmod(totals, sizes)
     sorted_labels = labels[order]
+    first = (np.arange(totals.size) * _GOLDEN % 2**32 * sizes >> 32)[sorted_labels]
     over, size = over[sorted_labels], sizes[sorted_labels]
     counts = np.empty(labels.size, dtype=np.int64)
-    counts[order] = every[sorted_labels] + (place + 1) * over // size - place * over // size
+    counts[order] = (
+        every[sorted_labels] + ((place + 1) * over + first) // size - (place * over + first) // size
+    )
     return counts
 
 

@@ -164,7 +164,7 @@ class PartitionedHistogram(Mechanism):
         people = top_down(blocks.estimates, blocks.codes, _public_total(plan))
         return Result(
             raw=spread(blocks.estimates, blocks.labels),
-            counts=deal(people, blocks.labels),
+            counts=deal(people, blocks.labels, plan.domain.shape),
             partition=blocks.labels,
         )
 
