@@ -65,10 +65,13 @@ def halving_codes(places: Integers, sides: Integers) -> Integers:
     return codes
 
 
-def grid_places(sides: Integers) -> Integers:
-    """(k, d) intervals of a grid's blocks, in C order."""
-    shape = tuple(sides.tolist())
-    return np.stack(np.unravel_index(np.arange(math.prod(shape)), shape), axis=1)
+def grid_codes(sides: Integers) -> Integers:
+    """`halving_codes` of all blocks of a grid, in C order. Each axis has bits of its own, so axes are added up."""
+    codes = np.zeros(tuple(sides.tolist()), dtype=np.int64)
+    for axis, own in enumerate(np.eye(sides.size, dtype=np.int64)):
+        along = np.arange(sides[axis])[:, None] * own
+        codes += _along(halving_codes(along, sides), axis, sides.size)
+    return codes.ravel()
 
 
 def block_sums(counts: np.ndarray, labels: np.ndarray, blocks: int) -> np.ndarray:
@@ -98,8 +101,7 @@ def deal(totals: np.ndarray, labels: np.ndarray, shape: Shape) -> np.ndarray:
     holds less than half a row a cell.
     """
     sizes = block_sizes(labels, totals.size)
-    sides = np.array(shape, dtype=np.int64)
-    near = np.argsort(halving_codes(grid_places(sides), sides))
+    near = np.argsort(grid_codes(np.array(shape, dtype=np.int64)))
     order = near[np.argsort(labels[near], kind="stable")]
     place = np.arange(labels.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     every, over = np.divmod(totals, sizes)

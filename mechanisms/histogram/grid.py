@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from mechanisms.arrays import Integers
-from mechanisms.histogram.blocks import Shape, block_sums, grid_labels, grid_places, halving_codes
+from mechanisms.histogram.blocks import Shape, block_sums, grid_codes, grid_labels, halving_codes
 from mechanisms.histogram.consistent_tree import Level, consistent_leaves
 from mechanisms.histogram.partitioned import PEOPLE, Blocks, PartitionedHistogram, PartitionInputs
 from mechanisms.histogram.spending import Stage
@@ -65,9 +65,7 @@ class UniformGrid(PartitionedHistogram):
     def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
         bought, estimates = split_bought(plan, values)
         sides = self._sides(plan, bought)
-        return Blocks(
-            estimates, grid_labels(plan.domain.shape, sides), halving_codes(grid_places(sides), sides)
-        )
+        return Blocks(estimates, grid_labels(plan.domain.shape, sides), grid_codes(sides))
 
     def _sides(self, plan: Plan, bought: np.ndarray) -> np.ndarray:
         law = plan.stage_laws["blocks"]
@@ -177,7 +175,7 @@ class _TwoLevels:
         for axis in reversed(range(own.shape[1])):
             rest, places[:, axis] = np.divmod(rest, own[:, axis])
         inner = halving_codes(places, own)
-        outer = halving_codes(grid_places(self.sides), self.sides)
+        outer = grid_codes(self.sides)
         codes: Integers = (np.repeat(outer, fine) << int(inner.max()).bit_length()) + inner
         return codes
 

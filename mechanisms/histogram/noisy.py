@@ -15,7 +15,7 @@ from mechanisms.arrays import summed
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.calibration import MAX_SCALE, scale_squared, too_small
 from mechanisms.domain import Domain
-from mechanisms.histogram.blocks import grid_places, halving_codes
+from mechanisms.histogram.blocks import grid_codes
 from mechanisms.histogram.box_sums import plain_sum
 from mechanisms.histogram.top_down import top_down
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
@@ -42,8 +42,8 @@ from mechanisms.validation import (
 )
 
 MAX_CELLS = 10**8
-# Up to so many cells their counts are made possible half by half, which takes 150 bytes a cell.
-HALVED_CELLS = 2**20
+# Up to so many cells their counts are made possible half by half, which takes 100 bytes a cell.
+HALVED_CELLS = 2**18
 LEVEL = 0.95
 # Losses are offered with six decimal places.
 _GRID = 10**6
@@ -116,8 +116,7 @@ class NoisyHistogram(Mechanism):
         if "total" in plan.details or raw.size > HALVED_CELLS:
             total = int(plan.details["total"]) if "total" in plan.details else max(0, summed(raw))
             return Result(raw=raw, counts=lattice_simplex(raw, total))
-        shape = np.array(plan.domain.shape, dtype=np.int64)
-        return Result(raw=raw, counts=top_down(raw, halving_codes(grid_places(shape), shape)))
+        return Result(raw=raw, counts=top_down(raw, grid_codes(np.array(plan.domain.shape, dtype=np.int64))))
 
     def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
         """The smallest loss with six decimal places whose 95 % interval is at most ± half_width rows.

@@ -12,7 +12,9 @@ from mechanisms.histogram.blocks import (
     block_sizes,
     block_sums,
     deal,
+    grid_codes,
     grid_labels,
+    halving_codes,
     halvings,
     nesting,
     spread,
@@ -75,6 +77,18 @@ def test_sparse_blocks_keep_their_people() -> None:
 
 def test_rows_of_a_block_are_dealt_out_evenly_along_it() -> None:
     assert deal(np.array([4]), np.zeros(8, np.int64), (8,)).tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
+
+
+def test_a_grid_is_halved_along_its_longest_column_first() -> None:
+    # 2 × 4: the four columns are halved, then rows and columns in turn.
+    assert grid_codes(np.array([2, 4])).reshape(2, 4).tolist() == [[0, 1, 4, 5], [2, 3, 6, 7]]
+
+
+def test_codes_of_a_grid_are_those_of_its_places() -> None:
+    sides = np.array([3, 1, 10])
+    places = np.stack(np.unravel_index(np.arange(30), (3, 1, 10)), axis=1)
+    assert np.array_equal(grid_codes(sides), halving_codes(places, sides))
+    assert np.unique(grid_codes(sides)).size == 30
 
 
 def test_few_people_of_several_columns_do_not_lie_in_one_line() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mechanisms.histogram.blocks import grid_places, halving_codes
+from mechanisms.histogram.blocks import grid_codes
 from mechanisms.histogram.top_down import top_down
 
 
@@ -49,7 +49,7 @@ def test_blocks_may_be_in_any_order() -> None:
 def test_counts_are_never_negative_and_sum_to_the_total(shape: tuple[int, ...], total: int | None) -> None:
     sides = np.array(shape)
     estimates = np.random.default_rng(7).normal(1, 5, sides.prod())
-    counts = top_down(estimates, halving_codes(grid_places(sides), sides), total)
+    counts = top_down(estimates, grid_codes(sides), total)
     assert (counts.shape, counts.dtype, int(counts.min()) >= 0) == (estimates.shape, np.int64, True)
     assert total is None or counts.sum() == total
 
