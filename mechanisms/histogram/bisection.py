@@ -63,7 +63,7 @@ class BisectedHistogram(PartitionedHistogram):
         "cells hold nearly everyone, and never advised for others (of several columns, neighbours in cell order are "
         "grouped)."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(5.0, 60)
+    cost_per_cell: ClassVar[CellCost] = CellCost(5.0, 80)
     # Good only where nearly everybody is in a few cells.
     may_be_advised: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, LEVELS)

@@ -39,7 +39,7 @@ class UniformGrid(PartitionedHistogram):
     summary: ClassVar[str] = (
         "Counts blocks of neighbouring cells, as coarse as the noise asks; meant for ordered columns."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(1.7, 70)
+    cost_per_cell: ClassVar[CellCost] = CellCost(1.8, 90)
     fewest_columns: ClassVar[int] = 2
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PEOPLE)
 
@@ -90,7 +90,7 @@ class AdaptiveGrid(PartitionedHistogram):
     summary: ClassVar[str] = (
         "A coarse grid first, then finer blocks where it shows many people; meant for ordered columns."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(1.8, 85)
+    cost_per_cell: ClassVar[CellCost] = CellCost(1.9, 105)
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PEOPLE)
 
     def _stages(self, inputs: PartitionInputs) -> list[Stage]:

@@ -57,7 +57,7 @@ class PrivTree(PartitionedHistogram):
     summary: ClassVar[str] = (
         "Halves blocks only where people are, however deep; meant for ordered columns with dense and empty places."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(2.5, 80)
+    cost_per_cell: ClassVar[CellCost] = CellCost(2.6, 100)
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, SPLIT)
 
     def _stages(self, inputs: PartitionInputs) -> list[Stage]:

@@ -35,7 +35,7 @@ class Quadtree(PartitionedHistogram):
         "Counts blocks of every size, halving each column, and makes them agree: good for ranges; "
         "meant for ordered columns."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(4.2, 130)
+    cost_per_cell: ClassVar[CellCost] = CellCost(4.2, 145)
     fewest_columns: ClassVar[int] = 2
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, DEPTH)
 
