@@ -34,6 +34,7 @@ def test_the_total_is_that_of_non_negative_least_squares(seed: int) -> None:
     assert nearest_total(estimates, firsts) == pytest.approx(nearest.sum(), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_noise_of_an_empty_half_counts_for_less_than_in_the_sum() -> None:
     # 8 parts of 1,024 hold 1,000 people each; noise of 10 a part makes the sum wrong by 320. Over 1,000 runs the
     # standard error of either mean square is 4 %.
