@@ -70,7 +70,7 @@ def _first_at_least(values: np.ndarray, least: int, number: int) -> Flags:
     """Marks `number` of the entries that are >= least, the first in the fixed order."""
     if number == 0:
         return np.zeros(values.size, dtype=np.bool_)
-    order = _fixed_order(values.size)
+    order = fixed_order(values.size)
 
     def before(rank: int) -> int:
         return sum(int(((o < rank) & (y >= least)).sum()) for y, o in runs_of(values, order))
@@ -128,12 +128,12 @@ def _first(candidates: np.ndarray, key: np.ndarray, number: int) -> np.ndarray:
     """The `number` candidates of least key; equals in an order fixed by the length of `key` alone."""
     if number >= candidates.size:
         return candidates
-    order = np.lexsort((_fixed_order(key.size)[candidates], key[candidates]))
+    order = np.lexsort((fixed_order(key.size)[candidates], key[candidates]))
     return candidates[order[:number]]
 
 
-def _fixed_order(size: int) -> np.ndarray:
-    # A shuffle rather than the index, so that ties do not all fall on one end of the histogram.
-    order = np.arange(size, dtype=np.int32 if size < 2**31 else np.int64)
+def fixed_order(size: int) -> Integers:
+    """0..size-1, shuffled, always the same: ties do not all fall on one end of the histogram."""
+    order: Integers = np.arange(size, dtype=np.int32 if size < 2**31 else np.int64)
     repeatable(hashlib.sha256(b"order of equal cells").digest()).shuffle(order)
     return order

@@ -1,9 +1,10 @@
 """Shapes of tables, drawn at random: mixtures of smooth, heavy-tailed, sparse, spiky and stepped ones.
 
 They stand for what columns look like: ages and marks gather around some middles; ranks and amounts fall off by a power
-law; codes fill a few stretches or scattered cells; a refusal or a zero holds a large share in one cell; rounded answers
-come at every fifth or tenth cell; a bound that was declared too wide leaves the end empty; and neighbouring cells
-differ, a little or a lot, by themselves or at every scale at once.
+law; codes fill a few stretches or scattered cells; crowds of very different sizes lie on islands; one column nearly
+follows from another; a refusal or a zero holds a large share in one cell; rounded answers come at every fifth or tenth
+cell; a bound that was declared too wide leaves the end empty; wide places have nobody; and neighbouring cells differ, a
+little or a lot, by themselves or at every scale at once.
 """
 
 from __future__ import annotations
@@ -90,10 +91,42 @@ def _scattered(shape: Shape, generator: np.random.Generator) -> Floats:
     return total.reshape(shape)
 
 
+def _islands(shape: Shape, generator: np.random.Generator) -> Floats:
+    """Ten to three hundred small boxes near a few centres, their people of a heavy tail."""
+    total = np.zeros(shape)
+    centres = generator.uniform(0, 1, (generator.integers(1, 7), len(shape)))
+    spread, tail, largest = (
+        generator.uniform(0.02, 0.4),
+        generator.uniform(0.5, 1.5),
+        generator.uniform(0.005, 0.1),
+    )
+    for _ in range(round(math.exp(generator.uniform(math.log(10), math.log(300))))):
+        middle = centres[generator.integers(len(centres))] + generator.normal(0, spread, len(shape))
+        box = []
+        for n, place in zip(shape, middle, strict=True):
+            length = max(1, round(n * largest * generator.random() ** 2))
+            start = min(n - length, max(0, round(n * place)))
+            box.append(slice(start, start + length))
+        total[tuple(box)] += generator.pareto(tail) + 0.1
+    return total
+
+
+def _band(shape: Shape, generator: np.random.Generator) -> Floats:
+    """People near a curve: each further column rises or falls with the first; heaped or not along it."""
+    places = np.meshgrid(*((np.arange(n) + 0.5) / n for n in shape), indexing="ij", sparse=True)
+    total = np.ones(shape) * _falling(shape[:1], generator).reshape(-1, *[1] * (len(shape) - 1))
+    for place in places[1:]:
+        curve = places[0] ** math.exp(generator.normal(0, 0.7))
+        away = (place - (curve if generator.random() < 0.7 else 1 - curve)) / generator.uniform(0.003, 0.1)
+        total = total * np.exp(-np.abs(away))
+    return total
+
+
 def _spikes(shape: Shape, generator: np.random.Generator) -> Floats:
-    """One to ten cells that hold nearly everyone, the first cell among them half the time."""
+    """One to thirty cells that hold nearly everyone, the first cell among them half the time."""
     total = np.zeros(math.prod(shape))
-    total[generator.integers(0, total.size, generator.integers(1, 11))] = generator.pareto(1.0) + 0.1
+    cells = generator.integers(0, total.size, round(30 ** generator.random()))
+    total[cells] = generator.pareto(1.0, cells.size) + 0.1
     if generator.random() < 0.5:
         total[0] += total.sum()
     return total.reshape(shape)
@@ -122,6 +155,8 @@ KINDS: tuple[Callable[[Shape, np.random.Generator], Floats], ...] = (
     _even,
     _stretches,
     _scattered,
+    _islands,
+    _band,
     _spikes,
     _steps,
     _heaps,
@@ -135,18 +170,26 @@ def _rough(shape: Shape, generator: np.random.Generator) -> Floats:
         return np.ones(shape)
     if kind == 1:
         return np.asarray(np.exp(generator.normal(0, strength, shape)))
-    rough = np.ones(shape)
+    return _cascade(shape, lambda sides: np.exp(generator.normal(0, strength / 3, sides)))
+
+
+def _cascade(shape: Shape, factors: Callable[[list[int]], Floats]) -> Floats:
+    """The product of factors of blocks of every size, each axis cut into 1, 2, 4, ... intervals."""
+    product = np.ones(shape)
     for level in range(max((n - 1).bit_length() for n in shape) + 1):
         sides = [min(n, 2**level) for n in shape]
-        factor = np.exp(generator.normal(0, strength / 3, sides))
-        rough = rough * factor[np.ix_(*(np.arange(n) * s // n for n, s in zip(shape, sides, strict=True)))]
-    return rough
+        places = np.ix_(*(np.arange(n) * s // n for n, s in zip(shape, sides, strict=True)))
+        product = product * factors(sides)[places]
+    return product
 
 
 def _filled(shape: Shape, generator: np.random.Generator) -> Floats:
-    """1 where values occur; in a quarter of the shapes the end of every column is empty."""
-    if generator.random() < 0.75:
+    """1 where values occur: in a fifth of the shapes not at the end of a column, in three tenths not in many holes."""
+    kind, stay = generator.random(), generator.uniform(0.6, 0.97)
+    if kind < 0.5:
         return np.ones(shape)
+    if kind < 0.8:
+        return _cascade(shape, lambda sides: (generator.random(sides) < stay).astype(np.float64))
     ends = [max(1, round(n * generator.uniform(0.05, 1))) for n in shape]
     return _product([(np.arange(n) < end).astype(np.float64) for n, end in zip(shape, ends, strict=True)])
 

@@ -42,7 +42,7 @@ class BinnedHistogram(BlockTreeHistogram):
         "Chooses privately how coarse the bins may be, so that little noise is spent on detail that it would drown; "
         "meant for one ordered column (of several, neighbours in cell order are grouped)."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(4.3, 60)
+    cost_per_cell: ClassVar[CellCost] = CellCost(4.4, 95)
     parameters: ClassVar[tuple[Parameter, ...]] = (*BlockTreeHistogram.parameters, SHARE)
     partition_name: ClassVar[str] = "choice"
     share: ClassVar[Parameter] = SHARE

@@ -63,7 +63,7 @@ class BisectedHistogram(PartitionedHistogram):
         "cells hold nearly everyone, and never advised for others (of several columns, neighbours in cell order are "
         "grouped)."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(5.0, 60)
+    cost_per_cell: ClassVar[CellCost] = CellCost(5.0, 80)
     # Good only where nearly everybody is in a few cells.
     may_be_advised: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, LEVELS)
@@ -106,7 +106,7 @@ class BisectedHistogram(PartitionedHistogram):
         stored = iter(values.tolist())
         edges, cuts = _bisected(plan, lambda first, last: next(stored))
         sizes = np.diff(edges)
-        return Blocks(values[cuts.size :], np.repeat(np.arange(sizes.size), sizes))
+        return Blocks(values[cuts.size :], np.repeat(np.arange(sizes.size), sizes), np.arange(sizes.size))
 
 
 def unevenness(running: np.ndarray) -> int:

@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from mechanisms.accounting import Loss
-from mechanisms.arrays import Integers
 from mechanisms.domain import Domain
+from mechanisms.histogram.blocks import block_sizes, deal
 from mechanisms.histogram.spending import Stage, pure_epsilon, share_of, stages_to_json
 from mechanisms.histogram.strategy import strategy_law
 from mechanisms.histogram.top_down import top_down
@@ -167,20 +167,19 @@ class BlockTreeHistogram(Mechanism):
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
         """Each block's least-squares estimate spread evenly over its cells, and a possible table near them.
 
-        That table has the public total where the plan holds one, else the rounded estimate of it, or 0 if that
-        is negative; blocks are fixed from large groups of them down (`top_down`).
+        That table has the public total where the plan holds one, else that of the `nearest_total`; blocks are fixed
+        from large groups of them down (`top_down`).
         """
         blocks, cells = int(measurement.values[0]), plan.domain.size
         exponents, values = np.split(measurement.values[1:], [blocks])
         tree, _ = self._counting(plan, blocks)
-        estimates = tree.estimate(values)
-        total = int(plan.details.get("total", max(0, round(float(estimates.sum())))))
-        people = top_down(estimates, tree.levels, total, blocks)
+        estimates = tree.estimate(values)[:blocks]
+        people = top_down(estimates, np.arange(blocks), plan.details.get("total"))
         labels = np.repeat(np.arange(blocks), 1 << exponents)[:cells]
-        sizes = np.bincount(labels, minlength=blocks)
+        sizes = block_sizes(labels, blocks)
         return Result(
-            raw=(estimates[:blocks] / sizes)[labels],
-            counts=_dealt_out(people, labels, sizes),
+            raw=(estimates / sizes)[labels],
+            counts=deal(people, labels, plan.domain.shape),
             partition=labels,
         )
 
@@ -203,11 +202,3 @@ def _tree_and_law(loss: Loss, per_cent: int, weights: tuple[int, ...]) -> tuple[
     """The tree of these weights, and its noise for what of the loss the partition's share leaves."""
     tree = Tree(weights)
     return tree, strategy_law(share_of(loss, 1 - Fraction(per_cent, 100)), tree)
-
-
-def _dealt_out(people: Integers, labels: Integers, sizes: Integers) -> Integers:
-    """Each block's people over its cells, so that any run of them holds its even share to within 1."""
-    place = np.arange(labels.size) - (np.cumsum(sizes) - sizes)[labels]
-    every, over, size = (people // sizes)[labels], (people % sizes)[labels], sizes[labels]
-    dealt: Integers = every + (place + 1) * over // size - place * over // size
-    return dealt

@@ -15,6 +15,8 @@ import numpy as np
 from mechanisms.arrays import Floats, Integers
 
 Shape = tuple[int, ...]
+# 2^32 over the golden ratio: its multiples, modulo 2^32, spread as evenly as any.
+_GOLDEN = 2654435769
 
 
 def grid_labels(shape: Shape, sides: np.ndarray) -> np.ndarray:
@@ -47,6 +49,31 @@ def nesting(grids: list[np.ndarray]) -> tuple[np.ndarray, ...]:
     return tuple(grid_labels(tuple(grid.tolist()), above) for above, grid in pairwise(grids))
 
 
+def halving_codes(places: Integers, sides: Integers) -> Integers:
+    """Where blocks of a grid are when the longest column is halved again and again, down to single blocks.
+
+    places: (k, d) intervals. sides: (d,), or (k, d) where grids differ. Returns (k,) codes >= 0, one for each place
+    of a grid: its l-th bit from the right says in which half of the l-th smallest part the block is.
+    """
+    bits = [int(side - 1).bit_length() for side in np.atleast_2d(sides).max(axis=0)]
+    halves = (places << np.array(bits)) // sides
+    codes = np.zeros(len(places), dtype=np.int64)
+    while max(bits) > 0:
+        axis = bits.index(max(bits))
+        bits[axis] -= 1
+        codes = codes << 1 | halves[:, axis] >> bits[axis] & 1
+    return codes
+
+
+def grid_codes(sides: Integers) -> Integers:
+    """`halving_codes` of all blocks of a grid, in C order. Each axis has bits of its own, so axes are added up."""
+    codes = np.zeros(tuple(sides.tolist()), dtype=np.int64)
+    for axis, own in enumerate(np.eye(sides.size, dtype=np.int64)):
+        along = np.arange(sides[axis])[:, None] * own
+        codes += _along(halving_codes(along, sides), axis, sides.size)
+    return codes.ravel()
+
+
 def block_sums(counts: np.ndarray, labels: np.ndarray, blocks: int) -> np.ndarray:
     """Exact integer sums: counts (n,) int64, labels (n,). Returns (blocks,) int64."""
     sums = np.zeros(blocks, dtype=np.int64)
@@ -65,20 +92,26 @@ def spread(estimates: Floats, labels: Integers) -> Floats:
     return even
 
 
-def deal(totals: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def deal(totals: np.ndarray, labels: np.ndarray, shape: Shape) -> np.ndarray:
     """Each block's rows dealt out evenly over its cells: (k,) integers >= 0 in, (n,) int64 out.
 
-    Any run of a block's cells, in cell order, holds its even share to within 1. Rounding cell by cell instead
-    would empty every block that holds less than half a row a cell.
+    Any run of a block's cells holds its even share to within 1: in cell order for one column, for several in the order
+    of `halving_codes`, since in cell order few rows may come to lie in one line across. Where in its
+    block the first row lies differs from block to block. Rounding cell by cell instead would empty every block that
+    holds less than half a row a cell.
     """
     sizes = block_sizes(labels, totals.size)
-    order = np.argsort(labels, kind="stable")
+    near = np.argsort(grid_codes(np.array(shape, dtype=np.int64)))
+    order = near[np.argsort(labels[near], kind="stable")]
     place = np.arange(labels.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     every, over = np.divmod(totals, sizes)
     sorted_labels = labels[order]
+    first = (np.arange(totals.size) * _GOLDEN % 2**32 * sizes >> 32)[sorted_labels]
     over, size = over[sorted_labels], sizes[sorted_labels]
     counts = np.empty(labels.size, dtype=np.int64)
-    counts[order] = every[sorted_labels] + (place + 1) * over // size - place * over // size
+    counts[order] = (
+        every[sorted_labels] + ((place + 1) * over + first) // size - (place * over + first) // size
+    )
     return counts
 
 

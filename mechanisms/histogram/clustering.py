@@ -51,7 +51,7 @@ class ClusteredHistogram(PartitionedHistogram):
         "Counts blocks around centres that move to where people are; made for people in a few clouds of numeric "
         "columns, and never advised for others."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(5.2, 90)
+    cost_per_cell: ClassVar[CellCost] = CellCost(5.3, 110)
     fewest_columns: ClassVar[int] = 2
     # Good only where nearly everybody is in a few clouds.
     may_be_advised: ClassVar[bool] = False
@@ -107,7 +107,8 @@ class ClusteredHistogram(PartitionedHistogram):
         for i in range(rounds):
             noisy = values[i * each : (i + 1) * each].reshape(-1, clusters)
             centres = space.moved(centres, noisy)
-        return Blocks(values[rounds * each :], _numbered(space.nearest(centres))[0])
+        labels, blocks = _numbered(space.nearest(centres))
+        return Blocks(values[rounds * each :], labels, np.arange(blocks))
 
 
 def sum_sensitivity(unit: PrivacyUnit, width: int) -> Sensitivity:

@@ -38,7 +38,7 @@ class DawaHistogram(BlockTreeHistogram):
         "Finds stretches of nearly equal cells privately and counts each as one; good where an ordered column has long "
         "even or empty stretches (of several columns, neighbours in cell order are grouped)."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(5.0, 60)
+    cost_per_cell: ClassVar[CellCost] = CellCost(5.1, 95)
     parameters: ClassVar[tuple[Parameter, ...]] = (*BlockTreeHistogram.parameters, SHARE)
     partition_name: ClassVar[str] = "partition"
     share: ClassVar[Parameter] = SHARE

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from mechanisms.arrays import Integers
-from mechanisms.histogram.blocks import Shape, block_sums, grid_labels, halvings, nesting
+from mechanisms.histogram.blocks import Shape, block_sums, grid_codes, grid_labels, halving_codes
 from mechanisms.histogram.consistent_tree import Level, consistent_leaves
 from mechanisms.histogram.partitioned import PEOPLE, Blocks, PartitionedHistogram, PartitionInputs
 from mechanisms.histogram.spending import Stage
@@ -24,8 +24,6 @@ _COARSER, _LEAST_PULL = 16.0, 100.0
 _SMALLEST_ERROR = 1e-9
 # From coarse blocks of so many cells an axis on, the width of a fine block is rounded down. Chosen on drawn tables.
 _WIDE = 4
-# Enough halvings to reach single blocks of any axis.
-_DEPTH = 24
 
 
 class UniformGrid(PartitionedHistogram):
@@ -41,7 +39,7 @@ class UniformGrid(PartitionedHistogram):
     summary: ClassVar[str] = (
         "Counts blocks of neighbouring cells, as coarse as the noise asks; meant for ordered columns."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(1.7, 70)
+    cost_per_cell: ClassVar[CellCost] = CellCost(1.8, 90)
     fewest_columns: ClassVar[int] = 2
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PEOPLE)
 
@@ -67,7 +65,7 @@ class UniformGrid(PartitionedHistogram):
     def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
         bought, estimates = split_bought(plan, values)
         sides = self._sides(plan, bought)
-        return Blocks(estimates, grid_labels(plan.domain.shape, sides), _nesting(sides))
+        return Blocks(estimates, grid_labels(plan.domain.shape, sides), grid_codes(sides))
 
     def _sides(self, plan: Plan, bought: np.ndarray) -> np.ndarray:
         law = plan.stage_laws["blocks"]
@@ -92,7 +90,7 @@ class AdaptiveGrid(PartitionedHistogram):
     summary: ClassVar[str] = (
         "A coarse grid first, then finer blocks where it shows many people; meant for ordered columns."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(1.8, 85)
+    cost_per_cell: ClassVar[CellCost] = CellCost(1.9, 105)
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PEOPLE)
 
     def _stages(self, inputs: PartitionInputs) -> list[Stage]:
@@ -130,7 +128,7 @@ class AdaptiveGrid(PartitionedHistogram):
             Level(coarse, laws["coarse"].variance, np.zeros_like(coarse)),
             Level(fine, laws["fine"].variance, parents),
         ]
-        return Blocks(consistent_leaves(levels), grid.fine_labels(sides), (*_nesting(grid.sides), parents))
+        return Blocks(consistent_leaves(levels), grid.fine_labels(sides), grid.codes(sides))
 
 
 class _TwoLevels:
@@ -167,6 +165,19 @@ class _TwoLevels:
         fine = sides.prod(axis=1)
         labels: Integers = (np.cumsum(fine) - fine)[block] + local
         return labels
+
+    def codes(self, sides: Integers) -> Integers:
+        """(k,) of the fine blocks: coarse blocks are halved down to single ones, then each one's own grid."""
+        fine = sides.prod(axis=1)
+        own = np.repeat(sides, fine, axis=0)
+        rest = np.arange(len(own)) - np.repeat(np.cumsum(fine) - fine, fine)
+        places = np.empty_like(own)
+        for axis in reversed(range(own.shape[1])):
+            rest, places[:, axis] = np.divmod(rest, own[:, axis])
+        inner = halving_codes(places, own)
+        outer = grid_codes(self.sides)
+        codes: Integers = (np.repeat(outer, fine) << int(inner.max()).bit_length()) + inner
+        return codes
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """(blocks, d) first cell and one past the last: interval k of a side of s starts at ⌈k·w/s⌉."""
@@ -231,11 +242,6 @@ def split_bought(plan: Plan, values: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def known_people(plan: Plan, bought: np.ndarray) -> int:
     """The public number of people, or the noisy one, at least 0."""
     return max(0, int(bought[0])) if bought.size else int(plan.details["people"])
-
-
-def _nesting(sides: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Ever finer groups of a grid's blocks, for making its counts possible: post-processing only."""
-    return nesting(halvings(tuple(sides.tolist()), _DEPTH))
 
 
 def _source(inputs: PartitionInputs) -> str:

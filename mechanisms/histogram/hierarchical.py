@@ -24,7 +24,7 @@ class HierarchicalHistogram(StrategyHistogram):
         "Also counts nested intervals, so ranges and running totals carry far less noise; "
         "meant for one ordered column (of several, neighbours in cell order are grouped)."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(4.8, 80)
+    cost_per_cell: ClassVar[CellCost] = CellCost(4.9, 135)
 
     def best(self, purpose: str, cells: int, definition: Definition) -> Tree:
         return best_tree(purpose, cells, definition)

@@ -15,7 +15,9 @@ from mechanisms.arrays import summed
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.calibration import MAX_SCALE, scale_squared, too_small
 from mechanisms.domain import Domain
+from mechanisms.histogram.blocks import grid_codes
 from mechanisms.histogram.box_sums import plain_sum
+from mechanisms.histogram.top_down import top_down
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import (
@@ -40,6 +42,8 @@ from mechanisms.validation import (
 )
 
 MAX_CELLS = 10**8
+# Up to so many cells their counts are made possible half by half, which takes 100 bytes a cell.
+HALVED_CELLS = 2**18
 LEVEL = 0.95
 # Losses are offered with six decimal places.
 _GRID = 10**6
@@ -103,14 +107,16 @@ class NoisyHistogram(Mechanism):
         return Measurement(values)
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
-        """The measured counts, and the nearest counts of a possible table.
+        """The measured counts, and counts of a possible table near them.
 
-        That table has the public total where the plan holds one, else the sum of the noisy counts, or 0 if
-        the sum is negative.
+        Where the plan holds a public total, the nearest ones in L1 distance with that sum: the normalised histogram.
+        So too where there are very many cells, with the sum of the noisy counts, or 0 if that is negative.
         """
         raw = measurement.values
-        total = plan.details["total"] if "total" in plan.details else max(0, summed(raw))
-        return Result(raw=raw, counts=lattice_simplex(raw, int(total)))
+        if "total" in plan.details or raw.size > HALVED_CELLS:
+            total = int(plan.details["total"]) if "total" in plan.details else max(0, summed(raw))
+            return Result(raw=raw, counts=lattice_simplex(raw, total))
+        return Result(raw=raw, counts=top_down(raw, grid_codes(np.array(plan.domain.shape, dtype=np.int64))))
 
     def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
         """The smallest loss with six decimal places whose 95 % interval is at most ± half_width rows.

@@ -14,8 +14,8 @@ from mechanisms.accounting import Loss
 from mechanisms.calibration import count_law
 from mechanisms.domain import Domain
 from mechanisms.histogram.blocks import deal, spread
-from mechanisms.histogram.consistent_tree import possible_leaves
 from mechanisms.histogram.spending import Stage, share_of, stages_to_json
+from mechanisms.histogram.top_down import top_down
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, Mechanism, Parameter, Parameters, Plan, PlanError, Result
 from mechanisms.sensitivity import Sensitivity, histogram_sensitivity
@@ -87,12 +87,12 @@ class PartitionInputs:
 class Blocks:
     """Estimates of a partition's blocks: estimates (k,) real, labels (n,) of the cells.
 
-    parents: where coarser partitions were counted too, how they nest (see `nested.possible_leaves`).
+    codes: (k,) of the larger and larger parts that blocks are halves of, see `top_down`.
     """
 
     estimates: np.ndarray
     labels: np.ndarray
-    parents: tuple[np.ndarray, ...] = ()
+    codes: np.ndarray
 
 
 class PartitionedHistogram(Mechanism):
@@ -156,16 +156,15 @@ class PartitionedHistogram(Mechanism):
         return Measurement(np.concatenate(self._measured(plan, counts, noise), axis=-1))
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
-        """Each block's estimate spread evenly over its cells, and the nearest possible table of that kind.
+        """Each block's estimate spread evenly over its cells, and a possible table of that kind near them.
 
-        That table has the public total where the plan holds one, else the rounded sum of the estimates, or
-        0 if the sum is negative.
+        That table has the public total where the plan holds one, else that of the `nearest_total`.
         """
         blocks = self._blocks(plan, measurement.values)
-        total = int(plan.parameters.get("total", max(0, round(float(blocks.estimates.sum())))))
+        people = top_down(blocks.estimates, blocks.codes, _public_total(plan))
         return Result(
             raw=spread(blocks.estimates, blocks.labels),
-            counts=deal(possible_leaves(blocks.estimates, blocks.parents, total), blocks.labels),
+            counts=deal(people, blocks.labels, plan.domain.shape),
             partition=blocks.labels,
         )
 
@@ -175,6 +174,10 @@ def _check(domain: Domain, loss: Loss) -> None:
     if len(domain.attributes) > MAX_COLUMNS:
         raise PlanError(f"Choose at most {MAX_COLUMNS} columns; {len(domain.attributes)} are chosen.")
     check_amount(loss)
+
+
+def _public_total(plan: Plan) -> int | None:
+    return int(plan.parameters["total"]) if "total" in plan.parameters else None
 
 
 def _value(parameter: Parameter, given: Parameters) -> str | int:

@@ -95,7 +95,7 @@ class ChosenHistogram(Mechanism):
         "Pays a small share of the cost for noisy statistics of how unevenly people lie, and takes the method that did "
         "best on drawn tables like that."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(6.0, 90)
+    cost_per_cell: ClassVar[CellCost] = CellCost(6.0, 135)
     chooses_method: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE, SHARE)
 

@@ -23,7 +23,7 @@ class PriveletHistogram(StrategyHistogram):
         "Measures differences between halves of ever smaller blocks; best with Gaussian noise on many "
         "ordered cells (of several columns, neighbours in cell order are grouped)."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(5.0, 80)
+    cost_per_cell: ClassVar[CellCost] = CellCost(5.0, 110)
 
     def best(self, purpose: str, cells: int, definition: Definition) -> Haar:
         return best_haar(purpose, cells, definition)

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from mechanisms.arrays import Flags
-from mechanisms.histogram.blocks import Boxes, SummedArea
+from mechanisms.histogram.blocks import Boxes, SummedArea, halving_codes
 from mechanisms.histogram.partitioned import Blocks, PartitionedHistogram, PartitionInputs
 from mechanisms.histogram.spending import Stage, laplace_law, pure_epsilon, share_of
 from mechanisms.noise import DiscreteLaplace, Noise
@@ -57,7 +57,7 @@ class PrivTree(PartitionedHistogram):
     summary: ClassVar[str] = (
         "Halves blocks only where people are, however deep; meant for ordered columns with dense and empty places."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(2.5, 80)
+    cost_per_cell: ClassVar[CellCost] = CellCost(2.6, 100)
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, SPLIT)
 
     def _stages(self, inputs: PartitionInputs) -> list[Stage]:
@@ -100,7 +100,8 @@ class PrivTree(PartitionedHistogram):
             return halved
 
         leaves, _ = _grown(plan, halve)
-        return Blocks(values[used:], leaves.labels(plan.domain.shape))
+        codes = halving_codes(leaves.lower, np.array(plan.domain.shape))
+        return Blocks(values[used:], leaves.labels(plan.domain.shape), codes)
 
 
 def split_scale(beta: int, epsilon: Fraction) -> Fraction:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition
-from mechanisms.histogram.blocks import block_sums, grid_labels, halvings, nesting
+from mechanisms.histogram.blocks import block_sums, grid_codes, grid_labels, halvings, nesting
 from mechanisms.histogram.consistent_tree import Level, consistent_leaves
 from mechanisms.histogram.partitioned import Blocks, PartitionedHistogram, PartitionInputs
 from mechanisms.histogram.spending import Stage, rational_shares
@@ -35,7 +35,7 @@ class Quadtree(PartitionedHistogram):
         "Counts blocks of every size, halving each column, and makes them agree: good for ranges; "
         "meant for ordered columns."
     )
-    cost_per_cell: ClassVar[CellCost] = CellCost(4.2, 130)
+    cost_per_cell: ClassVar[CellCost] = CellCost(4.2, 145)
     fewest_columns: ClassVar[int] = 2
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, DEPTH)
 
@@ -72,7 +72,8 @@ class Quadtree(PartitionedHistogram):
             Level(counts, law.variance, above)
             for (counts, law), above in zip(noisy, [np.zeros(1, dtype=np.int64), *parents], strict=True)
         ]
-        return Blocks(consistent_leaves(levels), grid_labels(plan.domain.shape, grids[-1]), parents)
+        labels = grid_labels(plan.domain.shape, grids[-1])
+        return Blocks(consistent_leaves(levels), labels, grid_codes(grids[-1]))
 
 
 def level_shares(grids: list[np.ndarray], free_axes: int, definition: Definition) -> list[Fraction]:

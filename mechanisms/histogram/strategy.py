@@ -142,13 +142,11 @@ class StrategyHistogram(Mechanism):
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
         """The unbiased least-squares estimates, and a possible table near them, fixed from large blocks down.
 
-        That table has the public total where the plan holds one, else the rounded estimate of it, or 0 if that
-        is negative.
+        That table has the public total where the plan holds one, else that of the `nearest_total`.
         """
         strategy, cells = self.strategy(plan), plan.domain.size
-        estimates = strategy.estimate(measurement.values)
-        total = int(plan.details.get("total", max(0, round(float(estimates.sum())))))
-        return Result(raw=estimates[:cells], counts=top_down(estimates, strategy.levels, total, cells))
+        estimates = strategy.estimate(measurement.values)[:cells]
+        return Result(raw=estimates, counts=top_down(estimates, np.arange(cells), plan.details.get("total")))
 
     def cell_sum(self, plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
         """With Var = σ² Σ_e energy_e / λ_e (see `dyadic`); of one cell with the plan's own, published interval."""

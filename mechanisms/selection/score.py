@@ -159,12 +159,14 @@ class FewestConflicts(_CountOfEach):
 
 @dataclass(frozen=True)
 class Quantile(Score):
-    """Score: minus how many rows the level-quantile lies outside the candidate, times the level's denominator.
+    """Score: how many rows deep the level-quantile lies inside the candidate, times the level's denominator.
 
     A candidate is a span of cells (first, beyond the last), an empty span being a cut between two cells. With
     `below`, `inside` and `above` counting rows, and level = a/b, the score is
-    -max(0, (b-a)·below - a·(inside + above), a·above - (b-a)·(below + inside)); for a cut it is
-    -|(b-a)·below - a·above|. It is 0 exactly if the candidate holds the quantile.
+    min(a·(inside + above) - (b-a)·below, (b-a)·(below + inside) - a·above); for a cut it is
+    -|(b-a)·below - a·above|. It is at least 0 exactly if the candidate holds the quantile, and otherwise minus how far
+    off it is. To score 0 for whatever holds it costs the same and leads by less; half of the rows inside as below
+    (mid-ranks) leaves a full candidate behind an empty one beside it: `tests.benchmarks.quantiles` compares them.
     column_cells: the number of counts; those outside every span (of missing values) are never read.
     ordered_cells: the cells that have an order, the first of the column's.
     """
@@ -176,8 +178,8 @@ class Quantile(Score):
     kind: ClassVar[str] = "quantile"
     title: ClassVar[str] = "Median or quantile"
     proof: ClassVar[str] = (
-        "With level a/b a row below a candidate moves the two distances in its score by b - a each, one above "
-        "by a, one inside by at most the larger; a row that moves from one side to the other by b; a maximum "
+        "With level a/b a row below a candidate moves the two depths in its score by b - a each, one above "
+        "by a, one inside by at most the larger; a row that moves from one side to the other by b; a minimum "
         "moves no further than what it is taken over."
     )
 
@@ -226,9 +228,9 @@ class Quantile(Score):
         before = np.concatenate([[0], np.cumsum(counts[: self.ordered_cells])])
         first, beyond = np.array(self.spans, dtype=np.int64).T
         below, inside, above = before[first], before[beyond] - before[first], before[-1] - before[beyond]
-        too_high = (b - a) * below - a * (inside + above)
-        too_low = a * above - (b - a) * (below + inside)
-        scores: Integers = -np.maximum(0, np.maximum(too_high, too_low))
+        above_start = a * (inside + above) - (b - a) * below
+        below_end = (b - a) * (below + inside) - a * above
+        scores: Integers = np.minimum(above_start, below_end)
         return scores
 
     def to_json(self) -> dict[str, object]:

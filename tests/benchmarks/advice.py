@@ -6,7 +6,8 @@ that luck makes no method the best; that makes the ratio a little too small, and
 shown beside it, a little too large. Compares with taking the same method always. With --data also on the DPBench
 histograms of that folder, which nobody looked at when the table and its constants were made.
 
-The shipped table is made by: python -m tests.benchmarks.advice --write (about two hours on two processors)
+The shipped table is made by: python -m tests.benchmarks.advice --write (at most two hours on two processors), and one
+kind of its tables alone with, say, --columns 2 --losses pure.
 """
 
 from __future__ import annotations
@@ -273,7 +274,7 @@ def checked_lines(columns: int, definition: Definition, found: Sequence[Judged])
     return rows
 
 
-def write(path: Path, drawn: Sequence[list[str]], checked: Sequence[list[str]]) -> None:
+def write(path: Path, rows: Sequence[list[str]]) -> None:
     """The shipped file, with a head for readers."""
     head = table.head([m.name for m in HISTOGRAMS], STATISTICS)
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -285,25 +286,30 @@ def write(path: Path, drawn: Sequence[list[str]], checked: Sequence[list[str]]) 
             "# advised method / error of the best), the best named by other releases, and by the same ones; and what\n"
             "# one table in ten exceeds of the former.\n"
         )
-        csv.writer(file, lineterminator="\n").writerows([head, *drawn, *checked])
+        csv.writer(file, lineterminator="\n").writerows([head, *rows])
     for cached in (table.trials, table.checked):
         cached.cache_clear()
 
 
-def make(path: Path) -> None:
-    """Draw the shipped file's tables, write it, check the advice on fresh ones, and write that too."""
-    drawn: list[list[str]] = []
-    with ProcessPoolExecutor(2) as pool:
-        for (columns, definition), number in TABLES.items():
-            asked = [Trial("advice", k, columns, definition) for k in range(number)]
-            drawn += lines(list(pool.map(tried, asked, chunksize=8)))
-    write(path, drawn, [])
-    checked: list[list[str]] = []
-    for columns, definition in TABLES:
-        found = check(columns, definition, CHECKED, CHECKED_TRIALS)
-        print_check(columns, definition, found)
-        checked += checked_lines(columns, definition, found)
-    write(path, drawn, checked)
+def replaced(
+    path: Path, what: str, columns: int, definition: Definition, rows: Sequence[list[str]]
+) -> list[list[str]]:
+    """The file's lines with others for what was drawn, or checked, of one kind of table."""
+    text = (line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    own = [what, str(columns), definition.value]
+    return [*(row for row in csv.reader(text) if row[0] != "head" and row[:3] != own), *rows]
+
+
+def make(path: Path, kinds: Sequence[tuple[int, Definition]]) -> None:
+    """Of these kinds, draw the tables and check the advice on fresh ones; both take the place of those before."""
+    for kind in kinds:
+        with ProcessPoolExecutor(2) as pool:
+            asked = [Trial("advice", k, *kind) for k in range(TABLES[kind])]
+            drawn = lines(list(pool.map(tried, asked, chunksize=8)))
+        write(path, replaced(path, "drawn", *kind, drawn))
+        found = check(*kind, CHECKED, CHECKED_TRIALS)
+        print_check(*kind, found)
+        write(path, replaced(path, "checked", *kind, checked_lines(*kind, found)))
 
 
 def main() -> None:
@@ -313,14 +319,19 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=CHECKED)
     parser.add_argument("--trials", type=int, default=CHECKED_TRIALS)
     parser.add_argument("--write", action="store_true", help="make the shipped table anew")
+    parser.add_argument("--columns", type=int, nargs="*", default=[1, 2], help="only of so many columns")
+    parser.add_argument(
+        "--losses", type=Definition, nargs="*", default=list(Definition), help="only under these"
+    )
     parser.add_argument("--data", type=Path, help="folder of DPBench histograms, *.npy")
     asked = parser.parse_args()
+    kinds = list(product(asked.columns, asked.losses))
     if asked.write:
-        make(Path(str(files("mechanisms.advice") / table.FILE)))
+        make(Path(str(files("mechanisms.advice") / table.FILE)), kinds)
         return
     if asked.data:
         print_given(asked.data, asked.trials)
-    for columns, definition in product((1, 2), Definition):
+    for columns, definition in kinds:
         print_check(columns, definition, check(columns, definition, asked.tables, asked.trials))
 
 

@@ -198,7 +198,8 @@ def test_cuts_come_first_and_then_the_blocks_from_left_to_right() -> None:
     result = BISECTION.reconstruct(plan, Measurement(np.array([1, 3, 7, 4, -3])))
     assert result.raw.tolist() == [7, 2, 2, -1, -1, -1]
     assert result.counts.tolist()[3:] == [0, 0, 0]
-    assert result.counts.sum() == 8
+    # With nobody in the last block, s people in the others cost ½(s - 11)² + 2(s - 11)² + 4(s - 8)²: s = 59.5/6.5.
+    assert result.counts.sum() == 9
     assert result.partition is not None
     assert result.partition.tolist() == [0, 1, 1, 2, 2, 2]
 

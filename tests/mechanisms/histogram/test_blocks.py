@@ -12,7 +12,9 @@ from mechanisms.histogram.blocks import (
     block_sizes,
     block_sums,
     deal,
+    grid_codes,
     grid_labels,
+    halving_codes,
     halvings,
     nesting,
     spread,
@@ -69,17 +71,42 @@ def test_an_estimate_is_spread_in_equal_parts() -> None:
 
 def test_sparse_blocks_keep_their_people() -> None:
     # Two blocks of ten cells hold 4 and 1: a part of a row in each cell, and none is lost.
-    counts = deal(np.array([4, 1]), np.repeat([0, 1], 10))
+    counts = deal(np.array([4, 1]), np.repeat([0, 1], 10), (20,))
     assert (counts[:10].sum(), counts[10:].sum()) == (4, 1)
 
 
 def test_rows_of_a_block_are_dealt_out_evenly_along_it() -> None:
-    assert deal(np.array([4]), np.zeros(8, np.int64)).tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
+    assert deal(np.array([4]), np.zeros(8, np.int64), (8,)).tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
+
+
+def test_a_grid_is_halved_along_its_longest_column_first() -> None:
+    # 2 × 4: the four columns are halved, then rows and columns in turn.
+    assert grid_codes(np.array([2, 4])).reshape(2, 4).tolist() == [[0, 1, 4, 5], [2, 3, 6, 7]]
+
+
+def test_codes_of_a_grid_are_those_of_its_places() -> None:
+    sides = np.array([3, 1, 10])
+    places = np.stack(np.unravel_index(np.arange(30), (3, 1, 10)), axis=1)
+    assert np.array_equal(grid_codes(sides), halving_codes(places, sides))
+    assert np.unique(grid_codes(sides)).size == 30
+
+
+def test_few_people_of_several_columns_do_not_lie_in_one_line() -> None:
+    # 8 of 64 cells, one in every eighth in cell order: that would be a column.
+    counts = deal(np.array([8]), np.zeros(64, np.int64), (8, 8)).reshape(8, 8)
+    assert counts.sum(axis=0).max() <= 4
+    assert counts.reshape(2, 4, 2, 4).sum(axis=(1, 3)).tolist() == [[2, 2], [2, 2]]
+
+
+def test_the_people_of_blocks_are_not_all_at_their_ends() -> None:
+    # 1,000 blocks of ten cells with one row each: the mean place would be 9, and is that of the middle.
+    places = np.flatnonzero(deal(np.ones(1000, np.int64), np.repeat(np.arange(1000), 10), (10_000,))) % 10
+    assert places.mean() == pytest.approx(4.5, abs=0.1)
 
 
 def test_every_cell_of_a_block_gets_the_whole_part() -> None:
-    # 17 over the three cells of block 1: 5, 6, 6; its cells need not lie side by side.
-    assert deal(np.array([3, 17]), np.array([1, 0, 1, 1])).tolist() == [5, 3, 6, 6]
+    # 17 over the three cells of block 1: two of them get 6; its cells need not lie side by side.
+    assert deal(np.array([3, 17]), np.array([1, 0, 1, 1]), (4,)).tolist() == [6, 3, 5, 6]
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4), (2, 2, 3, 2)])

@@ -154,7 +154,8 @@ def test_constant_columns_keep_all_people_without_noise(mechanism: PartitionedHi
 def test_an_empty_dataset_makes_a_possible_table(mechanism: PartitionedHistogram, amount: str) -> None:
     plan = mechanism.plan(box(6, 9), FEW, loss(amount))
     result = mechanism.reconstruct(plan, mechanism.measure(plan, np.zeros(54, np.int64), noise()))
-    assert result.counts.sum() == max(0, round(result.raw.sum()))
+    assert 0 <= result.counts.sum() <= np.abs(result.raw).sum()
+    assert result.counts.min() >= 0
 
 
 @every

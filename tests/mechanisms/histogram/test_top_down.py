@@ -3,39 +3,56 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mechanisms.histogram import top_down as module
+from mechanisms.histogram.blocks import grid_codes
 from mechanisms.histogram.top_down import top_down
 
 
-def test_a_possible_table_stays_as_it_is() -> None:
-    assert top_down(np.array([3.0, 0.0, 7.0, 1.0]), [1, 0], 11, 4).tolist() == [3, 0, 7, 1]
+def line(estimates: list[float], total: int | None = None) -> list[int]:
+    counts: list[int] = top_down(np.array(estimates), np.arange(len(estimates)), total).tolist()
+    return counts
 
 
-def test_an_empty_half_stays_empty_whatever_its_cells_say() -> None:
-    # The right half sums to -10, so all 10 people are on the left: 9 and 3 lose one each.
-    assert top_down(np.array([8.0, 4.0, 30.0, -40.0]), [1, 0], 10, 4).tolist() == [7, 3, 0, 0]
+@pytest.mark.parametrize("total", [11, None])
+def test_a_possible_table_stays_as_it_is(total: int | None) -> None:
+    assert line([3, 0, 7, 1], total) == [3, 0, 7, 1]
 
 
-def test_one_level_is_the_nearest_point_of_the_simplex() -> None:
-    # 5, 2.1, 1 sum to 8.1; 6 people: each loses 0.7, so 4.3, 1.4, 0.3; the largest fraction is rounded up.
-    assert top_down(np.array([5.0, 2.1, 1.0, -9.0]), [0], 6, 4).tolist() == [4, 2, 0, 0]
+def test_an_empty_half_stays_empty_whatever_its_blocks_say() -> None:
+    # The right half sums to -10, so all 10 people are on the left: 8 and 4 lose one each.
+    assert line([8, 4, 30, -40], 10) == [7, 3, 0, 0]
 
 
-def test_cells_beyond_the_last_stay_empty() -> None:
-    assert top_down(np.array([1.0, 1.0, 1.0, 90.0]), [1, 0], 5, 3).sum() == 5
+def test_halves_share_what_is_missing_by_their_numbers_of_blocks() -> None:
+    # 3 of 18 are too many: the two blocks on the left lose 2 of them, the one on the right 1; then 1 and 1.
+    assert line([6, 6, 6], 15) == [5, 5, 5]
 
 
-@pytest.mark.parametrize("levels", [[0], [3, 0], [9, 6, 3, 0], list(range(9, -1, -1))], ids=str)
-@pytest.mark.parametrize("total", [0, 1, 777, 10**12])
-def test_counts_are_never_negative_and_sum_to_the_total(levels: list[int], total: int) -> None:
-    estimates = np.random.default_rng(total % 97).normal(1, 5, 512)
-    counts = top_down(estimates, levels, total, 400)
-    assert (counts.shape, int(counts.sum()), int(counts.min()) >= 0) == ((400,), total, True)
+def test_empty_halves_take_no_people_from_the_full_ones() -> None:
+    # Four pairs of a full block of 100 and an empty one, whose noise sums to 2. One by one, the empty would keep 9;
+    # 5, the largest, reaches the 2.
+    noise = [5, -6, 4, -1]
+    counts = np.reshape(line([c for e in noise for c in (100 - e, e)], 400), (4, 2))
+    assert counts[:, 1].tolist() == [5, 0, 0, 0]
 
 
-@pytest.mark.parametrize("run", [1, 8, 100])
-def test_blocks_are_divided_some_at_a_time(run: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    estimates, levels = np.random.default_rng(5).normal(1, 5, 512), [9, 6, 3, 0]
-    together = module.top_down(estimates, levels, 900, 400)
-    monkeypatch.setattr(module, "RUN", run)
-    assert np.array_equal(top_down(estimates, levels, 900, 400), together)
+def test_without_noise_of_either_sign_small_blocks_stay() -> None:
+    assert line([100, 1, 100, 2, 100, 1, 100, 0]) == [100, 1, 100, 2, 100, 1, 100, 0]
+
+
+def test_blocks_may_be_in_any_order() -> None:
+    estimates, codes = np.array([7.0, 3.0, 1.0, 0.0]), np.array([2, 0, 3, 1])
+    assert top_down(estimates, codes, 11).tolist() == [7, 3, 1, 0]
+
+
+@pytest.mark.parametrize("shape", [(400,), (7, 1, 30), (16, 16)], ids=str)
+@pytest.mark.parametrize("total", [0, 1, 777, 10**12, None])
+def test_counts_are_never_negative_and_sum_to_the_total(shape: tuple[int, ...], total: int | None) -> None:
+    sides = np.array(shape)
+    estimates = np.random.default_rng(7).normal(1, 5, sides.prod())
+    counts = top_down(estimates, grid_codes(sides), total)
+    assert (counts.shape, counts.dtype, int(counts.min()) >= 0) == (estimates.shape, np.int64, True)
+    assert total is None or counts.sum() == total
+
+
+def test_no_people_are_found_where_all_estimates_are_negative() -> None:
+    assert line([-3, -1, -2]) == [0, 0, 0]

@@ -39,9 +39,24 @@ def test_the_cells_of_a_column_are_the_candidates() -> None:
     assert MostCommonValue.of(colour).candidates == ("red", "blue", "Other")
 
 
-def test_the_bin_that_holds_the_median_scores_zero() -> None:
+def test_the_bin_that_holds_the_median_scores_how_deep_it_lies() -> None:
     # Rows 0 0 1 3 3 3 4: the median row is 3. Bin 1 has 2 below, 1 inside and 4 above: 4 - (2 + 1) = 1 short.
-    assert MEDIAN.scores(np.array([2, 1, 0, 3, 1])).tolist() == [-3, -1, -1, 0, -5]
+    # Bin 3 has 3 below, 3 inside and 1 above: 4 - 3 = 1 from its start, 6 - 1 = 5 from its end.
+    assert MEDIAN.scores(np.array([2, 1, 0, 3, 1])).tolist() == [-3, -1, -1, 1, -5]
+
+
+@pytest.mark.parametrize("level", ["1/10", "1/2", "3/4"])
+def test_a_score_is_not_negative_exactly_where_the_quantile_is(level: str) -> None:
+    random = np.random.default_rng(4)
+    for _ in range(200):
+        counts = random.integers(0, 4, 5)
+        rows, (a, b) = np.repeat(np.arange(5), counts), Fraction(level).as_integer_ratio()
+        # Holds it: at most a of b rows are below, at most b - a of b above.
+        holds = [
+            b * (rows < c).sum() <= a * rows.size and b * (rows > c).sum() <= (b - a) * rows.size
+            for c in range(5)
+        ]
+        assert (Quantile.of(AGES, Fraction(level)).scores(counts) >= 0).tolist() == holds
 
 
 def test_a_heavy_bin_that_holds_the_median_is_not_beaten() -> None:
@@ -63,7 +78,7 @@ def test_the_candidates_of_closed_columns_are_their_values() -> None:
 
 def test_rows_with_missing_values_do_not_move_a_quantile() -> None:
     score = Quantile.of(Integer("age", missing_cell=True, lower=0, upper=1), Fraction(1, 2))
-    assert score.scores(np.array([2, 1, 50])).tolist() == [0, -1]
+    assert score.scores(np.array([2, 1, 50])).tolist() == [1, -1]
 
 
 SKEWED = Quantile.of(Integer("x", lower=0, upper=3), Fraction(1, 4))

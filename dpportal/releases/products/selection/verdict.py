@@ -74,8 +74,11 @@ def good_chance(plan: SelectionPlan, scores: np.ndarray, chances: np.ndarray, ro
 
     scores, chances: (candidates,), of the truth. rows: how many were counted.
     """
-    best = int(scores.max())
     is_rank = plan.score.kind == Quantile.kind
+    if is_rank:
+        # Any candidate that holds the quantile is as good, however deep it lies.
+        scores = np.minimum(scores, 0)
+    best = int(scores.max())
     near = NEAR_RANKS * rows * plan.score.points_per_row if is_rank else NEAR * abs(best)
     return float(chances[best - scores <= near].sum())
 
