@@ -110,12 +110,15 @@ class _Again:
     def __init__(
         self, plan: MicrodataPlan, grouping: Grouping, tables: Sequence[MeasuredTable], noisy: Integers
     ) -> None:
-        self._plan, self._tables, self._noisy = plan, tables, noisy
-        margins = margins_of(plan, noisy)
+        self._plan, self._grouping, self._tables, self._noisy = plan, grouping, tables, noisy
         self._pairs = sorted(targets_of(tables))
-        impossible = plan.wishes.impossible(plan.domain)
-        self._model = LogLinear(plan.domain.attributes, grouping, margins, self._pairs, impossible)
-        self._people = round(margins.total)
+        self._model = self._beginning_with(noisy)
+        self._people = round(margins_of(plan, noisy).total)
+
+    def _beginning_with(self, noisy: Integers) -> LogLinear:
+        """The model of all pairs that begins with single columns' noisy counts."""
+        attributes, impossible = self._plan.domain.attributes, self._plan.wishes.impossible(self._plan.domain)
+        return LogLinear(attributes, self._grouping, margins_of(self._plan, noisy), self._pairs, impossible)
 
     def tables(self, random: np.random.Generator) -> list[CellRows]:
         first = self._model.fitted(self._evidence(self._noisy, self._tables))
@@ -123,8 +126,10 @@ class _Again:
         rows = [self._rows(shares, random)]
         for _ in range(TABLES):
             people = random.multinomial(self._people, shares)
-            evidence = self._evidence(*self._measured(people, noise))
-            rows.append(self._rows(self._model.shares(self._model.fitted(evidence, first)), random))
+            noisy, tables = self._measured(people, noise)
+            model = self._beginning_with(noisy)
+            again = model.fitted(self._evidence(noisy, tables), first)
+            rows.append(self._rows(model.shares(again), random))
         return rows
 
     def _evidence(self, noisy: Integers, tables: Sequence[MeasuredTable]) -> Evidence:

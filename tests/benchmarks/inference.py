@@ -85,7 +85,7 @@ def linear(column: int, *terms: str) -> Analysis:
 
     def analysis(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         regressors, target = design(rows, terms), rows[:, column].astype(float)
-        inverse = np.linalg.inv((regressors * weights[:, None]).T @ regressors)
+        inverse = np.linalg.pinv((regressors * weights[:, None]).T @ regressors)
         found = inverse @ regressors.T @ (weights * target)
         residual = weights @ (target - regressors @ found) ** 2 / weights.sum()
         return found, residual * np.diag(inverse)
@@ -102,7 +102,7 @@ def logistic(column: int, *terms: str) -> Analysis:
         for _ in range(12):
             chance = _coin(np.ones(len(rows)), regressors @ found)
             spread = weights * chance * (1 - chance)
-            inverse = np.linalg.inv((regressors * spread[:, None]).T @ regressors)
+            inverse = np.linalg.pinv((regressors * spread[:, None]).T @ regressors)
             found = found + inverse @ regressors.T @ (weights * (target - chance))
         return found, np.diag(inverse)
 
