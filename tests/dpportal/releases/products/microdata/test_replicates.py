@@ -18,7 +18,7 @@ from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
 from dpportal.releases import results
 from dpportal.releases.models import Release
-from dpportal.releases.products.microdata import stored_rows
+from dpportal.releases.products.microdata import cost_estimate, stored_rows
 from mechanisms import registry
 from mechanisms.domain import Boolean, Categorical, Integer
 from mechanisms.microdata.replicates import TABLES
@@ -165,3 +165,11 @@ def test_the_wizard_asks_and_says_what_it_takes(small, client) -> None:
     chosen = client.post(f"{at}/method/", {"mechanism": "latent-classes", "amount": "1"})
     assert chosen.status_code == 302
     assert "Tables for standard errors" in client.get(f"{at}/review/").content.decode()
+
+
+def test_what_they_take_is_in_the_cost_of_the_job() -> None:
+    """21 tables more of 1,000 rows, 2 columns of a few bytes in two formats: some 200 kB, and fits of a moment."""
+    plan = planned(TWO, TreeOfPairs())
+    own, without = (cost_estimate.job_cost(p, 1000) for p in (plan, replace(plan, replicates=False)))
+    assert 21 <= (own.disk - without.disk) / (2 * 2 * 1000) <= 21 * 8
+    assert own.memory > without.memory and 0 < own.seconds - without.seconds < 2
