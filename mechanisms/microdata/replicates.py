@@ -36,8 +36,8 @@ MOST_COUNTS, MOST_CELLS = 1_500, 2**17
 # Of all tables together.
 MOST_VALUES = 2**24
 # Of a table's fit: for every three counts, for every cell of the product and two measured tables; arrays in memory.
-SOLVED_NANOSECONDS, COUNTED_NANOSECONDS = 1.5, 15.0
-MATRICES, PLACES = 8, 2
+SOLVED_NANOSECONDS, COUNTED_NANOSECONDS = 0.8, 10.0
+MATRICES, PLACES = 12, 3
 
 
 def with_replicates(plan: MicrodataPlan) -> MicrodataPlan:
