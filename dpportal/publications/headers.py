@@ -28,6 +28,7 @@ NUMBERS = (
     "number",
     "query",
     "answer",
+    "replicate",
 )
 _RESERVED_BY_SPSS = "all and by eq ge gt le lt ne not or to with"
 _RESERVED_BY_R = (

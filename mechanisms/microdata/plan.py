@@ -35,7 +35,7 @@ class MicrodataPlan:
     shares: of the loss by step, exact, sum 1. rows: how many synthetic rows; None: the noisy total. total: the number
     of rows where that is public, else None. pairwise: whether pairs are counted, or single columns alone. keep:
     how many columns go on, those that tell most about the target; None: all. criterion:
-    what they are chosen by, of `features.CRITERIA`.
+    what they are chosen by, of `features.CRITERIA`. replicates: whether tables for standard errors are made, too.
     """
 
     mechanism: str
@@ -49,6 +49,7 @@ class MicrodataPlan:
     keep: int | None
     explanation: str
     criterion: str = "distance"
+    replicates: bool = False
 
     @property
     def counted(self) -> tuple[tuple[str, ...], ...]:
@@ -102,6 +103,7 @@ class MicrodataPlan:
             "keep": self.keep,
             "explanation": self.explanation,
             "criterion": self.criterion,
+            "replicates": self.replicates,
         }
 
     @classmethod
@@ -141,7 +143,8 @@ class MicrodataResult:
     columns: the places of those that the rows have. rows: (n, columns) cells. total: the estimated number of rows.
     margins: for each of all columns (c,) noisy counts; half_widths: of their 95 % intervals. smoothed: estimates of
     them that are not negative. grouping and tables: of the measured pairs, by their places among `columns`; None and
-    empty where none was measured. components: those of a method that finds some.
+    empty where none was measured. components: those of a method that finds some. replicates: tables for standard
+    errors, (rows, columns) cells each, the one that is fitted to the measurement first; empty unless the plan asks.
     """
 
     columns: tuple[int, ...]
@@ -153,3 +156,4 @@ class MicrodataResult:
     grouping: Grouping | None = None
     tables: tuple[MeasuredTable, ...] = ()
     components: Components | None = None
+    replicates: tuple[CellRows, ...] = ()

@@ -11,6 +11,7 @@ from mechanisms import registry
 from mechanisms.microdata.cost_estimate import memory, row_count
 from mechanisms.microdata.joint_counts import JointCounts
 from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.microdata.replicates import TABLES, most_rows, replicate_memory, replicate_seconds
 
 # What a worker's process has in memory before it reads a row: its libraries.
 AT_REST = 300 * 2**20
@@ -51,13 +52,25 @@ def job_cost(plan: MicrodataPlan, people: int | None) -> JobCost:
         + COMPARED_MICROSECONDS * 1e-6 * plan.tables.size * compared / pairs
         + NEAREST_SECONDS * len(shape) * min(1, counted / MOST_ROWS)
         + method.further_seconds(plan, counted, rows)
+        + _of_replicates(plan, rows)
     )
-    written = rows * label_bytes(plan.domain) * FILES
+    written = (rows + _replicated(plan, rows)) * label_bytes(plan.domain) * FILES
     return JobCost(
         seconds=seconds,
-        memory=AT_REST + memory(method, plan, counted),
+        memory=AT_REST + memory(method, plan, counted) + replicate_memory(plan),
         disk=DISK_AT_REST + COUNT_FILE_BYTES * plan.cells + round(written),
     )
+
+
+def _replicated(plan: MicrodataPlan, rows: int) -> int:
+    """Rows of all tables for standard errors."""
+    return (TABLES + 1) * min(rows, most_rows(len(plan.domain.shape))) if plan.replicates else 0
+
+
+def _of_replicates(plan: MicrodataPlan, rows: int) -> float:
+    """Seconds of fitting and writing the tables for standard errors."""
+    made = _replicated(plan, rows)
+    return replicate_seconds(plan) + _written(made) * 1e-6 * made * len(plan.domain.shape)
 
 
 def _written(rows: int) -> float:

@@ -95,6 +95,15 @@ class ColumnsForm(ChoiceForm):
         ),
     )
 
+    replicates = forms.BooleanField(
+        label=gettext_lazy("Add tables for standard errors"),
+        required=False,
+        help_text=gettext_lazy(
+            "21 further tables, so that readers can state margins of means and regressions. They add no cost, but "
+            "every pair of columns is then measured: choose the few columns of one analysis."
+        ),
+    )
+
     def adapt(self, draft: Release) -> None:
         version = draft.dataset.current_domain()
         if not (version and version.unit.total_public):
@@ -129,6 +138,7 @@ class ColumnsForm(ChoiceForm):
             "target": wishes.target,
             "rows": draft.parameters.get("rows"),
             "keep": draft.parameters.get("keep"),
+            "replicates": draft.parameters.get("replicates", False),
             "weights": _lines(
                 [
                     *((name, str(weight)) for name, weight in wishes.weights.items()),
@@ -167,6 +177,7 @@ class ColumnsForm(ChoiceForm):
             "rows": data["rows"],
             "keep": data["keep"],
             "criterion": data.get("criterion") or DISTANCE,
+            "replicates": data["replicates"],
         }
 
     def _wishes(self, data: Json) -> Wishes:

@@ -52,6 +52,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> Json:
             pairs_figure(released.domain.names, _measurements(released, result), "measured")
         ),
         "steps": [[step, str(share)] for step, share in plan.shares.items()],
+        "replicates": len(result.replicates),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from django.utils.translation import gettext, gettext_lazy
@@ -27,6 +28,7 @@ from mechanisms.microdata.cost_estimate import foresee
 from mechanisms.microdata.features import DISTANCE, ColumnChoice
 from mechanisms.microdata.mechanism import FEWEST_COLUMNS, Microdata, check_columns
 from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.microdata.replicates import every_pair, with_replicates
 from mechanisms.protocol import PlanError
 
 
@@ -55,6 +57,9 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
                 )
             )
         wishes = Wishes.from_json(draft.parameters.get("wishes", {}))
+        has_replicates = draft.parameters.get("replicates", False)
+        if has_replicates:
+            wishes = replace(wishes, required=every_pair(domain))
         rows = draft.dataset.rows
         total = rows if loss.for_domain(domain).unit.total_public and isinstance(rows, int) else None
         plan = method.plan(
@@ -65,6 +70,8 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
             total=total,
             choice=ColumnChoice(draft.parameters.get("keep"), draft.parameters.get("criterion") or DISTANCE),
         )
+        if has_replicates:
+            plan = with_replicates(plan)
         if obstacle := self.job_cost(plan, draft.people).obstacle():
             raise PlanError(obstacle)
         return plan

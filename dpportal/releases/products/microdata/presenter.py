@@ -14,7 +14,16 @@ from dpportal.publications.headers import Headers
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
-from dpportal.releases.products.microdata import assessment, comparison, measured, page, tables, usefulness
+from dpportal.releases.products.microdata import (
+    assessment,
+    comparison,
+    measured,
+    page,
+    replicate_files,
+    stored_rows,
+    tables,
+    usefulness,
+)
 from dpportal.releases.products.shared import explorer, stored_estimates
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
@@ -45,6 +54,7 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
         plan, result = reconstructed.plan, reconstructed.result
         return [
             *tables.write(plan, result, reconstructed.seed, folder),
+            *replicate_files.write(plan.domain, result, reconstructed.seed, Headers.of(plan.domain), folder),
             *measured.write(_released(reconstructed), result, Headers.of(plan.domain), folder),
         ]
 
@@ -69,10 +79,9 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
         self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]
     ) -> np.ndarray | None:
         """The rows' cells, column by column, so that a reader's sum reads those of its columns alone."""
-        rows = reconstructed.result.rows
-        if rows.size > MOST_SUMMED:
+        if reconstructed.result.rows.size > MOST_SUMMED:
             return None
-        return np.ascontiguousarray(rows.T)
+        return stored_rows.pack(reconstructed.result)
 
     def explore(self, release: Release, plan: MicrodataPlan, question: QueryDict) -> Json:
         method = registry.microdata(plan.mechanism)
@@ -81,8 +90,8 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
             with stored_estimates.measured(release) as values:
                 if not stored_estimates.has_estimates(release):
                     return cell_sum(method, plan, values, None, picks)
-                with stored_estimates.estimates(release) as rows:
-                    return cell_sum(method, plan, values, rows, picks)
+                with stored_estimates.estimates(release) as stored:
+                    return cell_sum(method, plan, values, stored_rows.synthetic(plan, stored), picks)
 
         return explorer.explored(plan.domain, question, answer, reason=str(MODELLED), note=str(MEASURED))
 

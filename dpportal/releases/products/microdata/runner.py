@@ -8,11 +8,12 @@ import numpy as np
 
 from dpportal.datasets import records
 from dpportal.releases.models import Release
-from dpportal.releases.products.microdata import comparison
+from dpportal.releases.products.microdata import comparison, stored_rows
 from dpportal.releases.products.shared.runner import Runner
 from dpportal.releases.products.shared.values import Counted
 from mechanisms import registry
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.replicates import replicates
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement
 
@@ -45,5 +46,9 @@ class MicrodataRunner(Runner[MicrodataPlan, MicrodataResult]):
         self, plan: MicrodataPlan, measurement: Measurement, stored: np.ndarray | None = None
     ) -> MicrodataResult:
         """With the stored rows: fits in floats end a little apart on another kind of processor, and rows far apart."""
-        result = registry.microdata(plan.mechanism).reconstruct(plan, measurement)
-        return result if stored is None else replace(result, rows=np.array(stored.T, order="F"))
+        method = registry.microdata(plan.mechanism)
+        result = method.reconstruct(plan, measurement)
+        if stored is None:
+            return replace(result, replicates=replicates(method, plan, measurement))
+        rows, further = stored_rows.unpack(plan, stored)
+        return replace(result, rows=rows, replicates=further)

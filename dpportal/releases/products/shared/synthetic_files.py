@@ -31,16 +31,21 @@ def write_frames(
 ) -> list[Table]:
     """Synthetic rows of a domain, or of a part of one that has these headers, in two formats."""
     csv, parquet = folder / "synthetic.csv", folder / "synthetic.parquet"
-    fields = [field for a in domain.attributes for field in _fields(a, headers)]
     blank = all(a.missing_cell for a in domain.attributes)
-    _write_rows(with_codes(frames, domain, headers), csv, parquet)
+    write_rows(with_codes(frames, domain, headers), csv, parquet)
     return [
-        Table(csv, "Synthetic table, for any program", fields, may_be_blank=blank),
+        Table(csv, "Synthetic table, for any program", fields_of(domain, headers), may_be_blank=blank),
         Table(parquet, "Synthetic table with exact column types"),
     ]
 
 
-def _write_rows(frames: Iterator[pd.DataFrame], csv: Path, parquet: Path) -> None:
+def fields_of(domain: Domain, headers: Headers) -> list[Json]:
+    """The columns of synthetic rows as Frictionless fields."""
+    return [field for attribute in domain.attributes for field in _fields(attribute, headers)]
+
+
+def write_rows(frames: Iterator[pd.DataFrame], csv: Path, parquet: Path) -> None:
+    """Frames of rows, one after the other, in two files."""
     writer = None
     with csv.open("w", encoding="utf-8", newline="") as file:
         for frame in map(_with_days, frames):
