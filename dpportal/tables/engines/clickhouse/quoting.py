@@ -1,0 +1,17 @@
+"""Names and texts within a statement of ClickHouse."""
+
+from __future__ import annotations
+
+APOSTROPHE = "'"
+
+
+def literal(text: str) -> str:
+    return f"'{_escaped(text, APOSTROPHE)}'"
+
+
+def identifier(name: str) -> str:
+    return f"`{_escaped(name, '`')}`"
+
+
+def _escaped(text: str, mark: str) -> str:
+    return text.replace("\\", "\\\\").replace(mark, f"\\{mark}")
