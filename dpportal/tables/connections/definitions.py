@@ -21,7 +21,7 @@ SHIFTS = {
         "it puts tables together (UNION, INTERSECT, EXCEPT), so a row can come several times"
     ),
     "subquery": gettext_lazy("it asks another query about each row, or gives a name to a query (WITH)"),
-    "rows": gettext_lazy("a function makes rows in it"),
+    "rows": gettext_lazy("it makes rows of its own (by a function, or WITH FILL)"),
     "volatile": gettext_lazy(
         "a function in it gives something else each time, or depends on more than its row"
     ),
@@ -29,6 +29,12 @@ SHIFTS = {
     "function": gettext_lazy("somebody's own function in it may read other rows"),
     "foreign": gettext_lazy("it reads another server, of which nothing is known here"),
     "final": gettext_lazy("it merges rows while it reads them"),
+    "merged": gettext_lazy(
+        "it joins, changes or drops stored rows later, and other rows decide when (a merging engine, TTL)"
+    ),
+    "append": gettext_lazy(
+        "each refresh adds its rows again (REFRESH … APPEND), so a row can come several times"
+    ),
     "hidden": gettext_lazy("the connection's user may not see what it is made of"),
     "unknown": gettext_lazy("it has a step that the portal does not know"),
 }

@@ -28,6 +28,7 @@ from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
 from dpportal.tables.engines.clickhouse import definitions as clickhouse_definitions, error_codes as codes
+from dpportal.tables.engines.clickhouse.quoting import identifier, literal
 from dpportal.tables.engines.protocol import ColumnInfo, in_columns
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def source(table: SharedTable) -> str:
     """What stands behind FROM, its names quoted; a query as the administrator wrote it."""
     if table.query:
         return f"(\n{table.query.strip()}\n) AS source"
-    return ".".join(_quoted(name) for name in (table.schema, table.table) if name)
+    return ".".join(identifier(name) for name in (table.schema, table.table) if name)
 
 
 @dataclass
@@ -176,9 +177,7 @@ class ClickHouseSession:
 
     def definition(self, table: SharedTable) -> SourceDefinition:
         """What a table or query is made of now. Nothing keeps it so until the session ends."""
-        return clickhouse_definitions.ClickHouseDefinitions(self.fetch, literal).definition(
-            table, source(table)
-        )
+        return clickhouse_definitions.ClickHouseDefinitions(self.fetch).definition(table, source(table))
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
@@ -341,11 +340,6 @@ def leaves(plan: Json) -> list[tuple[str, list[str]]]:
     return reads
 
 
-def literal(text: str) -> str:
-    """A text as SQL writes it."""
-    return f"'{_escaped(text, QUOTE)}'"
-
-
 @contextmanager
 def translating_errors(connection: Connection, *, connecting: bool = False) -> Iterator[None]:
     """Errors of the server, of the client and of the way between them as SourceFault."""
@@ -376,17 +370,8 @@ def _rows(answer: bytes) -> list[Json]:
     return [json.loads(line) for line in answer.splitlines()]
 
 
-def _quoted(name: str) -> str:
-    return f"`{_escaped(name, '`')}`"
-
-
-def _escaped(text: str, mark: str) -> str:
-    return text.replace("\\", "\\\\").replace(mark, f"\\{mark}")
-
-
 # A line of EXPLAIN QUERY TREE that names a table.
 NAMED = re.compile(r"\bTABLE id: \d+.*?, table_name: ([^,]+)")
-QUOTE = "'"
 NO_PACKAGE = (
     "This machine has no client for ClickHouse. Whoever runs the portal adds it for web server and workers with "
     "pip install -r dpportal/tables/connections/requirements-clickhouse.txt."

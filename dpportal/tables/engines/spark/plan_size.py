@@ -19,6 +19,7 @@ LEAF = re.compile(
 )
 WITHIN = ("LocalRelation", "OneRowRelation")
 RELATION = re.compile(r"(?:HiveTable)?Relation(?:V2)?(?:\[[^\]]*\])? (?:\[(?=`))?((?:[^\[\s,`]|`[^`]*`)+)")
+NAMED = re.compile(rf"^[ :+-]*{RELATION.pattern}", re.MULTILINE)
 PLACES = re.compile(r"Location: \w+\(\d+ paths?\)\[([^\]]*)\]")
 
 
@@ -69,8 +70,12 @@ def _share(rows: int, size: int | None, full_size: int | None) -> int:
 
 
 def relations_of(plan: str) -> set[str]:
-    """The names of the tables that it reads."""
-    return {leaf.relation for leaf in leaves(plan)} - {""}
+    """The names of the tables that a query reads, as EXPLAIN EXTENDED tells them.
+
+    By the analysed plan: the optimised one has left out a table whose condition holds for no row today.
+    """
+    part = plan.partition("== Analyzed Logical Plan ==\n")[2].partition("\n== ")[0]
+    return {match[1].replace("`", "") for match in NAMED.finditer(part)}
 
 
 def places(plan: str) -> list[str]:

@@ -118,16 +118,15 @@ class SparkReadSession:
     def relations(self, source: str) -> list[str]:
         """The tables that a reading of the source comes to; a file without a name by its place."""
         with self._in_time():
-            plan = self._plan(f"SELECT * FROM {source}")
+            plan = self._plan(f"SELECT * FROM {source}", "extended")
         return sorted(f"{self.connection.address}/{name}" for name in relations_of(plan) or set(places(plan)))
 
     def definition(self, table: SharedTable) -> SourceDefinition:
         """What a table or query is made of now. Nothing keeps it so until the session ends."""
         select = f"SELECT * FROM {source(table)}"
         with self._in_time():
-            relations = sorted(relations_of(self._plan(select)))
             plan = self._plan(select, "extended")
-            return spark_definitions.definition(table, plan, relations, self._described)
+            return spark_definitions.definition(table, plan, sorted(relations_of(plan)), self._described)
 
     def _described(self, what: str) -> list[dict[str, str]]:
         """The catalog's rows of a table, or a function."""

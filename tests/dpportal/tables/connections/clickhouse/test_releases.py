@@ -10,19 +10,16 @@ import pytest
 
 from dpportal.datasets import near_duplicates, records, services
 from dpportal.datasets.models import Dataset
-from dpportal.tables.connections import definitions
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
 from dpportal.tables.engines.clickhouse import session as speaking
 from mechanisms.domain import Categorical
 from tests import clickhouses
 from tests.credentials import credential
-from tests.dpportal import building
-from tests.dpportal.tables.connections import refusals
 from tests.dpportal.tables.connections.clickhouse.conftest import VISITS
 from tests.dpportal.tables.connections.conftest import connected
 from tests.dpportal.tables.connections.products import Products
-from tests.dpportal.tables.connections.refusals import ByExtra, Failing, released
+from tests.dpportal.tables.connections.refusals import ByExtra
 from tests.dpportal.tables.connections.registers import Register
 
 pytestmark = pytest.mark.clickhouse
@@ -117,51 +114,6 @@ class TestTheSession:
 def _instead(owner, select: str) -> None:
     owner("RENAME TABLE health.visits TO health.all_visits")
     owner(f"CREATE VIEW health.visits AS {select}")
-
-
-class TestAChange(Failing):
-    @pytest.mark.parametrize(
-        "instead",
-        ["SELECT * FROM health.others", "SELECT v.* FROM health.visits AS v CROSS JOIN numbers(5) AS n"],
-        ids=["another table", "five of each row"],
-    )
-    def test_of_a_view_within_a_view(self, connection, curator, administrator, owner, instead):
-        owner("CREATE TABLE health.others ENGINE = MergeTree ORDER BY () AS SELECT * FROM health.visits")
-        owner("CREATE VIEW health.inner_seen AS SELECT * FROM health.visits WHERE age >= 0")
-        owner("CREATE VIEW health.seen AS SELECT colour, age, patient FROM health.inner_seen")
-        table = SharedTable.objects.create(connection=connection, title="Seen", schema="health", table="seen")
-        dataset = building.granted(connected(table, curator), administrator)
-        owner(f"CREATE OR REPLACE VIEW health.inner_seen AS {instead}")
-        assert "health.inner_seen is defined in another way" in self.failed(dataset)
-
-    def test_of_a_table_that_is_counted_itself_is_none(self, elsewhere, owner):
-        owner("ALTER TABLE health.visits ADD COLUMN weight Int32")
-        assert released(elsewhere).is_ready
-
-
-SHIFTS = {
-    **refusals.SHIFTS,
-    "rows": "SELECT colour, arrayJoin([1, age]) AS age FROM health.visits",
-    "volatile": "SELECT colour, age FROM health.visits WHERE rand() % 2 = 0",
-    "place": "SELECT colour, age FROM health.visits WHERE _part_offset < 10",
-}
-
-
-@pytest.mark.parametrize("shift", SHIFTS)
-def test_a_row_that_decides_on_others_is_refused(connection, curator, owner, shift):
-    owner(f"CREATE VIEW health.odd AS {SHIFTS[shift]}")
-    for fields in ({"table": "odd", "schema": "health"}, {"query": SHIFTS[shift]}):
-        table = SharedTable.objects.create(connection=connection, title=str(fields), **fields)
-        refused = connected(table, curator, declared=False)
-        assert str(definitions.SHIFTS[shift]) in refused.conversion.failure
-
-
-def test_rows_that_are_taken_by_the_marks_of_their_part_are_refused(connection, curator):
-    """`indexHint` passes all rows of a granule, whose ends move with every row before it."""
-    query = "SELECT colour, age FROM health.visits WHERE indexHint(age = 5)"
-    table = SharedTable.objects.create(connection=connection, title="Hint", query=query)
-    refused = connected(table, curator, declared=False)
-    assert str(definitions.SHIFTS["place"]) in refused.conversion.failure
 
 
 class TestBadInput(ByExtra):

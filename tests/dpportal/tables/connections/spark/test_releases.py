@@ -70,6 +70,16 @@ class TestAChange(Failing):
         release = released(dataset)
         assert "health.inner_seen is defined in another way" in release.job.failure
 
+    def test_of_a_table_of_which_no_row_is_read_yet(self, connection, curator, owner):
+        """Its condition is false until a day that comes, so the optimised plan names no table."""
+        query = "SELECT colour, age, patient FROM health.visits WHERE current_date() > DATE'2200-01-01'"
+        table = SharedTable.objects.create(connection=connection, title="Later", query=query)
+        dataset = connected(table, curator)
+        assert dataset.facts["definition"].keys() == {"query", "spark_catalog.health.visits"}
+        assert [relation.rpartition("/")[2] for relation in dataset.relations] == [
+            "spark_catalog.health.visits"
+        ]
+
 
 SHIFTS = {
     **refusals.SHIFTS,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from dpportal.tables.engines.clickhouse.dialect import ClickHouse
-from dpportal.tables.engines.clickhouse.session import literal
+from dpportal.tables.engines.clickhouse.quoting import literal
 from tests.dpportal.tables.pushdown import twins
 from tests.dpportal.tables.pushdown.twins import Columns, Twin, decimals
 
