@@ -1,0 +1,76 @@
+"""Released beside true statistics, for the curator alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpportal.charts.group_means import means_figure
+from dpportal.platform.json_types import Json
+from dpportal.releases.products.means.numbers import decimals_for, number_text
+from dpportal.releases.products.means.page import MOST_ROWS, cell_of, labels_of, means_of, names_of
+from dpportal.releases.products.means.runner import GroupMeans
+from dpportal.releases.products.means.tables import statistics
+from dpportal.releases.products.shared.figures import figure_json
+from mechanisms.arrays import Floats, Integers
+from mechanisms.moments.estimates import Interval
+from mechanisms.moments.plan import MomentsPlan
+from mechanisms.moments.truth import true_statistics
+
+
+def build(plan: MomentsPlan, result: GroupMeans, true: Integers) -> Json:
+    """What the compare page shows. true: the exact sums that were measured."""
+    sections = [_compared(plan, result, place, true[place]) for place in range(len(plan.columns))]
+    inside = [hit for section in sections for hit in section.pop("hits")]
+    errors = [error for section in sections for error in section.pop("errors")]
+    return {
+        "header": [*plan.groups.names, "measured", *(f"{n}{t}" for n in _told(plan) for t in ("", "_true"))],
+        "table": [row for section in sections for row in section.pop("lines")],
+        "group_names": list(plan.groups.names),
+        "deviation": plan.degree > 1,
+        "columns": sections,
+        "inside": float(np.mean(inside)) if inside else None,
+        "error": float(np.sqrt(np.mean(np.square(errors)))) if errors else None,
+    }
+
+
+def _told(plan: MomentsPlan) -> tuple[str, ...]:
+    return ("number", "total", "mean", "deviation") if plan.degree > 1 else ("number", "total", "mean")
+
+
+def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers) -> Json:
+    planned, told = plan.columns[place], statistics(result.groups[place])
+    truth = true_statistics(planned, plan.degree, true)
+    names, labels = _told(plan), labels_of(plan)
+    span = float(planned.column.top - planned.column.lower)
+    hits = {n: (told[n].lower <= truth[n]) & (truth[n] <= told[n].upper) for n in names}
+    known = {n: ~np.isnan(told[n].estimate) & ~np.isnan(truth[n]) for n in names}
+    rows = [
+        {"labels": labels[group], "cells": [_pair(told[n], truth[n], hits[n], group) for n in names]}
+        for group in range(min(plan.groups.size, MOST_ROWS))
+    ]
+    name = planned.column.attribute.name
+    numbers = [series for n in names for series in (told[n].estimate, truth[n])]
+    lines = [[*labels[g], name, *(_plain(x[g]) for x in numbers)] for g in range(plan.groups.size)]
+    shown: Json = {"name": name, "place": f"means-{place}", "rows": rows, "lines": lines}
+    if plan.groups.size > 1:
+        figure = means_figure(name, names_of(plan), *means_of(result.groups[place]), true=truth["mean"])
+        shown["figure"] = figure_json(figure)
+    return {
+        **shown,
+        "hits": [bool(hit) for n in names for hit in hits[n][known[n]]],
+        "errors": ((told["mean"].estimate - truth["mean"])[known["mean"]] / span).tolist(),
+    }
+
+
+def _pair(told: Interval, truth: Floats, hits: np.ndarray, group: int) -> Json:
+    """A released number with the true one below it."""
+    cell, true = cell_of(told, group), float(truth[group])
+    half = (float(told.upper[group]) - float(told.lower[group])) / 2
+    text = "–" if math.isnan(true) else number_text(true, decimals_for(half if half > 0 else abs(true)))
+    return {**cell, "true": text, "outside": bool(cell["value"]) and not bool(hits[group])}
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else float(f"{value:.10g}")

@@ -1,0 +1,177 @@
+"""Totals and means, from a draft through the job to bundle and pages."""
+
+from __future__ import annotations
+
+import io
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.datasets import records
+from dpportal.datasets import services as dataset_services
+from dpportal.datasets.models import Dataset
+from dpportal.releases import drafts, services
+from dpportal.releases.models import Release
+from dpportal.releases.products import DraftError, planner_of, presenter_of
+from mechanisms.domain import Categorical, Integer, Real
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import files, finished, page_of
+
+# Ages of each colour: 0 to 99, each once.
+MEAN, DEVIATION = 49.5, float(np.arange(100).std())
+
+
+def means(dataset: Dataset, amount: str = "50", groups: tuple[str, ...] = ("colour",), **chosen) -> Release:
+    parameters = {"measured": ["age"], "deviation": True, "steps": {}, **chosen}
+    return finished(
+        dataset, "means", [*groups, *parameters["measured"]], amount, "bernstein-sums", **parameters
+    )
+
+
+def table_of(release: Release, name: str = "totals.csv") -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(files(release)[name]))
+
+
+def drafted(dataset: Dataset, **changed) -> Release:
+    chosen = {"measured": ["age"], "deviation": True, "steps": {}}
+    fields = {
+        "columns": ["colour", "age"],
+        "parameters": chosen,
+        "people": 300,
+        "amount": Decimal(1),
+        **changed,
+    }
+    return Release.objects.create(
+        dataset=dataset, created_by=dataset.owner, product="means", mechanism="bernstein-sums", **fields
+    )
+
+
+@pytest.mark.slow
+class TestReleased:
+    def test_means_come_close_when_there_is_hardly_any_noise(self, rich) -> None:
+        """ε = 50: a mean of a hundred people is off by more than 1 with a chance below 1e-9."""
+        table = table_of(means(rich)).set_index("colour")
+        assert table.loc[["red", "green", "blue"], "mean"].tolist() == pytest.approx([MEAN] * 3, abs=1)
+        assert table.loc["red", "deviation"] == pytest.approx(DEVIATION, abs=1)
+        assert table.loc["red", "total"] == pytest.approx(4950, abs=100)
+        assert np.isnan(table.loc["Other", "mean"]) or table.loc["Other", "number"] < 1
+
+    def test_in_all_is_the_sum_of_the_groups(self, rich) -> None:
+        release = means(rich)
+        groups, together = table_of(release), table_of(release, "in_all.csv").iloc[0]
+        assert groups["total"].sum() == pytest.approx(together["total"])
+        assert groups["number"].sum() == pytest.approx(together["number"])
+
+    def test_one_group_has_one_line_and_no_deviation_unless_it_is_chosen(self, rich) -> None:
+        release = means(rich, groups=(), deviation=False)
+        table = table_of(release)
+        assert len(table) == 1 and "deviation" not in table and "in_all.csv" not in files(release)
+        assert table["mean"][0] == pytest.approx(MEAN, abs=1)
+
+    def test_values_beyond_a_bound_count_as_the_bound_and_are_told(self, rich) -> None:
+        colour = Categorical("colour", values=("red", "green", "blue"))
+        dataset_services.declare_all(rich, [colour, Integer("age", lower=0, upper=49, width=10)])
+        row = table_of(means(rich, groups=())).iloc[0]
+        assert row["mean"] == pytest.approx(np.minimum(np.arange(100), 49).mean(), abs=1)
+        assert row["share_at_high"] == pytest.approx(0.51, abs=0.05)
+
+    def test_a_coarser_step_rounds_down(self, rich) -> None:
+        row = table_of(means(rich, groups=(), steps={"age": "10"})).iloc[0]
+        assert row["mean"] == pytest.approx(45, abs=1)
+
+    def test_a_group_column_may_be_called_like_a_number(self, rich) -> None:
+        """The files' own columns give way."""
+        dataset_services.declare_all(
+            rich,
+            [
+                Categorical("mean", values=("red", "green", "blue"), source="colour"),
+                Integer("age", lower=0, upper=99, width=10),
+            ],
+        )
+        assert list(table_of(means(rich, groups=("mean",))).columns)[:2] == ["mean", "measured"]
+
+    def test_the_comparison_has_the_exact_truth(self, rich, client) -> None:
+        release = means(rich, "1")
+        comparison = records.comparison(release.dataset_id, release.pk)
+        assert comparison is not None
+        columns = comparison["header"]
+        red = dict(zip(columns, comparison["table"][0], strict=True))
+        assert (red["number_true"], red["total_true"], red["mean_true"]) == pytest.approx((100, 4950, MEAN))
+        assert red["deviation_true"] == pytest.approx(DEVIATION)
+        assert "range between the bounds" in presenter_of(release).verdict(comparison).text
+        client.force_login(rich.owner)
+        text = client.get(reverse("releases:compare", args=[release.pk])).text
+        assert "true: 49.5" in text and "300" in text
+
+    def test_the_public_page_shows_means_and_no_true_number(self, rich, client) -> None:
+        release = means(rich)
+        services.publish(release, rich.owner)
+        text = page_of(client, release)
+        assert "Mean of age by group" in text and "not determined" in text
+        assert "true:" not in text and "True mean" not in text
+
+    def test_at_most_so_many_rows_of_a_person_count(self, rich) -> None:
+        """Colours are the persons: of each a hundred rows, of which two count."""
+        dataset_services.declare_unit(rich, neighbours="add-remove", unit_column="colour", max_rows=2)
+        building.granted(rich, building.person("another", "administrator"), "100")
+        release = means(rich, groups=())
+        true = records.stored_counts(release.true_counts)
+        planned = drafts.planner_of(release).read_plan(release.plan_json).columns[0]
+        assert true[0, 0, :3].sum() == 6 * planned.unit
+
+
+class TestDrafts:
+    def test_what_is_shown_before_spending_is_of_a_group_of_average_size(self, rich, client) -> None:
+        draft = drafted(rich)
+        plan = drafts.plan_of(draft)[1]
+        expected = planner_of(draft).offer(plan, draft)
+        assert (expected["groups"], expected["group_people_text"]) == (4, "75")
+        client.force_login(rich.owner)
+        for step in ("method", "review"):
+            text = client.get(reverse(f"releases:{step}", args=[draft.pk])).text
+            assert f"± {expected['expected'][0]['mean']}" in text
+        assert "Mean of age by colour" in text
+
+    def test_a_column_is_not_measured_and_grouped_by_at_once(self, rich, client) -> None:
+        text = self._sent(rich, client, columns="age", groups="age").text
+        assert "age cannot be measured and say the groups at once" in text
+
+    def test_a_step_beyond_the_range_is_refused_at_its_field(self, rich, client) -> None:
+        text = self._sent(rich, client, columns="age", **{"step-0": "1000"}).text
+        assert "the step is larger than the range" in text
+
+    def test_only_numbers_are_offered_and_a_choice_is_kept(self, rich, client) -> None:
+        answer = self._sent(rich, client, columns="age", groups="colour", deviation="on", **{"step-0": "5"})
+        assert answer.status_code == 302
+        draft = Release.objects.get()
+        assert draft.columns == ["colour", "age"]
+        assert draft.parameters == {"measured": ["age"], "deviation": True, "steps": {"age": "5"}}
+        shown = client.get(reverse("releases:columns", args=[draft.pk])).context["form"]
+        assert [name for name, _title in shown.fields["columns"].choices] == ["age"]
+        assert shown["groups"].value() == ["colour"]
+
+    def test_a_table_without_numbers_has_nothing_to_measure(self, rich) -> None:
+        with pytest.raises(DraftError, match="column of numbers"):
+            drafts.plan_of(drafted(rich, columns=["colour"]))
+
+    def _sent(self, rich: Dataset, client: Client, **fields: str):
+        draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="means")
+        client.force_login(rich.owner)
+        return client.post(reverse("releases:columns", args=[draft.pk]), {"people": "300", **fields})
+
+
+@pytest.mark.slow
+def test_decimals_and_missing_values(curator, administrator, client) -> None:
+    """Of three decimals 0.1, 0.2 and 6.3 and two without a value: number 3, total 6.6, mean 2.2."""
+    client.force_login(curator)
+    content = "x\n" + "\n".join(["0.1", "0.2", "6.3", "", "none"] * 50)
+    dataset = building.granted(building.uploaded(client, content.encode()), administrator, "100")
+    dataset_services.declare_all(dataset, [Real("x", lower=0.0, upper=8.0, bins=4)])
+    row = table_of(means(dataset, groups=(), measured=["x"], steps={"x": "0.1"})).iloc[0]
+    assert row["mean"] == pytest.approx(2.2, abs=0.1)
+    assert row["number"] == pytest.approx(150, abs=3)
+    assert row["without_value"] == pytest.approx(100, abs=3)
