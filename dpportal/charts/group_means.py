@@ -62,5 +62,6 @@ def _bars(half: Floats) -> FigureJson:
     return {"type": "data", "array": _numbers(half), "color": "var(--text)", "thickness": 1, "width": 3}
 
 
-def _numbers(values: Floats) -> list[float]:
-    return [float(f"{value:.6g}") for value in values]
+def _numbers(values: Floats) -> list[float | None]:
+    """Numbers with the digits that a chart can show; nothing where there is none, as of a group of nobody."""
+    return [None if np.isnan(value) else float(f"{value:.6g}") for value in values]

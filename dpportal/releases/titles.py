@@ -33,8 +33,11 @@ def named(columns: Sequence[str], parameters: Json) -> str:
 
 def _by_groups(measured: Sequence[str], groups: Sequence[str]) -> str:
     """Measured columns, and by which others."""
-    texts = {"measured": named(measured, {}), "groups": named(groups, {})}
-    return _("%(measured)s by %(groups)s") % texts if groups else texts["measured"]
+    many = _("%(number)s columns") % {"number": len(measured)}
+    texts = {"measured": ", ".join(measured) if len(measured) <= NAMED_COLUMNS else many}
+    if not groups:
+        return texts["measured"]
+    return _("%(measured)s by %(groups)s") % {**texts, "groups": named(groups, {})}
 
 
 def _question_text(question: str, columns: str, parameters: Json) -> str:

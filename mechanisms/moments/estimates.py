@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from mechanisms.arrays import Floats, Integers
 from mechanisms.moments.plan import ColumnPlan
-from mechanisms.noise import DiscreteLaplace, NoiseLaw
-from mechanisms.noise.repeatable import repeatable
+from mechanisms.noise.sum_quantiles import LEVEL
 from mechanisms.noise.weighted_sum import weighted_half_width
 
 # Ratios at which the reach of the noise is worked out; between them it is at most as far as on a straight line.
 KNOTS = 51
-# Draws of noise by which the interval of a deviation is found, and the share of them that it holds.
-DRAWS, HELD = 4_000, 0.955
-_ROWS_AT_ONCE = 256
+# A deviation's interval holds it if the mean lies in one of the first level and the squares in one of the second: then
+# both do with at least 95 %.
+MEAN_LEVEL, SQUARES_LEVEL = 0.9975, 0.9525
+# Means and variances, as shares of the range and its square, at which the reach of the noise of squares is worked out.
+MEANS, VARIANCES = np.linspace(0, 1, 21), np.linspace(0, 1 / 4, 11)
+# Between them it bends by less than this.
+BENDS = 1.002
+# Means of the interval of a mean that are gone through.
+TRIED = 9
 
 
 @dataclass(frozen=True)
@@ -60,24 +63,25 @@ class Sums:
         self.missing = places[degree + 1] / planned.unit
         self.at_lower, self.at_upper = places[degree + 2 :] / planned.at_bound
 
-    def half_width(self, weights: Floats) -> float:
-        return weighted_half_width(self.planned.noise, tuple(weights.tolist()), self.times)
+    def half_width(self, weights: Floats, level: float = LEVEL) -> float:
+        return weighted_half_width(self.planned.noise, tuple(weights.tolist()), self.times, level)
 
     def linear(self, sums: Floats, weights: Floats) -> Interval:
         """Σ w_i s_i, with an interval that is exact: it depends on the noise alone."""
         estimate, half = sums @ weights, self.half_width(weights)
         return Interval(estimate, estimate - half, estimate + half)
 
-    def ratio(self, sums: Floats, above: Floats, below: Floats) -> Interval:
+    def ratio(self, sums: Floats, above: Floats, below: Floats, level: float = LEVEL) -> Interval:
         """One linear function over another, which lies between 0 and 1.
 
         The interval holds each p for which above - p·below is no farther from 0 than its noise, whose law is known
-        exactly, reaches with 95 % (Fieller's argument). Where `below` may be 0 every p may be the true one, and nothing
-        is told. Else the reach changes by less than `below` between two p, so both ends are single points.
+        exactly, reaches with 95 %, or another level (Fieller's argument). Where `below` may be 0 every p may be the
+        true one, and nothing is told. Else the reach changes by less than `below` between two p, so both ends are
+        single points.
         """
         top, bottom = sums @ above, sums @ below
         knots = np.linspace(0, 1, KNOTS)
-        reach = np.array([self.half_width(above - p * below) for p in knots])
+        reach = np.array([self.half_width(above - p * below, level) for p in knots])
         known = bottom > self.half_width(below)
         safe = np.where(known, bottom, 1.0)
         ends = [_root(top, safe, knots, side * reach) for side in (-1, 1)]
@@ -86,7 +90,10 @@ class Sums:
 
 
 def _root(top: Floats, bottom: Floats, knots: Floats, shift: Floats) -> Floats:
-    """The p in 0..1 where top - p·bottom + shift(p) = 0, falling in p; shift is straight between knots."""
+    """The p within the knots where top - p·bottom + shift(p) = 0, falling in p; shift is straight between knots.
+
+    top, bottom: (n,). shift: (knots,) or (n, knots).
+    """
     values = top[:, None] - bottom[:, None] * knots + shift
     after = np.clip((values > 0).sum(axis=1), 1, len(knots) - 1)
     rows = np.arange(len(top))
@@ -117,41 +124,41 @@ def _scaled(interval: Interval, origin: float, span: float) -> Interval:
 
 
 def _deviation(own: Sums, sums: Floats) -> Interval:
-    """The standard deviation as a share of the range, with an interval by simulation from the measurement.
+    """The standard deviation as a share of the range.
 
-    What the sums may have been is drawn: the measured ones less noise of their law.
+    For the true mean m, Σ(v-m)² - s² n = 0 for the variance s², and for given m and s² the left side is linear in the
+    sums, with noise of a known law. So s² lies among those for which it is no farther from 0 than the noise reaches,
+    for some m of the mean's interval (each at its level, so both hold with 95 %). At another m the squares are larger
+    by n times the square of the difference, which is next to nothing for a narrow interval: little is lost.
     """
-    places = slice(0, own.degree + 1)
-    weights = np.stack([own.number, own.first, own.second])[:, places]
-    drawn = _drawn(own.planned.noise, own.degree + 1, own.times) @ weights.T
-    observed = sums[:, places] @ weights.T
-    known = observed[:, 0] > own.half_width(own.number)
-    ends = np.full((2, len(sums)), np.nan)
-    tails = [100 * (1 - HELD) / 2, 100 * (1 + HELD) / 2]
-    for start in range(0, len(sums), _ROWS_AT_ONCE):
-        some = slice(start, start + _ROWS_AT_ONCE)
-        possible = _spread(observed[some, None, :] - drawn[None])
-        ends[:, some] = np.percentile(possible, tails, axis=1)
-    parts = (_spread(observed), *ends)
-    return Interval(*(np.where(known, part, np.nan) for part in parts))
+    mean = own.ratio(sums, own.first, own.number, MEAN_LEVEL)
+    known = ~np.isnan(mean.lower)
+    told = Interval(*(np.full(len(sums), np.nan) for _ in range(3)))
+    if known.any():
+        number, first, second = (sums[known] @ w for w in (own.number, own.first, own.second))
+        tried = np.linspace(mean.lower[known], mean.upper[known], TRIED, axis=1)
+        tried = np.concatenate([tried, mean.estimate[known, None]], axis=1)
+        squares = second[:, None] - 2 * tried * first[:, None] + tried**2 * number[:, None]
+        bottom = np.broadcast_to(number[:, None], tried.shape).ravel()
+        reach = _reach_at(_reach_of_squares(own), tried.ravel())
+        low, high = (
+            _root(squares.ravel(), bottom, VARIANCES, side * reach).reshape(tried.shape) for side in (-1, 1)
+        )
+        variance = np.clip(second / number - (first / number) ** 2, 0, 1 / 4)
+        told.estimate[known], told.lower[known] = np.sqrt(variance), np.sqrt(low.min(axis=1))
+        told.upper[known] = np.sqrt(high.max(axis=1))
+    return told
 
 
-def _spread(moments: Floats) -> Floats:
-    """sqrt(Σ v²/n - (Σ v/n)²) of (..., 3) numbers n, Σv, Σv², at least 0 and at most 1/2."""
-    number = np.maximum(moments[..., 0], 1e-9)
-    mean, square = moments[..., 1] / number, moments[..., 2] / number
-    spread: Floats = np.sqrt(np.clip(square - mean**2, 0, 0.25))
-    return spread
+def _reach_of_squares(own: Sums) -> Floats:
+    """(means, variances) how far the noise of Σ(v-m)² - s² n reaches."""
+    spread = [[own.second - 2 * m * own.first + (m * m - s) * own.number for s in VARIANCES] for m in MEANS]
+    return BENDS * np.array([[own.half_width(weights, SQUARES_LEVEL) for weights in row] for row in spread])
 
 
-@lru_cache(maxsize=8)
-def _drawn(law: NoiseLaw, sums: int, times: int) -> Floats:
-    """(draws, sums) continuous noise as wide as the law; the same each time."""
-    generator = repeatable(hashlib.sha256(f"{law} {sums} {times}".encode()).digest())
-    if not isinstance(law, DiscreteLaplace):
-        gaussian: Floats = generator.normal(0, law.standard_error * times**0.5, (DRAWS, sums))
-        return gaussian
-    # A Laplace noise is the difference of two exponential ones, and sums of those are gamma noises.
-    first, second = generator.gamma(times, float(law.scale), (2, DRAWS, sums))
-    laplace: Floats = first - second
-    return laplace
+def _reach_at(table: Floats, means: Floats) -> Floats:
+    """(n, variances) the table at means between its own."""
+    places = np.clip(np.searchsorted(MEANS, means) - 1, 0, len(MEANS) - 2)
+    part = ((means - MEANS[places]) / (MEANS[1] - MEANS[0]))[:, None]
+    between: Floats = (1 - part) * table[places] + part * table[places + 1]
+    return between

@@ -145,8 +145,8 @@ def moved_sums(unit: PrivacyUnit, row: int, at_bound: int) -> Sensitivity:
 
 
 def _explanation(planned: Sequence[ColumnPlan], degree: int) -> str:
-    errors = ", ".join(f"{c.column.attribute.name}: {c.noise.standard_error / c.unit:.3g}" for c in planned)
+    errors = ", ".join(f"{c.noise.standard_error / c.unit:.3g} ({c.column.attribute.name})" for c in planned)
     return (
-        f"Of each group and column {degree + 1} sums that add up to one per person, and counts of those without a "
-        f"value and at a bound, with noise worth so many people in each sum: {errors}."
+        f"Measures {degree + 1} sums of each group and column, to which every person adds one in all, and counts of "
+        f"those without a value and at a bound. The standard error of a sum, in people: {errors}."
     )

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from mechanisms.arrays import Floats
 from mechanisms.noise.laws import DiscreteLaplace, NoiseLaw
-from mechanisms.noise.sum_quantiles import FARTHEST, LEVEL
+from mechanisms.noise.sum_quantiles import LEVEL
 
 # The density is looked at on a circle of so many standard errors, around which no sum of two-sided noise reaches.
 _CIRCLE = 80.0
@@ -21,8 +21,10 @@ _ANGLES = 2**13
 
 
 @lru_cache(maxsize=4096)
-def weighted_half_width(law: NoiseLaw, weights: tuple[float, ...], times: int = 1) -> float:
-    """An h so that w_1 K_1 + ... + w_n K_n lies within ±h with probability at least 0.95.
+def weighted_half_width(
+    law: NoiseLaw, weights: tuple[float, ...], times: int = 1, level: float = LEVEL
+) -> float:
+    """An h so that w_1 K_1 + ... + w_n K_n lies within ±h with probability at least `level`.
 
     weights: of independent noises K_i of the law, each of which comes so many times.
 
@@ -35,15 +37,15 @@ def weighted_half_width(law: NoiseLaw, weights: tuple[float, ...], times: int = 
     margin = times * float(used.sum())
     if not isinstance(law, DiscreteLaplace):
         sigma = math.sqrt(law.variance_parameter * times) * float(np.linalg.norm(used))
-        return float(ndtri((1 + LEVEL) / 2)) * sigma + margin
+        return float(ndtri((1 + level) / 2)) * sigma + margin
     scale = float(law.scale)
     # In units of the largest weight's noise, so that no width leaves the floats.
     largest = float(used.max())
-    return _laplace_quantile(used / largest, times) * largest * scale + margin
+    return _laplace_quantile(used / largest, times, level) * largest * scale + margin
 
 
-def _laplace_quantile(weights: Floats, times: int) -> float:
-    """The 95 % quantile of |Σ w_i X_i| for standard Laplace X_i, each so many times."""
+def _laplace_quantile(weights: Floats, times: int, level: float) -> float:
+    """The quantile of |Σ w_i X_i| for standard Laplace X_i, each so many times."""
     error = math.sqrt(2 * times) * float(np.linalg.norm(weights))
     k = np.arange(1, _ANGLES + 1)
     delta = 2 * math.pi / (_CIRCLE * error)
@@ -53,6 +55,7 @@ def _laplace_quantile(weights: Floats, times: int) -> float:
 
     def excess(x: float) -> float:
         covered = delta * x / math.pi + float(np.sin(delta * x * k) @ coefficients)
-        return covered - LEVEL - _NEGLIGIBLE
+        return covered - level - _NEGLIGIBLE
 
-    return float(brentq(excess, 0.0, FARTHEST * error, xtol=1e-6 * error))
+    # By Chebyshev's inequality no quantile is farther than where the search ends.
+    return float(brentq(excess, 0.0, math.sqrt(1 / (1 - level)) * error, xtol=1e-6 * error))

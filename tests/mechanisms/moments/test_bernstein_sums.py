@@ -42,9 +42,8 @@ def repeated(plan: MomentsPlan, powers: np.ndarray, runs: int) -> ColumnEstimate
 
 
 def held(interval: Interval, truth: float) -> float:
-    """The share of intervals that hold the truth, of those that tell anything."""
-    told = ~np.isnan(interval.lower)
-    return float(((interval.lower <= truth) & (truth <= interval.upper))[told].mean())
+    """The share of intervals that hold the truth; one that tells nothing holds everything."""
+    return float((~((truth < interval.lower) | (interval.upper < truth))).mean())
 
 
 @pytest.mark.parametrize("degree", [1, 2])
@@ -73,7 +72,7 @@ SHAPES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", [ONE, RHO], ids=["pure", "zcdp"])
-@pytest.mark.parametrize("people", [25, 400])
+@pytest.mark.parametrize("people", [10, 25, 400])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_intervals_hold_the_truth_in_95_percent(shape: str, people: int, loss: Loss) -> None:
     """4,000 runs each: a true 95 % falls below 0.9384 with a chance of 5e-4; a quarter of a hundred are looked at."""

@@ -31,7 +31,7 @@ def build(plan: MomentsPlan, result: GroupMeans, true: Integers) -> Json:
         "deviation": plan.degree > 1,
         "columns": sections,
         "inside": float(np.mean(inside)) if inside else None,
-        "error": float(np.sqrt(np.mean(np.square(errors)))) if errors else None,
+        "error": float(np.median(np.abs(errors))) if errors else None,
     }
 
 

@@ -37,8 +37,7 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     planned, estimates = plan.columns[place], result.groups[place]
     rows = [row_of(labels, estimates, group) for group, labels in enumerate(labels_of(plan)[:MOST_ROWS])]
     if result.together:
-        first = [_("All"), *[""] * (len(plan.groups.names) - 1)]
-        rows.insert(0, row_of(first, result.together[place], 0))
+        rows.insert(0, row_of([_("All")] * len(plan.groups.names), result.together[place], 0))
     shown = {
         "name": planned.column.attribute.name,
         "place": f"means-{place}",

@@ -55,7 +55,7 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
             "groups": plan.groups.size,
             "group_people_text": rounded((draft.people or 1) / plan.groups.size),
             "deviation": plan.degree > 1,
-            "expected": [_row(column, own) for column, own in zip(plan.columns, expected, strict=True)],
+            "foreseen": [_row(column, own) for column, own in zip(plan.columns, expected, strict=True)],
         }
 
     def error_label(self, draft: Release) -> ErrorLabel:

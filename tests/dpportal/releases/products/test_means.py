@@ -133,7 +133,7 @@ class TestDrafts:
         client.force_login(rich.owner)
         for step in ("method", "review"):
             text = client.get(reverse(f"releases:{step}", args=[draft.pk])).text
-            assert f"± {expected['expected'][0]['mean']}" in text
+            assert f"± {expected['foreseen'][0]['mean']}" in text
         assert "Mean of age by colour" in text
 
     def test_a_column_is_not_measured_and_grouped_by_at_once(self, rich, client) -> None:
