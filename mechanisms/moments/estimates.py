@@ -54,6 +54,8 @@ class Sums:
 
     def __init__(self, planned: ColumnPlan, degree: int, times: int = 1) -> None:
         self.planned, self.degree, self.times = planned, degree, times
+        # From the lower bound to the value of W steps.
+        self.span = float(planned.column.top - planned.column.lower)
         places = np.eye(degree + 4)
         bernstein = places[: degree + 1] / planned.unit
         self.number = bernstein.sum(axis=0)
@@ -105,18 +107,25 @@ def _root(top: Floats, bottom: Floats, knots: Floats, shift: Floats) -> Floats:
 
 def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int = 1) -> ColumnEstimates:
     """Everything that is told of a column. measured: (groups, degree + 4), each of `times` groups added up."""
-    column, sums, own = planned.column, measured.astype(np.float64), Sums(planned, degree, times)
-    lower, span = float(column.lower), float(column.top - column.lower)
-    mean = own.ratio(sums, own.first, own.number)
+    sums, own = measured.astype(np.float64), Sums(planned, degree, times)
+    number, total, mean = totals(own, sums)
     return ColumnEstimates(
-        number=own.linear(sums, own.number),
-        total=own.linear(sums, lower * own.number + span * own.first),
-        mean=_scaled(mean, lower, span),
-        deviation=_scaled(_deviation(own, sums), 0.0, span) if degree == 2 else None,
+        number,
+        total,
+        mean,
+        deviation=_scaled(_deviation(own, sums), 0.0, own.span) if degree == 2 else None,
         missing=own.linear(sums, own.missing),
         at_lower=own.ratio(sums, own.at_lower, own.number),
         at_upper=own.ratio(sums, own.at_upper, own.number),
     )
+
+
+def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval, Interval]:
+    """Number, total and mean alone, which take little work. sums: (groups, degree + 4)."""
+    lower = float(own.planned.column.lower)
+    mean = own.ratio(sums, own.first, own.number)
+    total = own.linear(sums, lower * own.number + own.span * own.first)
+    return own.linear(sums, own.number), total, _scaled(mean, lower, own.span)
 
 
 def _scaled(interval: Interval, origin: float, span: float) -> Interval:

@@ -15,23 +15,27 @@ from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 class Expectation:
     """Half the 95 % intervals to expect for one group of a size. number: in people; the others in the column's unit.
 
-    mean: at most, wherever the mean is; deviation: where values are spread evenly over the bounds. Both are None where
-    the group is so small that nothing will be told.
+    number, total: exactly, whatever the group. mean: at most, wherever the mean is; deviation: where values are spread
+    evenly over the bounds. Both are None where the group is so small that nothing will be told.
     """
 
     number: float
+    total: float
     mean: float | None
     deviation: float | None
 
 
 def expectation(plan: MomentsPlan, planned: ColumnPlan, people: float) -> Expectation:
     """For a group of so many people. A mean's noise reaches farthest where the mean is at a bound."""
-    own, span = Sums(planned, plan.degree), float(planned.column.top - planned.column.lower)
+    own = Sums(planned, plan.degree)
     number = own.half_width(own.number)
+    total = own.half_width(float(planned.column.lower) * own.number + own.span * own.first)
     if people <= number:
-        return Expectation(number, None, None)
-    mean = span * mean_share(plan, planned, people)
-    return Expectation(number, mean, span * _even_deviation(own) / people if plan.degree == 2 else None)
+        return Expectation(number, total, None, None)
+    mean = own.span * mean_share(plan, planned, people)
+    return Expectation(
+        number, total, mean, own.span * _even_deviation(own) / people if plan.degree == 2 else None
+    )
 
 
 def mean_share(plan: MomentsPlan, planned: ColumnPlan, people: float) -> float:

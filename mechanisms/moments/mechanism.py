@@ -69,10 +69,10 @@ class BernsteinSums:
         """
         if not 1 <= len(columns) <= MAX_COLUMNS:
             raise PlanError(f"Choose between 1 and {MAX_COLUMNS} columns to measure.")
-        if groups.size > MAX_GROUPS:
+        if groups.size * len(columns) > MAX_GROUPS:
             raise PlanError(
-                f"These columns make {groups.size:,} groups; at most {MAX_GROUPS:,} can be released. Choose fewer "
-                "columns, or wider bins."
+                f"These columns make {groups.size:,} groups, each with {len(columns)} to measure; at most "
+                f"{MAX_GROUPS:,} means can be released together. Choose fewer columns, or wider bins."
             )
         check_amount(loss)
         loss = loss.for_domain(groups)

@@ -12,7 +12,7 @@ from mechanisms.moments.plan import ColumnPlan
 def true_statistics(planned: ColumnPlan, degree: int, sums: Integers) -> dict[str, Floats]:
     """Number, total, mean and deviation of each group, (groups,) each; NaN of a group of nobody."""
     own, exact = Sums(planned, degree), sums.astype(np.float64)
-    lower, span = float(planned.column.lower), float(planned.column.top - planned.column.lower)
+    lower, span = float(planned.column.lower), own.span
     number, first, second = (exact @ weights for weights in (own.number, own.first, own.second))
     people = np.where(number > 0, number, np.nan)
     truth = {

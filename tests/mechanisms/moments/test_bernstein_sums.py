@@ -102,6 +102,7 @@ def test_a_group_expects_what_its_intervals_then_are() -> None:
     expected = expectation(plan, plan.columns[0], 2000)
     assert told.deviation is not None and expected.mean is not None
     assert (told.number.upper - told.number.lower)[0] / 2 == pytest.approx(expected.number)
+    assert (told.total.upper - told.total.lower)[0] / 2 == pytest.approx(expected.total)
     assert ((told.mean.upper - told.mean.lower) / 2).max() <= expected.mean
     assert np.mean((told.deviation.upper - told.deviation.lower) / 2) == pytest.approx(
         expected.deviation, rel=0.1

@@ -96,6 +96,7 @@ def _row(planned: ColumnPlan, expected: Expectation) -> Json:
     return {
         "name": column.attribute.name,
         "number": number_text(expected.number),
+        "total": number_text(expected.total),
         "mean": None if expected.mean is None else number_text(expected.mean),
         "deviation": None if expected.deviation is None else number_text(expected.deviation),
         "step": plainly(column.step),

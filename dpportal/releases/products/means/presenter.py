@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict, VerdictLevel, level_of
+from dpportal.releases.models import Release
 from dpportal.releases.products.means import comparison, page, tables
 from dpportal.releases.products.means.planner import RANGES
 from dpportal.releases.products.means.runner import GroupMeans
+from dpportal.releases.products.shared import explorer, stored_estimates
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
+from mechanisms.box_queries import CellSum, Picks
+from mechanisms.moments.estimates import Interval, Sums, totals
 from mechanisms.moments.plan import MomentsPlan
 
 # Half a 95 % interval over the middle one of the errors' sizes, of a normal law.
@@ -41,3 +47,34 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
             return Verdict(VerdictLevel.USELESS, _("No group is large enough for its mean to be told."))
         text = _("Half of the means are off by less than %(share)s %% of the range between the bounds.")
         return Verdict(level_of(MIDDLE * error, RANGES), text % {"share": f"{100 * error:.2g}"})
+
+    def explore(self, release: Release, plan: MomentsPlan, question: QueryDict) -> Json:
+        """Groups that a reader picks, added up: their number by the first column, and each column's total and mean."""
+        if plan.groups.size == 1:
+            return {}
+        told: list[list[Interval]] = []
+
+        def answer(picks: Picks) -> CellSum:
+            with stored_estimates.measured(release) as values:
+                told.extend(_together(plan, values, picks))
+            number = told[0][0]
+            half_width = float(number.upper[0] - number.lower[0]) / 2
+            return CellSum(float(number.estimate[0]), half_width, math.prod(map(len, picks)))
+
+        shown = explorer.explored(plan.groups, question, answer)
+        names = [planned.column.attribute.name for planned in plan.columns]
+        rows = [
+            {"name": name, "cells": [page.cell_of(part, 0) for part in parts]}
+            for name, parts in zip(names, told, strict=False)
+        ]
+        return {**shown, "explored_means": rows}
+
+
+def _together(plan: MomentsPlan, values: np.ndarray, picks: Picks) -> list[list[Interval]]:
+    """Number, total and mean of each column over all picked groups."""
+    groups = np.ravel(np.arange(plan.groups.size).reshape(plan.groups.shape)[np.ix_(*picks)])
+    added = values[:, groups].astype(np.float64).sum(axis=1, keepdims=True)
+    return [
+        list(totals(Sums(planned, plan.degree, len(groups)), own))
+        for planned, own in zip(plan.columns, added, strict=True)
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from decimal import Decimal
 
+import frictionless
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +15,8 @@ from django.urls import reverse
 from dpportal.datasets import records
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
-from dpportal.releases import drafts, services
+from dpportal.releases import bundle, drafts, results, services
+from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of, presenter_of
 from mechanisms.domain import Categorical, Integer, Real
@@ -113,6 +115,29 @@ class TestReleased:
         text = page_of(client, release)
         assert "Mean of age by group" in text and "not determined" in text
         assert "true:" not in text and "True mean" not in text
+
+    def test_files_fit_their_description_and_come_out_again(self, rich, tmp_path) -> None:
+        release = means(rich)
+        for name, content in files(release).items():
+            (tmp_path / name).write_bytes(content)
+        assert frictionless.validate(str(tmp_path / "datapackage.json")).valid
+        before = {artifact.name: artifact.sha256 for artifact in release.artifacts.all()}
+        again = bundle.write(results.reconstruct(release), DisplayTexts.of(release))
+        assert {artifact.name: artifact.sha256 for artifact in again} == before
+
+    def test_a_reader_adds_up_groups(self, rich, client) -> None:
+        """Red and green: their total and number are sums of the table's, with the interval of both noises."""
+        release = means(rich)
+        services.publish(release, rich.owner)
+        table = table_of(release).set_index("colour")
+        query = {"pick-asked": "1", "pick-in-0": ["0", "1"]}
+        shown = client.get(reverse("releases:explore", args=[release.pk]), query)
+        number, total, mean = (cell["sort"] for cell in shown.context["explored_means"][0]["cells"])
+        both = table.loc[["red", "green"]]
+        assert (number, total) == pytest.approx((both["number"].sum(), both["total"].sum()))
+        assert mean == pytest.approx(total / number)
+        alone = table.loc["red", "number_upper"] - table.loc["red", "number_lower"]
+        assert 1.3 < 2 * shown.context["explored"].half_width / alone < 1.5
 
     def test_at_most_so_many_rows_of_a_person_count(self, rich) -> None:
         """Colours are the persons: of each a hundred rows, of which two count."""
