@@ -16,6 +16,7 @@ from dpportal.releases.products.shared.draft_form import ChoiceForm, people_fiel
 from mechanisms.accounting import plainly
 from mechanisms.domain import Domain, Integer, Real
 from mechanisms.moments.column import MeasuredColumn, usual_step
+from mechanisms.moments.mechanism import MAX_GROUPS
 from mechanisms.protocol import PlanError
 
 MAX_GROUP_COLUMNS = 3
@@ -53,7 +54,9 @@ class MeansForm(ChoiceForm):
     deviation = forms.BooleanField(
         label=gettext_lazy("Standard deviation, too"),
         required=False,
-        help_text=gettext_lazy("It makes the intervals of numbers and means about 1.2 times as wide."),
+        help_text=gettext_lazy(
+            "It makes the intervals of numbers about 1.2 times as wide, and those of means hardly wider."
+        ),
     )
     people = people_field()
 
@@ -97,9 +100,20 @@ class MeansForm(ChoiceForm):
         if len(data.get("groups", [])) > MAX_GROUP_COLUMNS:
             text = _("Choose at most %(most)s columns for the groups.")
             self.add_error("groups", text % {"most": MAX_GROUP_COLUMNS})
+        self._check_size(data)
         for place, attribute in enumerate(self.numeric):
             self._check_step(f"{STEP}{place}", attribute)
         return data
+
+    def _check_size(self, data: Json) -> None:
+        """Add an error where there are more means than are released together."""
+        groups = self.declared.project(data.get("groups", [])).size
+        if groups * len(data.get("columns", [])) > MAX_GROUPS:
+            text = _(
+                "These are %(groups)s groups; at most %(most)s means are released together. Choose fewer columns, or "
+                "declare wider bins."
+            )
+            self.add_error("groups", text % {"groups": f"{groups:,}", "most": f"{MAX_GROUPS:,}"})
 
     def _check_step(self, field: str, attribute: Integer | Real) -> None:
         """Add an error where a column that is measured cannot be in its step."""

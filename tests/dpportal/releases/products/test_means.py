@@ -165,6 +165,11 @@ class TestDrafts:
         text = self._sent(rich, client, columns="age", groups="age").text
         assert "age cannot be measured and say the groups at once" in text
 
+    def test_a_million_groups_are_refused_at_their_field(self, rich, client) -> None:
+        colour = Integer("colour", lower=1, upper=10**6)
+        dataset_services.declare_all(rich, [colour, Integer("age", lower=0, upper=99, width=10)])
+        assert "These are 1,000,000 groups" in self._sent(rich, client, columns="age", groups="colour").text
+
     def test_a_step_beyond_the_range_is_refused_at_its_field(self, rich, client) -> None:
         text = self._sent(rich, client, columns="age", **{"step-0": "1000"}).text
         assert "the step is larger than the range" in text
