@@ -37,11 +37,11 @@ class Interval:
 class ColumnEstimates:
     """Of one column, for each group; number and missing in rows, the others in the column's unit, shares of `number`.
 
-    deviation: None where only the first moment was measured.
+    total: None of dates, which have none. deviation: None where only the first moment was measured.
     """
 
     number: Interval
-    total: Interval
+    total: Interval | None
     mean: Interval
     deviation: Interval | None
     missing: Interval
@@ -120,11 +120,12 @@ def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int =
     )
 
 
-def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval, Interval]:
+def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval | None, Interval]:
     """Number, total and mean alone, which take little work. sums: (groups, degree + 4)."""
     lower = float(own.planned.column.lower)
     mean = own.ratio(sums, own.first, own.number)
-    total = own.linear(sums, lower * own.number + own.span * own.first)
+    weights = lower * own.number + own.span * own.first
+    total = None if own.planned.column.is_date else own.linear(sums, weights)
     return own.linear(sums, own.number), total, _scaled(mean, lower, own.span)
 
 

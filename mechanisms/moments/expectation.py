@@ -15,12 +15,12 @@ from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 class Expectation:
     """Half the 95 % intervals to expect for one group of a size. number: in people; the others in the column's unit.
 
-    number, total: exactly, whatever the group. mean: at most, wherever the mean is; deviation: where values are spread
-    evenly over the bounds. Both are None where the group is so small that nothing will be told.
+    number, total: exactly, whatever the group; dates have no total. mean: at most, wherever the mean is; deviation:
+    where values are spread evenly over the bounds. Both are None where the group is so small that nothing will be told.
     """
 
     number: float
-    total: float
+    total: float | None
     mean: float | None
     deviation: float | None
 
@@ -29,7 +29,8 @@ def expectation(plan: MomentsPlan, planned: ColumnPlan, people: float) -> Expect
     """For a group of so many people. A mean's noise reaches farthest where the mean is at a bound."""
     own = Sums(planned, plan.degree)
     number = own.half_width(own.number)
-    total = own.half_width(float(planned.column.lower) * own.number + own.span * own.first)
+    weights = float(planned.column.lower) * own.number + own.span * own.first
+    total = None if planned.column.is_date else own.half_width(weights)
     if people <= number:
         return Expectation(number, total, None, None)
     mean = own.span * mean_share(plan, planned, people)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.domain import Boolean, Domain, Integer, Real
+from mechanisms.domain import Boolean, Date, Domain, Integer, Real
 from mechanisms.moments.column import MAX_STEPS, MeasuredColumn
 from mechanisms.moments.estimates import ColumnEstimates, Interval, estimates
 from mechanisms.moments.expectation import expectation
@@ -130,6 +131,12 @@ def test_decimals_are_read_to_the_very_step() -> None:
     measured = MeasuredColumn.of(Real("x", lower=4.0, upper=8.0, bins=4), Fraction("0.1"))
     edges = measured.reading.all_edges
     assert (measured.steps, edges[23], edges[40], len(edges)) == (40, 6.3, 8.0, 42)
+
+
+def test_dates_are_days_since_1970() -> None:
+    measured = MeasuredColumn.of(Date("x", lower=dt.date(1970, 1, 2), upper=dt.date(1970, 2, 1)))
+    assert (measured.lower, measured.steps, measured.bound_texts) == (1, 30, ("1970-01-02", "1970-02-01"))
+    assert measured.reading.labels()[30] == "1970-02-01"
 
 
 def test_a_column_without_numbers_is_refused() -> None:

@@ -8,8 +8,17 @@ import numpy as np
 
 from dpportal.charts.group_means import means_figure
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.means.numbers import decimals_for, number_text
-from dpportal.releases.products.means.page import MOST_ROWS, cell_of, labels_of, means_of, names_of
+from dpportal.releases.products.means.numbers import decimals_for
+from dpportal.releases.products.means.page import (
+    MOST_ROWS,
+    cell_of,
+    has_chart,
+    labels_of,
+    means_of,
+    names_of,
+    styles_of,
+    written,
+)
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared.figures import figure_json
@@ -42,19 +51,29 @@ def _told(plan: MomentsPlan) -> tuple[str, ...]:
 def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers) -> Json:
     planned, told = plan.columns[place], statistics(result.groups[place])
     truth = true_statistics(planned, plan.degree, true)
-    names, labels = _told(plan), labels_of(plan)
+    styles, labels = styles_of(planned, plan.degree), labels_of(plan)
+    names = [name for name in _told(plan) if name in styles]
     span = float(planned.column.top - planned.column.lower)
     hits = {n: (told[n].lower <= truth[n]) & (truth[n] <= told[n].upper) for n in names}
     known = {n: ~np.isnan(told[n].estimate) & ~np.isnan(truth[n]) for n in names}
     rows = [
-        {"labels": labels[group], "cells": [_pair(told[n], truth[n], hits[n], group) for n in names]}
+        {
+            "labels": labels[group],
+            "cells": [_pair(told[n], truth[n], hits[n], group, styles[n]) for n in names],
+        }
         for group in range(min(plan.groups.size, MOST_ROWS))
     ]
     name = planned.column.attribute.name
-    numbers = [series for n in names for series in (told[n].estimate, truth[n])]
+    nothing = np.full(plan.groups.size, np.nan)
+    numbers = [
+        series
+        for n in _told(plan)
+        for series in ((told[n].estimate, truth[n]) if n in names else (nothing, nothing))
+    ]
     lines = [[*labels[g], name, *(_plain(x[g]) for x in numbers)] for g in range(plan.groups.size)]
     shown: Json = {"name": name, "place": f"means-{place}", "rows": rows, "lines": lines}
-    if plan.groups.size > 1:
+    shown["is_date"] = planned.column.is_date
+    if has_chart(plan, planned):
         figure = means_figure(name, names_of(plan), *means_of(result.groups[place]), true=truth["mean"])
         shown["figure"] = figure_json(figure)
     return {
@@ -64,11 +83,12 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
     }
 
 
-def _pair(told: Interval, truth: Floats, hits: np.ndarray, group: int) -> Json:
+def _pair(told: Interval, truth: Floats, hits: np.ndarray, group: int, style: str) -> Json:
     """A released number with the true one below it."""
-    cell, true = cell_of(told, group), float(truth[group])
+    cell, true = cell_of(told, group, style), float(truth[group])
     half = (float(told.upper[group]) - float(told.lower[group])) / 2
-    text = "–" if math.isnan(true) else number_text(true, decimals_for(half if half > 0 else abs(true)))
+    decimals = decimals_for(half if half > 0 else abs(true))
+    text = "–" if math.isnan(true) else written(true, decimals, style)
     return {**cell, "true": text, "outside": bool(cell["value"]) and not bool(hits[group])}
 
 

@@ -14,7 +14,7 @@ from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
 from mechanisms.accounting import plainly
-from mechanisms.domain import Domain, Integer, Real
+from mechanisms.domain import Date, Domain, Integer, Real
 from mechanisms.moments.column import MeasuredColumn, usual_step
 from mechanisms.moments.mechanism import MAX_GROUPS
 from mechanisms.protocol import PlanError
@@ -64,7 +64,9 @@ class MeansForm(ChoiceForm):
         self.offer_columns("groups")
         field = self.fields["columns"]
         assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = [(a.name, a.name) for a in self.numeric]
+        field.choices = [
+            (a.name, a.name) for a in self.declared.attributes if isinstance(a, Integer | Real | Date)
+        ]
         chosen = draft.parameters.get("steps", {})
         for place, attribute in enumerate(self.numeric):
             usual = plainly(usual_step(attribute))
@@ -77,6 +79,7 @@ class MeansForm(ChoiceForm):
 
     @property
     def numeric(self) -> list[Integer | Real]:
+        """The columns whose step can be chosen: dates are counted in days."""
         return [a for a in self.declared.attributes if isinstance(a, Integer | Real)]
 
     @property

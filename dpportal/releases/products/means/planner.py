@@ -17,7 +17,7 @@ from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner
 from mechanisms import registry
 from mechanisms.accounting import Loss, plainly
-from mechanisms.domain import Domain, Integer, Real
+from mechanisms.domain import Date, Domain, Integer, Real
 from mechanisms.moments.expectation import Expectation, expectation, mean_share
 from mechanisms.moments.mechanism import BernsteinSums
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
@@ -36,8 +36,8 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
         return registry.MOMENTS
 
     def check(self, domain: Domain) -> None:
-        if not any(isinstance(a, Integer | Real) for a in domain.attributes):
-            raise DraftError(_("Choose at least one column of numbers to measure."), "columns")
+        if not any(isinstance(a, Integer | Real | Date) for a in domain.attributes):
+            raise DraftError(_("Choose at least one column of numbers or dates to measure."), "columns")
 
     def plan(
         self, method: BernsteinSums, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
@@ -93,13 +93,19 @@ def _widest(plan: MomentsPlan, people: int) -> float:
 def _row(planned: ColumnPlan, expected: Expectation) -> Json:
     """A column's line in the table of what to expect."""
     column = planned.column
+    lower, upper = column.bound_texts
+
+    def text(half_width: float | None) -> str | None:
+        days = _(" days") if column.is_date else ""
+        return None if half_width is None else number_text(half_width) + days
+
     return {
         "name": column.attribute.name,
         "number": number_text(expected.number),
-        "total": number_text(expected.total),
-        "mean": None if expected.mean is None else number_text(expected.mean),
-        "deviation": None if expected.deviation is None else number_text(expected.deviation),
-        "step": plainly(column.step),
-        "lower": plainly(column.lower),
-        "upper": plainly(column.top),
+        "total": text(expected.total),
+        "mean": text(expected.mean),
+        "deviation": text(expected.deviation),
+        "step": _("1 day") if column.is_date else plainly(column.step),
+        "lower": lower,
+        "upper": upper,
     }

@@ -21,7 +21,7 @@ from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.moments.estimates import Interval, Sums, totals
-from mechanisms.moments.plan import MomentsPlan
+from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 
 # Half a 95 % interval over the middle one of the errors' sizes, of a normal law.
 MIDDLE = 2.906
@@ -52,29 +52,38 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
         """Groups that a reader picks, added up: their number by the first column, and each column's total and mean."""
         if plan.groups.size == 1:
             return {}
-        told: list[list[Interval]] = []
+        told: list[list[Interval | None]] = []
 
         def answer(picks: Picks) -> CellSum:
             with stored_estimates.measured(release) as values:
                 told.extend(_together(plan, values, picks))
             number = told[0][0]
+            assert number is not None
             half_width = float(number.upper[0] - number.lower[0]) / 2
             return CellSum(float(number.estimate[0]), half_width, math.prod(map(len, picks)))
 
         shown = explorer.explored(plan.groups, question, answer)
-        names = [planned.column.attribute.name for planned in plan.columns]
         rows = [
-            {"name": name, "cells": [page.cell_of(part, 0) for part in parts]}
-            for name, parts in zip(names, told, strict=False)
+            {"name": planned.column.attribute.name, "cells": _cells(planned, parts)}
+            for planned, parts in zip(plan.columns, told, strict=False)
         ]
         return {**shown, "explored_means": rows}
 
 
-def _together(plan: MomentsPlan, values: np.ndarray, picks: Picks) -> list[list[Interval]]:
+def _together(plan: MomentsPlan, values: np.ndarray, picks: Picks) -> list[list[Interval | None]]:
     """Number, total and mean of each column over all picked groups."""
     groups = np.ravel(np.arange(plan.groups.size).reshape(plan.groups.shape)[np.ix_(*picks)])
     added = values[:, groups].astype(np.float64).sum(axis=1, keepdims=True)
     return [
         list(totals(Sums(planned, plan.degree, len(groups)), own))
         for planned, own in zip(plan.columns, added, strict=True)
+    ]
+
+
+def _cells(planned: ColumnPlan, parts: list[Interval | None]) -> list[Json]:
+    """What a page shows of number, total and mean; dates have no total."""
+    mean = page.styles_of(planned, 1)["mean"]
+    return [
+        page.cell_of(part, 0, style) if part else {"value": "–", "range": "", "sort": 0}
+        for part, style in zip(parts, ("number", "number", mean), strict=True)
     ]

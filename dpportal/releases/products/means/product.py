@@ -14,7 +14,7 @@ MEANS = ReleaseProduct(
     name=Release.Product.MEANS.value,
     title=gettext_lazy("Totals and means"),
     summary=gettext_lazy(
-        "Number, total, mean and standard deviation of columns of numbers, in all and by groups, each with an "
+        "Number, total, mean and standard deviation of columns of numbers or dates, in all and by groups, each with an "
         "interval: average income by region, beds and patients in all."
     ),
     readers_see=gettext_lazy(

@@ -22,8 +22,8 @@ MEASURED = "measured"
 TITLES = {
     "number": "Estimated number of people with a value",
     "total": "Estimated total",
-    "mean": "Estimated mean",
-    "deviation": "Estimated standard deviation",
+    "mean": "Estimated mean; of dates in days since 1 January 1970",
+    "deviation": "Estimated standard deviation; of dates in days",
     "without_value": "Estimated number of people without a value",
     "share_at_low": "Estimated share of values at or below the lower bound",
     "share_at_high": "Estimated share of values at or above the upper bound",
@@ -33,10 +33,11 @@ ENDS = {"": "", "_lower": ": lower end of the 95 % interval", "_upper": ": upper
 
 def statistics(estimates: ColumnEstimates) -> dict[str, Interval]:
     """What is told of a column, by the names of the files."""
+    total = {"total": estimates.total} if estimates.total else {}
     deviation = {"deviation": estimates.deviation} if estimates.deviation else {}
     return {
         "number": estimates.number,
-        "total": estimates.total,
+        **total,
         "mean": estimates.mean,
         **deviation,
         "without_value": estimates.missing,
@@ -57,7 +58,7 @@ def write(plan: MomentsPlan, result: GroupMeans, folder: Path) -> list[Table]:
 def _table(
     plan: MomentsPlan, result: Sequence[ColumnEstimates], labels: list[LabelColumn], path: Path, whose: str
 ) -> Table:
-    """A line for each measured column and group; an empty field where nothing is told of a small group."""
+    """A line for each measured column and group; an empty field where nothing is told, as of a small group."""
     groups = _group_frame(plan, labels)
     names = _number_names(labels)
     frames = []
@@ -65,12 +66,14 @@ def _table(
         numbers = pd.DataFrame(_numbers(estimates, names))
         numbers.insert(0, names[MEASURED], planned.column.attribute.name)
         frames.append(pd.concat([groups, numbers], axis=1))
-    table = inert_frame(pd.concat(frames, ignore_index=True))
+    told = [statistic for statistic in TITLES if any(statistic in statistics(column) for column in result)]
+    ordered = [*groups.columns, names[MEASURED], *(names[t + end] for t in told for end in ENDS)]
+    table = inert_frame(pd.concat(frames, ignore_index=True)[ordered])
     table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
     kinds = [{"name": names[MEASURED], "type": "string", "title": "What is measured"}]
     kinds += [
         {"name": names[statistic + end], "type": "number", "title": TITLES[statistic] + about}
-        for statistic in statistics(result[0])
+        for statistic in told
         for end, about in ENDS.items()
     ]
     fields = [*(column.field() for column in labels), *kinds]

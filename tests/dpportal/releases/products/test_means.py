@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 from decimal import Decimal
 
@@ -19,7 +20,7 @@ from dpportal.releases import bundle, drafts, results, services
 from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of, presenter_of
-from mechanisms.domain import Categorical, Integer, Real
+from mechanisms.domain import Categorical, Date, Integer, Real
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
 
@@ -185,7 +186,7 @@ class TestDrafts:
         assert shown["groups"].value() == ["colour"]
 
     def test_a_table_without_numbers_has_nothing_to_measure(self, rich) -> None:
-        with pytest.raises(DraftError, match="column of numbers"):
+        with pytest.raises(DraftError, match="column of numbers or dates"):
             drafts.plan_of(drafted(rich, columns=["colour"]))
 
     def _sent(self, rich: Dataset, client: Client, **fields: str):
@@ -205,3 +206,33 @@ def test_decimals_and_missing_values(curator, administrator, client) -> None:
     assert row["mean"] == pytest.approx(2.2, abs=0.1)
     assert row["number"] == pytest.approx(150, abs=3)
     assert row["without_value"] == pytest.approx(100, abs=3)
+
+
+@pytest.mark.slow
+def test_dates_have_a_mean_and_no_total(curator, administrator, client) -> None:
+    """The 1st, 11th and 21st of January 2020: the 11th on average, each a hundred times."""
+    client.force_login(curator)
+    rows = ["a,2020-01-01", "b,2020-01-11", "b,2020-01-21"] * 100
+    dataset = building.granted(
+        building.uploaded(client, ("g,day\n" + "\n".join(rows)).encode()), administrator, "100"
+    )
+    day = Date("day", lower=dt.date(2019, 1, 1), upper=dt.date(2020, 12, 31))
+    dataset_services.declare_all(dataset, [Categorical("g", values=("a", "b")), day])
+    release = means(dataset, groups=("g",), measured=["day"])
+    table, together = table_of(release), table_of(release, "in_all.csv").iloc[0]
+    assert "total" not in table and together["deviation"] == pytest.approx(np.std([1, 11, 21]), abs=1)
+    assert abs(dt.date(1970, 1, 1) + dt.timedelta(together["mean"]) - dt.date(2020, 1, 11)) <= dt.timedelta(1)
+    services.publish(release, curator)
+    text = page_of(client, release)
+    assert "2020-01-11" in text or "2020-01-10" in text
+    assert "At 2019-01-01 or below" in text and ">Total<" not in text
+    text = client.get(reverse("releases:compare", args=[release.pk])).text
+    assert "true: 2020-01-16" in text
+    shown = client.get(reverse("releases:explore", args=[release.pk]), {"pick-asked": "1"}).text
+    assert "2020-01-1" in shown
+    draft = services.start_draft(dataset, curator)
+    draft.product, draft.columns, draft.people = "means", ["g", "day"], 300
+    draft.parameters, draft.amount, draft.mechanism = {"measured": ["day"]}, Decimal(1), "bernstein-sums"
+    draft.save()
+    text = client.get(reverse("releases:method", args=[draft.pk])).text
+    assert "2019-01-01 to 2020-12-31 in steps of 1 day" in text

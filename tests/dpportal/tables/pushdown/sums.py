@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from dpportal.tables import Persons, ReadOptions, power_sums
 from dpportal.tables.pushdown.count_query import QuerySource
 from dpportal.tables.pushdown.sum_query import PARTS, powers_of, sum_statement
 from dpportal.tables.pushdown.types import TYPES
-from mechanisms.domain import Attribute, Categorical, Domain, Integer, Real
+from mechanisms.domain import Attribute, Categorical, Date, Domain, Integer, Real
 from mechanisms.moments.column import MeasuredColumn
 from tests.dpportal.tables.pushdown.twins import Columns, Twin, stored
 
@@ -22,6 +23,10 @@ COLUMNS: Columns = {
     "g": ("text", [("a", "b", "c")[i % 3] for i in range(len(NUMBERS) * 3)]),
     "x": ("text", NUMBERS * 3),
     "y": ("float8", [None if i % 7 == 0 else str(i / 10) for i in range(len(NUMBERS) * 3)]),
+    "d": (
+        "date",
+        [None if i % 5 == 0 else f"2000-0{1 + i % 4}-{1 + i % 28:02}" for i in range(len(NUMBERS) * 3)],
+    ),
     "n": ("int4", [str(7 * i % 40) for i in range(len(NUMBERS) * 3)]),
 }
 READINGS = [
@@ -30,6 +35,7 @@ READINGS = [
         (Integer("x", lower=0, upper=99_999), "1"),
         (Real("y", lower=0.0, upper=4.0, bins=4), "0.1"),
         (Integer("n", lower=5, upper=30), "3"),
+        (Date("d", lower=dt.date(2000, 1, 1), upper=dt.date(2000, 3, 1)), "1"),
     )
 ]
 
@@ -51,7 +57,7 @@ def engine_sums(
 
 
 def are_those_of_an_upload(twin: Twin, folder) -> None:
-    """Three columns at once by a group, and each alone in all."""
+    """Four columns at once by a group, and each alone in all."""
     path = stored(folder, COLUMNS)
     twin.fill(COLUMNS)
     for groups, readings in ((GROUPS, READINGS), *((Domain(()), [reading]) for reading in READINGS)):
