@@ -27,11 +27,15 @@ UNITS = {"share": " %", "days": gettext_lazy(" days")}
 
 def page(plan: MomentsPlan, result: GroupMeans) -> Json:
     """A section for each measured column: its table, and a chart where there are groups."""
+    columns = [_section(plan, result, place) for place in range(len(plan.columns))]
+    drawn = [column["figure"] for column in columns if "figure" in column]
     return {
+        # What the catalogue's small picture is made of.
+        **({"figure": drawn[0]} if drawn else {}),
         "group_names": list(plan.groups.names),
         "groups": plan.groups.size,
         "deviation": plan.degree > 1,
-        "columns": [_section(plan, result, place) for place in range(len(plan.columns))],
+        "columns": columns,
     }
 
 
