@@ -22,18 +22,18 @@ def means_figure(
 
     ends: of the 95 % intervals; the wider side is drawn on both. NaN: nothing is told.
     """
-    told = np.flatnonzero(~np.isnan(mean))[:MOST_GROUPS]
-    names = plain_all([labels[i] for i in told])
-    half = np.maximum(mean - ends[0], ends[1] - mean)[told]
+    shown = np.flatnonzero(~np.isnan(mean))[:MOST_GROUPS]
+    names = plain_all([labels[i] for i in shown])
+    half = np.maximum(mean - ends[0], ends[1] - mean)[shown]
     figure = go.Figure()
     if true is not None:
         figure.add_scatter(
-            name=_("True mean"), x=names, y=_numbers(true[told]), mode="markers",
+            name=_("True mean"), x=names, y=_numbers(true[shown]), mode="markers",
             marker={"color": "var(--true)", "symbol": "line-ew-open", "size": 16, "line": {"width": 2}},
             hovertemplate="%{x}<br><b>%{y:,.6g}</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.add_scatter(
-        name=_("Mean"), x=names, y=_numbers(mean[told]), mode="markers",
+        name=_("Mean"), x=names, y=_numbers(mean[shown]), mode="markers",
         marker={"color": "var(--noisy)", "size": 7}, error_y=_bars(half), hovertext=[f"{h:,.3g}" for h in half],
         hovertemplate="%{x}<br><b>%{y:,.6g}</b> ± %{hovertext}<extra>%{fullData.name}</extra>",
     )  # fmt: skip
@@ -43,7 +43,7 @@ def means_figure(
         showlegend=true is not None,
     )
     title = _("Mean of %(column)s by group") % {"column": column}
-    return finished(figure, title=title, caption=_caption(len(told), len(labels)))
+    return finished(figure, title=title, caption=_caption(len(shown), len(labels)))
 
 
 def _caption(drawn: int, groups: int) -> str:

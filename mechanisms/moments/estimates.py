@@ -143,7 +143,7 @@ def _deviation(own: Sums, sums: Floats) -> Interval:
     """
     mean = own.ratio(sums, own.first, own.number, MEAN_LEVEL)
     known = ~np.isnan(mean.lower)
-    told = Interval(*(np.full(len(sums), np.nan) for _ in range(3)))
+    result = Interval(*(np.full(len(sums), np.nan) for _ in range(3)))
     if known.any():
         number, first, second = (sums[known] @ w for w in (own.number, own.first, own.second))
         tried = np.linspace(mean.lower[known], mean.upper[known], TRIED, axis=1)
@@ -155,9 +155,9 @@ def _deviation(own: Sums, sums: Floats) -> Interval:
             _root(squares.ravel(), bottom, VARIANCES, side * reach).reshape(tried.shape) for side in (-1, 1)
         )
         variance = np.clip(second / number - (first / number) ** 2, 0, 1 / 4)
-        told.estimate[known], told.lower[known] = np.sqrt(variance), np.sqrt(low.min(axis=1))
-        told.upper[known] = np.sqrt(high.max(axis=1))
-    return told
+        result.estimate[known], result.lower[known] = np.sqrt(variance), np.sqrt(low.min(axis=1))
+        result.upper[known] = np.sqrt(high.max(axis=1))
+    return result
 
 
 def _reach_of_squares(own: Sums) -> Floats:

@@ -34,7 +34,11 @@ def build(plan: MomentsPlan, result: GroupMeans, true: Integers) -> Json:
     inside = [hit for section in sections for hit in section.pop("hits")]
     errors = [error for section in sections for error in section.pop("errors")]
     return {
-        "header": [*plan.groups.names, "measured", *(f"{n}{t}" for n in _told(plan) for t in ("", "_true"))],
+        "header": [
+            *plan.groups.names,
+            "measured",
+            *(f"{n}{t}" for n in _compared_statistics(plan) for t in ("", "_true")),
+        ],
         "table": [row for section in sections for row in section.pop("lines")],
         "group_names": list(plan.groups.names),
         "deviation": plan.degree > 1,
@@ -44,22 +48,22 @@ def build(plan: MomentsPlan, result: GroupMeans, true: Integers) -> Json:
     }
 
 
-def _told(plan: MomentsPlan) -> tuple[str, ...]:
+def _compared_statistics(plan: MomentsPlan) -> tuple[str, ...]:
     return ("number", "total", "mean", "deviation") if plan.degree > 1 else ("number", "total", "mean")
 
 
 def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers) -> Json:
-    planned, told = plan.columns[place], statistics(result.groups[place])
+    planned, released = plan.columns[place], statistics(result.groups[place])
     truth = true_statistics(planned, plan.degree, true)
     styles, labels = styles_of(planned, plan.degree), labels_of(plan)
-    names = [name for name in _told(plan) if name in styles]
+    names = [name for name in _compared_statistics(plan) if name in styles]
     span = float(planned.column.top - planned.column.lower)
-    hits = {n: (told[n].lower <= truth[n]) & (truth[n] <= told[n].upper) for n in names}
-    known = {n: ~np.isnan(told[n].estimate) & ~np.isnan(truth[n]) for n in names}
+    hits = {n: (released[n].lower <= truth[n]) & (truth[n] <= released[n].upper) for n in names}
+    known = {n: ~np.isnan(released[n].estimate) & ~np.isnan(truth[n]) for n in names}
     rows = [
         {
             "labels": labels[group],
-            "cells": [_pair(told[n], truth[n], hits[n], group, styles[n]) for n in names],
+            "cells": [_pair(released[n], truth[n], hits[n], group, styles[n]) for n in names],
         }
         for group in range(min(plan.groups.size, MOST_ROWS))
     ]
@@ -67,8 +71,8 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
     nothing = np.full(plan.groups.size, np.nan)
     numbers = [
         series
-        for n in _told(plan)
-        for series in ((told[n].estimate, truth[n]) if n in names else (nothing, nothing))
+        for n in _compared_statistics(plan)
+        for series in ((released[n].estimate, truth[n]) if n in names else (nothing, nothing))
     ]
     lines = [[*labels[g], name, *(_plain(x[g]) for x in numbers)] for g in range(plan.groups.size)]
     shown: Json = {"name": name, "place": f"means-{place}", "rows": rows, "lines": lines}
@@ -79,14 +83,14 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
     return {
         **shown,
         "hits": [bool(hit) for n in names for hit in hits[n][known[n]]],
-        "errors": ((told["mean"].estimate - truth["mean"])[known["mean"]] / span).tolist(),
+        "errors": ((released["mean"].estimate - truth["mean"])[known["mean"]] / span).tolist(),
     }
 
 
-def _pair(told: Interval, truth: Floats, hits: np.ndarray, group: int, style: str) -> Json:
+def _pair(interval: Interval, truth: Floats, hits: np.ndarray, group: int, style: str) -> Json:
     """A released number with the true one below it."""
-    cell, true = cell_of(told, group, style), float(truth[group])
-    half = (float(told.upper[group]) - float(told.lower[group])) / 2
+    cell, true = cell_of(interval, group, style), float(truth[group])
+    half = (float(interval.upper[group]) - float(interval.lower[group])) / 2
     decimals = decimals_for(half if half > 0 else abs(true))
     text = "–" if math.isnan(true) else written(true, decimals, style)
     return {**cell, "true": text, "outside": bool(cell["value"]) and not bool(hits[group])}

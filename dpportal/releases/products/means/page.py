@@ -84,13 +84,16 @@ def styles_of(planned: ColumnPlan, degree: int) -> dict[str, str]:
 
 def row_of(labels: Sequence[str], estimates: ColumnEstimates, group: int, styles: Mapping[str, str]) -> Json:
     """A group's labels, and of each number its text, its interval's and what it is sorted by."""
-    told = statistics(estimates)
-    return {"labels": list(labels), "cells": [cell_of(told[name], group, styles[name]) for name in styles]}
+    intervals = statistics(estimates)
+    return {
+        "labels": list(labels),
+        "cells": [cell_of(intervals[name], group, styles[name]) for name in styles],
+    }
 
 
-def cell_of(told: Interval, group: int, style: str = "number") -> Json:
+def cell_of(interval: Interval, group: int, style: str = "number") -> Json:
     """style: as of `styles_of`."""
-    value, low, high = (float(x[group]) for x in (told.estimate, told.lower, told.upper))
+    value, low, high = (float(x[group]) for x in (interval.estimate, interval.lower, interval.upper))
     if math.isnan(value):
         return {"value": "", "range": "", "sort": -1e300}
     decimals = decimals_for((100 if style == "share" else 1) * (high - low) / 2)

@@ -52,12 +52,12 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
         """Groups that a reader picks, added up: their number by the first column, and each column's total and mean."""
         if plan.groups.size == 1:
             return {}
-        told: list[list[Interval | None]] = []
+        columns: list[list[Interval | None]] = []
 
         def answer(picks: Picks) -> CellSum:
             with stored_estimates.measured(release) as values:
-                told.extend(_together(plan, values, picks))
-            number = told[0][0]
+                columns.extend(_together(plan, values, picks))
+            number = columns[0][0]
             assert number is not None
             half_width = float(number.upper[0] - number.lower[0]) / 2
             return CellSum(float(number.estimate[0]), half_width, math.prod(map(len, picks)))
@@ -65,7 +65,7 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
         shown = explorer.explored(plan.groups, question, answer)
         rows = [
             {"name": planned.column.attribute.name, "cells": _cells(planned, parts)}
-            for planned, parts in zip(plan.columns, told, strict=False)
+            for planned, parts in zip(plan.columns, columns, strict=False)
         ]
         return {**shown, "explored_means": rows}
 

@@ -58,7 +58,7 @@ def write(plan: MomentsPlan, result: GroupMeans, folder: Path) -> list[Table]:
 def _table(
     plan: MomentsPlan, result: Sequence[ColumnEstimates], labels: list[LabelColumn], path: Path, whose: str
 ) -> Table:
-    """A line for each measured column and group; an empty field where nothing is told, as of a small group."""
+    """A line for each measured column and group; an empty field where nothing is determined."""
     groups = _group_frame(plan, labels)
     names = _number_names(labels)
     frames = []
@@ -66,14 +66,14 @@ def _table(
         numbers = pd.DataFrame(_numbers(estimates, names))
         numbers.insert(0, names[MEASURED], planned.column.attribute.name)
         frames.append(pd.concat([groups, numbers], axis=1))
-    told = [statistic for statistic in TITLES if any(statistic in statistics(column) for column in result)]
-    ordered = [*groups.columns, names[MEASURED], *(names[t + end] for t in told for end in ENDS)]
+    present = [statistic for statistic in TITLES if any(statistic in statistics(column) for column in result)]
+    ordered = [*groups.columns, names[MEASURED], *(names[t + end] for t in present for end in ENDS)]
     table = inert_frame(pd.concat(frames, ignore_index=True)[ordered])
     table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
     kinds = [{"name": names[MEASURED], "type": "string", "title": "What is measured"}]
     kinds += [
         {"name": names[statistic + end], "type": "number", "title": TITLES[statistic] + about}
-        for statistic in told
+        for statistic in present
         for end, about in ENDS.items()
     ]
     fields = [*(column.field() for column in labels), *kinds]
@@ -95,6 +95,6 @@ def _number_names(labels: list[LabelColumn]) -> dict[str, str]:
 def _numbers(estimates: ColumnEstimates, names: dict[str, str]) -> dict[str, Floats]:
     return {
         names[statistic + end]: values
-        for statistic, told in statistics(estimates).items()
-        for end, values in zip(ENDS, (told.estimate, told.lower, told.upper), strict=True)
+        for statistic, interval in statistics(estimates).items()
+        for end, values in zip(ENDS, (interval.estimate, interval.lower, interval.upper), strict=True)
     }
