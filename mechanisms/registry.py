@@ -47,6 +47,7 @@ from mechanisms.microdata.mechanism import IndependentColumns, Microdata
 from mechanisms.microdata.principal_components import PrincipalComponents
 from mechanisms.microdata.private_partition import PrivatePartition
 from mechanisms.microdata.tree_of_pairs import TreeOfPairs
+from mechanisms.moments.mechanism import BernsteinSums
 from mechanisms.protocol import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax, Selection
@@ -68,6 +69,7 @@ HISTOGRAMS: tuple[Mechanism, ...] = (
 )
 # The default comes first.
 SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())
+MOMENTS: tuple[BernsteinSums, ...] = (BernsteinSums(),)
 RESPONSES: tuple[Response, ...] = (RandomisedResponse(), UnaryEncoding())
 QUERIES: tuple[QueryMechanism, ...] = (
     CellsStrategy(),
@@ -143,6 +145,11 @@ def response(name: str) -> Response:
     return _named("response", name, RESPONSES)
 
 
+def moments(name: str) -> BernsteinSums:
+    """The way to totals and means of that name. Raises KeyError with the names that exist."""
+    return _named("way to totals and means", name, MOMENTS)
+
+
 def stream(name: str) -> StreamMechanism:
     """The mechanism for running counts of that name. Raises KeyError with the names that exist."""
     return _named("stream", name, STREAMS)
@@ -163,6 +170,7 @@ def title(name: str) -> str:
     families: tuple[tuple[_Named, ...], ...] = (
         HISTOGRAMS,
         SELECTIONS,
+        MOMENTS,
         RESPONSES,
         QUERIES,
         MICRODATA,

@@ -35,7 +35,7 @@ from dpportal.tables.pushdown.types import not_exact
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 
 if TYPE_CHECKING:
-    from dpportal.tables.pushdown.counting import CountRequest, Schema
+    from dpportal.tables.pushdown.counting import CountRequest, PushdownCounts, Schema
 
 # Begins the name of a file with a look at the fit.
 FIT = "fit-"
@@ -188,6 +188,25 @@ def count_each(
     return np.split(count_tables(dataset, version, domain, tables, key), np.cumsum(sizes)[:-1])
 
 
+def power_sums(
+    dataset: Dataset, version: DomainVersion, groups: Domain, readings: Sequence[Attribute], key: bytes
+) -> np.ndarray:
+    """Exact power sums of columns by groups, (columns, groups, 6) Python integers: `moments.mechanism.POWERS`.
+
+    readings: columns whose cell is what is added up, and whose last cell is for missing values. At most `max_rows` rows
+    of each person count, the same for every column; none that a column of the groups leaves out.
+    """
+    options, persons = options_of(dataset), persons_of(version)
+    if dataset.is_remote:
+        from dpportal.tables.pushdown import counting
+
+        return _noted(
+            dataset, counting.power_sums(_count_request(dataset), groups, readings, options, persons)
+        )
+    with _stored(dataset.table) as path:
+        return raw_tables.power_sums(path, groups, readings, options, persons=persons, key=key)
+
+
 def _count_remotely(
     dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[Sequence[str]]
 ) -> np.ndarray:
@@ -203,8 +222,15 @@ def _count_remotely(
             "cells", _("These are more cells than are counted elsewhere at once. Release fewer.")
         )
     request = _count_request(dataset)
-    result = counting.count_tables(request, domain, tables, options_of(dataset), persons_of(version))
-    read = {"engine": result.engine, "table": request.table.title, "read_at": result.read_at}
+    return _noted(
+        dataset, counting.count_tables(request, domain, tables, options_of(dataset), persons_of(version))
+    )
+
+
+def _noted(dataset: Dataset, result: PushdownCounts) -> np.ndarray:
+    """What an engine counted; notes where and when it was read."""
+    assert dataset.source is not None
+    read = {"engine": result.engine, "table": dataset.source.title, "read_at": result.read_at}
     dataset.last_read = json.dumps(read)
     return result.counts
 

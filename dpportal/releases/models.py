@@ -51,6 +51,7 @@ class Release(ChargedPublication):
         HISTOGRAM = "histogram", _("Histogram and synthetic table")
         QUERIES = "queries", _("Answers to many queries")
         MICRODATA = "microdata", _("Synthetic table of many columns")
+        MEANS = "means", _("Totals and means")
         SELECTION = "selection", _("Private choice")
         RESPONSE = "response", _("Randomised answers")
 
@@ -102,7 +103,7 @@ class Release(ChargedPublication):
 
     @property
     def _question(self) -> Json:
-        return self.parameters if self.product == self.Product.SELECTION else {}
+        return self.parameters if self.product in (self.Product.SELECTION, self.Product.MEANS) else {}
 
     @property
     def declaration(self) -> DomainVersion:
@@ -135,6 +136,11 @@ class Release(ChargedPublication):
     def is_selection(self) -> bool:
         """Whether it is a private choice."""
         return self.product == self.Product.SELECTION
+
+    @property
+    def is_means(self) -> bool:
+        """Whether it is totals and means."""
+        return self.product == self.Product.MEANS
 
     @property
     def is_response(self) -> bool:

@@ -17,20 +17,33 @@ NAMED_COLUMNS = 4
 
 def proposed(columns: Sequence[str], dataset: str, parameters: Json) -> str:
     """Its columns, or how many, what was asked of them if it is a private choice, and the dataset."""
-    question = _question_text(parameters.get("question", ""), named(columns, parameters), parameters)
+    kind = parameters.get("question", "means" if "measured" in parameters else "")
+    question = _question_text(kind, named(columns, parameters), parameters)
     return f"{question}, {dataset}"[:LONGEST]
 
 
 def named(columns: Sequence[str], parameters: Json) -> str:
     """The columns as they are counted together or chosen among; of many, how many they are."""
+    if measured := parameters.get("measured"):
+        return _by_groups(measured, [name for name in columns if name not in measured])
     options = parameters.get("question", "") in (BestOption.kind, FewestConflicts.kind)
     many = _("%(number)s columns") % {"number": len(columns)}
     return (" / " if options else " × ").join(columns) if 0 < len(columns) <= NAMED_COLUMNS else many
 
 
+def _by_groups(measured: Sequence[str], groups: Sequence[str]) -> str:
+    """Measured columns, and by which others."""
+    many = _("%(number)s columns") % {"number": len(measured)}
+    texts = {"measured": ", ".join(measured) if len(measured) <= NAMED_COLUMNS else many}
+    if not groups:
+        return texts["measured"]
+    return _("%(measured)s by %(groups)s") % {**texts, "groups": named(groups, {})}
+
+
 def _question_text(question: str, columns: str, parameters: Json) -> str:
     """A question with the names of its columns."""
     texts = {
+        "means": _("Mean of %(columns)s"),
         Quantile.kind: _("Quantile %(level)s of %(columns)s"),
         MostCommonValue.kind: _("Most common value of %(columns)s"),
         BestOption.kind: _("Best of %(columns)s"),

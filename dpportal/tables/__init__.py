@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dpportal.tables.fitting import fit_table
     from dpportal.tables.meaning.suggestions import suggest
     from dpportal.tables.sampling import sample_cells
+    from dpportal.tables.summing import power_sums
 
 # Functions that read by the declared meaning are loaded by jobs, not when the portal starts: SQLGlot takes a fifth
 # of a second and 16 MB.
@@ -25,6 +26,7 @@ LAZY = {
     "count_cells": "counting",
     "count_tables": "counting",
     "packed_rows": "counting",
+    "power_sums": "summing",
     "fit_table": "fitting",
     "sample_cells": "sampling",
     "suggest": "meaning.suggestions",
@@ -44,6 +46,7 @@ __all__ = [
     "first_rows",
     "fit_table",
     "packed_rows",
+    "power_sums",
     "sample_cells",
     "suggest",
 ]

@@ -29,6 +29,12 @@ CURATOR_PAGES = [
     "{draft}columns/",
     "{draft}method/",
     "{draft}review/",
+    "{means_draft}columns/",
+    "{means_draft}method/",
+    "{means_draft}review/",
+    "{means}compare/",
+    "{means}",
+    "{means}explore/",
     "{release}job/",
     "{release}compare/",
     "{release}publish/",
@@ -79,7 +85,40 @@ def places(portal: Portal, browser: Browser) -> dict[str, str]:
     release = visiting.publish(page)
     visiting.open_dataset(page, "Adult census 1994")
     draft = draft_up_to_review(page)
-    return {"dataset": dataset, "release": release, "draft": draft}
+    means = published_means(page, dataset)
+    means_draft = means_up_to_review(page, dataset)
+    return {
+        "dataset": dataset,
+        "release": release,
+        "draft": draft,
+        "means": means,
+        "means_draft": means_draft,
+    }
+
+
+def means_up_to_review(page: Page, dataset: str) -> str:
+    """Mean hours per week by sex."""
+    page.goto(dataset)
+    page.get_by_role("button", name="New release").click()
+    page.get_by_label("Totals and means").check()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("group", name="Columns to measure").get_by_label("hours-per-week", exact=True).check()
+    page.get_by_role("group", name="Groups").get_by_label("sex", exact=True).check()
+    page.get_by_label("Your estimate of the number of people").fill("32000")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Cost ε").fill("0.10")
+    page.get_by_role("button", name="Continue").click()
+    page.wait_for_url("**/review/")
+    return page.url.removesuffix("review/")
+
+
+def published_means(page: Page, dataset: str) -> str:
+    means_up_to_review(page, dataset)
+    page.get_by_label("I understand").check()
+    page.get_by_role("button", name="Spend ε 0.10 and release").click()
+    page.get_by_role("link", name="Compare with the true counts").click(timeout=visiting.JOB_MS)
+    page.wait_for_url("**/compare/")
+    return visiting.publish(page)
 
 
 def draft_up_to_review(page: Page) -> str:

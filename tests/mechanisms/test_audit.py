@@ -22,6 +22,8 @@ import pytest
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
+from mechanisms.moments.column import MeasuredColumn
+from mechanisms.moments.mechanism import BernsteinSums, exact_sums
 from mechanisms.noise import DiscreteLaplace, Noise
 from mechanisms.protocol import Mechanism, Plan, PlanError
 from mechanisms.response import Response
@@ -40,7 +42,7 @@ from tests.mechanisms.shared_runs import shared
 
 # STREAMS in tests/mechanisms/continual/test_stream_audit.py, QUERIES in tests/mechanisms/matrix/test_query_audit.py,
 # MICRODATA, whose steps are audited, in tests/mechanisms/microdata/test_privacy.py.
-AUDITED = {"HISTOGRAMS", "SELECTIONS", "RESPONSES", "STREAMS", "QUERIES", "MICRODATA"}
+AUDITED = {"HISTOGRAMS", "SELECTIONS", "RESPONSES", "MOMENTS", "STREAMS", "QUERIES", "MICRODATA"}
 AMOUNT = {Definition.PURE: Fraction(1), Definition.ZCDP: Fraction(1, 2)}
 PAIR = Domain((Integer("x", lower=0, upper=1),))
 LINE = Domain((Integer("x", lower=0, upper=3),))
@@ -218,6 +220,29 @@ def _response_verdict(mechanism: Response, loss: Loss, spent: int) -> Verdict:
         return mechanism.measure(plan, np.repeat(value, runs), noise).values.reshape(runs, -1)
 
     return audit(sample, (np.array([0]), np.array([1])), Claim.of(loss), RUNS, Noise())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("definition", [Definition.PURE, Definition.ZCDP])
+def test_means_keep_their_promise_and_half_their_noise_does_not(definition: Definition) -> None:
+    """One row more, at the lower bound: it moves two sums. Outcomes are rounded to a quarter of a person."""
+    loss = Loss(definition, AMOUNT[definition])
+    plan = BernsteinSums().plan(Domain(()), [MeasuredColumn.of(LINE.attributes[0])], 2, loss, 10)
+
+    def sample(powers: np.ndarray, runs: int, noise: Noise) -> np.ndarray:
+        # Groups are measured independently of each other, so each is a run.
+        many = replace(plan, groups=Domain((Integer("run", lower=1, upper=runs),)))
+        sums = np.repeat(exact_sums(plan, powers), runs, axis=1)
+        measured = BernsteinSums().measure(many, sums, noise).values[0]
+        return measured[:, [0, 4]] // (plan.columns[0].unit // 4)
+
+    tables = [np.array([[row]], dtype=object) for row in ([2, 3, 5, 1, 0, 0], [3, 3, 5, 1, 1, 0])]
+    verdict, broken = (
+        audit(sample, (tables[0], tables[1]), Claim.of(loss), RUNS, n) for n in (Noise(), Weakened())
+    )
+    _report(BernsteinSums.name, loss, verdict, broken)
+    assert not verdict.refuted
+    assert broken.refuted
 
 
 def test_lanes_of_a_measurement_that_adds_noise_are_runs() -> None:

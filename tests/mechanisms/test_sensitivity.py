@@ -26,7 +26,10 @@ from mechanisms.continual.mechanism import StreamPlan
 from mechanisms.domain import Boolean, Domain, Integer
 from mechanisms.matrix.mechanism import Optimised, QueryMechanism, QueryPlan
 from mechanisms.matrix.workload.text import read_workload
-from mechanisms.noise import Noise, NoiseLaw
+from mechanisms.moments.column import MeasuredColumn
+from mechanisms.moments.mechanism import BernsteinSums, exact_sums
+from mechanisms.moments.plan import MomentsPlan
+from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.protocol import Mechanism, Plan, PlanError
 from mechanisms.response import Response
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile, Score
@@ -157,6 +160,42 @@ def _exact(plan: QueryPlan) -> bool:
     alone = len(plan.domain.shape) == 1 and plan.workload.text != '100 * total + ranges("x0")'
     marginals = plan.mechanism in ("residual-planner", "weighted-marginals")
     return alone or marginals or plan.loss.unit.neighbours is Neighbours.ADD_REMOVE
+
+
+@every_unit
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("steps", [1, 3, 40])
+def test_means_state_exactly_how_far_a_person_moves_their_sums(
+    steps: int, degree: int, unit: PrivacyUnit
+) -> None:
+    """Every row there can be, of two groups: with each value, and without one."""
+    measured = MeasuredColumn.of(Integer("x", lower=0, upper=steps))
+    values = sorted({0, 1, steps // 2, steps - 1, steps})
+    for loss in losses(BernsteinSums.definitions, unit):
+        plan = BernsteinSums().plan(Domain((Boolean("g"),)), [measured], degree, loss, 10)
+        [planned] = plan.columns
+        rows = [
+            _with_row(plan, group, [1, v, v * v, 0, v == 0, v == steps]) for group in (0, 1) for v in values
+        ]
+        rows += [_with_row(plan, group, [0, 0, 0, 1, 0, 0]) for group in (0, 1)]
+        moved = farthest(np.array(rows).T, unit)
+        assert moved == planned.sensitivity
+        assert planned.noise == law_for(loss, planned.sensitivity)
+
+
+def _with_row(plan: MomentsPlan, group: int, powers: list[int]) -> np.ndarray:
+    """What is measured of a table with one row."""
+    table = np.zeros((1, 2, 6), dtype=object)
+    table[0, group] = powers
+    return BernsteinSums().measure(plan, exact_sums(plan, table), NoNoise()).values.ravel()
+
+
+def test_columns_share_the_loss() -> None:
+    """ε of three columns of the same range is a third each, whatever the steps."""
+    columns = [MeasuredColumn.of(Integer(name, lower=0, upper=9)) for name in "abc"]
+    plan = BernsteinSums().plan(Domain(()), columns, 2, Loss(Definition.PURE, Fraction(1)), 10)
+    paid = [c.sensitivity.l1 / c.noise.scale for c in plan.columns if isinstance(c.noise, DiscreteLaplace)]
+    assert paid == [Fraction(1, 3)] * 3
 
 
 ORDERED = Integer("x", lower=0, upper=3, missing_cell=True)

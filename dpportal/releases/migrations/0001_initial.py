@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
                 ('supersedes_since', models.DateTimeField(null=True)),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('title', models.CharField(blank=True, max_length=160, verbose_name='title')),
-                ('product', models.CharField(choices=[('histogram', 'Histogram and synthetic table'), ('queries', 'Answers to many queries'), ('microdata', 'Synthetic table of many columns'), ('selection', 'Private choice'), ('response', 'Randomised answers')], default='histogram', max_length=20)),
+                ('product', models.CharField(choices=[('histogram', 'Histogram and synthetic table'), ('queries', 'Answers to many queries'), ('microdata', 'Synthetic table of many columns'), ('means', 'Totals and means'), ('selection', 'Private choice'), ('response', 'Randomised answers')], default='histogram', max_length=20)),
                 ('columns', models.JSONField(default=list)),
                 ('mechanism', models.CharField(blank=True, max_length=60)),
                 ('parameters', models.JSONField(default=dict)),

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpportal.releases.models import Release
 from dpportal.releases.products.histogram.product import HISTOGRAM
+from dpportal.releases.products.means.product import MEANS
 from dpportal.releases.products.microdata.product import MICRODATA
 from dpportal.releases.products.queries.product import QUERIES
 from dpportal.releases.products.response.product import RESPONSE
@@ -23,7 +24,9 @@ AnyProduct = ReleaseProduct[Any, Any, Any]
 AnyPlanner = Planner[Any, Any]
 AnyReconstructed = ReconstructedRelease[Any, Any]
 
-PRODUCTS: dict[str, AnyProduct] = {p.name: p for p in (HISTOGRAM, MICRODATA, QUERIES, SELECTION, RESPONSE)}
+PRODUCTS: dict[str, AnyProduct] = {
+    p.name: p for p in (HISTOGRAM, MEANS, MICRODATA, QUERIES, SELECTION, RESPONSE)
+}
 
 
 def product_of(release: Release) -> AnyProduct:

@@ -70,15 +70,7 @@ def count_statement(
     each row's number is its own, so nobody's rows decide which of another's are taken. options: settled. Raises
     KeyError if the source lacks a column, NotExactError for what the engine cannot say.
     """
-    rows = cells(source, domain.attributes, options, persons)
-    rows = exp.select("*").from_(rows.subquery("cells", copy=False), copy=False)
-    for place, attribute in enumerate(domain.attributes):
-        if attribute.leaves_out:
-            # Each further mention of a cell is computed once more.
-            rows = rows.where(numbered(CELL, place).is_(exp.null()).not_(), copy=False)
-    if persons:
-        rows = rows.where(exp.column(PERSON).is_(exp.null()).not_(), copy=False)
-        rows = _few_of_each_person(source.dialect, rows, len(domain.attributes), persons.max_rows)
+    rows = counted_rows(source, domain, options, persons)
     places = (
         source.dialect.each_row(places_of(domain, tables))
         if len(tables) > 1
@@ -92,6 +84,22 @@ def count_statement(
         .group_by("place", copy=False)
     )
     return source.dialect.sql(counted)
+
+
+def counted_rows(
+    source: QuerySource, domain: Domain, options: ReadOptions, persons: Persons | None
+) -> Select:
+    """The rows that count, each with its cell_i of every attribute: see `count_statement`."""
+    rows = cells(source, domain.attributes, options, persons)
+    rows = exp.select("*").from_(rows.subquery("cells", copy=False), copy=False)
+    for place, attribute in enumerate(domain.attributes):
+        if attribute.leaves_out:
+            # Each further mention of a cell is computed once more.
+            rows = rows.where(numbered(CELL, place).is_(exp.null()).not_(), copy=False)
+    if persons:
+        rows = rows.where(exp.column(PERSON).is_(exp.null()).not_(), copy=False)
+        rows = _few_of_each_person(source.dialect, rows, len(domain.attributes), persons.max_rows)
+    return rows
 
 
 def places_of(domain: Domain, tables: Sequence[Sequence[str]]) -> list[Expr]:

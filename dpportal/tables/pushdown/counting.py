@@ -26,8 +26,9 @@ from dpportal.tables.persons import Persons
 from dpportal.tables.pushdown.count_query import QuerySource, count_statement
 from dpportal.tables.pushdown.dialects import NotExactError, Postgres, SqlDialect
 from dpportal.tables.pushdown.fit_queries import REASONS, reasons_statement, rows_statement
+from dpportal.tables.pushdown.sum_query import PARTS, powers_of, sum_statement
 from dpportal.tables.pushdown.types import TYPES
-from mechanisms.domain import Domain
+from mechanisms.domain import Attribute, Domain
 
 # A query of many columns works on each row for long, and one that takes too long is lost as a whole.
 MOST_COLUMNS = 12
@@ -153,6 +154,25 @@ def count_tables(
             _add(session, own, statement)
             rest = rest[own.size :]
     return PushdownCounts(counts, session.version, session.read_at.isoformat(timespec="seconds"))
+
+
+def power_sums(
+    request: CountRequest,
+    groups: Domain,
+    readings: Sequence[Attribute],
+    options: ReadOptions,
+    persons: Persons | None,
+) -> PushdownCounts:
+    """Exact power sums of columns by groups, (columns, groups, 6) Python integers: see `sum_statement`.
+
+    Raises SourceFault for whatever keeps the table from being read as it was declared.
+    """
+    sums = np.zeros((groups.size, len(readings), len(PARTS)), dtype=np.int64)
+    with _opened(request, Domain((*groups.attributes, *readings)), persons) as (session, source):
+        settled = options.settled()
+        _add(session, sums.reshape(-1), lambda: sum_statement(source, groups, readings, settled, persons))
+    read_at = session.read_at.isoformat(timespec="seconds")
+    return PushdownCounts(powers_of(sums), session.version, read_at)
 
 
 def fit(request: CountRequest, domain: Domain, options: ReadOptions, persons: Persons | None) -> TableFit:

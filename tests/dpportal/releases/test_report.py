@@ -13,6 +13,7 @@ from tests.dpportal.releases.products.building import files, finished
 PRODUCTS = {
     "histogram": (["colour", "age"], "laplace-histogram", {"within_bins": "smooth"}),
     "queries": (["colour", "age"], "identity-strategy", {"workload": 'identity("colour") x ranges("age")'}),
+    "means": (["colour", "age"], "bernstein-sums", {"measured": ["age"], "deviation": True, "steps": {}}),
     "selection": (["colour"], "permute-and-flip", {}),
 }
 

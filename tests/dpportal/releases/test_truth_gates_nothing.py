@@ -45,6 +45,7 @@ def test_a_comparison_that_cannot_be_made_of_the_truth_keeps_no_release_back(
         ("histogram", "laplace-histogram", ["colour", "age"], {}),
         ("selection", "permute-and-flip", ["colour"], {"question": "most-common-value", "picks": 1}),
         ("selection", "exponential-mechanism", ["age"], {"question": "quantile", "picks": 1}),
+        ("means", "bernstein-sums", ["colour", "age"], {"measured": ["age"], "deviation": True, "steps": {}}),
         ("microdata", "independent-columns", ["colour", "age"], {}),
     ],
 )

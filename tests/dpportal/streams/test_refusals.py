@@ -23,6 +23,7 @@ AFTER = (
     "mechanisms/microdata/information.py",
     "mechanisms/microdata/mechanism.py",
     "mechanisms/microdata/whole_rows.py",
+    "mechanisms/moments/*.py",
     "mechanisms/response.py",
     "mechanisms/selection/*.py",
     "mechanisms/noise/*.py",

@@ -26,6 +26,13 @@ QUESTIONS: list[tuple[str, list[str], dict[str, Any], str, float]] = [
     ("queries", ["age"], {"workload": 'ranges("age")'}, "automatic", 3.0),
     ("response", ["colour"], {}, "randomised-response", 7.0),
     ("selection", ["age"], {"question": "most-common-value"}, "permute-and-flip", 17.0),
+    (
+        "means",
+        ["colour", "age"],
+        {"measured": ["age"], "deviation": True, "steps": {}},
+        "bernstein-sums",
+        4.0,
+    ),
     ("microdata", ["colour", "age"], {"wishes": {}, "rows": None, "keep": None}, "independent-columns", 2.0),
 ]
 

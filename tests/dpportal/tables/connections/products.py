@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from django.urls import reverse
 
@@ -46,6 +47,21 @@ class Products:
         chosen = {"question": "most-common-value", "picks": 1}
         release = finished(either, "selection", ["colour"], "0.5", "permute-and-flip", **chosen)
         assert counted(release) == COLOURS
+
+    def test_totals_and_means(self, either):
+        """Ages 0 to 99 of each of three colours, counted in ones: their number, sum and square sum, and both bounds."""
+        chosen = {"measured": ["age"], "deviation": True, "steps": {}}
+        release = finished(either, "means", ["colour", "age"], "0.5", "bernstein-sums", **chosen)
+        ages, unit = np.arange(100), 99**2
+        sums = [
+            ((99 - ages) ** 2).sum(),
+            (2 * ages * (99 - ages)).sum(),
+            (ages**2).sum(),
+            0,
+            unit // 64,
+            unit // 64,
+        ]
+        assert counted(release) == [[sums, sums, sums, [0] * 6]]
 
     @pytest.mark.parametrize("method", ["latent-classes", "tree-of-pairs"])
     def test_a_synthetic_table_of_counted_pairs(self, elsewhere, client, curator, method):

@@ -1,0 +1,67 @@
+"""Means of groups with their intervals; with the true ones beside them for the curator alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from django.utils.translation import gettext as _
+
+from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
+from mechanisms.arrays import Floats
+
+MOST_GROUPS = 60
+
+
+def means_figure(
+    column: str, labels: Sequence[str], mean: Floats, ends: tuple[Floats, Floats], true: Floats | None = None
+) -> Figure:
+    """A point for each group whose mean is told, the first MOST_GROUPS of them.
+
+    ends: of the 95 % intervals; the wider side is drawn on both. NaN: nothing is told.
+    """
+    shown = np.flatnonzero(~np.isnan(mean))[:MOST_GROUPS]
+    names = plain_all([labels[i] for i in shown])
+    half = np.maximum(mean - ends[0], ends[1] - mean)[shown]
+    figure = go.Figure()
+    if true is not None:
+        figure.add_scatter(
+            name=_("True mean"), x=names, y=_numbers(true[shown]), mode="markers",
+            marker={"color": "var(--true)", "symbol": "line-ew-open", "size": 16, "line": {"width": 2}},
+            hovertemplate="%{x}<br><b>%{y:,.6g}</b><extra>%{fullData.name}</extra>",
+        )  # fmt: skip
+    figure.add_scatter(
+        name=_("Mean"), x=names, y=_numbers(mean[shown]), mode="markers",
+        marker={"color": "var(--noisy)", "size": 7}, error_y=_bars(half), hovertext=[f"{h:,.3g}" for h in half],
+        hovertemplate="%{x}<br><b>%{y:,.6g}</b> ± %{hovertext}<extra>%{fullData.name}</extra>",
+    )  # fmt: skip
+    figure.update_layout(
+        xaxis=category_axis(_("group")),
+        yaxis={"title": {"text": plain(_("mean of %(column)s") % {"column": column})}},
+        showlegend=true is not None,
+    )
+    title = _("Mean of %(column)s by group") % {"column": column}
+    return finished(figure, title=title, caption=_caption(len(shown), len(labels)))
+
+
+def _caption(drawn: int, groups: int) -> str:
+    caption = _(
+        "The true mean of each group lies within the bar around its point with probability 95 % or more."
+    )
+    if drawn < groups:
+        text = _(
+            "Drawn are %(drawn)s of %(groups)s groups: those whose mean can be told, the first in order."
+        )
+        caption += " " + text % {"drawn": drawn, "groups": f"{groups:,}"}
+    return caption
+
+
+def _bars(half: Floats) -> FigureJson:
+    return {"type": "data", "array": _numbers(half), "color": "var(--text)", "thickness": 1, "width": 3}
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    """Numbers with the digits that a chart can show; nothing where there is none, as of a group of nobody."""
+    return [None if np.isnan(value) else float(f"{value:.6g}") for value in values]

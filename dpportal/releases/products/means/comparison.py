@@ -1,0 +1,100 @@
+"""Released beside true statistics, for the curator alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpportal.charts.group_means import means_figure
+from dpportal.platform.json_types import Json
+from dpportal.releases.products.means.numbers import decimals_for
+from dpportal.releases.products.means.page import (
+    MOST_ROWS,
+    cell_of,
+    has_chart,
+    labels_of,
+    means_of,
+    names_of,
+    styles_of,
+    written,
+)
+from dpportal.releases.products.means.runner import GroupMeans
+from dpportal.releases.products.means.tables import statistics
+from dpportal.releases.products.shared.figures import figure_json
+from mechanisms.arrays import Floats, Integers
+from mechanisms.moments.estimates import Interval
+from mechanisms.moments.plan import MomentsPlan
+from mechanisms.moments.truth import true_statistics
+
+
+def build(plan: MomentsPlan, result: GroupMeans, true: Integers) -> Json:
+    """What the compare page shows. true: the exact sums that were measured."""
+    sections = [_compared(plan, result, place, true[place]) for place in range(len(plan.columns))]
+    inside = [hit for section in sections for hit in section.pop("hits")]
+    errors = [error for section in sections for error in section.pop("errors")]
+    return {
+        "header": [
+            *plan.groups.names,
+            "measured",
+            *(f"{n}{t}" for n in _compared_statistics(plan) for t in ("", "_true")),
+        ],
+        "table": [row for section in sections for row in section.pop("lines")],
+        "group_names": list(plan.groups.names),
+        "deviation": plan.degree > 1,
+        "columns": sections,
+        "inside": float(np.mean(inside)) if inside else None,
+        "error": float(np.median(np.abs(errors))) if errors else None,
+    }
+
+
+def _compared_statistics(plan: MomentsPlan) -> tuple[str, ...]:
+    return ("number", "total", "mean", "deviation") if plan.degree > 1 else ("number", "total", "mean")
+
+
+def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers) -> Json:
+    planned, released = plan.columns[place], statistics(result.groups[place])
+    truth = true_statistics(planned, plan.degree, true)
+    styles, labels = styles_of(planned, plan.degree), labels_of(plan)
+    names = [name for name in _compared_statistics(plan) if name in styles]
+    span = float(planned.column.top - planned.column.lower)
+    hits = {n: (released[n].lower <= truth[n]) & (truth[n] <= released[n].upper) for n in names}
+    known = {n: ~np.isnan(released[n].estimate) & ~np.isnan(truth[n]) for n in names}
+    rows = [
+        {
+            "labels": labels[group],
+            "cells": [_pair(released[n], truth[n], hits[n], group, styles[n]) for n in names],
+        }
+        for group in range(min(plan.groups.size, MOST_ROWS))
+    ]
+    name = planned.column.attribute.name
+    nothing = np.full(plan.groups.size, np.nan)
+    numbers = [
+        series
+        for n in _compared_statistics(plan)
+        for series in ((released[n].estimate, truth[n]) if n in names else (nothing, nothing))
+    ]
+    lines = [[*labels[g], name, *(_plain(x[g]) for x in numbers)] for g in range(plan.groups.size)]
+    shown: Json = {"name": name, "place": f"means-{place}", "rows": rows, "lines": lines}
+    shown["is_date"] = planned.column.is_date
+    if has_chart(plan, planned):
+        figure = means_figure(name, names_of(plan), *means_of(result.groups[place]), true=truth["mean"])
+        shown["figure"] = figure_json(figure)
+    return {
+        **shown,
+        "hits": [bool(hit) for n in names for hit in hits[n][known[n]]],
+        "errors": ((released["mean"].estimate - truth["mean"])[known["mean"]] / span).tolist(),
+    }
+
+
+def _pair(interval: Interval, truth: Floats, hits: np.ndarray, group: int, style: str) -> Json:
+    """A released number with the true one below it."""
+    cell, true = cell_of(interval, group, style), float(truth[group])
+    half = (float(interval.upper[group]) - float(interval.lower[group])) / 2
+    decimals = decimals_for(half if half > 0 else abs(true))
+    text = "–" if math.isnan(true) else written(true, decimals, style)
+    return {**cell, "true": text, "outside": bool(cell["value"]) and not bool(hits[group])}
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else float(f"{value:.10g}")

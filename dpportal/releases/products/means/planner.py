@@ -1,0 +1,110 @@
+"""What totals and means cost, and how wide their intervals will be; no record is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.utils.translation import gettext as _, gettext_lazy
+
+from dpportal.datasets.models import DomainVersion
+from dpportal.platform.json_types import Json
+from dpportal.publications.verdict import Verdict, VerdictLevel, level_of, rounded
+from dpportal.releases.models import Release
+from dpportal.releases.products.means.form import MeansForm, group_names, measured_columns
+from dpportal.releases.products.means.numbers import number_text
+from dpportal.releases.products.shared.draft_form import DraftError
+from dpportal.releases.products.shared.planner import ErrorLabel, Planner
+from mechanisms import registry
+from mechanisms.accounting import Loss, plainly
+from mechanisms.domain import Date, Domain, Integer, Real
+from mechanisms.moments.expectation import Expectation, expectation, mean_share
+from mechanisms.moments.mechanism import BernsteinSums
+from mechanisms.moments.plan import ColumnPlan, MomentsPlan
+
+# Half the interval of a mean as a share of its range, up to which it is of use, and of some use.
+RANGES = (0.02, 0.1)
+
+
+class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
+    """Number, total, mean and deviation of each group, at the cost of one count."""
+
+    form = MeansForm
+
+    @property
+    def methods(self) -> Sequence[BernsteinSums]:
+        return registry.MOMENTS
+
+    def check(self, domain: Domain) -> None:
+        if not any(isinstance(a, Integer | Real | Date) for a in domain.attributes):
+            raise DraftError(_("Choose at least one column of numbers or dates to measure."), "columns")
+
+    def plan(
+        self, method: BernsteinSums, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
+    ) -> MomentsPlan:
+        groups = domain.project(group_names(draft))
+        degree = 2 if draft.parameters.get("deviation", True) else 1
+        return method.plan(groups, measured_columns(draft, domain), degree, loss, draft.people or 1)
+
+    def read_plan(self, value: Json) -> MomentsPlan:
+        return MomentsPlan.from_json(value)
+
+    def offer(self, plan: MomentsPlan, draft: Release, plans: Sequence[MomentsPlan] = ()) -> Json:
+        expected = _expected(plan, draft.people or 1)
+        return {
+            "groups": plan.groups.size,
+            "group_people_text": rounded((draft.people or 1) / plan.groups.size),
+            "deviation": plan.degree > 1,
+            "foreseen": [_row(column, own) for column, own in zip(plan.columns, expected, strict=True)],
+        }
+
+    def error_label(self, draft: Release) -> ErrorLabel:
+        return ErrorLabel(
+            gettext_lazy("95 % interval of a group's mean, at most"), unit=gettext_lazy("% of the range")
+        )
+
+    def error_of(self, plan: MomentsPlan, draft: Release) -> float | None:
+        return None if not draft.people else 100 * _widest(plan, draft.people)
+
+    def verdict(self, plan: MomentsPlan, draft: Release) -> Verdict | None:
+        if not draft.people:
+            return None
+        average, widest = draft.people / plan.groups.size, _widest(plan, draft.people)
+        if widest >= 1:
+            text = _("A group of average size has %(people)s people, too few to tell its mean.")
+            return Verdict(VerdictLevel.USELESS, text % {"people": rounded(average)}, widest / RANGES[0])
+        level = level_of(widest, RANGES)
+        text = _(
+            "The mean of a group of average size, %(people)s people, is told to within ± %(share)s %% of the range "
+            "between the bounds, or less."
+        ) % {"people": rounded(average), "share": f"{100 * widest:.2g}"}
+        return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else widest / RANGES[0])
+
+
+def _expected(plan: MomentsPlan, people: int) -> list[Expectation]:
+    return [expectation(plan, column, people / plan.groups.size) for column in plan.columns]
+
+
+def _widest(plan: MomentsPlan, people: int) -> float:
+    """Half the widest interval of a mean as a share of its range, for a group of average size."""
+    return max(mean_share(plan, column, people / plan.groups.size) for column in plan.columns)
+
+
+def _row(planned: ColumnPlan, expected: Expectation) -> Json:
+    """A column's line in the table of what to expect."""
+    column = planned.column
+    lower, upper = column.bound_texts
+
+    def text(half_width: float | None) -> str | None:
+        days = _(" days") if column.is_date else ""
+        return None if half_width is None else number_text(half_width) + days
+
+    return {
+        "name": column.attribute.name,
+        "number": number_text(expected.number),
+        "total": text(expected.total),
+        "mean": text(expected.mean),
+        "deviation": text(expected.deviation),
+        "step": _("1 day") if column.is_date else plainly(column.step),
+        "lower": lower,
+        "upper": upper,
+    }

@@ -1,0 +1,89 @@
+"""What bundle, pages and comparison of totals and means show."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from dpportal.platform.json_types import Json
+from dpportal.publications.table import Table
+from dpportal.publications.verdict import Verdict, VerdictLevel, level_of
+from dpportal.releases.models import Release
+from dpportal.releases.products.means import comparison, page, tables
+from dpportal.releases.products.means.planner import RANGES
+from dpportal.releases.products.means.runner import GroupMeans
+from dpportal.releases.products.shared import explorer, stored_estimates
+from dpportal.releases.products.shared.presenter import Presenter
+from dpportal.releases.products.shared.values import ReconstructedRelease
+from mechanisms.box_queries import CellSum, Picks
+from mechanisms.moments.estimates import Interval, Sums, totals
+from mechanisms.moments.plan import ColumnPlan, MomentsPlan
+
+# Half a 95 % interval over the middle one of the errors' sizes, of a normal law.
+MIDDLE = 2.906
+
+
+class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
+    """Numbers, totals, means and deviations by groups, with intervals."""
+
+    def tables(
+        self, reconstructed: ReconstructedRelease[MomentsPlan, GroupMeans], folder: Path
+    ) -> list[Table]:
+        return tables.write(reconstructed.plan, reconstructed.result, folder)
+
+    def page(self, reconstructed: ReconstructedRelease[MomentsPlan, GroupMeans]) -> Json:
+        return page.page(reconstructed.plan, reconstructed.result)
+
+    def compare(self, reconstructed: ReconstructedRelease[MomentsPlan, GroupMeans], true: np.ndarray) -> Json:
+        return comparison.build(reconstructed.plan, reconstructed.result, true)
+
+    def verdict(self, comparison: Json) -> Verdict | None:
+        error = comparison["error"]
+        if error is None:
+            return Verdict(VerdictLevel.USELESS, _("No group is large enough for its mean to be told."))
+        text = _("Half of the means are off by less than %(share)s %% of the range between the bounds.")
+        return Verdict(level_of(MIDDLE * error, RANGES), text % {"share": f"{100 * error:.2g}"})
+
+    def explore(self, release: Release, plan: MomentsPlan, question: QueryDict) -> Json:
+        """Groups that a reader picks, added up: their number by the first column, and each column's total and mean."""
+        if plan.groups.size == 1:
+            return {}
+        columns: list[list[Interval | None]] = []
+
+        def answer(picks: Picks) -> CellSum:
+            with stored_estimates.measured(release) as values:
+                columns.extend(_together(plan, values, picks))
+            number = columns[0][0]
+            assert number is not None
+            half_width = float(number.upper[0] - number.lower[0]) / 2
+            return CellSum(float(number.estimate[0]), half_width, math.prod(map(len, picks)))
+
+        shown = explorer.explored(plan.groups, question, answer)
+        rows = [
+            {"name": planned.column.attribute.name, "cells": _cells(planned, parts)}
+            for planned, parts in zip(plan.columns, columns, strict=False)
+        ]
+        return {**shown, "explored_means": rows}
+
+
+def _together(plan: MomentsPlan, values: np.ndarray, picks: Picks) -> list[list[Interval | None]]:
+    """Number, total and mean of each column over all picked groups."""
+    groups = np.ravel(np.arange(plan.groups.size).reshape(plan.groups.shape)[np.ix_(*picks)])
+    added = values[:, groups].astype(np.float64).sum(axis=1, keepdims=True)
+    return [
+        list(totals(Sums(planned, plan.degree, len(groups)), own))
+        for planned, own in zip(plan.columns, added, strict=True)
+    ]
+
+
+def _cells(planned: ColumnPlan, parts: list[Interval | None]) -> list[Json]:
+    """What a page shows of number, total and mean; dates have no total."""
+    mean = page.styles_of(planned, 1)["mean"]
+    return [
+        page.cell_of(part, 0, style) if part else {"value": "–", "range": "", "sort": 0}
+        for part, style in zip(parts, ("number", "number", mean), strict=True)
+    ]

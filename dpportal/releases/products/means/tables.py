@@ -1,0 +1,100 @@
+"""The files of totals and means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from dpportal.publications import codebook
+from dpportal.publications.headers import valid_names
+from dpportal.publications.label_columns import LabelColumn, label_columns
+from dpportal.publications.spreadsheet import inert_frame
+from dpportal.publications.table import Table
+from dpportal.releases.products.means.runner import GroupMeans
+from mechanisms.arrays import Floats
+from mechanisms.moments.estimates import ColumnEstimates, Interval
+from mechanisms.moments.plan import MomentsPlan
+
+MEASURED = "measured"
+TITLES = {
+    "number": "Estimated number of people with a value",
+    "total": "Estimated total",
+    "mean": "Estimated mean; of dates in days since 1 January 1970",
+    "deviation": "Estimated standard deviation; of dates in days",
+    "without_value": "Estimated number of people without a value",
+    "share_at_low": "Estimated share of values at or below the lower bound",
+    "share_at_high": "Estimated share of values at or above the upper bound",
+}
+ENDS = {"": "", "_lower": ": lower end of the 95 % interval", "_upper": ": upper end of the 95 % interval"}
+
+
+def statistics(estimates: ColumnEstimates) -> dict[str, Interval]:
+    """What is told of a column, by the names of the files."""
+    total = {"total": estimates.total} if estimates.total else {}
+    deviation = {"deviation": estimates.deviation} if estimates.deviation else {}
+    return {
+        "number": estimates.number,
+        **total,
+        "mean": estimates.mean,
+        **deviation,
+        "without_value": estimates.missing,
+        "share_at_low": estimates.at_lower,
+        "share_at_high": estimates.at_upper,
+    }
+
+
+def write(plan: MomentsPlan, result: GroupMeans, folder: Path) -> list[Table]:
+    """totals.csv by groups; with several groups in_all.csv, and the codebook of the columns that say the groups."""
+    labels = label_columns(plan.groups)
+    files = [_table(plan, result.groups, labels, folder / "totals.csv", "of each group")]
+    if result.together:
+        files.append(_table(plan, result.together, [], folder / "in_all.csv", "of all groups together"))
+    return [*files, *([codebook.write(plan.groups, folder)] if labels else [])]
+
+
+def _table(
+    plan: MomentsPlan, result: Sequence[ColumnEstimates], labels: list[LabelColumn], path: Path, whose: str
+) -> Table:
+    """A line for each measured column and group; an empty field where nothing is determined."""
+    groups = _group_frame(plan, labels)
+    names = _number_names(labels)
+    frames = []
+    for planned, estimates in zip(plan.columns, result, strict=True):
+        numbers = pd.DataFrame(_numbers(estimates, names))
+        numbers.insert(0, names[MEASURED], planned.column.attribute.name)
+        frames.append(pd.concat([groups, numbers], axis=1))
+    present = [statistic for statistic in TITLES if any(statistic in statistics(column) for column in result)]
+    ordered = [*groups.columns, names[MEASURED], *(names[t + end] for t in present for end in ENDS)]
+    table = inert_frame(pd.concat(frames, ignore_index=True)[ordered])
+    table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+    kinds = [{"name": names[MEASURED], "type": "string", "title": "What is measured"}]
+    kinds += [
+        {"name": names[statistic + end], "type": "number", "title": TITLES[statistic] + about}
+        for statistic in present
+        for end, about in ENDS.items()
+    ]
+    fields = [*(column.field() for column in labels), *kinds]
+    return Table(path, f"Numbers, totals and means with 95 % intervals, {whose}", fields)
+
+
+def _group_frame(plan: MomentsPlan, labels: list[LabelColumn]) -> pd.DataFrame:
+    """The groups by name, in order."""
+    places = np.unravel_index(np.arange(plan.groups.size), plan.groups.shape) if labels else ()
+    return pd.DataFrame({c.name: np.array(c.labels, dtype=object)[places[c.axis]] for c in labels})
+
+
+def _number_names(labels: list[LabelColumn]) -> dict[str, str]:
+    """What the columns of numbers are called beside those of the groups, by what they are."""
+    names = [MEASURED, *(statistic + end for statistic in TITLES for end in ENDS)]
+    return dict(zip(names, valid_names(names, [column.name for column in labels]), strict=True))
+
+
+def _numbers(estimates: ColumnEstimates, names: dict[str, str]) -> dict[str, Floats]:
+    return {
+        names[statistic + end]: values
+        for statistic, interval in statistics(estimates).items()
+        for end, values in zip(ENDS, (interval.estimate, interval.lower, interval.upper), strict=True)
+    }

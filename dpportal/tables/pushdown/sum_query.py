@@ -1,0 +1,84 @@
+"""The query that adds up columns by groups, in whatever engine: only sums of each group come back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from dpportal.tables.meaning.parse_options import ReadOptions
+from dpportal.tables.persons import Persons
+from dpportal.tables.pushdown.count_query import CELL, QuerySource, counted_rows, numbered, places_of
+from dpportal.tables.pushdown.dialects import SqlDialect
+from mechanisms.domain import Attribute, Domain
+
+# Σv² is added up in two parts, v² div and mod this, so that no sum of fewer than 2^43 rows leaves 64 bits.
+PART = 2**20
+PARTS = ("number", "first", "square_high", "square_low", "missing", "at_lower", "at_upper")
+
+
+def sum_statement(
+    source: QuerySource,
+    groups: Domain,
+    readings: Sequence[Attribute],
+    options: ReadOptions,
+    persons: Persons | None,
+) -> str:
+    """SQL: place and value of every sum of each group that has rows, `PARTS` of each column.
+
+    readings: columns whose cell is what is added up, and whose last cell is for missing values. Places are those of an
+    array of (groups, columns, parts) in C order. Which rows count: see `count_statement`.
+    """
+    domain = Domain((*groups.attributes, *readings))
+    dialect, first = source.dialect, len(groups.attributes)
+    cells = [numbered(CELL, first + j) for j in range(len(readings))]
+    rows = dialect.once(counted_rows(source, domain, options, persons), "counted")
+    [group] = places_of(domain, [groups.names])
+    read = exp.select(exp.alias_(group, "place"), *cells, *_squares(cells)).from_(rows, copy=False)
+    squared = dialect.once(read, "squared")
+    parts = [part for j, reading in enumerate(readings) for part in _parts(dialect, j, cells[j], reading)]
+    named = [exp.alias_(exp.cast(exp.Sum(this=part), "bigint"), f"sum_{i}") for i, part in enumerate(parts)]
+    added = exp.select("place", *named).from_(squared, copy=False).group_by("place", copy=False)
+    # A query for each sum would draw other rows of a person, so each group's row is unfolded.
+    numbers = dialect.each_row([exp.convert(i) for i in range(len(parts))])
+    unfolded = exp.select("*", exp.alias_(numbers, "part")).from_(dialect.once(added, "added"), copy=False)
+    chosen = exp.Case(
+        this=exp.column("part"),
+        ifs=[exp.If(this=exp.convert(i), true=exp.column(f"sum_{i}")) for i in range(len(parts))],
+    )
+    place = exp.column("place") * exp.convert(len(parts)) + exp.cast(exp.column("part"), "bigint")
+    pairs = exp.select(exp.alias_(place, "place"), exp.alias_(exp.cast(chosen, "bigint"), "n"))
+    return dialect.sql(pairs.from_(dialect.once(unfolded, "unfolded"), copy=False))
+
+
+def _squares(cells: Sequence[Expr]) -> list[Expr]:
+    return [exp.alias_(cell * cell, f"square_{j}") for j, cell in enumerate(cells)]
+
+
+def _parts(dialect: SqlDialect, number: int, cell: Expr, reading: Attribute) -> list[Expr]:
+    """What each row adds to each of `PARTS`; a value is a cell before the last."""
+    last = reading.regular_size - 1
+    square = exp.column(f"square_{number}")
+    high = dialect.integer_quotient(square, PART)
+    there = cell <= exp.convert(last)
+    return [
+        _where(there, exp.convert(1)),
+        _where(there, cell),
+        _where(there, high),
+        _where(there, square - high * exp.convert(PART)),
+        _where(cell > exp.convert(last), exp.convert(1)),
+        _where(cell.eq(exp.convert(0)), exp.convert(1)),
+        _where(cell.eq(exp.convert(last)), exp.convert(1)),
+    ]
+
+
+def _where(condition: Expr, value: Expr) -> Expr:
+    return exp.case().when(condition, exp.cast(value, "bigint")).else_(exp.convert(0))
+
+
+def powers_of(sums: np.ndarray) -> np.ndarray:
+    """(columns, groups, 6) exact power sums, from the (groups, columns, parts) that the query gave."""
+    number, first, high, low, *others = np.moveaxis(sums.astype(object), 2, 0)
+    return np.stack([number, first, high * PART + low, *others], axis=2).transpose(1, 0, 2)

@@ -1,0 +1,1 @@
+"""Totals, means and standard deviations of numeric columns, by sums of Bernstein polynomials."""

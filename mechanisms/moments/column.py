@@ -1,0 +1,139 @@
+"""A numeric column as whole steps above its lower bound: what is added up of each row."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mechanisms.accounting import plainly
+from mechanisms.domain import Attribute, Date, Domain, Integer, Real
+from mechanisms.json_types import JsonObject
+from mechanisms.protocol import PlanError
+
+# Steps from bound to bound: edges of decimals are compared one by one, and squares of steps must leave room in 64 bits.
+MAX_STEPS = 100_000
+EPOCH = dt.date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class MeasuredColumn:
+    """A declared column of whole numbers, decimals or dates, counted in whole steps: v = ⌊(x - lower)/step⌋.
+
+    v lies in 0..`steps`: values beyond a bound count as the bound. step: in the column's unit, of dates in days.
+    """
+
+    attribute: Integer | Real | Date
+    step: Fraction
+
+    @classmethod
+    def of(cls, attribute: Attribute, step: Fraction | None = None) -> MeasuredColumn:
+        """A declared column with a step, or with the usual one. Raises PlanError if it cannot be measured so."""
+        if not isinstance(attribute, Integer | Real | Date):
+            raise PlanError(
+                f"{attribute.name} is not a column of numbers or dates, so it has no mean. Choose another column."
+            )
+        column = cls(attribute, usual_step(attribute) if step is None else step)
+        if refusal := column._refusal():
+            raise PlanError(refusal)
+        return column
+
+    def _refusal(self) -> str:
+        name, step = self.attribute.name, self.step
+        if step <= 0:
+            return f"{name}: the step must be above 0."
+        if not isinstance(self.attribute, Real) and step.denominator != 1:
+            return f"{name}: the step must be a whole number."
+        if self.is_date and step != 1:
+            return f"{name}: dates are counted in days; the step must be 1."
+        if self.steps < 1:
+            return f"{name}: the step is larger than the range between its bounds. Choose a smaller step."
+        if self.steps > MAX_STEPS:
+            needed = float(self.range / MAX_STEPS)
+            return (
+                f"{name}: its bounds are {self.steps:,} steps apart; at most {MAX_STEPS:,} can be measured. Choose a "
+                f"step of at least {needed:.2g}."
+            )
+        return ""
+
+    @property
+    def lower(self) -> Fraction:
+        """The lower bound, exactly as it was typed; a date as its days since 1970."""
+        return _number(self.attribute.lower)
+
+    @property
+    def range(self) -> Fraction:
+        """From bound to bound."""
+        return _number(self.attribute.upper) - self.lower
+
+    @property
+    def steps(self) -> int:
+        """W: the largest v."""
+        return int(self.range // self.step)
+
+    @property
+    def top(self) -> Fraction:
+        """The value of W steps: the upper bound, or less where the step does not divide the range."""
+        return self.lower + self.steps * self.step
+
+    @property
+    def is_date(self) -> bool:
+        """Whether its values are days, which have a mean and no total."""
+        return isinstance(self.attribute, Date)
+
+    @property
+    def bound_texts(self) -> tuple[str, str]:
+        """The lower bound and the largest value, as people write them."""
+        if self.is_date:
+            return day_of(float(self.lower)).isoformat(), day_of(float(self.top)).isoformat()
+        return plainly(self.lower), plainly(self.top)
+
+    @property
+    def reading(self) -> Attribute:
+        """The same column declared so that a value's cell is its v, and the last cell is for missing values."""
+        a, source = self.attribute, self.attribute.source
+        if isinstance(a, Date):
+            return Date(a.name, True, a.lower, a.upper, "day", source=source)
+        if isinstance(a, Integer):
+            return Integer(a.name, True, a.lower, int(self.top), width=int(self.step), source=source)
+        return Real(a.name, True, a.lower, float(self.top + self.step), bins=self.steps + 1, source=source)
+
+    def to_json(self) -> dict[str, object]:
+        return {"attribute": self.attribute.to_json(), "step": str(self.step)}
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> MeasuredColumn:
+        """Build a column from what `to_json` wrote."""
+        (attribute,) = Domain.from_json([value["attribute"]]).attributes
+        assert isinstance(attribute, Integer | Real | Date)
+        return cls(attribute, Fraction(value["step"]))
+
+
+def usual_step(attribute: Integer | Real | Date) -> Fraction:
+    """1 of days, and of whole numbers where that is not too fine, else 1, 2 or 5 times a power of ten.
+
+    Of decimals a power of ten, so that there are at least a thousand steps.
+    """
+    span = _number(attribute.upper) - _number(attribute.lower)
+    if isinstance(attribute, Date) or (isinstance(attribute, Integer) and span <= MAX_STEPS):
+        return Fraction(1)
+    finest = span / (1_000 if isinstance(attribute, Real) else MAX_STEPS)
+    power = Fraction(1)
+    while power > finest:
+        power /= 10
+    while power * 10 <= finest:
+        power *= 10
+    if isinstance(attribute, Real):
+        return power
+    return next(power * m for m in (1, 2, 5, 10) if power * m >= finest)
+
+
+def day_of(days: float) -> dt.date:
+    """The day that holds so many days since 1970."""
+    return EPOCH + dt.timedelta(math.floor(days))
+
+
+def _number(value: float | dt.date) -> Fraction:
+    """A declared bound as the exact number that was typed; a date as its days since 1970."""
+    return Fraction((value - EPOCH).days) if isinstance(value, dt.date) else Fraction(repr(value))

@@ -1,0 +1,174 @@
+"""What is estimated from measured Bernstein sums: numbers, totals, means, deviations, shares, with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms.arrays import Floats, Integers
+from mechanisms.moments.plan import ColumnPlan
+from mechanisms.noise.sum_quantiles import LEVEL
+from mechanisms.noise.weighted_sum import weighted_half_width
+
+# Ratios at which the reach of the noise is worked out; between them it is at most as far as on a straight line.
+KNOTS = 51
+# A deviation's interval holds it if the mean lies in one of the first level and the squares in one of the second: then
+# both do with at least 95 %.
+MEAN_LEVEL, SQUARES_LEVEL = 0.9975, 0.9525
+# Means and variances, as shares of the range and its square, at which the reach of the noise of squares is worked out.
+MEANS, VARIANCES = np.linspace(0, 1, 21), np.linspace(0, 1 / 4, 11)
+# Between them it bends by less than this.
+BENDS = 1.002
+# Means of the interval of a mean that are gone through.
+TRIED = 9
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Estimates with the ends of their 95 % intervals, (groups,) each; NaN where a group is too small to tell."""
+
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True)
+class ColumnEstimates:
+    """Of one column, for each group; number and missing in rows, the others in the column's unit, shares of `number`.
+
+    total: None of dates, which have none. deviation: None where only the first moment was measured.
+    """
+
+    number: Interval
+    total: Interval | None
+    mean: Interval
+    deviation: Interval | None
+    missing: Interval
+    at_lower: Interval
+    at_upper: Interval
+
+
+class Sums:
+    """Sums of one column and the linear functions of them. times: of how many groups each sum is."""
+
+    def __init__(self, planned: ColumnPlan, degree: int, times: int = 1) -> None:
+        self.planned, self.degree, self.times = planned, degree, times
+        # From the lower bound to the value of W steps.
+        self.span = float(planned.column.top - planned.column.lower)
+        places = np.eye(degree + 4)
+        bernstein = places[: degree + 1] / planned.unit
+        self.number = bernstein.sum(axis=0)
+        # Σ v/W, of which each sum k has k/d.
+        self.first = np.arange(degree + 1) / degree @ bernstein
+        self.second = bernstein[-1]
+        self.missing = places[degree + 1] / planned.unit
+        self.at_lower, self.at_upper = places[degree + 2 :] / planned.at_bound
+
+    def half_width(self, weights: Floats, level: float = LEVEL) -> float:
+        return weighted_half_width(self.planned.noise, tuple(weights.tolist()), self.times, level)
+
+    def linear(self, sums: Floats, weights: Floats) -> Interval:
+        """Σ w_i s_i, with an interval that is exact: it depends on the noise alone."""
+        estimate, half = sums @ weights, self.half_width(weights)
+        return Interval(estimate, estimate - half, estimate + half)
+
+    def ratio(self, sums: Floats, above: Floats, below: Floats, level: float = LEVEL) -> Interval:
+        """One linear function over another, which lies between 0 and 1.
+
+        The interval holds each p for which above - p·below is no farther from 0 than its noise, whose law is known
+        exactly, reaches with 95 %, or another level (Fieller's argument). Where `below` may be 0 every p may be the
+        true one, and nothing is told. Else the reach changes by less than `below` between two p, so both ends are
+        single points.
+        """
+        top, bottom = sums @ above, sums @ below
+        knots = np.linspace(0, 1, KNOTS)
+        reach = np.array([self.half_width(above - p * below, level) for p in knots])
+        known = bottom > self.half_width(below)
+        safe = np.where(known, bottom, 1.0)
+        ends = [_root(top, safe, knots, side * reach) for side in (-1, 1)]
+        parts = (np.clip(top / safe, 0, 1), *ends)
+        return Interval(*(np.where(known, part, np.nan) for part in parts))
+
+
+def _root(top: Floats, bottom: Floats, knots: Floats, shift: Floats) -> Floats:
+    """The p within the knots where top - p·bottom + shift(p) = 0, falling in p; shift is straight between knots.
+
+    top, bottom: (n,). shift: (knots,) or (n, knots).
+    """
+    values = top[:, None] - bottom[:, None] * knots + shift
+    after = np.clip((values > 0).sum(axis=1), 1, len(knots) - 1)
+    rows = np.arange(len(top))
+    left, right = values[rows, after - 1], values[rows, after]
+    inside: Floats = np.clip(left / np.maximum(left - right, 1e-300), 0, 1)
+    root: Floats = knots[after - 1] + inside * (knots[1] - knots[0])
+    return root
+
+
+def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int = 1) -> ColumnEstimates:
+    """Everything that is told of a column. measured: (groups, degree + 4), each of `times` groups added up."""
+    sums, own = measured.astype(np.float64), Sums(planned, degree, times)
+    number, total, mean = totals(own, sums)
+    return ColumnEstimates(
+        number,
+        total,
+        mean,
+        deviation=_scaled(_deviation(own, sums), 0.0, own.span) if degree == 2 else None,
+        missing=own.linear(sums, own.missing),
+        at_lower=own.ratio(sums, own.at_lower, own.number),
+        at_upper=own.ratio(sums, own.at_upper, own.number),
+    )
+
+
+def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval | None, Interval]:
+    """Number, total and mean alone, which take little work. sums: (groups, degree + 4)."""
+    lower = float(own.planned.column.lower)
+    mean = own.ratio(sums, own.first, own.number)
+    weights = lower * own.number + own.span * own.first
+    total = None if own.planned.column.is_date else own.linear(sums, weights)
+    return own.linear(sums, own.number), total, _scaled(mean, lower, own.span)
+
+
+def _scaled(interval: Interval, origin: float, span: float) -> Interval:
+    return Interval(*(origin + span * x for x in (interval.estimate, interval.lower, interval.upper)))
+
+
+def _deviation(own: Sums, sums: Floats) -> Interval:
+    """The standard deviation as a share of the range.
+
+    For the true mean m, Σ(v-m)² - s² n = 0 for the variance s², and for given m and s² the left side is linear in the
+    sums, with noise of a known law. So s² lies among those for which it is no farther from 0 than the noise reaches,
+    for some m of the mean's interval (each at its level, so both hold with 95 %). At another m the squares are larger
+    by n times the square of the difference, which is next to nothing for a narrow interval: little is lost.
+    """
+    mean = own.ratio(sums, own.first, own.number, MEAN_LEVEL)
+    known = ~np.isnan(mean.lower)
+    result = Interval(*(np.full(len(sums), np.nan) for _ in range(3)))
+    if known.any():
+        number, first, second = (sums[known] @ w for w in (own.number, own.first, own.second))
+        tried = np.linspace(mean.lower[known], mean.upper[known], TRIED, axis=1)
+        tried = np.concatenate([tried, mean.estimate[known, None]], axis=1)
+        squares = second[:, None] - 2 * tried * first[:, None] + tried**2 * number[:, None]
+        bottom = np.broadcast_to(number[:, None], tried.shape).ravel()
+        reach = _reach_at(_reach_of_squares(own), tried.ravel())
+        low, high = (
+            _root(squares.ravel(), bottom, VARIANCES, side * reach).reshape(tried.shape) for side in (-1, 1)
+        )
+        variance = np.clip(second / number - (first / number) ** 2, 0, 1 / 4)
+        result.estimate[known], result.lower[known] = np.sqrt(variance), np.sqrt(low.min(axis=1))
+        result.upper[known] = np.sqrt(high.max(axis=1))
+    return result
+
+
+def _reach_of_squares(own: Sums) -> Floats:
+    """(means, variances) how far the noise of Σ(v-m)² - s² n reaches."""
+    spread = [[own.second - 2 * m * own.first + (m * m - s) * own.number for s in VARIANCES] for m in MEANS]
+    return BENDS * np.array([[own.half_width(weights, SQUARES_LEVEL) for weights in row] for row in spread])
+
+
+def _reach_at(table: Floats, means: Floats) -> Floats:
+    """(n, variances) the table at means between its own."""
+    places = np.clip(np.searchsorted(MEANS, means) - 1, 0, len(MEANS) - 2)
+    part = ((means - MEANS[places]) / (MEANS[1] - MEANS[0]))[:, None]
+    between: Floats = (1 - part) * table[places] + part * table[places + 1]
+    return between

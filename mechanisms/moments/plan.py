@@ -1,0 +1,94 @@
+"""The plan of totals and means: which sums are measured of each column, by groups, and with which noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from mechanisms.accounting import Loss
+from mechanisms.domain import Domain
+from mechanisms.json_types import JsonObject
+from mechanisms.moments.column import MeasuredColumn
+from mechanisms.noise import NoiseLaw, law_from_json
+from mechanisms.sensitivity import Sensitivity
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """One column's sums. unit: what a row adds to the Bernstein sums together, and one without a value to its own sum.
+
+    at_bound: what a row at a bound adds besides. sensitivity, noise: of this column's sums alone.
+    """
+
+    column: MeasuredColumn
+    unit: int
+    at_bound: int
+    sensitivity: Sensitivity
+    noise: NoiseLaw
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "column": self.column.to_json(),
+            "steps": self.column.steps,
+            "unit": self.unit,
+            "at_bound": self.at_bound,
+            "sensitivity": {"l1": self.sensitivity.l1, "l2_squared": self.sensitivity.l2_squared},
+            "noise": self.noise.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> ColumnPlan:
+        return cls(
+            MeasuredColumn.from_json(value["column"]),
+            value["unit"],
+            value["at_bound"],
+            Sensitivity(**value["sensitivity"]),
+            law_from_json(value["noise"]),
+        )
+
+
+@dataclass(frozen=True)
+class MomentsPlan:
+    """Totals and means of some columns by groups. degree: 1 for number, total and mean; 2 for the deviation, too."""
+
+    mechanism: str
+    groups: Domain
+    columns: tuple[ColumnPlan, ...]
+    degree: int
+    loss: Loss
+    explanation: str
+
+    @cached_property
+    def domain(self) -> Domain:
+        """All columns that are read, as they are declared."""
+        return Domain((*self.groups.attributes, *(c.column.attribute for c in self.columns)))
+
+    @property
+    def size(self) -> int:
+        """How many integers are measured."""
+        return self.groups.size * len(self.columns) * self.sums
+
+    @property
+    def sums(self) -> int:
+        """Of a column and group: the Bernstein sums, those without a value, those at the lower and the upper bound."""
+        return self.degree + 4
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "mechanism": self.mechanism,
+            "groups": self.groups.to_json(),
+            "columns": [c.to_json() for c in self.columns],
+            "degree": self.degree,
+            "loss": self.loss.to_json(),
+            "explanation": self.explanation,
+        }
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> MomentsPlan:
+        """Build a plan from what `to_json` wrote."""
+        read = {
+            "groups": Domain.from_json(value["groups"]),
+            "columns": tuple(map(ColumnPlan.from_json, value["columns"])),
+            "loss": Loss.from_json(value["loss"]),
+        }
+        return cls(**{**value, **read})

@@ -1,0 +1,239 @@
+"""Totals and means, from a draft through the job to bundle and pages."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from decimal import Decimal
+
+import frictionless
+import numpy as np
+import pandas as pd
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.charts.thumbnail import thumbnail
+from dpportal.datasets import records, services as dataset_services
+from dpportal.datasets.models import Dataset
+from dpportal.releases import bundle, drafts, results, services
+from dpportal.releases.display_texts import DisplayTexts
+from dpportal.releases.models import Release
+from dpportal.releases.products import DraftError, planner_of, presenter_of
+from mechanisms.domain import Categorical, Date, Integer, Real
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import files, finished, page_of
+
+# Ages of each colour: 0 to 99, each once.
+MEAN, DEVIATION = 49.5, float(np.arange(100).std())
+
+
+def means(dataset: Dataset, amount: str = "50", groups: tuple[str, ...] = ("colour",), **chosen) -> Release:
+    parameters = {"measured": ["age"], "deviation": True, "steps": {}, **chosen}
+    return finished(
+        dataset, "means", [*groups, *parameters["measured"]], amount, "bernstein-sums", **parameters
+    )
+
+
+def table_of(release: Release, name: str = "totals.csv") -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(files(release)[name]))
+
+
+def drafted(dataset: Dataset, **changed) -> Release:
+    chosen = {"measured": ["age"], "deviation": True, "steps": {}}
+    fields = {
+        "columns": ["colour", "age"],
+        "parameters": chosen,
+        "people": 300,
+        "amount": Decimal(1),
+        **changed,
+    }
+    return Release.objects.create(
+        dataset=dataset, created_by=dataset.owner, product="means", mechanism="bernstein-sums", **fields
+    )
+
+
+@pytest.mark.slow
+class TestReleased:
+    def test_means_come_close_when_there_is_hardly_any_noise(self, rich) -> None:
+        """ε = 50: a mean of a hundred people is off by more than 1 with a chance below 1e-9."""
+        table = table_of(means(rich)).set_index("colour")
+        assert table.loc[["red", "green", "blue"], "mean"].tolist() == pytest.approx([MEAN] * 3, abs=1)
+        assert table.loc["red", "deviation"] == pytest.approx(DEVIATION, abs=1)
+        assert table.loc["red", "total"] == pytest.approx(4950, abs=100)
+        assert np.isnan(table.loc["Other", "mean"]) or table.loc["Other", "number"] < 1
+
+    def test_in_all_is_the_sum_of_the_groups(self, rich) -> None:
+        release = means(rich)
+        groups, together = table_of(release), table_of(release, "in_all.csv").iloc[0]
+        assert groups["total"].sum() == pytest.approx(together["total"])
+        assert groups["number"].sum() == pytest.approx(together["number"])
+
+    def test_one_group_has_one_line_and_no_deviation_unless_it_is_chosen(self, rich) -> None:
+        release = means(rich, groups=(), deviation=False)
+        table = table_of(release)
+        assert len(table) == 1 and "deviation" not in table and "in_all.csv" not in files(release)
+        assert table["mean"][0] == pytest.approx(MEAN, abs=1)
+
+    def test_values_beyond_a_bound_count_as_the_bound_and_are_told(self, rich) -> None:
+        colour = Categorical("colour", values=("red", "green", "blue"))
+        dataset_services.declare_all(rich, [colour, Integer("age", lower=0, upper=49, width=10)])
+        row = table_of(means(rich, groups=())).iloc[0]
+        assert row["mean"] == pytest.approx(np.minimum(np.arange(100), 49).mean(), abs=1)
+        assert row["share_at_high"] == pytest.approx(0.51, abs=0.05)
+
+    def test_a_coarser_step_rounds_down(self, rich) -> None:
+        row = table_of(means(rich, groups=(), steps={"age": "10"})).iloc[0]
+        assert row["mean"] == pytest.approx(45, abs=1)
+
+    def test_a_group_column_may_be_called_like_a_number(self, rich) -> None:
+        """The files' own columns give way."""
+        dataset_services.declare_all(
+            rich,
+            [
+                Categorical("mean", values=("red", "green", "blue"), source="colour"),
+                Integer("age", lower=0, upper=99, width=10),
+            ],
+        )
+        assert list(table_of(means(rich, groups=("mean",))).columns)[:2] == ["mean", "measured"]
+
+    def test_the_comparison_has_the_exact_truth(self, rich, client) -> None:
+        release = means(rich, "1")
+        comparison = records.comparison(release.dataset_id, release.pk)
+        assert comparison is not None
+        columns = comparison["header"]
+        red = dict(zip(columns, comparison["table"][0], strict=True))
+        assert (red["number_true"], red["total_true"], red["mean_true"]) == pytest.approx((100, 4950, MEAN))
+        assert red["deviation_true"] == pytest.approx(DEVIATION)
+        assert "range between the bounds" in presenter_of(release).verdict(comparison).text
+        client.force_login(rich.owner)
+        text = client.get(reverse("releases:compare", args=[release.pk])).text
+        assert "true: 49.5" in text and "300" in text
+
+    def test_the_public_page_shows_means_and_no_true_number(self, rich, client) -> None:
+        release = means(rich)
+        services.publish(release, rich.owner)
+        text = page_of(client, release)
+        assert "Mean of age by group" in text and "not determined" in text
+        assert thumbnail(results.stored_page(release)["figure"]["json"])[0]["kind"] == "line"
+        assert "true:" not in text and "True mean" not in text
+
+    def test_files_fit_their_description_and_come_out_again(self, rich, tmp_path) -> None:
+        release = means(rich)
+        for name, content in files(release).items():
+            (tmp_path / name).write_bytes(content)
+        assert frictionless.validate(str(tmp_path / "datapackage.json")).valid
+        before = {artifact.name: artifact.sha256 for artifact in release.artifacts.all()}
+        again = bundle.write(results.reconstruct(release), DisplayTexts.of(release))
+        assert {artifact.name: artifact.sha256 for artifact in again} == before
+
+    def test_a_reader_adds_up_groups(self, rich, client) -> None:
+        """Red and green: their total and number are sums of the table's, with the interval of both noises."""
+        release = means(rich)
+        services.publish(release, rich.owner)
+        table = table_of(release).set_index("colour")
+        query = {"pick-asked": "1", "pick-in-0": ["0", "1"]}
+        shown = client.get(reverse("releases:explore", args=[release.pk]), query)
+        number, total, mean = (cell["sort"] for cell in shown.context["explored_means"][0]["cells"])
+        both = table.loc[["red", "green"]]
+        assert (number, total) == pytest.approx((both["number"].sum(), both["total"].sum()))
+        assert mean == pytest.approx(total / number)
+        alone = table.loc["red", "number_upper"] - table.loc["red", "number_lower"]
+        assert 1.3 < 2 * shown.context["explored"].half_width / alone < 1.5
+
+    def test_at_most_so_many_rows_of_a_person_count(self, rich) -> None:
+        """Colours are the persons: of each a hundred rows, of which two count."""
+        dataset_services.declare_unit(rich, neighbours="add-remove", unit_column="colour", max_rows=2)
+        building.granted(rich, building.person("another", "administrator"), "100")
+        release = means(rich, groups=())
+        true = records.stored_counts(release.true_counts)
+        planned = drafts.planner_of(release).read_plan(release.plan_json).columns[0]
+        assert true[0, 0, :3].sum() == 6 * planned.unit
+
+
+class TestDrafts:
+    def test_what_is_shown_before_spending_is_of_a_group_of_average_size(self, rich, client) -> None:
+        draft = drafted(rich)
+        plan = drafts.plan_of(draft)[1]
+        expected = planner_of(draft).offer(plan, draft)
+        assert (expected["groups"], expected["group_people_text"]) == (4, "75")
+        client.force_login(rich.owner)
+        for step in ("method", "review"):
+            text = client.get(reverse(f"releases:{step}", args=[draft.pk])).text
+            assert f"± {expected['foreseen'][0]['mean']}" in text
+        assert "Mean of age by colour" in text
+
+    def test_a_column_is_not_measured_and_grouped_by_at_once(self, rich, client) -> None:
+        text = self._sent(rich, client, columns="age", groups="age").text
+        assert "age cannot be measured and say the groups at once" in text
+
+    def test_a_million_groups_are_refused_at_their_field(self, rich, client) -> None:
+        colour = Integer("colour", lower=1, upper=10**6)
+        dataset_services.declare_all(rich, [colour, Integer("age", lower=0, upper=99, width=10)])
+        assert "These are 1,000,000 groups" in self._sent(rich, client, columns="age", groups="colour").text
+
+    def test_a_step_beyond_the_range_is_refused_at_its_field(self, rich, client) -> None:
+        text = self._sent(rich, client, columns="age", **{"step-0": "1000"}).text
+        assert "the step is larger than the range" in text
+
+    def test_only_numbers_are_offered_and_a_choice_is_kept(self, rich, client) -> None:
+        answer = self._sent(rich, client, columns="age", groups="colour", deviation="on", **{"step-0": "5"})
+        assert answer.status_code == 302
+        draft = Release.objects.get()
+        assert draft.columns == ["colour", "age"]
+        assert draft.parameters == {"measured": ["age"], "deviation": True, "steps": {"age": "5"}}
+        shown = client.get(reverse("releases:columns", args=[draft.pk])).context["form"]
+        assert [name for name, _title in shown.fields["columns"].choices] == ["age"]
+        assert shown["groups"].value() == ["colour"]
+
+    def test_a_table_without_numbers_has_nothing_to_measure(self, rich) -> None:
+        with pytest.raises(DraftError, match="column of numbers or dates"):
+            drafts.plan_of(drafted(rich, columns=["colour"]))
+
+    def _sent(self, rich: Dataset, client: Client, **fields: str):
+        draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="means")
+        client.force_login(rich.owner)
+        return client.post(reverse("releases:columns", args=[draft.pk]), {"people": "300", **fields})
+
+
+@pytest.mark.slow
+def test_decimals_and_missing_values(curator, administrator, client) -> None:
+    """Of three decimals 0.1, 0.2 and 6.3 and two without a value: number 3, total 6.6, mean 2.2."""
+    client.force_login(curator)
+    content = "x\n" + "\n".join(["0.1", "0.2", "6.3", "", "none"] * 50)
+    dataset = building.granted(building.uploaded(client, content.encode()), administrator, "100")
+    dataset_services.declare_all(dataset, [Real("x", lower=0.0, upper=8.0, bins=4)])
+    row = table_of(means(dataset, groups=(), measured=["x"], steps={"x": "0.1"})).iloc[0]
+    assert row["mean"] == pytest.approx(2.2, abs=0.1)
+    assert row["number"] == pytest.approx(150, abs=3)
+    assert row["without_value"] == pytest.approx(100, abs=3)
+
+
+@pytest.mark.slow
+def test_dates_have_a_mean_and_no_total(curator, administrator, client) -> None:
+    """The 1st, 11th and 21st of January 2020: the 11th on average, each a hundred times; ε = 50."""
+    client.force_login(curator)
+    rows = ["a,2020-01-01", "b,2020-01-11", "b,2020-01-21"] * 100
+    dataset = building.granted(
+        building.uploaded(client, ("g,day\n" + "\n".join(rows)).encode()), administrator, "100"
+    )
+    day = Date("day", lower=dt.date(2020, 1, 1), upper=dt.date(2020, 1, 31))
+    dataset_services.declare_all(dataset, [Categorical("g", values=("a", "b")), day])
+    release = means(dataset, groups=("g",), measured=["day"])
+    table, together = table_of(release), table_of(release, "in_all.csv").iloc[0]
+    assert "total" not in table and together["deviation"] == pytest.approx(np.std([1, 11, 21]), abs=1)
+    assert abs(dt.date(1970, 1, 1) + dt.timedelta(together["mean"]) - dt.date(2020, 1, 11)) <= dt.timedelta(1)
+    services.publish(release, curator)
+    text = page_of(client, release)
+    assert "2020-01-11" in text or "2020-01-10" in text
+    assert "At 2020-01-01 or below" in text and ">Total<" not in text
+    text = client.get(reverse("releases:compare", args=[release.pk])).text
+    assert "true: 2020-01-16" in text
+    shown = client.get(reverse("releases:explore", args=[release.pk]), {"pick-asked": "1"}).text
+    assert "2020-01-1" in shown
+    draft = services.start_draft(dataset, curator)
+    draft.product, draft.columns, draft.people = "means", ["g", "day"], 300
+    draft.parameters, draft.amount, draft.mechanism = {"measured": ["day"]}, Decimal(1), "bernstein-sums"
+    draft.save()
+    text = client.get(reverse("releases:method", args=[draft.pk])).text
+    assert "2020-01-01 to 2020-01-31 in steps of 1 day" in text
