@@ -39,7 +39,7 @@ MOST_SETTLED, MOST_REFINED = 60, 2_500
 # Fits whose tables rows are settled to the mean of.
 STARTS = 4
 # Rounds of settling rows to tables of groups, and of single cells.
-GROUP_ROUNDS, CELL_ROUNDS = 60, 150
+GROUP_ROUNDS, CELL_ROUNDS = 60, 300
 # By `tests.benchmarks.microdata`: seconds of all fits for every group of a column; nanoseconds in a round of exchanges
 # for every row, for every value of a pair of rows, and for every pair of cells of the column with all others.
 FITTED_SECONDS, FITTED_COLUMNS = 0.003, 60
