@@ -61,8 +61,8 @@ def next_to_nobody(expected: Floats, target: Target) -> Flags:
     deviation = target.variance**0.5
     few = garrote(target) < NEXT_TO_NOBODY * float(expected.sum())
     holds_0 = target.table < BEYOND_NOISE * deviation
-    too_many: Flags = expected - target.table > BEYOND_NOISE * deviation
-    return too_many & few & holds_0
+    is_rare: Flags = np.logical_and(few & holds_0, expected - target.table > BEYOND_NOISE * deviation)
+    return is_rare
 
 
 def garrote(target: Target) -> Floats:
