@@ -188,17 +188,6 @@ def test_what_cannot_occur_is_in_no_row(wide) -> None:
 
 
 @pytest.mark.slow
-def test_what_follows_from_another_column_does_so_in_every_row(wide, client) -> None:
-    """Whoever has the third or fourth job is ill."""
-    release = made(wide, wishes={**WISHES, "follows": [["job", "ill"]]})
-    rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
-    assert rows[rows["job"].isin(["j0", "j1", "j2", "j3"])].groupby("job")["ill"].nunique().max() == 1
-    assert "ill was declared to follow from job" in files(release)["README.md"].decode()
-    client.force_login(wide.owner)
-    assert "job → ill" in page_of(client, release)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["latent-classes", "tree-of-pairs", "clusters", "private-partition"])
 def test_only_the_columns_that_tell_of_the_target_are_kept(wide, client, method) -> None:
     """Age and job decide who is ill; date and weight are chance."""
@@ -350,17 +339,6 @@ class TestWizard:
             "too small for any useful table" in client.get(f"/releases/{draft.pk}/method/").content.decode()
         )
 
-    def test_what_follows_from_another_column_is_for_latent_classes_alone(self, wide, client) -> None:
-        draft = self.draft(wide)
-        client.force_login(wide.owner)
-        answer = {**ANSWER, "follows": "job, ill"}
-        assert client.post(f"/releases/{draft.pk}/columns/", answer).status_code == 302
-        assert "Choose latent classes" in client.get(f"/releases/{draft.pk}/method/").content.decode()
-        choice = {"mechanism": "latent-classes", "amount": "1"}
-        assert client.post(f"/releases/{draft.pk}/method/", choice).status_code == 302
-        assert "ill from job" in client.get(f"/releases/{draft.pk}/review/").content.decode()
-        assert "job,ill" in client.get(f"/releases/{draft.pk}/columns/").content.decode()
-
     @pytest.mark.parametrize(
         ("change", "message"),
         [
@@ -375,7 +353,6 @@ class TestWizard:
             ({"weights": "age"}, "each line needs 2 or 3 parts"),
             ({"keep": "3", "target": ""}, "Choose the target"),
             ({"zeros": "ill, perhaps, job, j0"}, "no declared value"),
-            ({"follows": "age, ill"}, "no declared categories"),
             (
                 {
                     "zeros": "\n".join(
