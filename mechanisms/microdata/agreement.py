@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mechanisms.arrays import Floats
+from mechanisms.arrays import Flags, Floats
 from mechanisms.microdata.mixture import Target
+from mechanisms.microdata.table_with_sums import with_sums
 from mechanisms.microdata.tables import Grouping, Pair
 
 # Standard errors from which on a cell is moved further than its table is: of a hundred that are met, five are beyond.
 BEYOND_NOISE = 2
-RAKING_ROUNDS = 30
+# A share of the rows below which a cell can hold next to nobody.
+NEXT_TO_NOBODY = 1 / 1000
 _TINY = 1e-12
 
 
@@ -27,32 +29,44 @@ def agreed(
     tables: Floats = np.mean(fits, axis=0, dtype=np.float64)
     for (a, b), target in targets.items():
         own, other = grouping.place(a), grouping.place(b)
-        moved = towards(tables[own, other] * total, target) / total
-        if (a, b) in grouping.nobody:
-            moved[grouping.nobody[a, b]] = 0
-        tables[own, other] = moved
-        tables[other, own] = moved.T
+        expected = tables[own, other] * total
+        moved = towards(expected, target, grouping.nobody.get((a, b), np.zeros(expected.shape, bool)))
+        tables[own, other] = moved / total
+        tables[other, own] = moved.T / total
     return tables
 
 
-def towards(expected: Floats, target: Target) -> Floats:
+def towards(expected: Floats, target: Target, nobody: Flags) -> Floats:
     """(g_a, g_b) >= 0 with the sums of the expected table, moved to a measured one as far as its noise lets tell.
 
+    nobody: (g_a, g_b) where nobody can be.
     The share of the way is the one of least expected error, where the true table differs from the expected one by what
     the squared distance exceeds the noise by (James and Stein 1961, the positive part); of a cell that lies
-    further off than noise brings it, the share of its own distance, if that is larger.
+    further off than noise brings it, the share of its own distance, if that is larger. Where next to nobody was
+    measured, the measurement alone is taken.
     """
     distance = target.table - expected
     beyond = max(0.0, float(np.square(distance).mean()) - target.variance)
     whole = beyond / (beyond + target.variance)
     far = BEYOND_NOISE**2 * target.variance / np.maximum(np.square(distance), _TINY)
-    moved = np.maximum(expected + np.maximum(whole, 1 - np.minimum(1, far)) * distance, 0)
-    return raked(moved + _TINY, expected.sum(axis=1), expected.sum(axis=0))
+    moved = expected + np.maximum(whole, 1 - np.minimum(1, far)) * distance
+    rare = next_to_nobody(expected, target) & ~nobody
+    few = np.where(rare, garrote(target), 0)
+    sums = (np.maximum(0, expected.sum(axis=axis) - few.sum(axis=axis)) for axis in (1, 0))
+    return few + with_sums(np.where(nobody | rare, -np.inf, moved), *sums)
 
 
-def raked(table: Floats, rows: Floats, columns: Floats) -> Floats:
-    """The table scaled to the sums of rows and of columns in turn (iterative proportional fitting)."""
-    for _ in range(RAKING_ROUNDS):
-        table = table * (rows / np.maximum(table.sum(axis=1), _TINY))[:, None]
-        table = table * (columns / np.maximum(table.sum(axis=0), _TINY))
-    return table
+def next_to_nobody(expected: Floats, target: Target) -> Flags:
+    """Cells that are estimated at less than a thousandth of all, with 0 in their interval but not what is expected."""
+    deviation = target.variance**0.5
+    few = garrote(target) < NEXT_TO_NOBODY * float(expected.sum())
+    holds_0 = target.table < BEYOND_NOISE * deviation
+    is_rare: Flags = np.logical_and(few & holds_0, expected - target.table > BEYOND_NOISE * deviation)
+    return is_rare
+
+
+def garrote(target: Target) -> Floats:
+    """Counts drawn to 0 by as much as noise has moved them, y - σ²/y: 0 up to one standard error (Breiman 1995)."""
+    positive = np.maximum(target.table, _TINY)
+    estimate: Floats = np.maximum(0, positive - target.variance / positive)
+    return estimate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -20,22 +20,36 @@ def most_groups_of(cells: int) -> int:
     return min(MOST + 1, cells)
 
 
-def group(attributes: Sequence[Attribute], margins: Margins, deviation: float, coarseness: float) -> Grouping:
+def group(
+    attributes: Sequence[Attribute],
+    margins: Margins,
+    deviation: float,
+    coarseness: float,
+    kinds: Mapping[int, Integers] | None = None,
+) -> Grouping:
     """Groups for every column: of neighbours where it is ordered, of rare values where it is not.
 
-    deviation: standard error of a count in a table of two columns. coarseness: κ, larger for more groups.
+    deviation: standard error of a count in a table of two columns. coarseness: κ, larger for more groups. kinds: for
+    some columns without order (c,) numbers >= 0; rare values of one kind are together.
     """
     ideal = math.sqrt(coarseness * margins.total / (0.4 * deviation))
     groups = min(MOST, max(FEWEST, round(ideal)))
     return Grouping(
-        tuple(_grouped(a, c, margins.total / groups) for a, c in zip(attributes, margins.counts, strict=True))
+        tuple(
+            _grouped(a, c, margins.total / groups, (kinds or {}).get(j, np.zeros(c.size, dtype=np.int64)))
+            for j, (a, c) in enumerate(zip(attributes, margins.counts, strict=True))
+        )
     )
 
 
-def _grouped(attribute: Attribute, counts: Floats, mass: float) -> Integers:
+def _grouped(attribute: Attribute, counts: Floats, mass: float, kinds: Integers) -> Integers:
     regular = attribute.regular_size
     declared = counts[:regular]
-    groups = _neighbours(declared, mass) if attribute.ordered else _rare_together(declared, mass / 4)
+    groups = (
+        _neighbours(declared, mass)
+        if attribute.ordered
+        else _rare_together(declared, mass / 4, kinds[:regular])
+    )
     missing = np.full(attribute.size - regular, groups.max() + 1)
     return np.concatenate([groups, missing]).astype(np.int64)
 
@@ -52,11 +66,11 @@ def _neighbours(counts: Floats, mass: float) -> Integers:
     return groups
 
 
-def _rare_together(counts: Floats, mass: float) -> Integers:
-    """Every value of at least `mass` for itself, the others together."""
+def _rare_together(counts: Floats, mass: float, kinds: Integers) -> Integers:
+    """Every value of at least `mass` for itself, the others of a kind together."""
     rare = counts < mass
     groups = np.cumsum(~rare) - 1
-    groups[rare] = (~rare).sum()
+    groups[rare] = (~rare).sum() + kinds[rare]
     _, numbered = np.unique(groups, return_inverse=True)
     ordered: Integers = numbered.astype(np.int64)
     return ordered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from mechanisms.domain import Attribute, Domain
+from mechanisms.domain import Attribute, Categorical, Domain
 from mechanisms.json_types import JsonObject
 from mechanisms.microdata.feasible_row import SearchEndedError, possible_row
 from mechanisms.microdata.impossible import Impossible
@@ -24,7 +24,7 @@ class Wishes:
     weights: of columns, 1 to 10, 1 unless given; a pair counts by the heavier. pairs: (column, column, weight) of pairs
     that have a weight of their own instead. target: a column whose pairs count four times, or empty. required: pairs
     that are measured whatever their scores. zeros: (column, label, column, label) that cannot occur together, and do
-    in no row.
+    in no row. follows: (column, other) where a value of the first has one value of the other, whichever it is.
     """
 
     weights: Mapping[str, int] = field(default_factory=dict)
@@ -32,11 +32,14 @@ class Wishes:
     target: str = ""
     required: tuple[tuple[str, str], ...] = ()
     zeros: tuple[tuple[str, str, str, str], ...] = ()
+    follows: tuple[tuple[str, str], ...] = ()
 
     def check(self, domain: Domain) -> None:
         """Raises PlanError if they speak of columns or values that are not declared, or leave no row possible."""
         named = [*self.weights, *([self.target] if self.target else [])]
-        named += [name for pair in (*self.required, *(p[:2] for p in self.pairs)) for name in pair]
+        named += [
+            name for pair in (*self.required, *self.follows, *(p[:2] for p in self.pairs)) for name in pair
+        ]
         named += [z[i] for z in self.zeros for i in (0, 2)]
         for name in named:
             if name not in domain.names:
@@ -46,9 +49,24 @@ class Wishes:
         weights = [*self.weights.values(), *(weight for _a, _b, weight in self.pairs)]
         if any(not 1 <= weight <= HEAVIEST for weight in weights):
             raise PlanError(f"Weights of columns and pairs must be whole numbers from 1 to {HEAVIEST}.")
-        if any(p[0] == p[1] for p in (*self.required, *self.pairs)) or any(z[0] == z[2] for z in self.zeros):
+        pairs = [p[:2] for p in (*self.required, *self.pairs, *self.follows)] + [z[::2] for z in self.zeros]
+        if any(first == other for first, other in pairs):
             raise PlanError("A pair needs two different columns.")
+        self._check_follows(domain)
         self._check_zeros(domain)
+
+    def _check_follows(self, domain: Domain) -> None:
+        seen, zeros = {first for first, _other in self.follows}, {z[i] for z in self.zeros for i in (0, 2)}
+        for first, other in self.follows:
+            if not isinstance(domain.attributes[domain.names.index(first)], Categorical):
+                raise PlanError(f"{first} has no declared categories, so no column can follow from it.")
+            if other in seen:
+                raise PlanError(f"{other} follows from more than one column, or in turn. Keep one of them.")
+            if other in zeros:
+                raise PlanError(
+                    f"{other} follows from {first}, and some of its values cannot occur with others. Take one back."
+                )
+            seen.add(other)
 
     def _check_zeros(self, domain: Domain) -> None:
         try:
@@ -71,6 +89,7 @@ class Wishes:
             target=self.target if self.target in names else "",
             required=tuple(pair for pair in self.required if set(pair) <= set(names)),
             zeros=tuple(zero for zero in self.zeros if {zero[0], zero[2]} <= set(names)),
+            follows=tuple(pair for pair in self.follows if set(pair) <= set(names)),
         )
 
     def pair_weight(self, domain: Domain, pair: Pair) -> int:
@@ -84,6 +103,10 @@ class Wishes:
         """The required pairs by the columns' places, each once."""
         places = {name: place for place, name in enumerate(domain.names)}
         return sorted({(min(p), max(p)) for p in ((places[a], places[b]) for a, b in self.required)})
+
+    def dependencies(self, domain: Domain) -> list[tuple[int, int]]:
+        """The places of each column and of that which follows from it."""
+        return [(domain.names.index(first), domain.names.index(other)) for first, other in self.follows]
 
     def impossible(self, domain: Domain) -> Impossible:
         """The pairs of cells that cannot occur, by place. Raises PlanError for a label that is none."""
@@ -104,6 +127,7 @@ class Wishes:
             "target": self.target,
             "required": [list(pair) for pair in self.required],
             "zeros": [list(zero) for zero in self.zeros],
+            "follows": [list(pair) for pair in self.follows],
         }
 
     @classmethod
@@ -114,6 +138,7 @@ class Wishes:
             target=str(value.get("target", "")),
             required=tuple((str(a), str(b)) for a, b in value.get("required", ())),
             zeros=tuple((str(a), str(x), str(b), str(y)) for a, x, b, y in value.get("zeros", ())),
+            follows=tuple((str(a), str(b)) for a, b in value.get("follows", ())),
         )
 
 

@@ -11,11 +11,14 @@ import numpy as np
 
 from mechanisms.accounting import Loss
 from mechanisms.arrays import Floats, Integers
+from mechanisms.domain import Domain
 from mechanisms.microdata import mixture
 from mechanisms.microdata.agreement import agreed
 from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.cell_rows import CellRows, from_columns
 from mechanisms.microdata.coarsening import FEWEST, MOST, group, most_groups_of
+from mechanisms.microdata.codes import CODES, PARTNERS, code_steps, follow, measured_codes, recorded_codes
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
 from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
@@ -39,7 +42,7 @@ MOST_SETTLED, MOST_REFINED = 60, 2_500
 # Fits whose tables rows are settled to the mean of.
 STARTS = 4
 # Rounds of settling rows to tables of groups, and of single cells.
-GROUP_ROUNDS, CELL_ROUNDS = 60, 150
+GROUP_ROUNDS, CELL_ROUNDS = 60, 300
 # By `tests.benchmarks.microdata`: seconds of all fits for every group of a column; nanoseconds in a round of exchanges
 # for every row, for every value of a pair of rows, and for every pair of cells of the column with all others.
 FITTED_SECONDS, FITTED_COLUMNS = 0.003, 60
@@ -66,6 +69,7 @@ class LatentClasses(Microdata):
     )
     most_groups = 6_100
     relied_on = MEASURED_PAIRS
+    keeps_dependencies = True
     microseconds_per_value = 0.5
     shares = {
         MARGINS: Fraction(3, 10),
@@ -90,6 +94,12 @@ class LatentClasses(Microdata):
             taken += TABLE_COPIES * 8 * max(groups, cells if cells <= MOST_REFINED else 0) ** 2
         return taken
 
+    def _shares(self, domain: Domain, wishes: Wishes, keep: int | None) -> Mapping[str, Fraction]:
+        codes = code_steps(domain, wishes)
+        left = 1 - sum(codes.values(), Fraction(0))
+        others = super()._shares(domain, wishes, keep)
+        return {**{step: share * left for step, share in others.items()}, **codes}
+
     def _own_shares(self, required: Sequence[Pair], columns: int) -> Mapping[str, Fraction]:
         """A single pair is measured once and needs no score."""
         if columns == 2:
@@ -98,6 +108,10 @@ class LatentClasses(Microdata):
 
     def _check_noise(self, plan: MicrodataPlan) -> None:
         pairs = len(plan.tables.pairs)
+        if CODES in plan.shares:
+            check_tables(pairs, plan.tables.largest, plan.step(CODES))
+        if PARTNERS in plan.shares:
+            score_law(pairs, plan.step(PARTNERS))
         for round_ in _rounds(plan):
             if SCORES.format(round_) in plan.shares:
                 score_law(pairs, plan.step(SCORES.format(round_)))
@@ -108,11 +122,13 @@ class LatentClasses(Microdata):
     ) -> Sequence[np.ndarray]:
         """The groups of each column's cells, then of each round noisy scores, chosen pairs and their noisy tables.
 
-        No scores where there is a single pair.
+        After the groups what codes go with, recorded as a round is. No scores where there is a single pair.
         """
-        grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
+        codes = measured_codes(plan, counts, margins, noise) if CODES in plan.shares else None
+        kinds = codes.kinds(margins) if codes else {}
+        grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS, kinds)
         grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
-        seen: list[np.ndarray] = [np.concatenate(grouping.groups)]
+        seen: list[np.ndarray] = [np.concatenate(grouping.groups), *(codes.record() if codes else ())]
         pairs, tables = plan.tables.pairs, list[MeasuredTable]()
         for round_ in _rounds(plan):
             loss = plan.step(TABLES.format(round_))
@@ -133,6 +149,8 @@ class LatentClasses(Microdata):
     ) -> tuple[Grouping, list[MeasuredTable]]:
         parts = iter(further)
         grouping = Grouping(tuple(split(next(parts), plan.domain.shape)))
+        if CODES in plan.shares:
+            recorded_codes(plan, parts)
         tables: list[MeasuredTable] = []
         for round_ in _rounds(plan):
             _noisy, pairs = next(parts), next(parts)
@@ -160,6 +178,8 @@ class LatentClasses(Microdata):
             impossible = plan.wishes.impossible(plan.domain)
             cells = refined(plan.domain.attributes, grouping, margins, target, impossible)
             rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
+        if plan.wishes.follows:
+            follow(rows, plan, recorded_codes(plan, iter(further[1:])), margins)
         return replace(result, rows=rows, grouping=grouping, tables=tuple(tables))
 
 

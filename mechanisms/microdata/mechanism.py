@@ -67,6 +67,8 @@ class Microdata(ABC):
     without_pairs: ClassVar[str] = ""
     # Which of `Wishes` it follows beside required pairs and zeros.
     heeds: ClassVar[frozenset[str]] = frozenset({"target", "weights", "pairs"})
+    # Whether what follows from another column, as is declared, does so in its rows.
+    keeps_dependencies: ClassVar[bool] = False
     # Whether the rows hold any dependence between columns.
     has_dependence: ClassVar[bool] = True
     # What is near to the truth in the rows and what was not measured, for readers.
@@ -147,6 +149,10 @@ class Microdata(ABC):
         check_columns(domain)
         check_amount(loss)
         wishes.check(domain)
+        if wishes.follows and not self.keeps_dependencies:
+            raise PlanError(
+                f"{self.title} does not keep that one column follows from another. Choose latent classes."
+            )
         if self.without_pairs and wishes.required:
             raise PlanError(
                 f"{self.title}: no table of a pair is measured. Choose another method, or require no pair."

@@ -21,6 +21,7 @@ from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
 from mechanisms.microdata.plan import MEASURED_PAIRS, MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.scoring import distortion, independent, parts, scores, spanning_tree
 from mechanisms.microdata.spending import check_tables, pick_rate
+from mechanisms.microdata.table_with_sums import with_sums
 from mechanisms.microdata.tables import Grouping, Pair, split
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
@@ -30,7 +31,6 @@ CHOICES, TABLES = "choice of pairs", "tables"
 COARSENESS = 0.5
 # Of a table's expected noise, what is taken off its score.
 CAUTION = Fraction(1, 4)
-FITTING_ROUNDS = 30
 
 
 class TreeOfPairs(Microdata):
@@ -134,7 +134,7 @@ def _fitted(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable
     """For each edge the nearest table that is not negative and has the columns' combined counts."""
     combined = [_column(grouping, margins, tables, j) for j in range(len(grouping.sizes))]
     return {
-        table.pair: with_margins(
+        table.pair: with_sums(
             np.where(grouping.nobody.get(table.pair, False), -np.inf, table.values),
             combined[table.pair[0]],
             combined[table.pair[1]],
@@ -155,28 +155,6 @@ def _column(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable
             total = total + own * table.values.sum(axis=axis)
             precision = precision + own
     return to_simplex(total / precision, margins.total)
-
-
-def with_margins(table: Floats, rows: Floats, columns: Floats) -> Floats:
-    """The nearest table t >= 0 with the given sums: t = max(0, y + u_i + v_j), u and v in turn, exact each time.
-
-    table: (r, c); -inf where nobody can be, which is 0 then. rows: (r,) >= 0. columns: (c,) >= 0 of the same sum.
-    """
-    u, v = np.zeros(rows.size), np.zeros(columns.size)
-    for _ in range(FITTING_ROUNDS):
-        u = _thresholds(table + v, rows)
-        v = _thresholds((table + u[:, None]).T, columns)
-    return np.maximum(0, table + u[:, None] + v)
-
-
-def _thresholds(values: Floats, sums: Floats) -> Floats:
-    """For each row the u with Σ max(0, value + u) = its sum; 0 where all values are -inf."""
-    falling = -np.sort(-values, axis=1)
-    surplus = (np.cumsum(falling, axis=1) - sums[:, None]) / np.arange(1, values.shape[1] + 1)
-    last = np.maximum((falling > surplus).sum(axis=1) - 1, 0)
-    thresholds: Floats = -surplus[np.arange(sums.size), last]
-    thresholds[~np.isfinite(thresholds)] = 0
-    return thresholds
 
 
 def _grown(

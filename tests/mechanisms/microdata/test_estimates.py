@@ -14,8 +14,8 @@ from mechanisms.microdata.margins import estimate, piecewise_constant, to_simple
 from mechanisms.microdata.mixture import Mixture, Target
 from mechanisms.microdata.refining import refined
 from mechanisms.microdata.scoring import distortion, spanning_tree
+from mechanisms.microdata.table_with_sums import with_sums
 from mechanisms.microdata.tables import Grouping, PairTables
-from mechanisms.microdata.tree_of_pairs import with_margins
 from tests.mechanisms.microdata.building import DOMAIN, loss, people
 
 GROUPING = Grouping((np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1]), np.array([0, 1])))
@@ -64,7 +64,7 @@ def test_the_simplex_and_the_margins_are_met_at_the_least_distance():
     )
     assert near == pytest.approx(solved.x, abs=1e-5)
     table, rows, columns = random.normal(3, 3, (3, 2)), np.array([5.0, 9.0, 6.0]), np.array([12.0, 8.0])
-    fitted = with_margins(table, rows, columns)
+    fitted = with_sums(table, rows, columns)
     both = minimize(
         lambda x: ((x - table.ravel()) ** 2).sum(),
         np.full(6, 20 / 6),

@@ -14,8 +14,8 @@ from mechanisms.microdata.impossible import Impossible
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.quality import closeness, table_of_rows
 from mechanisms.microdata.scoring import independent
+from mechanisms.microdata.table_with_sums import with_sums
 from mechanisms.microdata.tables import Grouping
-from mechanisms.microdata.tree_of_pairs import with_margins
 from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import PlanError
 from mechanisms.registry import microdata
@@ -118,7 +118,7 @@ def test_a_fitted_table_has_its_margins_and_nobody_where_nobody_can_be():
     noisy[0, 0] = noisy[2, 3] = -np.inf
     noisy[3] = -np.inf
     rows, columns = np.array([30.0, 40, 50, 0]), np.full(5, 24.0)
-    fitted = with_margins(noisy, rows, columns)
+    fitted = with_sums(noisy, rows, columns)
     assert fitted[0, 0] == fitted[2, 3] == 0 and (fitted[3] == 0).all() and (fitted >= 0).all()
     assert fitted.sum(axis=1) == pytest.approx(rows, abs=0.1)
     assert fitted.sum(axis=0) == pytest.approx(columns, abs=0.1)

@@ -94,6 +94,16 @@ class ColumnsForm(ChoiceForm):
             "them."
         ),
     )
+    follows = forms.CharField(
+        label=gettext_lazy("Columns that follow from another"),
+        required=False,
+        max_length=MAX_TEXT,
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "plane, carrier"}),
+        help_text=gettext_lazy(
+            "From public knowledge. A line for each: a column of categories, and one that has the same value wherever "
+            "the first has. Which value that is, is measured. By latent classes alone."
+        ),
+    )
 
     replicates = forms.BooleanField(
         label=gettext_lazy("Add tables for standard errors"),
@@ -147,6 +157,7 @@ class ColumnsForm(ChoiceForm):
             ),
             "required_pairs": _lines(wishes.required),
             "zeros": _lines(wishes.zeros),
+            "follows": _lines(wishes.follows),
         }
 
     def clean(self) -> Json:
@@ -202,6 +213,9 @@ class ColumnsForm(ChoiceForm):
             zeros=tuple(
                 (a, x, b, y)
                 for a, x, b, y in _fields(data["zeros"], (4,), _("Values that cannot occur together"))
+            ),
+            follows=tuple(
+                (a, b) for a, b in _fields(data["follows"], (2,), _("Columns that follow from another"))
             ),
         )
 

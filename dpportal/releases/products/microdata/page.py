@@ -35,6 +35,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> Json:
         "relied_on": relied_pairs.relied_on(plan),
         "impossible": [list(zero) for zero in released.wishes.zeros[:MOST_IMPOSSIBLE]],
         "all_impossible": len(released.wishes.zeros),
+        "follows": [list(pair) for pair in released.wishes.follows],
         "counts": counts.head(MOST_LINES).values.tolist(),
         "lines": len(counts),
         "measured": [

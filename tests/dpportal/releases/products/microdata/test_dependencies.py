@@ -1,0 +1,57 @@
+"""Columns that follow from another, from the wizard to rows, bundle and page."""
+
+from __future__ import annotations
+
+import io
+
+import pandas as pd
+import pytest
+
+from dpportal.accounts.models import User
+from dpportal.datasets.models import Dataset
+from dpportal.releases.models import Release
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import files, page_of
+from tests.dpportal.releases.products.microdata.test_product import ANSWER, five_columns, made
+
+
+@pytest.fixture
+def wide(curator: User, administrator: User) -> Dataset:
+    """Whoever has the third or fourth job is ill, and nobody else."""
+    return building.granted(five_columns(curator), administrator, "100")
+
+
+@pytest.mark.slow
+def test_what_follows_from_another_column_does_so_in_every_row(wide, client) -> None:
+    release = made(wide, wishes={"follows": [["job", "ill"]]})
+    rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
+    ill = rows[rows["job"].isin(["j0", "j1", "j2", "j3"])].groupby("job")["ill"]
+    assert ill.nunique().max() == 1
+    assert ill.first().astype(bool).tolist() == [False, False, True, True]
+    assert "ill was declared to follow from job" in files(release)["README.md"].decode()
+    client.force_login(wide.owner)
+    assert "job → ill" in page_of(client, release)
+
+
+def columns_answered(client, dataset: Dataset, follows: str) -> tuple[str, str]:
+    """The draft's address, and the page after the wizard's second step."""
+    client.force_login(dataset.owner)
+    draft = Release.objects.create(dataset=dataset, created_by=dataset.owner, product="microdata")
+    address = f"/releases/{draft.pk}"
+    response = client.post(f"{address}/columns/", {**ANSWER, "follows": follows}, follow=True)
+    return address, response.content.decode()
+
+
+@pytest.mark.slow
+def test_latent_classes_alone_keep_it(wide, client) -> None:
+    address, methods = columns_answered(client, wide, "job, ill")
+    assert "Choose latent classes" in methods
+    choice = {"mechanism": "latent-classes", "amount": "1"}
+    assert client.post(f"{address}/method/", choice).status_code == 302
+    assert "ill from job" in client.get(f"{address}/review/").content.decode()
+    assert "job,ill" in client.get(f"{address}/columns/").content.decode()
+
+
+def test_only_categories_can_be_followed(wide, client) -> None:
+    _address, page = columns_answered(client, wide, "age, ill")
+    assert "no declared categories" in page and wide.budgets.get().reserved == 0
