@@ -55,12 +55,11 @@ class StoredTable:
 
 def _limits() -> Limits:
     """The limits of reading: of a file that unfolds, a thirty-second of the largest upload is always read."""
-    limits = Limits(
+    return Limits(
         unfolded_bytes=settings.MAX_UPLOAD_BYTES // 32,
         free_bytes=settings.MIN_FREE_BYTES,
         seconds=settings.CONVERSION_SECONDS,
-    )
-    return limits.of_threads(settings.THREADS)
+    ).of_threads(settings.THREADS)
 
 
 def folder(dataset_id: UUID) -> str:
@@ -193,16 +192,15 @@ def power_sums(
 ) -> np.ndarray:
     """Exact power sums of columns by groups, (columns, groups, 6) Python integers: `moments.mechanism.POWERS`.
 
-    readings: columns whose cell is what is added up, and whose last cell is for missing values. At most `max_rows` rows
-    of each person count, the same for every column; none that a column of the groups leaves out.
+    readings: their cells are added up; the last is for missing values. At most `max_rows` rows of each person count,
+    the same for every column; none that a column of the groups leaves out.
     """
     options, persons = options_of(dataset), persons_of(version)
     if dataset.is_remote:
         from dpportal.tables.pushdown import counting
 
-        return _noted(
-            dataset, counting.power_sums(_count_request(dataset), groups, readings, options, persons)
-        )
+        summed = counting.power_sums(_count_request(dataset), groups, readings, options, persons)
+        return _noted(dataset, summed)
     with _stored(dataset.table) as path:
         return raw_tables.power_sums(path, groups, readings, options, persons=persons, key=key)
 
