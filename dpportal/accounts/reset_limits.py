@@ -17,12 +17,17 @@ WINDOW_SECONDS, FROM_NETWORK, FOR_ADDRESS = 900.0, 20, 5
 MOST_WAITING = 10_000
 
 
+def forget() -> None:
+    """Delete requests that count no longer."""
+    ResetRequest.objects.filter(at__lt=db_ago(WINDOW_SECONDS)).delete()
+
+
 def is_beyond(address: str, network: str) -> bool:
     """Count a request, and say whether it is one too many; then it is not counted.
 
     network: see `addresses.client_network`. The same statements are made for every answer.
     """
-    ResetRequest.objects.filter(at__lt=db_ago(WINDOW_SECONDS)).delete()
+    forget()
     digest = salted_hmac(__name__, address.casefold(), algorithm="sha256").hexdigest()
     request = ResetRequest.objects.create(network=network, address=digest)
     from_network = ResetRequest.objects.filter(network=network).count()

@@ -17,6 +17,7 @@ from django.urls import reverse
 
 from dpportal.accounts import delivery, mailing, reset_limits, tasks
 from dpportal.accounts.models import AuditEntry, MailHint, OutgoingMail, ResetRequest
+from dpportal.operations.sweeping import sweep_files
 from dpportal.platform.mail import MailServer
 from tests.dpportal import building
 from tests.dpportal.building import deliver_mail
@@ -255,6 +256,15 @@ def test_a_quarter_of_an_hour_later_a_network_asks_again(client, known):
     from_one_of_64(client, 1, ADDRESS)
     assert OutgoingMail.objects.filter(to=ADDRESS).exists()
     assert ResetRequest.objects.count() == 1
+
+
+def test_nobody_is_remembered_for_longer(client, known):
+    from_one_of_64(client, 1, ADDRESS)
+    sweep_files()
+    assert ResetRequest.objects.exists()
+    ResetRequest.objects.update(at=F("at") - timedelta(seconds=reset_limits.WINDOW_SECONDS + 1))
+    sweep_files()
+    assert not ResetRequest.objects.exists()
 
 
 def test_beyond_the_limit_the_request_does_and_says_the_same(client, known, monkeypatch):
