@@ -24,8 +24,9 @@ log = logging.getLogger(__name__)
 
 # The pause doubles each time; after the last attempt, in some four hours, mail is given up.
 PAUSE_SECONDS, ATTEMPTS = 60.0, 8
-# Jobs wait while mail is sent: after so long a batch ends, and later what it waits for is interrupted.
-BATCH_SECONDS, INTERRUPTED_AFTER_SECONDS, KILLED_AFTER_SECONDS = 5.0, 6.0, 60.0
+# Jobs wait while mail is sent: a batch begins no more after so long, and later what it waits for is interrupted. The
+# last mail has the time between: a server that hangs ends it before, by EMAIL_TIMEOUT, one that dawdles does not.
+BATCH_SECONDS, INTERRUPTED_AFTER_SECONDS, KILLED_AFTER_SECONDS = 5.0, 10.0, 60.0
 # A server that answers so takes other mail.
 REFUSALS = (SMTPRecipientsRefused, SMTPSenderRefused, SMTPDataError)
 FAULTS = (SMTPException, OSError, SoftTimeLimitExceeded)
