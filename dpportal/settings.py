@@ -168,7 +168,7 @@ if EMAIL_URL:
     EMAIL_HOST, EMAIL_PORT = _server.host, _server.port
     EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _server.user, _server.password
     EMAIL_USE_TLS, EMAIL_USE_SSL = _server.scheme == "smtp+tls", _server.scheme == "smtps"
-    EMAIL_TIMEOUT = 10
+    EMAIL_TIMEOUT = 5
     DEFAULT_FROM_EMAIL = _server.sender(os.environ.get("DPPORTAL_EMAIL_FROM", ""))
 PASSWORD_RESET_TIMEOUT = 3600
 

@@ -3,68 +3,94 @@
 from __future__ import annotations
 
 import logging
-from smtplib import SMTPException
+import time
+from collections.abc import Iterable
+from contextlib import closing
+from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused, SMTPSenderRefused
 
+from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.core.mail import EmailMessage
-from django.db.models import F, Q, QuerySet
+from django.core.mail import EmailMessage, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
+from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from dpportal.accounts import reset_links
-from dpportal.accounts.models import OutgoingMail
-from dpportal.jobs.clock import db_ago, from_now
+from dpportal.accounts.models import MailHint, OutgoingMail
+from dpportal.jobs.clock import from_now
+from dpportal.jobs.time_limits import limited
 
 log = logging.getLogger(__name__)
 
 # The pause doubles each time; after the last attempt, in some four hours, mail is given up.
 PAUSE_SECONDS, ATTEMPTS = 60.0, 8
-# A hint that was sent with new mail is given this long, before the sweep sends another.
-LOST_AFTER_SECONDS = 30.0
+# Jobs wait while mail is sent: a batch begins no more after so long, and later what it waits for is interrupted. The
+# last mail has the time between: a server that hangs ends it before, by EMAIL_TIMEOUT, one that dawdles does not.
+BATCH_SECONDS, INTERRUPTED_AFTER_SECONDS, KILLED_AFTER_SECONDS = 5.0, 10.0, 60.0
+# A server that answers so takes other mail.
+REFUSALS = (SMTPRecipientsRefused, SMTPSenderRefused, SMTPDataError)
+FAULTS = (SMTPException, OSError, SoftTimeLimitExceeded)
 
 
-def deliver(mail_id: int) -> None:
-    """Send mail that nobody else is sending. A server that is away is asked again later."""
-    mail = _claim(mail_id)
-    if mail is None:
-        return
+def due() -> QuerySet[OutgoingMail]:
+    """Mail that was not tried, or whose time has come again."""
+    return OutgoingMail.objects.filter(due_at__lte=Now())
+
+
+def deliver_due() -> bool:
+    """Send what is due over one connection, for some seconds. Returns whether more is due then.
+
+    While the server is away or hangs, all mail waits.
+    """
+    if MailHint.objects.filter(hinted_at__gt=Now()).exists():
+        return False
+    until = time.monotonic() + BATCH_SECONDS
     try:
-        _send(mail)
-    except (SMTPException, OSError) as fault:
+        with limited(INTERRUPTED_AFTER_SECONDS, KILLED_AFTER_SECONDS), closing(get_connection()) as server:
+            while time.monotonic() < until and (mail := _claim()):
+                _deliver(mail, server)
+    except FAULTS:
+        later = {"hinted_at": from_now(PAUSE_SECONDS)}
+        MailHint.objects.update_or_create(pk=MailHint.ONLY, defaults=later)
+        return False
+    MailHint.objects.all().delete()
+    return due().exists()
+
+
+def _claim() -> OutgoingMail | None:
+    """Take the oldest that is due for one attempt; whoever comes meanwhile finds it not due."""
+    while mail := due().order_by("due_at", "pk").first():
+        again = from_now(PAUSE_SECONDS * 2**mail.attempts)
+        taken = due().filter(pk=mail.pk, attempts=mail.attempts)
+        if taken.update(attempts=F("attempts") + 1, due_at=again):
+            mail.attempts += 1
+            return mail
+    return None
+
+
+def _deliver(mail: OutgoingMail, server: BaseEmailBackend) -> None:
+    """Send it. Raises one of FAULTS if the server takes no mail now."""
+    try:
+        for message in _messages(mail):
+            server.open()
+            message.connection = server
+            message.send()
+    except FAULTS as fault:
         log.warning("mail %s was not sent at attempt %s: %s", mail.pk, mail.attempts, type(fault).__name__)
-        if mail.attempts < ATTEMPTS:
-            return
+        if mail.attempts >= ATTEMPTS:
+            mail.delete()
+        if not isinstance(fault, REFUSALS):
+            raise
+        return
     mail.delete()
 
 
-def overdue() -> QuerySet[OutgoingMail]:
-    """Mail whose hint was lost, or whose time has come again."""
-    lost = Q(attempts=0, due_at__lte=db_ago(LOST_AFTER_SECONDS))
-    return OutgoingMail.objects.filter(lost | Q(attempts__gt=0, due_at__lte=Now()))
-
-
-def _claim(mail_id: int) -> OutgoingMail | None:
-    """Take it for one attempt; whoever comes meanwhile finds it not due."""
-    due = OutgoingMail.objects.filter(Q(attempts=0) | Q(due_at__lte=Now()), pk=mail_id)
-    mail = due.first()
-    if mail is None:
-        return None
-    again = from_now(PAUSE_SECONDS * 2**mail.attempts)
-    taken = due.filter(attempts=mail.attempts).update(attempts=F("attempts") + 1, due_at=again)
-    mail.attempts += 1
-    return mail if taken else None
-
-
-def _send(mail: OutgoingMail) -> None:
+def _messages(mail: OutgoingMail) -> Iterable[EmailMessage]:
+    """Each is asked for when the one before it was sent."""
     if not settings.EMAIL_URL:
-        return
-    if mail.kind == OutgoingMail.Kind.RESET:
-        _send_link(mail)
-    else:
-        EmailMessage(mail.subject, mail.text, to=[mail.to]).send()
-
-
-def _send_link(mail: OutgoingMail) -> None:
+        return []
+    if mail.kind == OutgoingMail.Kind.TEXT:
+        return [EmailMessage(mail.subject, mail.text, to=[mail.to])]
     if mail.person is None:
-        reset_links.answer(mail.to, mail.origin)
-    elif mail.person.is_active:
-        reset_links.mail(mail.person, mail.origin)
+        return reset_links.answers(mail.to, mail.origin)
+    return [reset_links.message(mail.person, mail.origin)] if mail.person.is_active else []

@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts import mailing
+from dpportal.accounts.addresses import client_network
 from dpportal.accounts.models import User
 
 
@@ -54,7 +55,8 @@ class ForgottenForm(PasswordResetForm):
     def save(self, *_args: object, request: HttpRequest | None = None, **_kwargs: object) -> None:
         """Have a link sent."""
         assert request is not None
-        mailing.write_reset(self.cleaned_data["email"], origin_of(request))
+        network = client_network(request) or ""
+        mailing.request_reset(self.cleaned_data["email"], origin_of(request), network)
 
 
 def origin_of(request: HttpRequest) -> str:

@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from django.conf import settings
 from django.db import transaction
 
+from dpportal.accounts import reset_limits
 from dpportal.accounts.models import OutgoingMail, User
-from dpportal.accounts.tasks import send
+from dpportal.accounts.tasks import hint
 
 Kind = OutgoingMail.Kind
-# More waits for nobody who forgot a password: a stranger can ask without end.
-WAITING_RESETS = 1000
 
 
 def is_on() -> bool:
@@ -26,17 +25,25 @@ def write(to: Iterable[str], subject: str, text: str) -> None:
         _keep(OutgoingMail(to=address, subject=subject, text=text))
 
 
-def write_reset(to: str, origin: str, person: User | None = None) -> None:
-    """A link to choose a new password, for this person or else for whoever has the address when it is sent.
+def write_reset(person: User, origin: str) -> None:
+    """A link with which this person chooses a new password."""
+    _keep(OutgoingMail(kind=Kind.RESET, to=person.email, origin=origin, person=person))
 
-    The same is done here for every address, so that no answer's time tells whose is known.
+
+@transaction.atomic
+def request_reset(address: str, origin: str, network: str) -> None:
+    """The same for whoever has this address when it is sent, unless it is asked for too often.
+
+    The same is done here for every address and every network, so that no answer's time tells whose is known.
     """
-    if person or OutgoingMail.objects.filter(kind=Kind.RESET, person=None).count() < WAITING_RESETS:
-        _keep(OutgoingMail(kind=Kind.RESET, to=to, origin=origin, person=person))
+    mail = OutgoingMail(kind=Kind.RESET, to=address, origin=origin)
+    _keep(mail)
+    beyond = reset_limits.is_beyond(address, network)
+    OutgoingMail.objects.filter(pk=mail.pk if beyond else 0).delete()
 
 
 @transaction.atomic
 def _keep(mail: OutgoingMail) -> None:
     if is_on():
         mail.save()
-        send.delay_on_commit(mail.pk)
+        transaction.on_commit(hint, robust=True)

@@ -130,6 +130,29 @@ class OutgoingMail(models.Model):
         return f"mail {self.pk}"
 
 
+class MailHint(models.Model):
+    """The one message that mail waits: its row is there while it is in the queue, and while its batch is sent."""
+
+    ONLY: ClassVar[int] = 1
+    # By the database's clock; in the future if all mail is put off until then.
+    hinted_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"mail hint of {self.hinted_at}"
+
+
+class ResetRequest(models.Model):
+    """A request for a link that was let through lately. Written by `reset_limits`."""
+
+    network = models.CharField(max_length=45, db_index=True)
+    # A keyed digest of the mail address: what strangers type is not listed.
+    address = models.CharField(max_length=64, db_index=True)
+    at = models.DateTimeField(db_default=Now(), db_index=True)
+
+    def __str__(self) -> str:
+        return f"request from {self.network}"
+
+
 class AuditEntry(models.Model):
     """A line of the record: who did what to which object, when. Never holds a value of the data."""
 

@@ -67,7 +67,7 @@ def created_at_server(person: User) -> None:
 def send_link(person: User, by: User, origin: str) -> None:
     """Have a worker mail the person a link to choose a password."""
     note(person, by, LINK_SENT)
-    mailing.write_reset(person.email, origin, person)
+    mailing.write_reset(person, origin)
 
 
 @transaction.atomic

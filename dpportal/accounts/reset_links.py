@@ -43,18 +43,18 @@ def shown_path(person: User) -> str:
     return _path("accounts:choose", person, shown_tokens)
 
 
-def answer(address: str, origin: str) -> None:
-    """Send a link to everyone with this address who got none just now, and record that it was asked for."""
+def answers(address: str, origin: str) -> Iterator[EmailMessage]:
+    """A link for everyone with this address who got none just now; whoever asks for the next has sent the last."""
     for person in _people(address):
-        mail(person, origin)
+        yield message(person, origin)
         audit.record(person, LINK_REQUESTED, person)
 
 
-def mail(person: User, origin: str) -> None:
-    """Send a person a link, at once. origin: of the portal, such as https://portal.example."""
+def message(person: User, origin: str) -> EmailMessage:
+    """A link for a person. origin: of the portal, such as https://portal.example."""
     context = {"name": person.get_username(), "link": origin + mailed_path(person)}
     subject = render_to_string("accounts/forgotten_subject.txt").strip()
-    EmailMessage(subject, render_to_string("accounts/forgotten_mail.txt", context), to=[person.email]).send()
+    return EmailMessage(subject, render_to_string("accounts/forgotten_mail.txt", context), to=[person.email])
 
 
 def _people(address: str) -> Iterator[User]:

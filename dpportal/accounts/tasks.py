@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from celery import shared_task
+from django.conf import settings
 
 from dpportal.accounts import delivery
+from dpportal.accounts.models import MailHint
+from dpportal.jobs.clock import db_ago
+from dpportal.jobs.models import Heartbeat
 
 
 @shared_task  # type: ignore[untyped-decorator]
-def send(mail_id: int) -> None:
-    """Send this mail, if nobody did."""
-    delivery.deliver(mail_id)
+def send_waiting() -> None:
+    """Send mail for some seconds; what is left waits behind the jobs that are in the queue by then."""
+    if delivery.deliver_due():
+        hint()
+
+
+def hint() -> None:
+    """Send the message that mail waits, unless it is in the queue, its batch is sent, or all mail is put off."""
+    _, is_new = MailHint.objects.get_or_create(pk=MailHint.ONLY)
+    if is_new:
+        send_waiting.delay()
 
 
 def sweep() -> None:
-    """Hint again at mail whose message was lost, or whose time has come again."""
-    for mail in delivery.overdue().only("pk"):
-        send.delay(mail.pk)
+    """Hint at mail whose message was lost, or whose time has come again: once a lease, while a worker lives."""
+    if delivery.due().exists() and Heartbeat.can_work():
+        MailHint.objects.filter(hinted_at__lt=db_ago(settings.JOB_LEASE_SECONDS)).delete()
+        hint()

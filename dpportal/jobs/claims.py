@@ -312,7 +312,7 @@ def sweep(
     for pk, failure in list(used_up.values_list("pk", "failure")):
         _give_up(jobs.model, pk, partial(give_up, pk, failure or interrupted))
     waiting = jobs.filter(state=JobState.QUEUED) | lost.filter(attempts__lt=settings.JOB_ATTEMPTS)
-    if not Heartbeat.alive(Heartbeat.Kind.WORKER).filter(obstacle="").exists():
+    if not Heartbeat.can_work():
         return
     stale = waiting.filter(hinted_at__lt=db_ago(settings.JOB_LEASE_SECONDS))
     for pk in stale.values_list("pk", flat=True):

@@ -58,6 +58,11 @@ class Heartbeat(models.Model):
         """The processes of this kind that beat lately."""
         return cls.objects.filter(_heard_of_lately(), kind=kind)
 
+    @classmethod
+    def can_work(cls) -> bool:
+        """Whether a worker lives that nothing stops."""
+        return cls.alive(cls.Kind.WORKER).filter(obstacle="").exists()
+
     @property
     def clock_ahead(self) -> float:
         """Seconds that this process's clock is before the database's; negative if behind."""

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from dpportal.accounts import tasks as account_tasks
+from dpportal.accounts import reset_limits, tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
 from dpportal.budgets.ledger import BudgetOnHoldError
 from dpportal.datasets import demo_marker, direct_upload, records
@@ -85,6 +85,7 @@ def sweep_files() -> None:
     in_work = _files_in_work()
     searches_end = not strategies.STRATEGIES.jobs().filter(state=JobState.RUNNING).exists()
     SessionStore.clear_expired()
+    reset_limits.forget()
     direct_upload.sweep()
     release_tasks.sweep_words()
     downloads.request_all()

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dpportal.accounts import delivery
-from dpportal.accounts.models import OutgoingMail, Role, User
+from dpportal.accounts.models import Role, User
 from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget
 from dpportal.datasets import records, services as dataset_services
@@ -84,8 +84,7 @@ def uploaded(desk: Client, content: bytes, **fields: str) -> Dataset:
 
 def deliver_mail() -> None:
     """What a worker does with the mail that waits."""
-    for waiting in OutgoingMail.objects.order_by("pk"):
-        delivery.deliver(waiting.pk)
+    delivery.deliver_due()
 
 
 def a_worker_lives() -> None:

@@ -63,6 +63,22 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='MailHint',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('hinted_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ResetRequest',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('network', models.CharField(db_index=True, max_length=45)),
+                ('address', models.CharField(db_index=True, max_length=64)),
+                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), db_index=True)),
+            ],
+        ),
+        migrations.CreateModel(
             name='PersonSession',
             fields=[
                 ('session_key', models.CharField(max_length=40, primary_key=True, serialize=False, verbose_name='session key')),

@@ -20,6 +20,9 @@ from mechanisms import registry
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.protocol import Plan, Result
 
+# Cells up to which a job adds up all of them.
+MAX_TOTALLED = 2**24
+
 
 class HistogramPresenter(Presenter[Plan, Result]):
     """Noisy counts of every combination of columns, and a synthetic table drawn from them."""
@@ -48,8 +51,6 @@ class HistogramPresenter(Presenter[Plan, Result]):
         return raw if few and not registry.mechanism(plan.mechanism).is_linear else None
 
     def explore(self, release: Release, plan: Plan, question: QueryDict) -> Json:
-        if plan.domain.size > explorer.MAX_CELLS:
-            return {}
         measured_by = registry.mechanism(plan.mechanism).measured_by
 
         def answer(picks: Picks) -> CellSum:
@@ -61,8 +62,12 @@ class HistogramPresenter(Presenter[Plan, Result]):
                 return method.cell_sum(inner, values, picks)
 
         with stored_estimates.measured(release) as values:
-            is_linear = measured_by(plan, values)[0].is_linear
-        if not is_linear and not stored_estimates.has_estimates(release):
+            measured = measured_by(plan, values)[0]
+        is_estimated = measured.is_linear and not measured.is_plain
+        limit = explorer.MAX_ESTIMATED_CELLS if is_estimated else explorer.MAX_CELLS
+        if refusal := explorer.refusal(plan.domain.size, limit):
+            return {"explorer_refusal": refusal}
+        if not measured.is_linear and not stored_estimates.has_estimates(release):
             return {}
         return explorer.explored(plan.domain, question, answer, reason=str(explorer.NO_INTERVAL))
 
@@ -70,7 +75,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
 def _everyone(reconstructed: ReconstructedRelease[Plan, Result]) -> CellSum | None:
     """All cells added up; None where that would take estimates, which have no margin, or a long time."""
     plan = reconstructed.plan
-    if plan.domain.size > explorer.MAX_CELLS:
+    if plan.domain.size > MAX_TOTALLED:
         return None
     with stored_estimates.measured(reconstructed.release) as values:
         method, inner, own = registry.mechanism(plan.mechanism).measured_by(plan, values)

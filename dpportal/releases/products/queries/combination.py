@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
+from bisect import bisect_left
 from collections.abc import Mapping
-from io import TextIOWrapper
+from functools import partial
+from io import SEEK_CUR, SEEK_END
+from typing import BinaryIO
 
 import numpy as np
-from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
+from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
+from dpportal.releases.products.queries import page_limits
 from mechanisms import registry
 from mechanisms.matrix.combined import combined_error
 from mechanisms.matrix.mechanism import QueryPlan
@@ -21,6 +26,7 @@ MAX_ANSWERS = 200
 MAX_TEXT = 2_000
 _FORM = re.compile(r"\s*[+-]?\s*\d{1,8}(\s*[+-]\s*\d{1,8})*\s*")
 _PART = re.compile(r"([+-]?)\s*(\d+)")
+_BEGINNING = re.compile(rb"(\d{1,8}),")
 
 
 def answer(release: Release, plan: QueryPlan, text: str) -> Json:
@@ -53,10 +59,13 @@ def _parsed(text: str, queries: int) -> dict[int, int]:
 
 
 def _combination(release: Release, plan: QueryPlan, times: Mapping[int, int]) -> Json:
+    method = registry.query_mechanism(plan.mechanism)
+    if refusal := page_limits.refusal_of_answers(method, plan):
+        raise ValueError(refusal)
     released = _released(release, times)
     weights = np.zeros(plan.workload.queries)
     weights[[number - 1 for number in times]] = list(times.values())
-    error, half_width = combined_error(registry.query_mechanism(plan.mechanism), plan, weights)
+    error, half_width = combined_error(method, plan, weights)
     estimate = sum(count * float(released[number]["answer"]) for number, count in times.items())
     return {
         "parts": [
@@ -76,16 +85,31 @@ def _sign(count: int) -> str:
 
 
 def _released(release: Release, numbers: Mapping[int, int]) -> dict[int, dict[str, str]]:
-    """The lines of answers.csv with these numbers."""
+    """The lines of answers.csv with these numbers. Raises ValueError if one cannot be found."""
     stored = release.artifacts.get(name="answers.csv").stored
-    last = max(numbers, default=0)
-    lines: dict[int, dict[str, str]] = {}
-    with default_storage.open(stored) as file:
-        for place, line in enumerate(
-            csv.DictReader(TextIOWrapper(file, encoding="utf-8", newline="")), start=1
-        ):
-            if place in numbers:
-                lines[place] = line
-            if place >= last:
-                break
-    return lines
+    with storage.local_path(stored) as path, path.open("rb") as file:
+        names = next(csv.reader(map(bytes.decode, file)))
+        size = file.seek(0, SEEK_END)
+        return {number: _line(file, names, size, number) for number in numbers}
+
+
+def _line(file: BinaryIO, names: list[str], size: int, number: int) -> dict[str, str]:
+    """The line of a number, by bisection: lines have no fixed length, but their numbers rise."""
+    _go_beyond(file, bisect_left(range(size), number, key=partial(_go_beyond, file)))
+    line = next(csv.DictReader(map(bytes.decode, file), names), {})
+    if line.get("number") != str(number):  # a value that holds a line break, and a number behind it
+        raise ValueError(
+            _("Answer %(number)s cannot be looked up here. Read it in answers.csv.") % {"number": number}
+        )
+    return line
+
+
+def _go_beyond(file: BinaryIO, place: int) -> int:
+    """Go to the first line that begins beyond a place of the file. Returns its number, behind the last a large one."""
+    file.seek(place)
+    file.readline()
+    while line := file.readline():
+        if begins := _BEGINNING.match(line):
+            file.seek(-len(line), SEEK_CUR)
+            return int(begins[1])
+    return sys.maxsize

@@ -11,7 +11,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict, measured_verdict
 from dpportal.releases.models import Release
-from dpportal.releases.products.queries import combination, comparison, page, tables
+from dpportal.releases.products.queries import combination, comparison, page, page_limits, tables
 from dpportal.releases.products.shared import explorer, stored_estimates
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
@@ -21,10 +21,8 @@ from mechanisms.matrix import box_sums
 from mechanisms.matrix.answering import MatrixMechanism
 from mechanisms.matrix.marginals import box_sums as marginal_sums
 from mechanisms.matrix.marginals.answering import MarginalMechanism
-from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan, QueryResult
+from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 
-# Sets of columns that marginal tables may have for a reader's sum to be worked out at once.
-MAX_SUMMED_TABLES = 2**14
 # The field of the public page that names answers to add up.
 SUM = "sum"
 
@@ -63,22 +61,15 @@ class QueriesPresenter(Presenter[QueryPlan, QueryResult]):
 
 def _cell_sums(release: Release, plan: QueryPlan, question: QueryDict) -> Json:
     method = registry.query_mechanism(plan.mechanism)
-    if _is_large(method, plan):
+    if not isinstance(method, MarginalMechanism | MatrixMechanism):
         return {}
+    if refusal := page_limits.refusal(method, plan):
+        return {"explorer_refusal": refusal}
 
     def answer(picks: Picks) -> CellSum | None:
         with stored_estimates.measured(release) as values:
             if isinstance(method, MarginalMechanism):
                 return marginal_sums.cell_sum(method, plan, values, picks)
-            assert isinstance(method, MatrixMechanism)
             return box_sums.cell_sum(method, plan, values, picks)
 
     return explorer.explored(plan.domain, question, answer)
-
-
-def _is_large(method: QueryMechanism, plan: QueryPlan) -> bool:
-    """Whether a sum of cells would take long while a page waits, or none can be worked out."""
-    if isinstance(method, MarginalMechanism):
-        tables = sum(2 ** len(term.factors) for term in plan.workload.terms)
-        return tables > MAX_SUMMED_TABLES or method.measured(plan).size > explorer.MAX_CELLS
-    return not isinstance(method, MatrixMechanism) or plan.domain.size > explorer.MAX_CELLS

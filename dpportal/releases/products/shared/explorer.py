@@ -18,8 +18,9 @@ from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import MISSING_LABEL, Attribute, Date, Domain, Integer, Real
 
-# Cells up to which a sum is worked out while a page waits; those of more are in the downloads.
-MAX_CELLS = 2**24
+# Cells up to which stored numbers are added up while a page waits, and up to which a sum is estimated from sums that
+# were measured; those of more are in the downloads.
+MAX_CELLS, MAX_ESTIMATED_CELLS = 2**22, 2**18
 # Cells of a column up to which they are listed to choose from; of more they are typed.
 LISTED = 400
 TICKED = 24
@@ -126,8 +127,8 @@ class PickForm(forms.Form):
         last = attribute.regular_size - 1 if ends[1] is None else ends[1]
         if first > last:
             raise forms.ValidationError(_("It ends before it begins."))
-        missing = [attribute.regular_size] if attribute.missing_cell and without == WITH else []
-        return np.array([*range(first, last + 1), *missing], dtype=np.int64)
+        span = np.arange(first, last + 1)
+        return np.append(span, attribute.regular_size) if without == WITH else span
 
 
 def _fields(attribute: Attribute) -> dict[str, forms.Field]:
@@ -222,6 +223,14 @@ def explored(
         total = answer(form.picks)
         context |= {"picked": _words(domain, form.picks), "explored": total, "unexplored": total is None}
     return context
+
+
+def refusal(cells: int, limit: int) -> str:
+    """Why no sum is worked out while a page waits; empty if it is."""
+    text = _(
+        "Of %(cells)s cells no sums are worked out on this page, only of up to %(limit)s. Take the downloads."
+    )
+    return "" if cells <= limit else text % {"cells": f"{cells:,}", "limit": f"{limit:,}"}
 
 
 def without_picks(question: QueryDict) -> QueryDict:
