@@ -50,6 +50,7 @@ def main() -> None:
         LineReport(answers, source.stat().st_size),
         bytes.fromhex(specification["sketch_key"]) or None,
         specification["further_columns"],
+        specification["further_format"],
     )
     try:
         facts = convert_here(reading)
@@ -82,11 +83,16 @@ def convert_here(reading: Reading) -> TableFacts:
     # Each reader is loaded only when a file needs it: together they take a second and 100 MB.
     import pyarrow
 
-    from dpportal.tables.formats.detection import detect_format
+    from dpportal.tables.formats.detection import detect_format, further_format
 
     # The other allocators keep what was freed.
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
-    facts = detect_format(reading.source, reading.file_name).read(reading)
+    source, file_name = reading.source, reading.file_name
+    if reading.is_further:
+        known = further_format(source, file_name, reading.further_format)
+    else:
+        known = detect_format(source, file_name)
+    facts = known.read(reading)
     if facts.rows == 0 and not reading.is_further:
         raise no_rows()
     return facts
