@@ -26,6 +26,8 @@ from dpportal.tables.formats.progress import LineReport
 from dpportal.tables.formats.reader import Reading
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
 
+# Of this package's own lines, the last of which an unforeseen fault names.
+ROOM = f"{Path(__file__).parents[1]}{os.sep}"
 OUT_OF_DISK, NO_SPACE = {errno.ENOSPC, errno.EDQUOT}, ("No space left", "quota exceeded")
 OUT_OF_MEMORY = {"MemoryError", "ArrowMemoryError", "OutOfMemoryException"}
 
@@ -123,7 +125,7 @@ def _as_fault(error: Exception, limits: Limits) -> UploadFault:
         return out_of_memory(limits.memory_bytes)
     if getattr(error, "errno", None) in OUT_OF_DISK or any(words in str(error) for words in NO_SPACE):
         return out_of_disk()
-    own = [frame for frame in traceback.extract_tb(error.__traceback__) if "rawdata" in frame.filename]
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(ROOM)]
     place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
     return UploadFault(
         "unforeseen",
