@@ -241,7 +241,7 @@ def _write_rows(
         due = number + 1
         width = width or filled
         is_row = bool(written or reach.width)
-        if reach.is_further and is_row and (filled > width or _is_too_long(cells)):
+        if reach.is_further and is_row and (filled > width or _is_too_long(cells, width)):
             unpacked.spoiled += 1
             continue
         if max(filled, width) > reach.columns:
@@ -265,9 +265,9 @@ def _check_size(reach: Reach, rows: int, cells: int, text_bytes: int) -> None:
         raise _too_many_cells(reach.cells)
 
 
-def _is_too_long(cells: dict[int, str]) -> bool:
-    """Whether a row cannot be written on a line, even if all of it has to be quoted."""
-    return sum(len(text.encode()) + text.count('"') + 3 for text in cells.values()) > MAX_LINE_BYTES
+def _is_too_long(cells: dict[int, str], width: int) -> bool:
+    """Whether a row of so many columns may not fit on a line: texts may be quoted, and a mark ends each field."""
+    return width + sum(len(text.encode()) + text.count('"') + 2 for text in cells.values()) > MAX_LINE_BYTES
 
 
 def _sheet_rows(

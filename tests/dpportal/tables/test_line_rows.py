@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 import re
 import zipfile
@@ -20,6 +21,7 @@ from dpportal.tables.formats import Reading
 from dpportal.tables.formats.import_worker import convert_here
 from dpportal.tables.formats.line_rows import LineReader
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
+from tests.dpportal.tables.storing import workbook
 
 HEADER, GOOD = b"a,b,c\n", b"1,2,3"
 SPOILED = {
@@ -65,6 +67,14 @@ def test_lines_that_are_no_rows_are_left_out_and_no_others(tmp_path, spoiled: li
     facts, rows = read(tmp_path, HEADER + b"\n".join([spoiled[0], GOOD, *spoiled, GOOD, spoiled[-1]]) + b"\n")
     assert rows == [["1", "2", "3"]] * 2
     assert (facts.rows, facts.oddities.spoiled_rows, facts.oddities.broken_fields) == (2, 2 + len(spoiled), 0)
+
+
+@pytest.mark.parametrize("before", [b"1,2,", b'"1",2,', "é,2,".encode()], ids=["plain", "quoted", "é"])
+def test_the_longest_row_is_read_and_one_of_a_byte_more_is_left_out(tmp_path, before: bytes) -> None:
+    longest = before + b"3" * (MAX_LINE_BYTES - 1 - len(before))
+    facts, rows = read(tmp_path, HEADER + b"\n".join([GOOD, longest, longest + b"3", GOOD]) + b"\n")
+    assert [len(row[2]) for row in rows] == [1, MAX_LINE_BYTES - 1 - len(before), 1]
+    assert facts.oddities.spoiled_rows == 1
 
 
 def test_lines_that_are_rows_are_read_as_in_an_upload(tmp_path) -> None:
@@ -117,6 +127,18 @@ def test_a_row_of_a_workbook_that_reaches_too_far_is_left_out(tmp_path) -> None:
     made.save(tmp_path / "made.xlsx")
     facts, rows = read(tmp_path, (tmp_path / "made.xlsx").read_bytes(), name="made.xlsx")
     assert rows == [["1", "2", "3"], ["4", "5\n6", "7"]]
+    assert facts.oddities.spoiled_rows == 1
+
+
+def test_a_long_text_in_a_wide_workbook_is_left_out_with_its_row(tmp_path) -> None:
+    """The marks between empty fields count, too. Excel writes no such text, but other programs do."""
+    content = workbook(tmp_path, [f"c{place}" for place in range(300)], [1] * 300, ["here"], [2] * 300)
+    long = b">" + b"8" * (MAX_LINE_BYTES - 100) + b"<"
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(tmp_path / "new.xlsx", "w", 8) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b">here<", long))
+    facts, rows = read(tmp_path, (tmp_path / "new.xlsx").read_bytes(), 300, "new.xlsx")
+    assert [row[0] for row in rows] == ["1", "2"]
     assert facts.oddities.spoiled_rows == 1
 
 
