@@ -303,7 +303,8 @@ def count_upload(
     options = options_of(dataset).settled()
     with _stored(name) as source, storage.scratch_folder() as scratch:
         table = scratch / "table.parquet"
-        context = ImportContext(on_progress, sketch_key, further_columns=len(dataset.columns))
+        own_format = dataset.facts.get("format", "")
+        context = ImportContext(on_progress, sketch_key, len(dataset.columns), own_format)
         try:
             facts = raw_tables.convert(source, table, file_name, options, _limits(), context)
         except UploadFault as fault:

@@ -249,9 +249,9 @@ class RecordsForm(forms.Form):
     file = forms.FileField(
         label=_("file of the period's new records"),
         help_text=_(
-            "%(formats)s, with the same column names as the dataset. It is deleted once counted. In CSV and TSV each "
-            "line is a row; a row that cannot be read is left out. If values hold line breaks, send %(others)s. "
-            "A file without rows counts as 0."
+            "%(formats)s (the ending of its name says which), with the same column names as the dataset. It is deleted "
+            "once counted. In CSV and TSV each line is a row; a row that cannot be read is left out. If values hold "
+            "line breaks, send %(others)s. A file without rows counts as 0."
         )
         % {
             "formats": formats.TITLES,

@@ -12,7 +12,7 @@ import pyarrow.types as pt
 
 from dpportal.tables.engines.duckdb.session import connect
 from dpportal.tables.facts import Oddities, TableFacts, checked_names
-from dpportal.tables.faults import UploadFault, damaged, not_utf8, unfolds_too_far
+from dpportal.tables.faults import UploadFault, damaged, unfolds_too_far
 from dpportal.tables.formats.number_fields import is_number, number_fields
 from dpportal.tables.formats.parquet_text import as_text, clean_texts, is_text, text_bytes, text_lengths
 from dpportal.tables.formats.reader import Format, Reading
@@ -62,8 +62,6 @@ def convert_batches(known: Format, reading: Reading, opened: Callable[[], Batche
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         if getattr(error, "errno", None):  # the disk's trouble, not the file's
             raise
-        if "Invalid UTF8" in str(error):
-            raise not_utf8() from None
         raise damaged(known.titles[0]) from None
     options = proposed_options(written.first, reading.options)
     columns = proposed_columns(writer.names, written.first, options)
@@ -165,7 +163,8 @@ def _counted(
     """
     unfolded = 0
     for share, read in batches:
-        batch = _without_long_rows(read) if written.is_further else read
+        batch = pa.record_batch(list(map(_without_views, read.columns)), names=read.schema.names)
+        batch = _without_long_rows(batch) if written.is_further else batch
         written.spoiled += read.num_rows - batch.num_rows
         size = batch.num_rows * max(1, batch.num_columns)
         if unfolded + size <= most:
@@ -176,6 +175,16 @@ def _counted(
         rows = max(1, min(BATCH_ROWS, batch.num_rows * BATCH_BYTES // max(BATCH_BYTES, size)))
         for start in range(0, batch.num_rows, rows):
             yield share, batch.slice(start, rows)
+
+
+def _without_views(column: pa.Array) -> pa.Array:
+    """The column with a dictionary in place of views, which Arrow can neither measure nor filter."""
+    if pt.is_string_view(column.type) or pt.is_binary_view(column.type):
+        column = column.dictionary_encode()
+    kind = column.type.value_type if pt.is_dictionary(column.type) else column.type
+    if pt.is_string_view(kind) or pt.is_binary_view(kind):
+        return pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.binary()), safe=False)
+    return column
 
 
 def _without_long_rows(batch: pa.RecordBatch) -> pa.RecordBatch:

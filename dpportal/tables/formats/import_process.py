@@ -48,13 +48,14 @@ class ImportContext:
 
     on_progress: is called with the bytes that are worked through and those of the whole file, at least once a second
     whatever the child does; if it raises, the child is ended and the exception passes. sketch_key: for a sketch of the
-    table, 32 bytes. further_columns: of the table that this is a further file of; then it may have no rows, and a row
-    that cannot be read is left out.
+    table, 32 bytes. further_columns, further_format: of the table that this is a further file of; then it may have no
+    rows, and a row that cannot be read is left out.
     """
 
     on_progress: Progress = _ignore
     sketch_key: bytes = b""
     further_columns: int = 0
+    further_format: str = ""
 
 
 DEFAULT_CONTEXT = ImportContext()
@@ -71,7 +72,7 @@ def convert(
     """Read an upload of any format into a Parquet file at `target`, in a child process held to `limits`.
 
     The target lies as `layout` says: every field as its text, in row order.
-    file_name: the curator's; it decides only where the content does not.
+    file_name: the curator's; see `detection` for what it decides.
     Raises UploadFault if the file cannot become a table; then there is no target.
     """
     limits = limits or Limits()
@@ -86,6 +87,7 @@ def convert(
             "parent": os.getpid(),
             "sketch_key": context.sketch_key.hex(),
             "further_columns": context.further_columns,
+            "further_format": context.further_format,
         }
         answer = _ask(specification, context.on_progress, limits)
         if "fault" in answer:

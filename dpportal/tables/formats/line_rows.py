@@ -54,7 +54,8 @@ class LineReader:
 
     def row(self, line: bytes) -> bytes | None:
         """The line without an empty field after the last column, None if it is no row of this width."""
-        if len(line) > MAX_LINE_BYTES or NUL in line:
+        # The engine counts the line's end, too.
+        if len(line) >= MAX_LINE_BYTES or NUL in line:
             return None
         delimiter = self.dialect.delimiter.encode()
         if self.dialect.quote and self.dialect.quote.encode() in line:

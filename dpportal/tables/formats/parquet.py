@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from os import SEEK_END
+from pathlib import Path
+
 from dpportal.tables.facts import TableFacts
 from dpportal.tables.formats.reader import Format, Reading
+
+# As Thrift writes the first field, a number, of the header of each page.
+PAGE = b"\x15"
 
 
 class Parquet(Format):
@@ -13,6 +19,14 @@ class Parquet(Format):
     titles = ("Parquet",)
     endings = (".parquet",)
     beginning = b"PAR1"
+
+    def recognises(self, head: bytes, source: Path) -> bool:
+        """Whether it also ends so, or is cut short behind a page's first byte: a text may begin with these letters."""
+        if not super().recognises(head, source):
+            return False
+        with source.open("rb") as file:
+            file.seek(-len(self.beginning), SEEK_END)
+            return head.startswith(self.beginning + PAGE) or file.read() == self.beginning
 
     def read(self, reading: Reading) -> TableFacts:
         from dpportal.tables.formats.parquet_table import convert_parquet

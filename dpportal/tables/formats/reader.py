@@ -17,7 +17,7 @@ class Reading:
     """A file that is to become a stored table.
 
     target: of the stored table, with room for scratch files beside it. file_name: as the curator's. key: of the sketch.
-    further_columns: of the table that this is a further file of, 0 for an upload.
+    further_columns, further_format: of the table that this is a further file of, 0 for an upload.
     """
 
     source: Path
@@ -28,6 +28,7 @@ class Reading:
     report: Report
     key: bytes | None = None
     further_columns: int = 0
+    further_format: str = ""
 
     @property
     def is_further(self) -> bool:

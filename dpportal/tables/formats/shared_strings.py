@@ -8,6 +8,7 @@ from xml.parsers import expat
 from openpyxl.xml.constants import SHEET_MAIN_NS
 
 from dpportal.tables.faults import UploadFault
+from dpportal.tables.formats.legal_characters import LegalCharacters
 from dpportal.tables.formats.sheet_parser import PIECE_BYTES, refuse_doctype
 
 STRING = f"{SHEET_MAIN_NS}}}si"
@@ -21,7 +22,7 @@ CELL_BYTES, UNUSED = 16, 2**20
 ESCAPE = "x005F_"
 
 
-def read_shared_strings(source: IO[bytes], cell_bytes: int) -> list[str]:
+def read_shared_strings(source: IO[bytes] | LegalCharacters, cell_bytes: int) -> list[str]:
     """Each string's text. cell_bytes: of the workbook's other parts, where the cells are.
 
     The library makes some objects of every string, which takes ten times as long.

@@ -14,7 +14,7 @@ class Xlsx(Format):
     name = "xlsx"
     titles = ("XLSX",)
     endings = (".xlsx",)
-    beginning = b"PK"
+    beginning = b"PK\x03\x04"
     has_sheets = True
 
     def recognises(self, head: bytes, source: Path) -> bool:

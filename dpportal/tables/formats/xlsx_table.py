@@ -7,6 +7,7 @@ import datetime as dt
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TextIO
@@ -22,6 +23,7 @@ from dpportal.tables.facts import Oddities, Sheet, TableFacts
 from dpportal.tables.faults import UploadFault, damaged, unfolds_too_far
 from dpportal.tables.formats.archives import parts_of
 from dpportal.tables.formats.csv_table import convert_csv
+from dpportal.tables.formats.legal_characters import LegalCharacters
 from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.reader import Reading
 from dpportal.tables.formats.shared_strings import read_shared_strings
@@ -110,10 +112,14 @@ class SheetPart:
 
 
 class Workbook(ExcelReader):  # type: ignore[misc]
-    """The library's reader without its sheets: it would read each of them to the end for its size."""
+    """The library's reader without its sheets: it would read each of them to the end for its size.
 
-    def __init__(self, file: IO[bytes]) -> None:
+    is_further: see `unpack_xlsx`.
+    """
+
+    def __init__(self, file: IO[bytes], *, is_further: bool) -> None:
         super().__init__(file, read_only=True, data_only=True, keep_links=False)
+        self.is_further = is_further
         self.read_manifest()
         self.read_strings()
         self.read_workbook()
@@ -130,8 +136,14 @@ class Workbook(ExcelReader):  # type: ignore[misc]
             return
         path = part.PartName[1:]
         others = sum(info.file_size for info in self.archive.infolist() if info.filename != path)
-        with self.archive.open(path) as source:
+        with self.part(path) as source:
             self.shared_strings = read_shared_strings(source, others)
+
+    @contextmanager
+    def part(self, path: str) -> Iterator[IO[bytes] | LegalCharacters]:
+        """A part that holds rows' texts."""
+        with self.archive.open(path) as source:
+            yield LegalCharacters(source) if self.is_further else source
 
 
 def convert_xlsx(reading: Reading) -> TableFacts:
@@ -172,7 +184,8 @@ def unpack_xlsx(reading: Reading, target: Path) -> Unpacked:
     with target.open("w", encoding="utf-8", newline="") as file:
         try:
             with source.open("rb") as opened:
-                _write_rows(Workbook(opened), options.sheet, file, unpacked, report, Reach.of(reading))
+                workbook = Workbook(opened, is_further=reading.is_further)
+                _write_rows(workbook, options.sheet, file, unpacked, report, Reach.of(reading))
         except UNREADABLE:
             # openpyxl meets a damaged part with whatever error its parsing stumbles over.
             raise damaged("XLSX") from None
@@ -218,9 +231,7 @@ def _write_rows(
     width, written, filled_cells = reach.width, 0, 0
     due = 1
     # A damaged sheet may number many rows alike.
-    for seen, (number, cells) in enumerate(
-        _sheet_rows(workbook, declared, unpacked, report, is_further=reach.is_further), 1
-    ):
+    for seen, (number, cells) in enumerate(_sheet_rows(workbook, declared, unpacked, report), 1):
         filled_cells += len(cells)
         _check_size(reach, max(seen, number), filled_cells, written)
         filled = max(cells, default=0)
@@ -230,7 +241,7 @@ def _write_rows(
         due = number + 1
         width = width or filled
         is_row = bool(written or reach.width)
-        if reach.is_further and is_row and (filled > width or _is_too_long(cells)):
+        if reach.is_further and is_row and (filled > width or _is_too_long(cells, width)):
             unpacked.spoiled += 1
             continue
         if max(filled, width) > reach.columns:
@@ -254,18 +265,18 @@ def _check_size(reach: Reach, rows: int, cells: int, text_bytes: int) -> None:
         raise _too_many_cells(reach.cells)
 
 
-def _is_too_long(cells: dict[int, str]) -> bool:
-    """Whether a row cannot be written on a line, even if all of it has to be quoted."""
-    return sum(len(text.encode()) + text.count('"') + 3 for text in cells.values()) > MAX_LINE_BYTES
+def _is_too_long(cells: dict[int, str], width: int) -> bool:
+    """Whether a row of so many columns may not fit on a line: texts may be quoted, and a mark ends each field."""
+    return width + sum(len(text.encode()) + text.count('"') + 2 for text in cells.values()) > MAX_LINE_BYTES
 
 
 def _sheet_rows(
-    workbook: Workbook, declared: str | None, unpacked: Unpacked, report: Report, *, is_further: bool
+    workbook: Workbook, declared: str | None, unpacked: Unpacked, report: Report
 ) -> Iterator[tuple[int, dict[int, str]]]:
     """Each row's number and its texts by column, both counted from 1; empty cells are left out."""
     sheet = _chosen(workbook, declared, unpacked)
     size = max(1, workbook.archive.getinfo(sheet.path).file_size)
-    with workbook.archive.open(sheet.path) as part:
+    with workbook.part(sheet.path) as part:
         parser = SheetParser(
             part,
             workbook.shared_strings,
@@ -273,7 +284,7 @@ def _sheet_rows(
             epoch=workbook.wb.epoch,
             date_formats=workbook.wb._date_formats,
             timedelta_formats=workbook.wb._timedelta_formats,
-            is_further=is_further,
+            is_further=workbook.is_further,
         )
         for number, row in parser.parse():
             report(parser.bytes_read / size)

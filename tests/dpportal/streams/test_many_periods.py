@@ -20,6 +20,8 @@ from dpportal.streams import bulk_csv, execution, job_execution, services, token
 from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream, StreamJob
+from mechanisms.domain import Categorical
+from tests.dpportal import building as world
 from tests.dpportal.streams import building
 
 COVID = Path(__file__).parents[2] / "data" / "us_covid_daily.csv"
@@ -253,6 +255,23 @@ def test_a_row_that_cannot_be_read_does_not_keep_the_period_from_being_published
 ) -> None:
     job = counted(stream, ContentFile(b"colour,age\nred,1\n" + broken + b"\nred,2\n", "odd.csv"))
     assert (job.state, vault.true_sums(stream.periods.all())) == ("done", [[2]])
+
+
+@pytest.mark.slow
+def test_a_first_row_that_begins_like_another_format_decides_on_no_other(
+    curious, curator, administrator
+) -> None:
+    """Whether a patient “PK17” is there, say, in a dataset without names of columns."""
+    without_names = world.uploaded(curious, b"P1,red\nP2,blue\n" * 20, header="data")
+    names = [column["name"] for column in without_names.columns]
+    dataset_services.declare(without_names, names[1], Categorical(names[1], values=("red", "blue")))
+    dataset_services.confirm_one_row(without_names, names, curator)
+    world.granted(without_names, administrator)
+    stream = building.open_stream(without_names, column=names[1])
+    for index, first in enumerate((b"PK17", b"PK\x03\x04", b"%PDF-1.7 "), 1):
+        job = counted(stream, ContentFile(first + b",red\n" + b"x%d,red\n" % index, "new.csv"), index)
+        assert job.state == "done"
+    assert vault.true_sums(stream.periods.all()) == [[2], [4], [6]]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import gzip
 import io
 import pickle
+import re
 import zipfile
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpportal.tables import Limits, ReadOptions, UploadFault, convert, first_rows
+from dpportal.tables.formats import import_worker
 
 # Each reads a file in a process of its own, as the portal does.
 pytestmark = pytest.mark.slow
@@ -321,6 +323,16 @@ def test_cells_without_an_address_follow_the_blank_ones_before_them(tmp_path):
     (tmp_path / "upload").write_bytes(sheet_replaced("xl/worksheets/sheet1.xml", SHEET % (head + row)))
     convert(tmp_path / "upload", tmp_path / "table.parquet", "t.xlsx")
     assert first_rows(tmp_path / "table.parquet") == [[None, None, None, "4"], [None, "2", None, None]]
+
+
+def test_of_a_fault_that_nobody_foresaw_its_class_and_the_last_own_line_are_known(tmp_path):
+    """A column's name that is no UTF-8, which the library meets with an error of Python's own."""
+    content = parquet(pa.table({"colour": ["red"]}), store_schema=False).replace(b"colour", b"colou\xff")
+    fault = refused(tmp_path, content, "t.parquet")
+    place = re.fullmatch(r"UnicodeDecodeError at (\w+\.py):(\d+)", fault.origin)
+    assert fault.code == "unforeseen" and place
+    lines = (Path(import_worker.__file__).parent / place[1]).read_text().splitlines()
+    assert "pq.ParquetFile(" in lines[int(place[2]) - 1]
 
 
 def test_a_fault_passes_between_processes():

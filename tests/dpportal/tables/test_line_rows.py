@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 import re
 import zipfile
@@ -20,6 +21,7 @@ from dpportal.tables.formats import Reading
 from dpportal.tables.formats.import_worker import convert_here
 from dpportal.tables.formats.line_rows import LineReader
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
+from tests.dpportal.tables.storing import workbook
 
 HEADER, GOOD = b"a,b,c\n", b"1,2,3"
 SPOILED = {
@@ -44,13 +46,13 @@ ROWS = [
 
 
 def read(
-    folder: Path, content: bytes, columns: int = 3, **options: Any
+    folder: Path, content: bytes, columns: int = 3, name: str = "more.csv", **options: Any
 ) -> tuple[TableFacts, list[list[Any]]]:
-    """What a further file is stored as."""
-    source, target = folder / "more.csv", folder / "table.parquet"
+    """What a further file of that name is stored as."""
+    source, target = folder / "more", folder / "table.parquet"
     source.write_bytes(content)
     settled = ReadOptions(**options).settled()
-    reading = Reading(source, target, source.name, settled, Limits(), lambda share: None, None, columns)
+    reading = Reading(source, target, name, settled, Limits(), lambda share: None, None, columns)
     facts = convert_here(reading)
     return facts, [list(row) for row in first_rows(target, 10**6)]
 
@@ -65,6 +67,14 @@ def test_lines_that_are_no_rows_are_left_out_and_no_others(tmp_path, spoiled: li
     facts, rows = read(tmp_path, HEADER + b"\n".join([spoiled[0], GOOD, *spoiled, GOOD, spoiled[-1]]) + b"\n")
     assert rows == [["1", "2", "3"]] * 2
     assert (facts.rows, facts.oddities.spoiled_rows, facts.oddities.broken_fields) == (2, 2 + len(spoiled), 0)
+
+
+@pytest.mark.parametrize("before", [b"1,2,", b'"1",2,', "é,2,".encode()], ids=["plain", "quoted", "é"])
+def test_the_longest_row_is_read_and_one_of_a_byte_more_is_left_out(tmp_path, before: bytes) -> None:
+    longest = before + b"3" * (MAX_LINE_BYTES - 1 - len(before))
+    facts, rows = read(tmp_path, HEADER + b"\n".join([GOOD, longest, longest + b"3", GOOD]) + b"\n")
+    assert [len(row[2]) for row in rows] == [1, MAX_LINE_BYTES - 1 - len(before), 1]
+    assert facts.oddities.spoiled_rows == 1
 
 
 def test_lines_that_are_rows_are_read_as_in_an_upload(tmp_path) -> None:
@@ -115,8 +125,20 @@ def test_a_row_of_a_workbook_that_reaches_too_far_is_left_out(tmp_path) -> None:
     for row in (["a", "b", "c"], [1, 2, 3], [1, 2, 3, 4], [4, "5\n6", 7]):
         made.active.append(row)
     made.save(tmp_path / "made.xlsx")
-    facts, rows = read(tmp_path, (tmp_path / "made.xlsx").read_bytes())
+    facts, rows = read(tmp_path, (tmp_path / "made.xlsx").read_bytes(), name="made.xlsx")
     assert rows == [["1", "2", "3"], ["4", "5\n6", "7"]]
+    assert facts.oddities.spoiled_rows == 1
+
+
+def test_a_long_text_in_a_wide_workbook_is_left_out_with_its_row(tmp_path) -> None:
+    """The marks between empty fields count, too. Excel writes no such text, but other programs do."""
+    content = workbook(tmp_path, [f"c{place}" for place in range(300)], [1] * 300, ["here"], [2] * 300)
+    long = b">" + b"8" * (MAX_LINE_BYTES - 100) + b"<"
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(tmp_path / "new.xlsx", "w", 8) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b">here<", long))
+    facts, rows = read(tmp_path, (tmp_path / "new.xlsx").read_bytes(), 300, "new.xlsx")
+    assert [row[0] for row in rows] == ["1", "2"]
     assert facts.oddities.spoiled_rows == 1
 
 
@@ -126,7 +148,7 @@ def test_the_first_row_of_a_workbook_without_names_decides_on_no_other(tmp_path,
     for row in (first, [4, "5", 6], [7]):
         made.active.append(row)
     made.save(tmp_path / "made.xlsx")
-    facts, rows = read(tmp_path, (tmp_path / "made.xlsx").read_bytes(), header=False)
+    facts, rows = read(tmp_path, (tmp_path / "made.xlsx").read_bytes(), name="made.xlsx", header=False)
     assert rows[-2:] == [["4", "5", "6"], ["7", None, None]]
     assert (len(rows), facts.oddities.spoiled_rows) == ((3, 0) if first == [1] else (2, 1))
 
@@ -155,16 +177,16 @@ def test_a_cell_of_a_workbook_that_means_nothing_spoils_itself(tmp_path, cell: b
                 assert cell in content and too_long in content
             new.writestr(name, content, zipfile.ZIP_DEFLATED)
     content = (tmp_path / "new.xlsx").read_bytes()
-    facts, rows = read(tmp_path, content)
+    facts, rows = read(tmp_path, content, name="new.xlsx")
     assert len(rows) == 2 and rows == [["1", "2", "3"], ["4", None, "6"]]
     assert (facts.oddities.error_cells, facts.oddities.spoiled_rows) == (1, 1)
     with pytest.raises(UploadFault):  # its curator can correct an upload before anything is counted
-        read(tmp_path, content, columns=0)
+        read(tmp_path, content, columns=0, name="new.xlsx")
 
 
 def test_a_text_with_a_nul_in_a_parquet_file_spoils_itself(tmp_path) -> None:
     pq.write_table(pa.table({"a": ["x", "y\0z"], "b": [1, 2], "c": [0.5, None]}), tmp_path / "made.parquet")
-    _facts, rows = read(tmp_path, (tmp_path / "made.parquet").read_bytes())
+    _facts, rows = read(tmp_path, (tmp_path / "made.parquet").read_bytes(), name="made.parquet")
     assert rows == [["x", "1", "0.5"], ["y\ufffdz", "2", None]]
 
 
@@ -176,7 +198,7 @@ def test_a_row_of_a_parquet_file_with_more_text_than_a_line_may_have_is_left_out
     columns = {"a": ["x", half, None], "b": [1, 2, 3], "c": [half, half, "z"]}
     pq.write_table(pa.table(columns), tmp_path / "made.parquet", use_dictionary=use_dictionary)
     content = (tmp_path / "made.parquet").read_bytes()
-    facts, rows = read(tmp_path, content)
+    facts, rows = read(tmp_path, content, name="made.parquet")
     assert [row[:2] for row in rows] == [["x", "1"], [None, "3"]]
     assert (facts.rows, facts.oddities.spoiled_rows) == (2, 1)
     assert read(tmp_path, content, columns=0)[0].rows == 3  # an upload is read as it is

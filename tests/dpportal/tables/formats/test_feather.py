@@ -14,6 +14,7 @@ import pytest
 from dpportal.tables import Limits, ReadOptions, UploadFault, first_rows
 from dpportal.tables.formats import Reading
 from dpportal.tables.formats.import_worker import convert_here
+from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES
 
 TABLE = pa.table(
     {
@@ -40,14 +41,15 @@ def feather(table: pa.Table, compression: str | None = None) -> bytes:
     return file.getvalue()
 
 
-def read(folder, content: bytes, name: str, limits: Limits | None = None):
+def read(folder, content: bytes, name: str, limits: Limits | None = None, *, further_columns: int = 0):
     """The facts and rows of a file that is read in this process."""
     source, target = folder / "upload", folder / "table.parquet"
     source.write_bytes(content)
-    facts = convert_here(
-        Reading(source, target, name, ReadOptions(), limits or Limits(), lambda share: None, bytes(32))
+    limits = limits or Limits()
+    reading = Reading(
+        source, target, name, ReadOptions(), limits, lambda share: None, bytes(32), further_columns
     )
-    return facts, first_rows(target, 100)
+    return convert_here(reading), first_rows(target, 100)
 
 
 @pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
@@ -89,3 +91,82 @@ def test_a_feather_file_that_cannot_be_read_is_refused(tmp_path, content, code):
     with pytest.raises(UploadFault) as caught:
         read(tmp_path, content(), "t.feather", Limits(unfolded_bytes=2**22))
     assert caught.value.code == code
+
+
+def categories(values: pa.Array) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(range(len(values)), pa.int8()), values, safe=False)
+
+
+def texts(kind: pa.DataType, in_bytes: pa.DataType) -> pa.Array:
+    """The second is no UTF-8."""
+    return pa.array([b"Bern", b"Z\xfcrich", b"Chur"], in_bytes).view(kind)
+
+
+def integers(kind: pa.DataType, *values: int) -> pa.Array:
+    """A column whose values lie in the file as these numbers."""
+    size = kind.bit_width // 8
+    in_file = b"".join(value.to_bytes(size, "little") for value in values)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(in_file)])
+
+
+DAY = 86_400_000
+ODD = {
+    "text": (texts(pa.string(), pa.binary()), ["Bern", "Z\ufffdrich", "Chur"]),
+    "category": (categories(texts(pa.string(), pa.binary())), ["Bern", "Z\ufffdrich", "Chur"]),
+    "large category": (
+        categories(texts(pa.large_string(), pa.large_binary())),
+        ["Bern", "Z\ufffdrich", "Chur"],
+    ),
+    "day": (integers(pa.date64(), 0, DAY + 7, DAY), ["1970-01-01", "1970-01-02", "1970-01-02"]),
+    "day as category": (
+        categories(integers(pa.date64(), 0, DAY + 7, DAY)),
+        ["1970-01-01", "1970-01-02", "1970-01-02"],
+    ),
+    "time": (
+        integers(pa.time64("us"), 0, 10**6 * 90_000, 10**6),
+        ["00:00:00", "<value out of range: 90000000000>", "00:00:01"],
+    ),
+    "time in seconds": (
+        integers(pa.time32("s"), 0, 90_000, 1),
+        ["00:00:00", "<value out of range: 90000>", "00:00:01"],
+    ),
+    "decimal": (integers(pa.decimal128(3, 1), 15, 10**20, 0), ["1.5", "1" + "0" * 19, "0"]),
+    "long decimal": (integers(pa.decimal256(40, 1), 15, 10**60, 0), ["1.5", "1" + "0" * 59, "0"]),
+}
+
+
+@pytest.mark.parametrize("further_columns", [0, 2], ids=["upload", "further"])
+@pytest.mark.parametrize(("column", "rows"), ODD.values(), ids=ODD.keys())
+def test_a_value_that_means_nothing_spoils_its_own_row(tmp_path, column, rows, further_columns):
+    table = pa.table({"odd": column, "number": [1, 2, 3]})
+    _facts, read_rows = read(tmp_path, feather(table), "t.feather", further_columns=further_columns)
+    assert read_rows == [[text, str(number)] for number, text in enumerate(rows, 1)]
+
+
+@pytest.mark.parametrize("further_columns", [0, 2], ids=["upload", "further"])
+def test_a_file_of_views_is_read_alike_as_an_upload_and_as_a_further_file(tmp_path, further_columns):
+    views = pa.array(["é", None, "a text of more than twelve letters", "é", ""], pa.string_view())
+    table = pa.table({"a": views, "b": categories(views)})
+    _facts, rows = read(tmp_path, feather(table), "t.feather", further_columns=further_columns)
+    assert rows == [[text or None] * 2 for text in views.to_pylist()]
+
+
+def test_a_long_text_among_views_is_left_out_with_its_row(tmp_path):
+    views = pa.array(["x", "y" * (MAX_LINE_BYTES + 1), "z"], pa.string_view())
+    facts, rows = read(tmp_path, feather(pa.table({"a": views})), "t.feather", further_columns=1)
+    assert rows == [["x"], ["z"]]
+    assert facts.oddities.spoiled_rows == 1
+
+
+def test_views_in_a_parquet_file_are_read_in_a_further_file(tmp_path):
+    file = io.BytesIO()
+    table = pa.table({"a": pa.array(["x", None, "z"], pa.string_view())})
+    pq.write_table(table, file, use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"})
+    assert read(tmp_path, file.getvalue(), "t.parquet", further_columns=1)[1] == [["x"], [None], ["z"]]
+
+
+def test_a_place_beyond_a_dictionary_is_not_read(tmp_path):
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 9]), pa.array(["a"]), safe=False)
+    with pytest.raises(UploadFault) as caught:
+        read(tmp_path, feather(pa.table({"a": column})), "t.feather")
+    assert caught.value.code == "damaged"

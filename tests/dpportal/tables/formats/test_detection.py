@@ -1,0 +1,122 @@
+"""The format of a file: of an upload its content says it; of a further file no row does."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from dpportal.tables import UploadFault
+from dpportal.tables.formats import FORMATS
+from dpportal.tables.formats.detection import detect_format, further_format
+from tests.dpportal.tables.storing import workbook
+
+TABLE = pa.table({"colour": ["red"]})
+
+
+def written(folder: Path, content: bytes) -> Path:
+    (folder / "file").write_bytes(content)
+    return folder / "file"
+
+
+def parquet() -> bytes:
+    file = io.BytesIO()
+    pq.write_table(TABLE, file)
+    return file.getvalue()
+
+
+def feather() -> bytes:
+    file = io.BytesIO()
+    pyarrow.feather.write_feather(TABLE, file)
+    return file.getvalue()
+
+
+# What a person's row, or a column's name, can begin with.
+BEGINNINGS = [
+    b"PK17",
+    b"PKEY",
+    b"PAR1",
+    b"PAR1S",
+    b"FEA1",
+    b"ARROW1",
+    b"BZh",
+    b"BZh91",
+    b"%PDF-",
+    b"%PDF-1,7",
+    b"SQLite format 3",
+    b"7z",
+]
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_a_table_of_text_may_begin_with_the_letters_of_another_format(tmp_path, beginning):
+    assert detect_format(written(tmp_path, beginning + b",red\n"), "table.csv").name == "csv"
+
+
+# What a packed file begins with, and a row of a hostile one could.
+MARKS = [
+    *[b"PK\x03\x04", b"PK\x05\x06", b"PAR1\x15", b"ARROW1\0\0", b"\x1f\x8b", b"\xfd7zXZ\0", b"7z\xbc\xaf"],
+    *[b"BZh91AY&SY", b"%PDF-1.7 ", b"\x89PNG", b"\xff\xd8\xff", b"SQLite format 3\0", b"FEA1\0\0\0\0"],
+    *[b"\x28\xb5\x2f\xfd", b"\xd0\xcf\x11\xe0"],
+]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_of_an_upload_the_mark_says_what_it_is(tmp_path, mark):
+    """So the marks are those that the test below needs."""
+    source = written(tmp_path, mark + b",red\n")
+    try:
+        assert detect_format(source, "table.csv").name in ("parquet", "feather")
+    except UploadFault as fault:
+        assert fault.code in ("foreign", "damaged")
+
+
+@pytest.mark.parametrize("mark", MARKS + BEGINNINGS)
+@pytest.mark.parametrize("name", ["p1.csv", "p1.TXT", "p1", "p1.2024"])
+def test_the_first_row_of_a_further_file_decides_nothing(tmp_path, mark, name):
+    rows = mark + b",red\n" + b"x,blue\n" + b"x,PAR1"
+    assert further_format(written(tmp_path, rows), name, "csv").name == "csv"
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+@pytest.mark.parametrize("name", ["p1", "p1.unknown", "own"])
+def test_a_further_file_is_what_its_name_says_else_what_the_dataset_is(tmp_path, known, name):
+    content = {
+        "csv": b"colour\nred\n",
+        "parquet": parquet(),
+        "feather": feather(),
+        "xlsx": workbook(tmp_path, ["a"], [1]),
+    }
+    source = written(tmp_path, content[known.name])
+    if name == "own":
+        assert further_format(source, f"p1{known.endings[0]}", "csv") is known
+    else:
+        assert further_format(source, name, known.name) is known
+
+
+@pytest.mark.parametrize("beginning", [b"red,1\n", b"PAR1,1\n", b"PK\x03\x04,1\n", b"ARROW1,1\n"])
+@pytest.mark.parametrize("ending", [".parquet", ".xlsx", ".feather"])
+def test_text_under_the_name_of_a_packed_file_is_refused_whatever_its_rows(tmp_path, beginning, ending):
+    with pytest.raises(UploadFault) as caught:
+        further_format(written(tmp_path, beginning), f"p1{ending}", "csv")
+    assert caught.value.code in ("mismatch", "damaged")
+
+
+def test_archives_of_nothing_are_archives(tmp_path):
+    file = io.BytesIO()
+    zipfile.ZipFile(file, "w").close()
+    for content in (file.getvalue(), bz2.compress(b"")):
+        with pytest.raises(UploadFault) as caught:
+            detect_format(written(tmp_path, content), "table.csv")
+        assert caught.value.code == "foreign"
+
+
+def test_a_parquet_file_whose_first_page_is_elsewhere_is_one(tmp_path):
+    """The footer says where pages lie, so anything may come first."""
+    assert detect_format(written(tmp_path, b"PAR1\0\0\0\0" + parquet()[4:]), "t").name == "parquet"
