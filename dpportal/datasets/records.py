@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
 # Begins the name of a file with a look at the fit.
 FIT = "fit-"
-# What is held of one count: 8 bytes each.
-MOST_REMOTE_CELLS = 10**8
+MOST_REMOTE_CELLS = 10**8  # of 8 bytes each
 # Faults of a file that has nothing, not even names, or in which nothing is a row.
 WITHOUT_ROWS = ("empty", "no-rows")
 

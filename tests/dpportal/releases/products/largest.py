@@ -39,7 +39,7 @@ def published(release: Release, **fields: object) -> Release:
 
 
 def histogram(dataset: Dataset, mechanism: str, cells: int) -> Release:
-    parameters = {"within_bins": "uniform", "purpose": "totals"}
+    parameters = {"within_bins": "smooth", "purpose": "totals"}
     release = confirmed(dataset, cells, mechanism=mechanism, parameters=parameters)
     plan, method = confirmed_plan(release), registry.mechanism(mechanism)
     size = cells if method.is_plain else method.strategy(plan).size
