@@ -27,9 +27,9 @@ PAUSE_SECONDS, ATTEMPTS = 60.0, 8
 # Jobs wait while mail is sent: a batch begins no more after so long, and later what it waits for is interrupted. The
 # last mail has the time between: a server that hangs ends it before, by EMAIL_TIMEOUT, one that dawdles does not.
 BATCH_SECONDS, INTERRUPTED_AFTER_SECONDS, KILLED_AFTER_SECONDS = 5.0, 10.0, 60.0
-# A server that answers so takes other mail.
-REFUSALS = (SMTPRecipientsRefused, SMTPSenderRefused, SMTPDataError)
-FAULTS = (SMTPException, OSError, SoftTimeLimitExceeded)
+# A server that answers so takes other mail; a ValueError is of a mail that cannot be written.
+REFUSALS = (SMTPRecipientsRefused, SMTPSenderRefused, SMTPDataError, ValueError)
+FAULTS = (SMTPException, OSError, SoftTimeLimitExceeded, ValueError)
 
 
 def due() -> QuerySet[OutgoingMail]:

@@ -35,6 +35,9 @@ def is_beyond(address: str, network: str) -> bool:
     waiting = OutgoingMail.objects.filter(kind=OutgoingMail.Kind.RESET, person=None).count()
     if waiting > MOST_WAITING:
         log.warning("so many requests for a new password wait that another one is dropped")
-    beyond = from_network > FROM_NETWORK or for_address > FOR_ADDRESS or waiting > MOST_WAITING
+    # Of a connection without an address nothing tells who it is.
+    beyond = (
+        (network != "" and from_network > FROM_NETWORK) or for_address > FOR_ADDRESS or waiting > MOST_WAITING
+    )
     ResetRequest.objects.filter(pk=request.pk if beyond else 0).delete()
     return beyond

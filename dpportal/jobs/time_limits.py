@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from celery.exceptions import SoftTimeLimitExceeded
+
+SHORTEST_SECONDS = 0.001
 
 
 @contextmanager
@@ -23,15 +26,17 @@ def limited(soft: float, hard: float) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, _interrupt)
+    before, begun = signal.signal(signal.SIGALRM, _interrupt), time.monotonic()
     killer = threading.Timer(hard, os.kill, (os.getpid(), signal.SIGKILL))
     killer.daemon = True
     killer.start()
-    signal.setitimer(signal.ITIMER_REAL, soft)
+    outer, _interval = signal.setitimer(signal.ITIMER_REAL, soft)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        # Of a block around this one the rest of its time; 0 is without end.
+        left = max(SHORTEST_SECONDS, outer - (time.monotonic() - begun)) if outer else 0
+        signal.setitimer(signal.ITIMER_REAL, left)
         killer.cancel()
         signal.signal(signal.SIGALRM, before)
 

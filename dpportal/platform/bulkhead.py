@@ -29,6 +29,8 @@ class Bulkhead:
     def close(self) -> None:
         """Make calls in threads from now on: for a process in which people wait for pages."""
         self._threads = ThreadPoolExecutor(self.places, thread_name_prefix="bulkhead")
+        # Of calls of the process that this one was forked from, none comes back here.
+        self._stuck, self._lock = 0, threading.Lock()
 
     def open(self) -> None:
         """Make calls directly again."""

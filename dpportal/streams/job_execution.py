@@ -22,7 +22,7 @@ from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import near_duplicates, records
 from dpportal.datasets.access import require_releaser
 from dpportal.jobs import queues
-from dpportal.jobs.claims import Claim, JobState
+from dpportal.jobs.claims import Claim, JobState, reset_fields
 from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
 from dpportal.streams import bulk_csv, execution, idempotency, repeated_files
@@ -185,11 +185,18 @@ STREAM_JOBS = register(StreamJobs())
 
 
 def void_left() -> None:
-    """Void reservations of streams that were not opened, and ended while the memory could not be reached."""
+    """Void reservations of streams that were not opened, and ended while the memory could not be reached.
+
+    One that a worker which slept had paid for meanwhile is opened.
+    """
     failed = Stream.objects.filter(state=Stream.State.FAILED, charge__state=LedgerEntry.State.RESERVED)
     for stream in failed.select_related("charge__dataset"):
         assert stream.charge is not None
-        ledger.void(stream.charge)
+        with transaction.atomic():
+            if not ledger.void(stream.charge):
+                Stream.objects.filter(pk=stream.pk).update(state=Stream.State.OPENING)
+                openings = StreamJob.objects.filter(stream=stream, kind=StreamJob.Kind.OPEN)
+                openings.filter(state=JobState.FAILED).update(**reset_fields())
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.budgets import confirming
+from dpportal.budgets import confirming, ledger
 from dpportal.datasets import records, services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
@@ -249,6 +249,7 @@ def withdraw(stream: Stream, by: User, because: str = "") -> None:
 def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
     """When a dataset's records are erased: close its streams and delete all that holds true counts."""
     for stream in Stream.objects.select_for_update().filter(dataset=dataset):
+        _cancel_opening(stream)
         if _active_jobs(stream):
             raise DatasetError(
                 _("A stream of this dataset is in work. Wait until that has ended, then delete the records.")
@@ -257,6 +258,14 @@ def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
         vault.forget_sums(stream)
         if stream.is_closed:  # its end may not have come to the memory yet
             period_journal.forget_once_committed(stream.pk)
+
+
+def _cancel_opening(stream: Stream) -> None:
+    """One that waits, perhaps for its person's right: nothing of it was seen, though it may be paid for."""
+    waiting = stream.jobs.filter(kind=StreamJob.Kind.OPEN, state=JobState.QUEUED)
+    if stream.charge and waiting.update(state=JobState.CANCELLED, finished_at=timezone.now()):
+        Stream.objects.filter(pk=stream.pk, state=Stream.State.OPENING).update(state=Stream.State.FAILED)
+        ledger.void(stream.charge)
 
 
 def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:

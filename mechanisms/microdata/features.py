@@ -57,7 +57,8 @@ def check_choice(domain: Domain, wishes: Wishes, keep: int) -> None:
     least, columns = max(2, len(_required_columns(domain, wishes))), len(domain.shape)
     if not least <= keep <= columns:
         raise PlanError(
-            f"Keep between {least} and {columns} columns: the target and the columns of required pairs are always kept."
+            f"Keep between {least} and {columns} columns: the target and the columns of required pairs and of "
+            "dependencies are always kept."
         )
 
 
@@ -71,8 +72,8 @@ def check_criterion(criterion: str, total: int | None) -> None:
 
 
 def _required_columns(domain: Domain, wishes: Wishes) -> list[int]:
-    """The places of the target and of the columns of required pairs."""
-    names = {wishes.target, *(name for pair in wishes.required for name in pair)}
+    """The places of the target and of the columns of required pairs and of declared dependencies."""
+    names = {wishes.target, *(name for pair in (*wishes.required, *wishes.follows) for name in pair)}
     return [place for place, name in enumerate(domain.names) if name in names]
 
 

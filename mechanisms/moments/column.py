@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mechanisms.accounting import plainly
-from mechanisms.domain import Attribute, Date, Domain, Integer, Real
+from mechanisms.domain import Attribute, Date, Domain, DomainError, Integer, Real
 from mechanisms.json_types import JsonObject
 from mechanisms.protocol import PlanError
 
@@ -55,6 +55,10 @@ class MeasuredColumn:
                 f"{name}: its bounds are {self.steps:,} steps apart; at most {MAX_STEPS:,} can be measured. Choose a "
                 f"step of at least {needed:.2g}."
             )
+        try:
+            self.reading  # noqa: B018 its declaration may be refused, as of steps that no two numbers tell apart
+        except DomainError as refusal:
+            return str(refusal)
         return ""
 
     @property

@@ -10,6 +10,7 @@ import pytest
 from django.conf import settings
 from django.core import mail
 from django.core.exceptions import ImproperlyConfigured
+from django.core.mail import BadHeaderError
 from django.db import connection
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
@@ -214,10 +215,11 @@ def test_a_mail_server_that_hangs_holds_up_no_worker(known, messages, settings, 
     assert messages == []
 
 
-def test_one_address_that_is_refused_keeps_no_other_waiting(known, monkeypatch):
+@pytest.mark.parametrize("fault", [SMTPRecipientsRefused({}), BadHeaderError("A line break.")])
+def test_one_address_that_is_refused_keeps_no_other_waiting(known, monkeypatch, fault):
     def refused(message) -> None:
         if message.to == ["n0@example.org"]:
-            raise SMTPRecipientsRefused({})
+            raise fault
         mail.outbox.append(message)
 
     monkeypatch.setattr("django.core.mail.EmailMessage.send", refused)

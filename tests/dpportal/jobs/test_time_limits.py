@@ -28,6 +28,13 @@ def test_a_task_in_time_is_not_disturbed_afterwards():
     assert threading.active_count() <= before
 
 
+def test_a_block_within_leaves_the_rest_of_its_time_to_the_one_around_it():
+    with pytest.raises(SoftTimeLimitExceeded), limited(0.2, 60):
+        with limited(60, 60):
+            pass
+        time.sleep(30)
+
+
 @pytest.mark.slow
 def test_a_task_that_does_not_listen_is_killed_with_its_process():
     deaf = (

@@ -13,6 +13,7 @@ from dpportal.accounts.models import Role, User
 from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.charge_journal import Charge
 from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets import services as dataset_services
 from dpportal.jobs import claims
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.platform import journal
@@ -21,7 +22,7 @@ from dpportal.releases import execution, services
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.services import ReleaseError
 from dpportal.streams import job_execution, services as stream_services
-from dpportal.streams.models import Stream
+from dpportal.streams.models import Stream, StreamJob
 from dpportal.streams.services import StreamError
 from tests.dpportal.streams import building
 
@@ -97,9 +98,10 @@ def test_is_heard_after_the_end_by_a_memory_that_took_no_file_then(requested, sl
     assert measured(requested)[0] == Release.State.READY
 
 
-def test_a_stream_that_is_paid_for_waits_for_the_right_to_open_it(dataset, monkeypatch):
+@pytest.fixture
+def paid(dataset, monkeypatch) -> Stream:
+    """A stream whose worker died after its charge was remembered; its person lost the right to open it meanwhile."""
     stream = building.requested_stream(dataset)
-    job = stream.jobs.get()
 
     def killed(entry: LedgerEntry, outcome: Any = None) -> Any:
         charges.settle(entry, outcome or {})
@@ -107,13 +109,44 @@ def test_a_stream_that_is_paid_for_waits_for_the_right_to_open_it(dataset, monke
 
     with monkeypatch.context() as dying:
         dying.setattr(ledger, "spend", killed)
-        job_execution.STREAM_JOBS.run(job.pk)
+        job_execution.STREAM_JOBS.run(stream.jobs.get().pk)
+    User.objects.filter(pk=dataset.owner_id).update(role=Role.ANALYST)
+    job_execution.STREAM_JOBS.run(stream.jobs.get().pk)
+    return stream
+
+
+def test_a_stream_that_is_paid_for_waits_for_the_right_to_open_it(dataset, paid):
+    stream, job = paid, paid.jobs.get()
     people = User.objects.filter(pk=dataset.owner_id)
-    people.update(role=Role.ANALYST)
-    job_execution.STREAM_JOBS.run(job.pk)
-    job.refresh_from_db()
     assert job.state == JobState.QUEUED
     people.update(role=Role.CURATOR)
+    job_execution.STREAM_JOBS.run(job.pk)
+    stream.refresh_from_db()
+    assert (stream.state, stream.charge.state) == (Stream.State.OPEN, LedgerEntry.State.SPENT)
+
+
+def test_records_can_be_erased_while_a_stream_waits_for_the_right_to_open_it(dataset, paid):
+    User.objects.filter(pk=dataset.owner_id).update(role=Role.CURATOR)
+    dataset_services.erase(dataset, dataset.owner)
+    paid.refresh_from_db()
+    assert (paid.state, paid.charge.state) == (Stream.State.FAILED, LedgerEntry.State.SPENT)
+    assert paid.jobs.get().state == JobState.CANCELLED
+
+
+def test_a_stream_that_is_paid_for_after_its_end_is_opened(dataset, monkeypatch):
+    """The memory took no file when the job was given up; a worker that slept created it afterwards."""
+    stream = building.requested_stream(dataset)
+    job = stream.jobs.get()
+
+    def fault(*_: object, **__: object) -> Any:
+        raise MemoryFaultError
+
+    with monkeypatch.context() as full:
+        full.setattr(charges, "settle", fault)
+        claim = claims.claim(StreamJob, job.pk)
+        job_execution.STREAM_JOBS.close(job, claim, "It was tried three times.")
+    charges.settle(stream.charge, {})
+    job_execution.void_left()
     job_execution.STREAM_JOBS.run(job.pk)
     stream.refresh_from_db()
     assert (stream.state, stream.charge.state) == (Stream.State.OPEN, LedgerEntry.State.SPENT)

@@ -15,6 +15,7 @@ from mechanisms.microdata import mixture
 from mechanisms.microdata.coarsening import group
 from mechanisms.microdata.codes import CODES, PARTNERS, likeliest
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.noise import Noise
@@ -161,3 +162,20 @@ def test_what_cannot_be_kept_is_refused(wishes, refusal):
 def test_other_methods_say_that_they_do_not_keep_it(method):
     with pytest.raises(PlanError, match="Choose latent classes"):
         method.plan(SMALL, DECLARED, loss("1"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["late", "hour"])
+def test_whichever_columns_are_kept_a_declared_dependency_is(target):
+    """Else the column of codes would ask for a part of the loss that no plan has, and fail by what was chosen."""
+    columns = (codes("plane", 150), codes("carrier", 4), codes("late", 3), codes("hour", 3), codes("day", 2))
+    domain, method = Domain(columns), microdata("latent-classes")
+    plan = method.plan(
+        domain, Wishes(target=target, follows=DECLARED.follows), loss("0.1"), choice=ColumnChoice(4)
+    )
+    random = np.random.default_rng(2)
+    rows = np.column_stack([random.integers(0, column.size, 900) for column in columns])
+    for _ in range(6):
+        measurement = method.measure(plan, counted(plan, rows), Noise())
+        kept = [columns[place].name for place in method.reconstruct(plan, measurement).columns]
+        assert len(kept) == 4 and {"plane", "carrier", target} <= {*kept}

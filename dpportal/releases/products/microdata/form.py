@@ -53,7 +53,7 @@ class ColumnsForm(ChoiceForm):
         min_value=FEWEST_COLUMNS,
         max_value=MOST_COLUMNS,
         help_text=gettext_lazy(
-            "Those that tell most about the target, chosen privately for a tenth of the cost. Left empty, all."
+            "Those that tell most about the target, chosen privately for at most a tenth of the cost. Left empty, all."
         ),
     )
     criterion = forms.ChoiceField(
