@@ -114,6 +114,15 @@ def out_of_time(seconds: float) -> UploadFault:
     )
 
 
+def not_utf8() -> UploadFault:
+    """A dictionary of texts that Arrow gives to nobody."""
+    return UploadFault(
+        "encoding",
+        "A column of categories in this Parquet file holds text that is not UTF-8. Store that column as text in UTF-8, "
+        "or leave it out, and upload the new file.",
+    )
+
+
 def damaged(kind: str = "") -> UploadFault:
     """A file without its end. kind: its format."""
     return UploadFault(

@@ -80,11 +80,6 @@ class _Numeric(_Bounded):
         singles = {"single_values": list(self.single_values)} if self.single_values else {}
         return {**super().to_json(), **singles}
 
-    def _require_few(self, bins: int) -> None:
-        """Where single values part some, all are listed."""
-        listed = bins <= MAX_LISTED_BINS or not self.single_values
-        self._require(listed, f"beside values of their own declare at most {MAX_LISTED_BINS:,} bins.")
-
     def _check_edges(self, edges: Sequence[float]) -> None:
         if not edges:
             return
@@ -114,7 +109,6 @@ class Integer(_Numeric):
         self._require(within, f"whole numbers must lie within ±{MAX_INTEGER:,}.")
         self._require(self.width >= 1, "the bin width must be at least 1.")
         super().__post_init__()
-        self._require_few(len(self._bin_starts) if self._parted else 0)
         self._check_edges(self.edges)
 
     @property
@@ -174,7 +168,8 @@ class Real(_Numeric):
         self._require(self.lower != self.upper, "the upper bound must be above the lower bound.")
         super().__post_init__()
         self._require(self.bins >= 1, "declare at least 1 bin.")
-        self._require_few(self.bins)
+        listed = self.bins <= MAX_LISTED_BINS or not self.single_values
+        self._require(listed, f"beside values of their own declare at most {MAX_LISTED_BINS:,} bins.")
         self._check_edges(self.edges)
         # Neighbouring doubles are farthest apart at the larger bound; edges two of them apart stay apart when rounded.
         spacing = math.ulp(max(abs(self.lower), abs(self.upper)))

@@ -12,7 +12,7 @@ import pyarrow.types as pt
 
 from dpportal.tables.engines.duckdb.session import connect
 from dpportal.tables.facts import Oddities, TableFacts, checked_names
-from dpportal.tables.faults import UploadFault, damaged, unfolds_too_far
+from dpportal.tables.faults import UploadFault, damaged, not_utf8, unfolds_too_far
 from dpportal.tables.formats.number_fields import is_number, number_fields
 from dpportal.tables.formats.parquet_text import as_text, clean_texts, is_text, text_bytes, text_lengths
 from dpportal.tables.formats.reader import Format, Reading
@@ -62,6 +62,8 @@ def convert_batches(known: Format, reading: Reading, opened: Callable[[], Batche
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         if getattr(error, "errno", None):  # the disk's trouble, not the file's
             raise
+        if "Invalid UTF8" in str(error):
+            raise not_utf8() from None
         raise damaged(known.titles[0]) from None
     options = proposed_options(written.first, reading.options)
     columns = proposed_columns(writer.names, written.first, options)

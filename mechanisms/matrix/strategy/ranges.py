@@ -28,6 +28,9 @@ class SolvedRows(RangeRows):
     def _of_ranges(self, start: np.ndarray, stop: np.ndarray) -> Floats:
         """The variance of the answer to each range start..stop-1 for noise of variance 1."""
 
+    def trace(self, factor: Factor) -> float:
+        return float(self.variances(factor).sum())
+
     def variances(self, factor: Factor) -> np.ndarray:
         spans = factor.spans()
         return by_solving(self, factor) if spans is None else self._of_ranges(*spans.T)

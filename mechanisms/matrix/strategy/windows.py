@@ -58,6 +58,9 @@ class WindowRows(RangeRows):
         left: np.ndarray = x - unseen[places]
         return left
 
+    def trace(self, factor: Factor) -> float:
+        return float(self.variances(factor).sum())
+
     def variances(self, factor: Factor) -> np.ndarray:
         return np.ones(self.rows) if factor == self._factor else by_solving(self, factor)
 
