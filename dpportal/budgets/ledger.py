@@ -249,9 +249,10 @@ def outcome_of(entry: LedgerEntry) -> Mapping[str, str] | None:
 
 
 def require_complete(dataset: Dataset) -> None:
-    """Raises BudgetOnHoldError unless ledger and memory have the same charges."""
+    """Raises BudgetOnHoldError unless ledger and memory have the same charges, of what binds the dataset, too."""
     try:
-        charge_journal.require_complete(dataset)
+        for each in dataset.bound_together:
+            charge_journal.require_complete(each)
     except (RestoredError, MemoryFaultError) as fault:
         raise BudgetOnHoldError(str(fault)) from None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from itertools import chain
 
 from django.conf import settings
 from django.db import models
@@ -196,9 +195,15 @@ class Dataset(models.Model):
         It is the same number in every copy of the table that its owner knows of, and nearly in a table of theirs of
         the same people.
         """
+        return any(
+            b.is_used and b.protection.hides_total for d in self.bound_together for b in d.budgets.all()
+        )
+
+    @property
+    def bound_together(self) -> list[Dataset]:
+        """It, its copies, and its owner's datasets of nearly the same people: what one promises binds the others."""
         alike = self.same_people.filter(owner=self.owner_id).prefetch_related("budgets")
-        datasets = chain([self], self.copies, alike)
-        return any(b.is_used and b.protection.hides_total for d in datasets for b in d.budgets.all())
+        return [self, *self.copies, *alike]
 
     @property
     def copies(self) -> Datasets:

@@ -34,11 +34,12 @@ def limited(soft: float, hard: float) -> Iterator[None]:
     try:
         yield
     finally:
-        # Of a block around this one the rest of its time; 0 is without end.
-        left = max(SHORTEST_SECONDS, outer - (time.monotonic() - begun)) if outer else 0
-        signal.setitimer(signal.ITIMER_REAL, left)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         killer.cancel()
         signal.signal(signal.SIGALRM, before)
+        if outer:  # the rest of the time of a block around this one
+            left = max(SHORTEST_SECONDS, outer - (time.monotonic() - begun))
+            signal.setitimer(signal.ITIMER_REAL, left)
 
 
 def _interrupt(*_: object) -> None:

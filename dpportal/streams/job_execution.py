@@ -193,10 +193,12 @@ def void_left() -> None:
     for stream in failed.select_related("charge__dataset"):
         assert stream.charge is not None
         with transaction.atomic():
-            if not ledger.void(stream.charge):
-                Stream.objects.filter(pk=stream.pk).update(state=Stream.State.OPENING)
-                openings = StreamJob.objects.filter(stream=stream, kind=StreamJob.Kind.OPEN)
-                openings.filter(state=JobState.FAILED).update(**reset_fields())
+            if not ledger.void(stream.charge) and stream.charge.dataset.takes_streams:
+                given_up = StreamJob.objects.filter(
+                    stream=stream, kind=StreamJob.Kind.OPEN, state=JobState.FAILED
+                )
+                if given_up.update(**reset_fields()):
+                    Stream.objects.filter(pk=stream.pk).update(state=Stream.State.OPENING)
 
 
 @contextmanager

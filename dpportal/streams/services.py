@@ -263,9 +263,16 @@ def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
 def _cancel_opening(stream: Stream) -> None:
     """One that waits, perhaps for its person's right: nothing of it was seen, though it may be paid for."""
     waiting = stream.jobs.filter(kind=StreamJob.Kind.OPEN, state=JobState.QUEUED)
-    if stream.charge and waiting.update(state=JobState.CANCELLED, finished_at=timezone.now()):
+    charge = stream.charge
+    if charge and waiting.update(state=JobState.CANCELLED, finished_at=timezone.now()):
         Stream.objects.filter(pk=stream.pk, state=Stream.State.OPENING).update(state=Stream.State.FAILED)
-        ledger.void(stream.charge)
+
+        def void() -> (
+            None
+        ):  # not before it is sure that the records are erased; where it fails, the sweep does it
+            ledger.void(charge)
+
+        transaction.on_commit(void, robust=True)
 
 
 def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:

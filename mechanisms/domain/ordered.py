@@ -178,7 +178,7 @@ class Real(_Numeric):
 
     @property
     def regular_size(self) -> int:
-        return len(self.all_edges) - 1 if self.edges or self.single_values else self.bins
+        return self._bin_count + len(self._parted)
 
     @cached_property
     def _bin_edges(self) -> tuple[float, ...]:
@@ -204,18 +204,56 @@ class Real(_Numeric):
 
     def _equal_edge(self, place: int) -> float:
         """The exact decimal of the typed bounds, rounded once: 23 steps of 0.1 above 4.0 are 6.3, as a file says it."""
-        lower, upper = Fraction(repr(self.lower)), Fraction(repr(self.upper))
+        lower, upper = self._typed_bounds
         return float(lower + (upper - lower) * place / self.bins)
 
+    @cached_property
+    def _typed_bounds(self) -> tuple[Fraction, Fraction]:
+        return Fraction(repr(self.lower)), Fraction(repr(self.upper))
+
+    def _bin_edge(self, place: int) -> float:
+        return self.edges[place] if self.edges else self._equal_edge(place)
+
+    @cached_property
+    def _parted(self) -> tuple[float, ...]:
+        """Where single values begin a cell that is not a bin's beginning, or the rest of their bin does."""
+        ends = {edge for value in self.single_values for edge in (value, math.nextafter(value, math.inf))}
+        return tuple(sorted(edge for edge in ends if edge <= self.upper and not self._begins_bin(edge)))
+
+    def _begins_bin(self, number: float) -> bool:
+        place = self._bins_below(number)
+        return place < self._bin_count and self._bin_edge(place) == number
+
+    def _bins_below(self, number: float) -> int:
+        """How many bins begin below it."""
+        return bisect_left(range(self._bin_count), number, key=self._bin_edge)
+
+    @property
+    def _bin_count(self) -> int:
+        return len(self.edges) - 1 if self.edges else self.bins
+
+    @cached_property
+    def _parted_cells(self) -> tuple[int, ...]:
+        """The cells that begin so, rising."""
+        return tuple(self._bins_below(edge) + place for place, edge in enumerate(self._parted))
+
+    def _edge(self, place: int) -> float:
+        """One of `all_edges`: of many bins no list is made while a page waits."""
+        if place == self.regular_size:
+            return self.upper
+        before = bisect_left(self._parted_cells, place)
+        is_parted = place in self._parted_cells[before : before + 1]
+        return self._parted[before] if is_parted else self._bin_edge(place - before)
+
     def start(self, cell: int) -> float:
-        return self.all_edges[cell]
+        return self._edge(cell)
 
     def bounds(self, cell: int) -> tuple[float, float]:
         """Lower and upper edge of a cell, the same of a single value; the cell above that begins beyond the edge."""
         if cell in self.single_cells:
-            return self.all_edges[cell], self.all_edges[cell]
+            return self._edge(cell), self._edge(cell)
         lower = cell - 1 if cell - 1 in self.single_cells else cell
-        return self.all_edges[lower], self.all_edges[cell + 1]
+        return self._edge(lower), self._edge(cell + 1)
 
     def regular_labels(self) -> list[str]:
         written = self._written_edges()

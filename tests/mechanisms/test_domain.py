@@ -240,3 +240,22 @@ def _real(**fields: object) -> Real:
 def test_what_cannot_be_a_domain_is_refused(make: object, message: str) -> None:
     with pytest.raises(DomainError, match=message):
         make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("edges", [(), (0.0, 0.25, 0.5, 3.0)])
+@pytest.mark.parametrize(
+    "singles", [(), (0.0,), (0.25, 0.5), (0.1, 3.0), (0.0, math.nextafter(0.25, 1), 2.999)]
+)
+def test_edges_of_decimals_are_found_without_listing_them(
+    edges: tuple[float, ...], singles: tuple[float, ...]
+) -> None:
+    """Each as the one list has it, by which all engines count."""
+    column = Real("x", lower=0.0, upper=3.0, bins=12, edges=edges, single_values=singles)
+    found = [column.start(cell) for cell in range(column.regular_size)]
+    assert tuple(found) == column.all_edges[:-1] and len(found) == column.regular_size
+
+
+def test_of_a_million_decimals_none_is_listed_for_one() -> None:
+    column = Real("x", lower=0.0, upper=3.0, bins=10**6, single_values=(0.0, 1.5))
+    assert column.regular_size == 10**6 + 2 and column.bounds(10**6) == pytest.approx((2.999994, 2.999997))
+    assert "all_edges" not in vars(column) and "_bin_edges" not in vars(column)

@@ -14,6 +14,7 @@ from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.charge_journal import Charge
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as dataset_services
+from dpportal.datasets.models import Dataset
 from dpportal.jobs import claims
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.platform import journal
@@ -125,9 +126,12 @@ def test_a_stream_that_is_paid_for_waits_for_the_right_to_open_it(dataset, paid)
     assert (stream.state, stream.charge.state) == (Stream.State.OPEN, LedgerEntry.State.SPENT)
 
 
-def test_records_can_be_erased_while_a_stream_waits_for_the_right_to_open_it(dataset, paid):
+def test_records_can_be_erased_while_a_stream_waits_for_the_right_to_open_it(
+    dataset, paid, django_capture_on_commit_callbacks
+):
     User.objects.filter(pk=dataset.owner_id).update(role=Role.CURATOR)
-    dataset_services.erase(dataset, dataset.owner)
+    with django_capture_on_commit_callbacks(execute=True):
+        dataset_services.erase(dataset, dataset.owner)
     paid.refresh_from_db()
     assert (paid.state, paid.charge.state) == (Stream.State.FAILED, LedgerEntry.State.SPENT)
     assert paid.jobs.get().state == JobState.CANCELLED
@@ -165,6 +169,17 @@ def test_nothing_is_made_public_while_a_charge_is_missing(ready, curator):
         services.publish(ready, curator)
     ready.refresh_from_db()
     assert not ready.is_public
+
+
+def test_nothing_is_made_public_of_a_copy_while_a_charge_is_missing(ready, curator, dataset):
+    """What was promised of one table binds its copies: whether the total is private is not known yet."""
+    copy = Dataset.objects.create(
+        owner=dataset.owner, name="copy", columns=[], duplicate_of=dataset, state=Dataset.State.STORED
+    )
+    charge = replace(Charge.of(ready.charge, {}), key=uuid4().hex)
+    assert journal.create(f"charges/{copy.pk}/{charge.key}", asdict(charge))
+    with pytest.raises(ReleaseError, match="administrator"):
+        services.publish(ready, curator)
 
 
 def test_no_running_count_is_made_public_while_a_charge_is_missing(dataset, curator):

@@ -254,7 +254,10 @@ def _words(domain: Domain, picks: Picks) -> list[tuple[str, str]]:
 
 def _named(attribute: Attribute, places: Integers) -> str:
     regular = places[places < attribute.regular_size]
-    if not attribute.ordered or len(regular) <= 2:
+    if not attribute.ordered:
+        labels = attribute.labels()
+        return ", ".join(labels[place] for place in places)
+    if len(regular) <= 2:
         return ", ".join(_label(attribute, int(place)) for place in places)
     ends = {"first": _label(attribute, int(regular[0])), "last": _label(attribute, int(regular[-1]))}
     rest = f", {MISSING_LABEL}" if len(regular) < len(places) else ""
@@ -262,11 +265,9 @@ def _named(attribute: Attribute, places: Integers) -> str:
 
 
 def _label(attribute: Attribute, place: int) -> str:
-    """What a cell is called. Of a column of very many cells they are not all written out."""
-    if (
-        attribute.size > LISTED
-        and isinstance(attribute, Integer | Real | Date)
-        and place < attribute.regular_size
-    ):
+    """What a cell of an ordered column is called. Of very many cells they are not all written out."""
+    if place >= attribute.regular_size:
+        return MISSING_LABEL
+    if attribute.size > LISTED and isinstance(attribute, Integer | Real | Date):
         return "–".join(dict.fromkeys(map(str, attribute.bounds(place))))
     return attribute.labels()[place]
