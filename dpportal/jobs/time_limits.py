@@ -26,7 +26,7 @@ def limited(soft: float, hard: float) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before, begun = signal.signal(signal.SIGALRM, _interrupt), time.monotonic()
+    before, begun = signal.signal(signal.SIGALRM, _interrupt), time.perf_counter()
     killer = threading.Timer(hard, os.kill, (os.getpid(), signal.SIGKILL))
     killer.daemon = True
     killer.start()
@@ -38,7 +38,7 @@ def limited(soft: float, hard: float) -> Iterator[None]:
         killer.cancel()
         signal.signal(signal.SIGALRM, before)
         if outer:  # the rest of the time of a block around this one
-            left = max(SHORTEST_SECONDS, outer - (time.monotonic() - begun))
+            left = max(SHORTEST_SECONDS, outer - (time.perf_counter() - begun))
             signal.setitimer(signal.ITIMER_REAL, left)
 
 
