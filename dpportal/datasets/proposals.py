@@ -85,8 +85,6 @@ def common_values(attribute: Attribute | None) -> list[str]:
 
 
 def _shares_cell(attribute: Integer | Real, value: float) -> bool:
-    if isinstance(attribute, Real) and attribute.is_even:
-        return True  # a bin of decimals holds more than one, and of many no list is made
     cell = max(0, bisect_right(range(attribute.regular_size), value, key=attribute.start) - 1)
     low, high = attribute.bounds(cell)
     return low < high

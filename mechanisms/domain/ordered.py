@@ -70,6 +70,20 @@ class _Numeric(_Bounded):
         rising = not any(a >= b for a, b in pairwise(values))
         self._require(rising, "give each value of its own once, in rising order.")
 
+    def _next(self, value: Any) -> Any:
+        """The least number above a value."""
+        raise TypeError("a column of numbers is always one of its kinds")
+
+    def _begins_bin(self, number: Any) -> bool:
+        """Whether a bin begins there."""
+        raise TypeError("a column of numbers is always one of its kinds")
+
+    @cached_property
+    def _parted(self) -> tuple[Any, ...]:
+        """Where single values begin a cell that is not a bin's beginning, or the rest of their bin does."""
+        ends = {end for value in self.single_values for end in (value, self._next(value))}
+        return tuple(sorted(end for end in ends if end <= self.upper and not self._begins_bin(end)))
+
     @cached_property
     def single_cells(self) -> tuple[int, ...]:
         """The cells of single values, in order."""
@@ -120,11 +134,11 @@ class Integer(_Numeric):
         """The first whole number of each bin, as if no value were single."""
         return self.edges[:-1] or range(self.lower, self.upper + 1, self.width)
 
-    @cached_property
-    def _parted(self) -> tuple[int, ...]:
-        """Where single values begin a cell that is not a bin's beginning, or the rest of their bin does."""
-        ends = {start for value in self.single_values for start in (value, value + 1) if start <= self.upper}
-        return tuple(sorted(start for start in ends if start not in self._bin_starts))
+    def _next(self, value: int) -> int:
+        return value + 1
+
+    def _begins_bin(self, number: int) -> bool:
+        return number in self._bin_starts
 
     @cached_property
     def starts(self) -> Sequence[int]:
@@ -191,11 +205,9 @@ class Real(_Numeric):
 
         The cell above a single value begins at the next double; a single upper bound stands twice, the last cell alone.
         """
-        if not self.single_values:
+        if not self._parted:
             return self._bin_edges
-        apart = {edge for value in self.single_values for edge in (value, math.nextafter(value, math.inf))}
-        least = {*self._bin_edges[:-1], *(edge for edge in apart if edge <= self.upper)}
-        return (*sorted(least), self.upper)
+        return (*sorted((*self._bin_edges[:-1], *self._parted)), self.upper)
 
     @property
     def is_even(self) -> bool:
@@ -214,11 +226,8 @@ class Real(_Numeric):
     def _bin_edge(self, place: int) -> float:
         return self.edges[place] if self.edges else self._equal_edge(place)
 
-    @cached_property
-    def _parted(self) -> tuple[float, ...]:
-        """Where single values begin a cell that is not a bin's beginning, or the rest of their bin does."""
-        ends = {edge for value in self.single_values for edge in (value, math.nextafter(value, math.inf))}
-        return tuple(sorted(edge for edge in ends if edge <= self.upper and not self._begins_bin(edge)))
+    def _next(self, value: float) -> float:
+        return math.nextafter(value, math.inf)
 
     def _begins_bin(self, number: float) -> bool:
         place = self._bins_below(number)

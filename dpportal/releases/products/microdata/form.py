@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
@@ -21,9 +22,20 @@ from mechanisms.microdata.mechanism import (
 )
 from mechanisms.protocol import PlanError
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 MAX_TEXT = 20_000
 # As they are typed: nothing else is a weight, nor has to be read as a number.
 WEIGHTS = {str(weight): weight for weight in range(1, HEAVIEST + 1)}
+
+
+def _lines_field(label: StrOrPromise, example: str, help_text: StrOrPromise) -> forms.CharField:
+    """A wish a line."""
+    widget = forms.Textarea(attrs={"rows": 2, "placeholder": example})
+    return forms.CharField(
+        label=label, required=False, max_length=MAX_TEXT, widget=widget, help_text=help_text
+    )
 
 
 class ColumnsForm(ChoiceForm):
@@ -67,39 +79,31 @@ class ColumnsForm(ChoiceForm):
             "Where columns are chosen. Distances need less budget; information is the textbook's way."
         ),
     )
-    weights = forms.CharField(
-        label=gettext_lazy("Weights of columns and pairs"),
-        required=False,
-        max_length=MAX_TEXT,
-        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "age, 3"}),
-        help_text=gettext_lazy(
+    weights = _lines_field(
+        gettext_lazy("Weights of columns and pairs"),
+        "age, 3",
+        gettext_lazy(
             "A line for each: a column, or two, and a whole number from 1 to 10, with commas between. A pair without "
             "its own has the larger one of its columns."
         ),
     )
-    required_pairs = forms.CharField(
-        label=gettext_lazy("Pairs that must be measured"),
-        required=False,
-        max_length=MAX_TEXT,
-        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "age, income"}),
-        help_text=gettext_lazy("A line for each: two columns with a comma between."),
+    required_pairs = _lines_field(
+        gettext_lazy("Pairs that must be measured"),
+        "age, income",
+        gettext_lazy("A line for each: two columns with a comma between."),
     )
-    zeros = forms.CharField(
-        label=gettext_lazy("Values that cannot occur together"),
-        required=False,
-        max_length=MAX_TEXT,
-        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "sex, male, pregnant, true"}),
-        help_text=gettext_lazy(
+    zeros = _lines_field(
+        gettext_lazy("Values that cannot occur together"),
+        "sex, male, pregnant, true",
+        gettext_lazy(
             "From public knowledge, not from the data. A line for each: column, value, column, value. No row will hold "
             "them."
         ),
     )
-    follows = forms.CharField(
-        label=gettext_lazy("Columns that follow from another"),
-        required=False,
-        max_length=MAX_TEXT,
-        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "plane, carrier"}),
-        help_text=gettext_lazy(
+    follows = _lines_field(
+        gettext_lazy("Columns that follow from another"),
+        "plane, carrier",
+        gettext_lazy(
             "From public knowledge. A line for each: a column of categories, and one that has the same value wherever "
             "the first has. Which value that is, is measured. By latent classes alone."
         ),
