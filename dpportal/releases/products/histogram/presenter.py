@@ -51,18 +51,14 @@ class HistogramPresenter(Presenter[Plan, Result]):
         return raw if few and not registry.mechanism(plan.mechanism).is_linear else None
 
     def explore(self, release: Release, plan: Plan, question: QueryDict) -> Json:
-        measured_by = registry.mechanism(plan.mechanism).measured_by
-
         def answer(picks: Picks) -> CellSum:
-            with stored_estimates.measured(release) as values:
-                method, inner, own = measured_by(plan, values)
-                if method.is_linear:
-                    return method.cell_sum(inner, own, picks)
+            if (total := _measured_sum(release, plan, picks)) is not None:
+                return total
             with stored_estimates.estimates(release) as values:
-                return method.cell_sum(inner, values, picks)
+                return registry.mechanism(plan.mechanism).cell_sum(plan, values, picks)
 
         with stored_estimates.measured(release) as values:
-            measured = measured_by(plan, values)[0]
+            measured, *_inner = registry.mechanism(plan.mechanism).measured_by(plan, values)
         is_estimated = measured.is_linear and not measured.is_plain
         limit = explorer.MAX_ESTIMATED_CELLS if is_estimated else explorer.MAX_CELLS
         if refusal := explorer.refusal(plan.domain.size, limit):
@@ -77,7 +73,11 @@ def _everyone(reconstructed: ReconstructedRelease[Plan, Result]) -> CellSum | No
     plan = reconstructed.plan
     if plan.domain.size > MAX_TOTALLED:
         return None
-    with stored_estimates.measured(reconstructed.release) as values:
+    return _measured_sum(reconstructed.release, plan, [np.arange(cells) for cells in plan.domain.shape])
+
+
+def _measured_sum(release: Release, plan: Plan, picks: Picks) -> CellSum | None:
+    """With a margin, by the method that measured; None where that takes estimates, which have none."""
+    with stored_estimates.measured(release) as values:
         method, inner, own = registry.mechanism(plan.mechanism).measured_by(plan, values)
-        every = [np.arange(cells) for cells in plan.domain.shape]
-        return method.cell_sum(inner, own, every) if method.is_linear else None
+        return method.cell_sum(inner, own, picks) if method.is_linear else None
