@@ -17,9 +17,16 @@ class PortalConfig(AppConfig):
         # The last room's tables are there when all are.
         last = apps.get_app_config("streams")
         post_migrate.connect(_begin_memory, sender=last, dispatch_uid="a database goes with a memory")
+        post_migrate.connect(_begin_history, sender=last, dispatch_uid="what was written is in the history")
 
 
 def _begin_memory(**_: object) -> None:
     from dpportal.operations import restore_check
 
     restore_check.begin()
+
+
+def _begin_history(**_: object) -> None:
+    from dpportal.history import chain
+
+    chain.begin()

@@ -19,6 +19,7 @@ from dpportal.platform.data_folder import prepare
 from dpportal.platform.environment import networks, one_of, origin, positive_integer
 from dpportal.platform.keys import Keyring, former_secrets, secret
 from dpportal.platform.mail import MailServer
+from dpportal.platform.signing import SigningKeys
 
 # What is imported lives to the end. Searches for garbage went through all of it again and again, two fifths of a start;
 # once the last room is ready (`catalogue/apps.py`) there are some again, without what was imported.
@@ -32,6 +33,9 @@ FINGERPRINT_KEY = secret("fingerprint_key", DATA_DIR)
 # Seals the secret state of streams, and the memory. Without it an open stream cannot be continued: keep a copy of it
 # apart. What former keys sealed still opens, until `manage.py reseal` has sealed it anew.
 STREAM_KEYS = Keyring(secret("stream_key", DATA_DIR), *former_secrets("stream_key", DATA_DIR))
+# Signs checkpoints of the history. What former keys signed stays good.
+SIGNING_KEYS = SigningKeys(secret("signing_key", DATA_DIR), *former_secrets("signing_key", DATA_DIR))
+CHECKPOINTS_DIR = Path(os.environ.get("DPPORTAL_CHECKPOINTS", DATA_DIR / "checkpoints")).resolve()
 # What the portal remembers outside its database, by which it recognises one that was restored from an older copy.
 MEMORY_DIR = Path(os.environ.get("DPPORTAL_MEMORY", DATA_DIR / "memory")).resolve()
 # Files with the passwords of connections, each named as its connection says.
@@ -52,6 +56,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_htmx",
     "dpportal",
+    "dpportal.history",
     "dpportal.jobs",
     "axes",
     "dpportal.tables.connections",

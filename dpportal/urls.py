@@ -5,7 +5,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
 from dpportal.catalogue.views import catalogue
-from dpportal.operations import admin_home, health, metrics
+from dpportal.operations import admin_home, health, history_pages, metrics
 from dpportal.operations.home import home
 from dpportal.publications.search_progress import awaited
 from dpportal.serving.security_txt import security_txt
@@ -31,6 +31,8 @@ urlpatterns = [
     path("metrics", metrics.metrics, name="metrics"),
     path("health/portal/", health.page, name="health_page"),
     path("health/portal/restored/<uuid:dataset_id>/", health.enter_missing, name="enter_missing"),
+    path("health/portal/checkpoint/", history_pages.checkpoint, name="checkpoint"),
+    path(".well-known/dpportal-keys.json", history_pages.signing_keys, name="signing_keys"),
     path(".well-known/security.txt", security_txt, name="security_txt"),
     *(
         path(

@@ -5,8 +5,11 @@ class AccountsConfig(AppConfig):
     name = "dpportal.accounts"
 
     def ready(self) -> None:
-        from dpportal.accounts import known_browsers, sessions, sign_ins
+        from dpportal.accounts import audit, known_browsers, sessions, sign_ins, triggers
+        from dpportal.history import chain
 
         sign_ins.connect()
         known_browsers.connect()
         sessions.connect()
+        triggers.GUARD.connect(self)
+        chain.declare(audit.LINE)

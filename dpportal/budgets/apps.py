@@ -1,5 +1,4 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate, pre_migrate
 
 
 class BudgetsConfig(AppConfig):
@@ -8,9 +7,11 @@ class BudgetsConfig(AppConfig):
     def ready(self) -> None:
         from dpportal.accounts import bell
         from dpportal.budgets import charge_journal, requests, triggers
+        from dpportal.budgets.ledger_lines import LINE, SETTLED
+        from dpportal.history import chain
         from dpportal.jobs import readiness
 
         bell.add(requests.news)
         readiness.checks.append(charge_journal.obstacle)
-        pre_migrate.connect(triggers.make_way, sender=self)
-        post_migrate.connect(triggers.install, sender=self)
+        triggers.GUARD.connect(self)
+        chain.declare(LINE, SETTLED)

@@ -22,6 +22,7 @@ from dpportal.accounts.models import User
 from dpportal.budgets import charge_journal, refusals
 from dpportal.budgets.amounts import plain, stored
 from dpportal.budgets.charge_journal import RestoredError
+from dpportal.budgets.ledger_lines import LINE, SETTLED
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
 from dpportal.budgets.requests import answer_by_grant, answered_text
 from dpportal.budgets.writing import writing
@@ -30,6 +31,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.services import lock_dataset
+from dpportal.history import chain
 from dpportal.platform.journal import MemoryFaultError
 from mechanisms.accounting import Definition
 
@@ -313,7 +315,10 @@ def moves_delta(budget: Budget, exponent: int) -> bool:
 
 def _settle(entry: LedgerEntry, state: str) -> bool:
     with writing():
-        return LedgerEntry.objects.all()._settle(entry, state, timezone.now())
+        settled = LedgerEntry.objects.all()._settle(entry, state, timezone.now())
+    if settled:
+        chain.add(SETTLED, LedgerEntry.objects.get(pk=entry.pk))
+    return settled
 
 
 def _change(budgets: QuerySet[Budget], **changes: object) -> int:
@@ -346,7 +351,7 @@ def _append(
     budget: Budget, kind: str, state: str, amount: Decimal, booking: Booking, by: User
 ) -> LedgerEntry:
     with writing():
-        return LedgerEntry.objects.create(
+        entry = LedgerEntry.objects.create(
             dataset_id=budget.dataset_id,
             budget=budget,
             kind=kind,
@@ -357,6 +362,8 @@ def _append(
             key=booking.key,
             total_public=booking.total_public,
         )
+    chain.add(LINE, entry)
+    return entry
 
 
 def _check_positive(amount: Decimal) -> None:

@@ -19,6 +19,7 @@ from dpportal.accounts.addresses import client_address, within
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import administrator_required, current_user
 from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.history import chain
 from dpportal.jobs import broker, queues
 from dpportal.jobs.claims import Job, JobState, waiting
 from dpportal.jobs.clock import database_now
@@ -155,6 +156,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "failures": last_failures(),
         "requests": durations.requests_in_flight(),
         "floor_bytes": storage.floor(),
+        "last_link": chain.last_link(),
         "nav_section": "health",
     }
     return render(request, "health.html", context)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db import connection
 from django.utils import timezone
 
@@ -19,6 +20,7 @@ from dpportal.datasets import demo_marker, direct_upload, records
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, Fit
 from dpportal.datasets.services import ORIGINAL
+from dpportal.history import checkpoints
 from dpportal.jobs.claims import JobState
 from dpportal.jobs.runner import kinds
 from dpportal.operations import demonstration
@@ -81,9 +83,6 @@ def sweep_files() -> None:
     or a worker, is stopped on the way, nothing goes that could still be pointed to. So it is asked which jobs are in
     work before it is asked what rows point to.
     """
-    before = timezone.now() - ORPHANS_AFTER
-    in_work = _files_in_work()
-    searches_end = not strategies.STRATEGIES.jobs().filter(state=JobState.RUNNING).exists()
     SessionStore.clear_expired()
     reset_limits.forget()
     direct_upload.sweep()
@@ -91,16 +90,35 @@ def sweep_files() -> None:
     downloads.request_all()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have
-    _sweep_records(before, in_work)
-    storage.delete_orphans(downloads.FOLDER, in_work | downloads.stored_names(), before)
-    if searches_end:  # which of the files is a running search's, nothing says
-        storage.delete_orphans(strategies.FOLDER, strategies.stored_names(), before)
-    storage.delete_orphans("matrices", _named_matrices(), before)
+    for name in orphans():
+        default_storage.delete(name)
+    _write_checkpoint()
     storage.clear_scratch()
     _sweep_old(settings.SCRATCH_DIR)
     _sweep_old(settings.BROKER_DIR, beginning=".")  # messages that were half written, or half taken
     with suppress(OSError):  # a memory that is not there, or that nobody may write
         _sweep_old(settings.MEMORY_DIR / journal.PARTS)
+
+
+def _write_checkpoint() -> None:
+    """What keeps it from being written keeps nothing else of the sweep waiting."""
+    try:
+        checkpoints.write_nightly()
+    except OSError as fault:
+        log.warning("no checkpoint of the history was written: %s", fault.strerror)
+
+
+def orphans() -> Iterator[str]:
+    """Stored files that nothing committed points to, and that no job in work may still point to."""
+    before = timezone.now() - ORPHANS_AFTER
+    # Asked before rows are: what a job stores, and points to, in between is known.
+    in_work = _files_in_work()
+    searches_end = not strategies.STRATEGIES.jobs().filter(state=JobState.RUNNING).exists()
+    yield from _orphaned_records(before, in_work)
+    yield from storage.orphans(downloads.FOLDER, in_work | downloads.stored_names(), before)
+    if searches_end:  # which of the files is a running search's, nothing says
+        yield from storage.orphans(strategies.FOLDER, strategies.stored_names(), before)
+    yield from storage.orphans("matrices", _named_matrices(), before)
 
 
 def _files_in_work() -> set[str]:
@@ -120,8 +138,8 @@ def _files_in_work() -> set[str]:
     return {name for folder in folders for name in storage.names_under(folder)}
 
 
-def _sweep_records(before: datetime, known: set[str]) -> None:
-    """Delete what nothing names; nothing at all while it cannot be known what the memory names."""
+def _orphaned_records(before: datetime, known: set[str]) -> Iterator[str]:
+    """What nothing names; nothing at all while it cannot be known what the memory names."""
     try:
         known |= execution.pending_files()
     except MemoryFaultError as fault:
@@ -132,12 +150,12 @@ def _sweep_records(before: datetime, known: set[str]) -> None:
     known |= {records.fit_name(*row) for row in Fit.objects.values_list("dataset_id", "asked")}
     known |= set(Artifact.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
-    storage.delete_orphans("uploads", known, before)
-    storage.delete_orphans(
+    yield from storage.orphans("uploads", known, before)
+    yield from storage.orphans(
         "records", known, before, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)
     )
-    storage.delete_orphans("records", known, before, beginning=records.FIT)
-    storage.delete_orphans("releases", known, before, suffixes=(".npy", *UNFINISHED, *BUNDLED))
+    yield from storage.orphans("records", known, before, beginning=records.FIT)
+    yield from storage.orphans("releases", known, before, suffixes=(".npy", *UNFINISHED, *BUNDLED))
 
 
 def _named_matrices() -> set[str]:

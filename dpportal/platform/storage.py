@@ -328,14 +328,14 @@ def _fsync(path: Path) -> None:
         os.close(descriptor)
 
 
-def delete_orphans(
+def orphans(
     folder: str, known: set[str], before: datetime, suffixes: tuple[str, ...] = ("",), beginning: str = ""
-) -> None:
-    """Delete old stored files of a folder whose names match and are not `known`."""
+) -> Iterator[str]:
+    """Old stored files of a folder whose names match and are not `known`."""
     for name in names_under(folder):
         called_so = name.rpartition("/")[2].startswith(beginning) and name.endswith(suffixes)
         if name not in known and called_so and _written_before(name, before):
-            default_storage.delete(name)
+            yield name
 
 
 def delete_all(folder: str) -> None:

@@ -80,7 +80,7 @@ COUNTING = (
 # Who talks to the portal's database in SQL.
 SPEAKING_SQL = (
     "dpportal.accounts.permissions",
-    "dpportal.budgets.triggers",
+    "dpportal.platform.triggers",
     "dpportal.jobs.clock",
     "dpportal.jobs.lock_timeouts",
     TABLES,

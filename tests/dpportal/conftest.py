@@ -9,11 +9,10 @@ from django.core.cache import cache
 from django.test import TransactionTestCase
 
 from dpportal.accounts.models import Role, User
-from dpportal.budgets import triggers
 from dpportal.datasets.models import Dataset
 from dpportal.jobs import broker, readiness
 from dpportal.operations import restore_check
-from dpportal.platform import journal
+from dpportal.platform import journal, triggers
 from dpportal.releases import execution
 from dpportal.releases.models import Release
 from tests.dpportal import building
@@ -21,12 +20,13 @@ from tests.dpportal import building
 
 @pytest.fixture(scope="session", autouse=True)
 def tables_can_be_emptied() -> Iterator[None]:
-    """Tests with transactions of their own end with empty tables, which the ledger's triggers refuse; then they are
+    """Tests with transactions of their own end with empty tables, which triggers refuse; then they are
     there again."""
     empty = TransactionTestCase._fixture_teardown
 
     def teardown(case: TransactionTestCase) -> None:
-        triggers.remove("default")
+        for guard in triggers.guards.values():
+            guard.remove("default")
         empty(case)
 
     with pytest.MonkeyPatch.context() as patch:

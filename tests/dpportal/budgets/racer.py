@@ -49,13 +49,13 @@ def charged() -> str:
 
 def _alter() -> None:
     """What a migration of both tables does, with what `migrate` does before and after; SQLite makes them again."""
-    triggers.make_way("default", plan=[(Migration("0002_other", "budgets"), False)])
+    triggers.GUARD.make_way("default", plan=[(Migration("0002_other", "budgets"), False)])
     for model, name in ((Budget, "unit_column"), (LedgerEntry, "reason")):
         wider = models.CharField(max_length=400)
         wider.set_attributes_from_name(name)
         with connection.schema_editor() as editor:
             editor.alter_field(model, model._meta.get_field(name), wider)
-    triggers.install("default")
+    triggers.GUARD.install("default")
 
 
 def copies() -> str:

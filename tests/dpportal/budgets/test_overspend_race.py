@@ -48,6 +48,13 @@ def test_a_race_grants_exactly_what_there_is_and_loses_nobody(world: World) -> N
     assert world.rows(lines, dataset, "reserved") == [(reserved // STEP, reserved or None)]
 
 
+def test_lines_written_at_once_are_one_chain(world: World) -> None:
+    """The racers of the test before, and whatever else this portal wrote."""
+    [(links, last)] = world.rows("SELECT count(*), max(position) FROM history_link")
+    assert links == last >= 2 * ROOM
+    assert world.run("manage.py", "verify").startswith("All agrees")
+
+
 def test_copies_of_one_table_change_one_after_the_other(world: World) -> None:
     """Or one could publish the number of rows while the other promises that it stays hidden."""
     assert world.run("-m", "tests.dpportal.budgets.racer", "copies").strip() == "waits"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from io import BytesIO
 
 import pyarrow as pa
@@ -11,7 +10,6 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 from pyarrow import feather
 
 from dpportal.accounts.models import AuditEntry
@@ -111,7 +109,7 @@ def test_one_upload_too_many_in_a_day_is_refused_and_leaves_nothing(desk, settin
     assert answer.status_code == 400
     assert "2 tables within a day" in answer.json()["errors"]["file"][0]
     assert Dataset.objects.count() == 1
-    AuditEntry.objects.update(at=timezone.now() - timedelta(hours=25))
+    building.age_record(hours=25)
     assert send(desk).status_code == 302
 
 

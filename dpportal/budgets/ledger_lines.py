@@ -1,0 +1,39 @@
+"""What the lines of the ledger say, for the chain of the history: once when entered, and once when settled."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from dpportal.budgets.amounts import plain
+from dpportal.budgets.models import LedgerEntry
+from dpportal.history.canonical import Plain
+from dpportal.history.chain import Source
+
+
+def _entered(entry: LedgerEntry) -> dict[str, Plain]:
+    """Everything that never changes. A line that was settled later was entered as reserved."""
+    return {
+        "dataset": str(entry.dataset_id),
+        "budget": entry.budget_id,
+        "kind": entry.kind,
+        "state": LedgerEntry.State.RESERVED.value if entry.settled_at else entry.state,
+        "amount": plain(entry.amount),
+        "reason": entry.reason,
+        "key": str(entry.key),
+        "by": entry.by_id,
+        "at": entry.at.isoformat(),
+        "total_public": entry.total_public,
+    }
+
+
+def _settled(entry: LedgerEntry) -> dict[str, Plain]:
+    assert entry.settled_at is not None
+    return {"state": entry.state, "settled_at": entry.settled_at.isoformat()}
+
+
+def _settled_lines() -> QuerySet[LedgerEntry]:
+    return LedgerEntry.objects.filter(settled_at__isnull=False)
+
+
+LINE = Source("line", LedgerEntry.objects.all, _entered)
+SETTLED = Source("settled", _settled_lines, _settled)

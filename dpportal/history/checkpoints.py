@@ -1,0 +1,79 @@
+"""Signed checkpoints: how far the chain was at a moment, in a file that a site carries elsewhere.
+
+Whoever has one can show later that no line before it was changed, even if database and keys were in one hand since.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dpportal.history import chain
+from dpportal.history.canonical import Plain, canonical
+from dpportal.history.verification import Place
+from dpportal.platform.signing import SignatureError
+
+EVERY = timedelta(hours=24)
+
+
+class CheckpointError(Exception):
+    """A file is no checkpoint of this portal; the message says why."""
+
+
+def made() -> bytes:
+    """A checkpoint of the chain as it is now, as the bytes of a file."""
+    last = chain.last_link()
+    facts: dict[str, Plain] = {
+        "position": last.position if last else 0,
+        "digest": last.digest if last else "",
+        "at": timezone.now().isoformat(timespec="seconds"),
+    }
+    document = {"checkpoint": facts, **settings.SIGNING_KEYS.sign(canonical(facts))}
+    return json.dumps(document, indent=2).encode() + b"\n"
+
+
+def read(content: bytes) -> Place:
+    """The place that a checkpoint names. Raises CheckpointError unless this portal signed it."""
+    try:
+        document = json.loads(content)
+        facts = document["checkpoint"]
+        settings.SIGNING_KEYS.check(canonical(facts), document)
+        return Place(int(facts["position"]), str(facts["digest"]))
+    except SignatureError as fault:
+        raise CheckpointError(str(fault)) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        text = _("This file is no checkpoint. Take one that `manage.py checkpoint` wrote, as it was.")
+        raise CheckpointError(text) from None
+
+
+def write(path: Path) -> None:
+    """Write a checkpoint, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_bytes(made())
+    part.replace(path)
+
+
+def write_nightly() -> None:
+    """Write the checkpoint of the day, unless the chain is as it was."""
+    last, written = chain.last_link(), _newest()
+    if last is None:
+        return
+    path = settings.CHECKPOINTS_DIR / f"checkpoint-{last.position:012d}.json"
+    if written is None or (written != path and _age(written) > EVERY):
+        write(path)
+
+
+def _newest() -> Path | None:
+    """The checkpoint that was written last; names are in the order of positions."""
+    return max(settings.CHECKPOINTS_DIR.glob("checkpoint-*.json"), default=None)
+
+
+def _age(path: Path) -> timedelta:
+    return timedelta(seconds=timezone.now().timestamp() - path.stat().st_mtime)

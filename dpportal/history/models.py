@@ -1,0 +1,26 @@
+"""The links of the chain."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Link(models.Model):
+    """What was written, by its digest, and the digest of all that was written before. Written by `chain` only.
+
+    event: what kind of writing, see `chain.Source`. line: the id of the row that was written. content: SHA-256 of what
+    the row says. position: from 1, and digest: SHA-256 of the previous link's digest and this content. PostgreSQL sets
+    both when the transaction commits.
+    """
+
+    event = models.CharField(max_length=20)
+    line = models.BigIntegerField()
+    content = models.CharField(max_length=64)
+    position = models.BigIntegerField(null=True, unique=True)
+    digest = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["event", "line"], name="one_link_per_event")]
+
+    def __str__(self) -> str:
+        return f"{self.position}: {self.event} {self.line}"

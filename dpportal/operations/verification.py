@@ -1,0 +1,89 @@
+"""Whether all that the portal keeps agrees: history, budgets, downloads, and the files on its disk."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+from django.apps import apps
+from django.core.files.storage import default_storage
+from django.db.models import Case, F, Q, QuerySet, Sum, Value, When
+from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.history import verification
+from dpportal.history.verification import BrokenChainError, Place
+from dpportal.operations import sweeping
+from dpportal.platform.sealed import UndecryptableValue
+from dpportal.publications.downloads import PublishedFile
+
+BLOCK_BYTES = 2**20
+
+
+def problems(since: Place) -> Iterator[str]:
+    """What does not agree, in sentences. since: from which link on the history is looked at."""
+    yield from broken_chain(since)
+    yield from wrong_budgets()
+    yield from changed_files()
+    for name in sweeping.orphans():
+        yield _("No row names the stored file %(name)s.") % {"name": name}
+
+
+def broken_chain(since: Place) -> Iterator[str]:
+    """The first line that differs from the history."""
+    try:
+        verification.verify(since)
+    except BrokenChainError as fault:
+        yield str(fault)
+
+
+def wrong_budgets() -> Iterator[str]:
+    """Budgets whose amounts are not what their lines add up to."""
+    for budget in _recomputed().exclude(total=F("granted"), spent=F("paid"), reserved=F("held")):
+        text = _("Budget %(key)d of dataset %(dataset)s does not have the amounts that its lines add up to.")
+        yield text % {"key": budget.pk, "dataset": budget.dataset_id}
+
+
+def _recomputed() -> QuerySet[Budget]:
+    kind, state = LedgerEntry.Kind, LedgerEntry.State
+    signed = Case(
+        When(entries__kind=kind.GRANT, then=F("entries__amount")),
+        When(entries__kind=kind.REDUCTION, then=-F("entries__amount")),
+    )
+    return Budget.objects.annotate(
+        granted=_sum(Sum(signed)),
+        paid=_sum(Sum("entries__amount", filter=Q(entries__state=state.SPENT))),
+        held=_sum(Sum("entries__amount", filter=Q(entries__state=state.RESERVED))),
+    )
+
+
+def _sum(total: Sum) -> Coalesce:
+    return Coalesce(total, Value(0), output_field=Budget._meta.get_field("total"))
+
+
+def changed_files() -> Iterator[str]:
+    """Files of downloads that are gone, or are not what they were when they were written."""
+    for model in apps.get_models():
+        if issubclass(model, PublishedFile):
+            for file in model._default_manager.iterator(chunk_size=100):
+                if fault := _fault_of(file):
+                    yield fault % {"name": file.stored}
+
+
+def _fault_of(file: PublishedFile) -> str:
+    if isinstance(file.sha256, UndecryptableValue):
+        return _("The digest of %(name)s is sealed with a key that the portal does not have.")
+    try:
+        same = _digest(file.stored) == file.sha256
+    except FileNotFoundError:
+        return _("The file %(name)s is gone.")
+    return "" if same else _("The file %(name)s was changed.")
+
+
+def _digest(name: str) -> str:
+    digest = hashlib.sha256()
+    with default_storage.open(name) as content:
+        while block := content.read(BLOCK_BYTES):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,170 @@
+"""Triggers of the portal's database: what it does or refuses by itself, whoever asks: the ORM, SQL, a console.
+
+They are made by a signal after each `migrate`, not by a migration: SQLite loses the triggers of a table that a
+migration makes again, and the tables of a new file are made from the models, without migrations.
+
+`DROP TRIGGER`, or rights on file or server, undo all this: it guards against mistakes, not the database's owner.
+"""
+
+# Every statement here is made of constants of the code.
+# ruff: noqa: S608
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal, Protocol
+
+from django.apps import AppConfig
+from django.db import connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations import Migration
+from django.db.models.signals import post_migrate, pre_migrate
+
+
+class Trigger(Protocol):
+    """What a table of the database does by itself. vendors: the kinds of database that have it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def vendors(self) -> frozenset[str]: ...
+
+    def trigger(self, prefix: str) -> str:
+        """Its name in the database, which changes with its text: so a database shows which version's it has."""
+
+    def making(self, prefix: str, vendor: str) -> Iterator[str]:
+        """The statements that make it."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A trigger that refuses. when: SQL that both databases read, of OLD and NEW; words: of the refusal."""
+
+    name: str
+    table: str
+    event: Literal["INSERT", "UPDATE", "DELETE", "TRUNCATE"]
+    words: str
+    when: str = "1 = 1"
+
+    @property
+    def vendors(self) -> frozenset[str]:
+        return frozenset({"postgresql"} if self.event == "TRUNCATE" else {"postgresql", "sqlite"})
+
+    def trigger(self, prefix: str) -> str:
+        return named(prefix, self.name, f"{self.table} {self.event} {self.when} {self.words}")
+
+    def making(self, prefix: str, vendor: str) -> Iterator[str]:
+        return self._postgresql(prefix) if vendor == "postgresql" else self._sqlite(prefix)
+
+    def _sqlite(self, prefix: str) -> Iterator[str]:
+        yield (
+            f"CREATE TRIGGER {self.trigger(prefix)} BEFORE {self.event} ON {self.table} WHEN {self.when} "
+            f"BEGIN SELECT RAISE(ABORT, '{_quoted(self.words)}'); END"
+        )
+
+    def _postgresql(self, prefix: str) -> Iterator[str]:
+        each = "STATEMENT" if self.event == "TRUNCATE" else "ROW"
+        given = {"TRUNCATE": "NULL", "DELETE": "OLD"}.get(self.event, "NEW")
+        yield (
+            f"CREATE FUNCTION {self.trigger(prefix)}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            f"IF {self.when} THEN RAISE EXCEPTION USING MESSAGE = '{_quoted(self.words)}', "
+            f"ERRCODE = 'integrity_constraint_violation'; END IF; RETURN {given}; END $$"
+        )
+        yield (
+            f"CREATE TRIGGER {self.trigger(prefix)} BEFORE {self.event} ON {self.table} "
+            f"FOR EACH {each} EXECUTE FUNCTION {self.trigger(prefix)}()"
+        )
+
+
+@dataclass(frozen=True)
+class Guard:
+    """The triggers of a room. prefix: of their names; label: the room's, as Django calls it."""
+
+    label: str
+    tables: frozenset[str]
+    triggers: Sequence[Trigger]
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.label}_refuse_"
+
+    def connect(self, room: AppConfig) -> None:
+        """Have them made after each `migrate`, and out of the way before migrations of the room."""
+        guards[self.label] = self
+        pre_migrate.connect(self.make_way, sender=room)
+        post_migrate.connect(self.install, sender=room)
+
+    def install(self, using: str, **_: object) -> None:
+        """Give the database the triggers of this version, in one transaction, where any is missing.
+
+        Whoever migrates while others work takes no lock of the tables if nothing is missing.
+        """
+        connection = connections[using]
+        there = set(connection.introspection.table_names())
+        if not self.tables <= there or self.expected(connection.vendor) == set(self._installed(connection)):
+            return
+        with transaction.atomic(using), connection.cursor() as cursor:
+            for statement in (*self._dropping(connection), *self._making(connection.vendor)):
+                cursor.execute(statement)
+
+    def make_way(self, using: str, plan: Sequence[tuple[Migration, bool]], **_: object) -> None:
+        """Remove them before migrations of the room: SQLite renames no table that another one's trigger names."""
+        if any(migration.app_label == self.label for migration, _backwards in plan):
+            self.remove(using)
+
+    def remove(self, using: str) -> None:
+        """Take them away until the next `install`."""
+        connection = connections[using]
+        with transaction.atomic(using), connection.cursor() as cursor:
+            for statement in self._dropping(connection):
+                cursor.execute(statement)
+
+    def expected(self, vendor: str) -> set[str]:
+        """The names that the triggers of this version have in such a database."""
+        return {each.trigger(self.prefix) for each in self.triggers if vendor in each.vendors}
+
+    def _installed(self, connection: BaseDatabaseWrapper) -> dict[str, str]:
+        """The names and tables of the triggers that a database has."""
+        having = {
+            "sqlite": "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger' "
+            f"AND name LIKE '{self.prefix}%'",
+            "postgresql": "SELECT tgname, relname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+            f"WHERE tgname LIKE '{self.prefix}%' AND pg_table_is_visible(tgrelid)",
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(having[connection.vendor])
+            return dict(cursor.fetchall())
+
+    def _dropping(self, connection: BaseDatabaseWrapper) -> Iterator[str]:
+        for trigger, table in self._installed(connection).items():
+            if connection.vendor == "postgresql":
+                yield f"DROP TRIGGER {trigger} ON {table}"
+                yield f"DROP FUNCTION {trigger}()"
+            else:
+                yield f"DROP TRIGGER {trigger}"
+
+    def _making(self, vendor: str) -> Iterator[str]:
+        for each in self.triggers:
+            if vendor in each.vendors:
+                yield from each.making(self.prefix, vendor)
+
+
+# Of all rooms that have any.
+guards: dict[str, Guard] = {}
+
+
+def differ(*columns: str) -> str:
+    """SQL: whether any of these columns is to be changed."""
+    return "(" + " OR ".join(f"NEW.{c} <> OLD.{c}" for c in columns) + ")"
+
+
+def named(prefix: str, name: str, text: str) -> str:
+    """The name of a trigger with this text."""
+    return f"{prefix}{name}_{sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _quoted(words: str) -> str:
+    return words.replace("'", "''")

@@ -1,0 +1,199 @@
+"""Every line of ledger and audit record is a link; what is changed past the portal is found, and named."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import contextmanager
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import AuditEntry
+from dpportal.budgets import ledger
+from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.history import chain
+from dpportal.history.canonical import canonical
+from dpportal.history.models import Link
+from dpportal.history.verification import BrokenChainError, Place, verify
+from dpportal.operations import verification
+from dpportal.platform.triggers import guards
+from tests.dpportal import building
+
+
+@contextmanager
+def unguarded():
+    """What the owner of a database can do."""
+    for guard in guards.values():
+        guard.remove("default")
+    yield
+    for guard in guards.values():
+        guard.install("default")
+
+
+def sql(statement: str) -> None:
+    with unguarded(), connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+@pytest.fixture
+def written(requested, curator) -> None:
+    """A grant, a reservation that becomes spent, and acts."""
+    ledger.spend(requested.charge)
+    audit.record(curator, "looked", requested.dataset, "at something")
+
+
+def test_each_line_is_one_link_and_a_settled_charge_is_two(written):
+    assert verify().position == Link.objects.count()
+    assert Link.objects.filter(event="line").count() == LedgerEntry.objects.count() == 2
+    assert Link.objects.filter(event="settled").count() == 1
+    assert Link.objects.filter(event="audit").count() == AuditEntry.objects.count() > 0
+
+
+def test_digests_are_what_anybody_computes(written):
+    """By the standard library alone, from the row as the database has it."""
+    entry = AuditEntry.objects.get(action="looked")
+    facts = {
+        "action": "looked",
+        "at": entry.at.isoformat(),
+        "by": entry.by_id,
+        "detail": "at something",
+        "event": "audit",
+        "line": entry.pk,
+        "subject": entry.subject,
+    }
+    text = json.dumps(facts, separators=(",", ":"))
+    last = Link.objects.get(event="audit", line=entry.pk)
+    before = Link.objects.get(position=last.position - 1)
+    content = hashlib.sha256(text.encode()).hexdigest()
+    assert (last.content, last.digest) == (
+        content,
+        hashlib.sha256((before.digest + content).encode()).hexdigest(),
+    )
+
+
+FORGERIES = {
+    "a deleted act": ("DELETE FROM accounts_auditentry WHERE action = 'looked'", "audit .* is gone"),
+    "another act": (
+        "UPDATE accounts_auditentry SET detail = 'at nothing' WHERE action = 'looked'",
+        "audit .* says",
+    ),
+    "a changed amount": ("UPDATE budgets_ledgerentry SET amount = 1 WHERE kind = 'charge'", "line .* says"),
+    "another state": (
+        "UPDATE budgets_ledgerentry SET state = 'void' WHERE kind = 'charge'",
+        "settled .* says",
+    ),
+    "never settled": (
+        "UPDATE budgets_ledgerentry SET state = 'reserved', settled_at = NULL WHERE kind = 'charge'",
+        "settled .* is gone",
+    ),
+    "a deleted line with its links": (
+        "DELETE FROM history_link WHERE event = 'settled'",
+        "missing before link",
+    ),
+    "the last act with its link": (
+        "DELETE FROM history_link WHERE position = (SELECT max(position) FROM history_link)",
+        "not in the history",
+    ),
+    "a made up act": (
+        "INSERT INTO accounts_auditentry (at, by_id, action, subject, detail) "
+        "SELECT at, by_id, 'agreed', subject, detail FROM accounts_auditentry LIMIT 1",
+        "not in the history",
+    ),
+    "another digest": ("UPDATE history_link SET digest = content WHERE position = 2", "does not follow"),
+}
+
+
+@pytest.mark.parametrize("statement, words", FORGERIES.values(), ids=FORGERIES)
+def test_a_forged_line_is_named(written, statement, words):
+    sql(statement)
+    with pytest.raises(BrokenChainError, match=words):
+        verify()
+
+
+def test_swapped_lines_are_found(written):
+    first, second = Link.objects.order_by("position")[:2]
+    with unguarded():
+        Link.objects.filter(pk=first.pk).update(position=None)
+        Link.objects.filter(pk=second.pk).update(position=1, digest=chain.following("", second.content))
+        Link.objects.filter(pk=first.pk).update(
+            position=2, digest=chain.following(second.digest, first.content)
+        )
+    with pytest.raises(BrokenChainError, match="does not follow"):
+        verify()
+
+
+def test_a_chain_that_was_made_anew_contradicts_a_checkpoint(written):
+    """Who owns the database can compute all digests again; not those that were carried away."""
+    place = verify()
+    with unguarded():
+        AuditEntry.objects.filter(action="looked").update(detail="at nothing")
+        Link.objects.all().delete()
+        chain.begin()
+    assert verify().position == place.position
+    with pytest.raises(BrokenChainError, match="not what the checkpoint says"):
+        verify(place)
+
+
+def test_from_a_checkpoint_on_only_newer_lines_are_read_again(written, curator):
+    place = verify()
+    audit.record(curator, "looked again", curator)
+    assert verify(place).position == place.position + 1
+    with pytest.raises(BrokenChainError, match="not what the checkpoint says"):
+        verify(Place(place.position + 7, place.digest))
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda: AuditEntry.objects.all().delete(),
+        lambda: AuditEntry.objects.update(action="none"),
+        lambda: Link.objects.all().delete(),
+        lambda: Link.objects.update(position=F("position") + 1000),
+    ],
+    ids=["deleted act", "changed act", "deleted link", "moved link"],
+)
+def test_the_database_refuses_the_orm_too(written, forge: Callable[[], object]):
+    with pytest.raises(IntegrityError, match="never changed or deleted"), transaction.atomic():
+        forge()
+
+
+def test_what_is_rolled_back_leaves_no_link(written, curator):
+    links = Link.objects.count()
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        audit.record(curator, "nearly", curator)
+        raise ZeroDivisionError
+    assert Link.objects.count() == links
+    verify()
+
+
+def test_what_was_written_before_there_was_a_history_is_in_it(written):
+    with unguarded():
+        Link.objects.all().delete()
+    chain.begin()
+    assert verify().position == Link.objects.count() > 0
+    chain.begin()  # once only
+    assert verify().position == Link.objects.count()
+
+
+def test_floats_are_not_written():
+    with pytest.raises(TypeError, match="canonical digits"):
+        canonical({"amount": 0.1})  # type: ignore[dict-item]
+
+
+def test_a_changed_total_is_found(dataset, administrator):
+    assert not list(verification.wrong_budgets())
+    with unguarded(), connection.cursor() as cursor:
+        cursor.execute("UPDATE budgets_budget SET total = total + 1")
+    budget = Budget.objects.get(dataset=dataset)
+    [found] = verification.wrong_budgets()
+    assert f"Budget {budget.pk}" in found
+
+
+def test_budgets_with_every_kind_of_line_agree(written, dataset, administrator):
+    building.granted(dataset, administrator)
+    ledger.reduce(Budget.of(dataset), Budget.of(dataset).left, reason="None needed", by=administrator)
+    assert not list(verification.wrong_budgets())
