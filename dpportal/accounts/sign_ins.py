@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
@@ -23,6 +23,7 @@ def connect() -> None:
     # app stands before Django's.
     user_logged_in.connect(_note_time, dispatch_uid="update_last_login")
     user_logged_in.connect(_succeeded, dispatch_uid="sign-in succeeded")
+    user_logged_out.connect(_left, dispatch_uid="signed out")
     user_login_failed.connect(_failed, dispatch_uid="sign-in failed")
 
 
@@ -37,6 +38,11 @@ def _note_time(sender: object, user: User, **_kwargs: object) -> None:
 def _succeeded(sender: object, request: HttpRequest, user: User, **_kwargs: object) -> None:
     log.info("%r signed in from %s", user.get_username(), client_address(request))
     audit.record(user, "signed in", user, f"from {client_address(request)}")
+
+
+def _left(sender: object, request: HttpRequest, user: User | None, **_kwargs: object) -> None:
+    if user is not None:  # a session that had ended before has nobody
+        audit.record(user, "signed out", user)
 
 
 def _failed(sender: object, credentials: Json, request: HttpRequest | None = None, **_kwargs: object) -> None:

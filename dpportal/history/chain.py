@@ -28,10 +28,13 @@ class Source:
     rows: Callable[[], models.QuerySet[Any]]
     facts: Callable[[Any], Mapping[str, Plain]]
 
+    def said(self, row: models.Model) -> dict[str, Plain]:
+        """What a row says, and which row it is."""
+        return {**self.facts(row), "event": self.event, "line": row.pk}
+
     def content(self, row: models.Model) -> str:
         """The digest of what a row says."""
-        facts = {**self.facts(row), "event": self.event, "line": row.pk}
-        return sha256(canonical(facts)).hexdigest()
+        return sha256(canonical(self.said(row))).hexdigest()
 
 
 # Of every room that has lines in the chain, by event.

@@ -32,7 +32,7 @@ def verify(since: Place = Place()) -> Place:
 
     Raises BrokenChainError.
     """
-    place = _verified_links(since)
+    place = verify_links(since)
     for source in chain.sources.values():
         if row := chain.unlinked(source).order_by("pk").first():
             text = _("%(line)s is not in the history: it was written past the portal.")
@@ -40,7 +40,11 @@ def verify(since: Place = Place()) -> Place:
     return place
 
 
-def _verified_links(since: Place) -> Place:
+def verify_links(since: Place = Place()) -> Place:
+    """Verify every link behind a place, and what it says against its line; returns the last place.
+
+    Raises BrokenChainError.
+    """
     place = _found(since)
     while batch := list(Link.objects.filter(position__gt=place.position).order_by("position")[:BATCH]):
         contents = _contents(batch)

@@ -14,6 +14,8 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
+from dpportal.accounts import audit
+from dpportal.accounts.permissions import current_user
 from dpportal.platform.json_types import Json
 from dpportal.publications.archive import folder_name
 from dpportal.publications.downloads import PublishedFile, file_response
@@ -101,6 +103,8 @@ class ReaderPages(Generic[P]):
                 return self._being_written(request, publication)
             if name not in files:
                 raise Http404
+            if not publication.is_public and request.method == "GET":
+                audit.record(current_user(request), "downloaded unpublished", publication, name)
             try:
                 return file_response(request, files[name])
             except FileNotFoundError:  # an older copy of the database names files of before

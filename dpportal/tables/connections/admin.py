@@ -91,6 +91,7 @@ class ConnectionAdmin(admin.ModelAdmin[Connection]):
     def test_connection(self, request: HttpRequest, connections: QuerySet[Connection]) -> None:
         """Sign in as a job does, and look at the columns of each offered table; no row is read."""
         for connection in connections:
+            audit.record(current_user(request), "tested a connection", connection)
             try:
                 for result in reachability.tried(connection):
                     level = messages.SUCCESS if result.works else messages.WARNING

@@ -19,6 +19,7 @@ django.setup()
 from django.db import OperationalError, connection, models, transaction  # noqa: E402
 from django.db.migrations import Migration  # noqa: E402
 
+from dpportal.accounts import audit  # noqa: E402
 from dpportal.accounts.models import Role  # noqa: E402
 from dpportal.budgets import ledger, triggers  # noqa: E402
 from dpportal.budgets.models import Budget, LedgerEntry  # noqa: E402
@@ -44,6 +45,7 @@ def charged() -> str:
     _alter()
     dataset = Dataset.objects.select_related("owner").get(pk=prepare())
     _reserve_and_settle(dataset, spend=True)
+    audit.record(dataset.owner, "raced", dataset)
     return _reserve_and_settle(dataset, spend=False)
 
 

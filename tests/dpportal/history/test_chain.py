@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F
+from django.urls import reverse
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry
@@ -197,3 +198,30 @@ def test_budgets_with_every_kind_of_line_agree(written, dataset, administrator):
     building.granted(dataset, administrator)
     ledger.reduce(Budget.of(dataset), Budget.of(dataset).left, reason="None needed", by=administrator)
     assert not list(verification.wrong_budgets())
+
+
+def test_an_administrator_takes_lines_along_whose_digests_anybody_computes(client, written, administrator):
+    client.force_login(administrator)
+    chosen = AuditEntry.objects.filter(action="looked")
+    answer = client.post(
+        reverse("admin:accounts_auditentry_changelist"),
+        {"action": "export", "_selected_action": [entry.pk for entry in chosen]},
+    )
+    line = json.loads(answer.content)
+    assert line.pop("person") == "curator"
+    content = hashlib.sha256(json.dumps(line, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    assert content == Link.objects.get(event="audit", line=line["line"]).content
+
+
+def test_signing_out_is_recorded(client, curator):
+    client.force_login(curator)
+    client.post(reverse("accounts:sign_out"))
+    assert AuditEntry.objects.filter(by=curator, action="signed out").count() == 1
+
+
+@pytest.mark.slow
+def test_a_download_of_what_is_not_published_is_recorded(client, ready, curator):
+    client.force_login(curator)
+    address = reverse("releases:download", args=[ready.pk, "release.json"])
+    assert client.get(address).status_code == 200
+    assert AuditEntry.objects.get(action="downloaded unpublished").detail == "release.json"
