@@ -42,7 +42,8 @@ FILES_EVERY_SECONDS = 3600.0
 UNFINISHED = (storage.PART, ".tmp", ".block")
 
 # What a bundle's files end in; public.json and estimates, beside them, belong to the release for good.
-BUNDLED = (".csv", ".parquet", ".xlsx", ".npz", ".zip", ".md", ".html", "release.json", "datapackage.json")
+JSON = ("release.json", "datapackage.json", "signature.json")
+BUNDLED = (".csv", ".parquet", ".xlsx", ".npz", ".zip", ".md", ".html", *JSON)
 
 
 def sweep_jobs() -> None:

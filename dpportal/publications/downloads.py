@@ -19,6 +19,7 @@ TYPES = {
     "csv": "text/csv; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "json": "application/json",
+    "npy": "application/octet-stream",
     "npz": "application/octet-stream",
     "md": "text/markdown; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import partial
 from pathlib import Path
+
+from django.conf import settings
 
 from dpportal.charts.report import stilled
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.publications import codebook, descriptions
-from dpportal.publications.archive import BundleFile, folder_name, write_zip
+from dpportal.publications.archive import BundleFile, folder_name, write_json, write_zip
 from dpportal.publications.downloads import store
 from dpportal.publications.headers import Headers
 from dpportal.publications.load_instructions import measured_in
@@ -21,6 +24,13 @@ from dpportal.releases.models import Artifact, Release
 from dpportal.releases.privacy_statement import promise, read_from
 from dpportal.releases.products import AnyReconstructed, method_of, method_title, presenter_of, product_of
 from dpportal.releases.row_retention import RowRetention
+from mechanisms.verify.bundle import MEASUREMENT, SIGNATURE
+from mechanisms.verify.signature import signed_text
+
+ABOUT_MEASUREMENT = (
+    "What was measured, with its noise, as NumPy reads it; `python -m mechanisms.verify` starts from it"
+)
+ABOUT_SIGNATURE = "The portal's signature of release.json"
 
 
 def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact]:
@@ -33,11 +43,26 @@ def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact
     with storage.scratch_folder() as folder:
         tables = presenter_of(release).tables(reconstructed, folder)
         files = with_workbooks(tables)
+        files.append(_measurement(release, folder))
         files += _explanations(reconstructed, words, tables, files, folder)
         together = folder_name(words.title, f"release-{release.pk}")
         archive = write_zip(folder / f"release-{release.pk}.zip", files, release.measured_at, together)
         row = partial(Artifact, release=release)
         return store(row, [archive, *files], f"releases/{release.pk}/bundle")
+
+
+def _measurement(release: Release, folder: Path) -> BundleFile:
+    """What was measured, as it was committed: from it everybody can make the other files again."""
+    path = folder / MEASUREMENT
+    with storage.local_path(release.measurement) as committed:
+        shutil.copyfile(committed, path)
+    return BundleFile(path, ABOUT_MEASUREMENT)
+
+
+def _signature(about: BundleFile, folder: Path) -> BundleFile:
+    """The portal's signature of release.json, and so of every digest in it."""
+    signed = settings.SIGNING_KEYS.sign(signed_text(about.sha256))
+    return write_json(folder / SIGNATURE, ABOUT_SIGNATURE, signed)
 
 
 def filled_columns(release: Release) -> list[str]:
@@ -67,7 +92,7 @@ def _explanations(
     report = _report(context, folder)
     facts = _facts(reconstructed, words, files)
     about = descriptions.about_file(folder, facts, [*files, package, readme, report])
-    return [about, package, readme, report]
+    return [about, _signature(about, folder), package, readme, report]
 
 
 def _context(reconstructed: AnyReconstructed, words: DisplayTexts) -> Json:

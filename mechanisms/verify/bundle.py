@@ -1,0 +1,79 @@
+"""A bundle as it was downloaded: its files, and release.json."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from mechanisms.json_types import JsonObject
+
+RELEASE, SIGNATURE, MEASUREMENT = "release.json", "signature.json", "measurement.npy"
+# What all files of a bundle unfold to, at most, in bytes.
+LARGEST = 16 * 2**30
+
+
+class BundleError(ValueError):
+    """The file is no bundle; the message says why."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """path: of the zip. entries: the name of each file in it, by its name without folder."""
+
+    path: Path
+    entries: dict[str, str]
+
+    @classmethod
+    def read(cls, path: Path) -> Bundle:
+        """Open a bundle. Raises BundleError."""
+        try:
+            with zipfile.ZipFile(path) as archive:
+                infos = [info for info in archive.infolist() if not info.is_dir()]
+        except (OSError, zipfile.BadZipFile) as fault:
+            raise BundleError(f"it is no zip: {fault}") from None
+        if sum(info.file_size for info in infos) > LARGEST:
+            raise BundleError("it unfolds to more than any bundle has.")
+        entries = {Path(info.filename).name: info.filename for info in infos}
+        if len(entries) < len(infos):
+            raise BundleError("two of its files have one name.")
+        if RELEASE not in entries:
+            raise BundleError("it has no release.json: give the zip of a whole release.")
+        return cls(path, entries)
+
+    def content(self, name: str) -> bytes:
+        """The bytes of a file. Raises KeyError if there is none."""
+        with zipfile.ZipFile(self.path) as archive:
+            return archive.read(self.entries[name])
+
+    def digest(self, name: str) -> str:
+        """The SHA-256 of a file, in hexadecimal digits, read piece by piece."""
+        digest = sha256()
+        with zipfile.ZipFile(self.path) as archive, archive.open(self.entries[name]) as file:
+            while block := file.read(2**20):
+                digest.update(block)
+        return digest.hexdigest()
+
+    @cached_property
+    def release(self) -> JsonObject:
+        """Everything that release.json says. Raises BundleError."""
+        try:
+            facts = json.loads(self.content(RELEASE))
+        except ValueError:
+            raise BundleError("its release.json is no JSON.") from None
+        if not isinstance(facts, dict) or not {"plan", "files", "product"} <= set(facts):
+            raise BundleError("its release.json says no plan and no files.")
+        if not all(isinstance(facts[name], dict) for name in ("plan", "files")):
+            raise BundleError("its release.json says no plan and no files.")
+        return facts
+
+    @cached_property
+    def measurement(self) -> np.ndarray:
+        """What was measured. Raises ValueError if it is no array of plain numbers."""
+        return np.asarray(np.load(io.BytesIO(self.content(MEASUREMENT)), allow_pickle=False))

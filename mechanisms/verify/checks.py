@@ -1,0 +1,39 @@
+"""All checks of a bundle, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mechanisms.verify import measured, planned, signature, tables
+from mechanisms.verify.bundle import MEASUREMENT, RELEASE, SIGNATURE, Bundle
+from mechanisms.verify.finding import Finding, State
+
+# Files that release.json does not list: itself, and what signs it.
+UNLISTED = {RELEASE, SIGNATURE}
+
+
+def verify(bundle: Bundle, key: str | None = None) -> Iterator[Finding]:
+    """key: the portal's public key, in hexadecimal digits, where whoever asks has it. Raises BundleError."""
+    yield files(bundle)
+    yield signature.check(bundle, key)
+    found = planned.read(bundle)
+    yield planned.check(bundle, found)
+    if MEASUREMENT not in bundle.entries:
+        yield Finding("measurement", State.NOT_CHECKED, "the bundle has none")
+        return
+    yield measured.check(bundle)
+    if found is not None:
+        yield from tables.check(bundle, found)
+
+
+def files(bundle: Bundle) -> Finding:
+    """Whether each file is there, and is what release.json says."""
+    listed = bundle.release["files"]
+    for name, facts in listed.items():
+        if name not in bundle.entries:
+            return Finding("files", State.FAILED, f"{name} is missing")
+        if bundle.digest(name) != facts.get("sha256"):
+            return Finding("files", State.FAILED, f"{name} was changed")
+    if more := sorted(set(bundle.entries) - set(listed) - UNLISTED):
+        return Finding("files", State.FAILED, f"{more[0]} does not belong to it")
+    return Finding("files", State.HOLDS, f"{len(listed)} files have the digests that release.json says")

@@ -1,0 +1,32 @@
+"""What a check found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """How a check ended."""
+
+    HOLDS = "holds"
+    FAILED = "FAILED"
+    # What could not be looked at, and why; it proves nothing.
+    NOT_CHECKED = "not checked"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report. what: was checked; details: what holds, or the first thing that does not."""
+
+    what: str
+    state: State
+    details: str
+
+    def __str__(self) -> str:
+        return f"{self.state.value:>11}  {self.what}: {self.details}"
+
+    @classmethod
+    def of(cls, what: str, fault: str, holds: str) -> Finding:
+        """A check that failed if there is a fault."""
+        return cls(what, State.FAILED, fault) if fault else cls(what, State.HOLDS, holds)

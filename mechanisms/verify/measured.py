@@ -1,0 +1,23 @@
+"""Whether the measurement is the one that was committed, and integers, as the noise is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechanisms.verify.bundle import MEASUREMENT, Bundle
+from mechanisms.verify.finding import Finding, State
+
+WHAT = "measurement"
+
+
+def check(bundle: Bundle) -> Finding:
+    """By its digest, and by its type: a float would not have met discrete noise."""
+    if bundle.digest(MEASUREMENT) != bundle.release.get("measurement_sha256"):
+        return Finding(WHAT, State.FAILED, "it is not the one that was committed with the charge")
+    try:
+        values = bundle.measurement
+    except ValueError:
+        return Finding(WHAT, State.FAILED, "it is no array of numbers")
+    if not np.issubdtype(values.dtype, np.integer):
+        return Finding(WHAT, State.FAILED, f"it has {values.dtype}, and discrete noise is whole")
+    return Finding(WHAT, State.HOLDS, f"{values.size:,} integers, committed together with the charge")

@@ -1,0 +1,115 @@
+"""Whether sensitivity and noise are what the mechanism makes of domain, unit and loss, in exact arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mechanisms import registry
+from mechanisms.domain import Categorical, Domain
+from mechanisms.json_types import JsonObject
+from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.matrix.workload.text import read_workload
+from mechanisms.microdata.features import ColumnChoice
+from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.microdata.replicates import with_replicates
+from mechanisms.moments.plan import MomentsPlan
+from mechanisms.protocol import Plan
+from mechanisms.response import ResponsePlan
+from mechanisms.selection import SelectionPlan
+from mechanisms.verify import strategy
+from mechanisms.verify.bundle import Bundle, BundleError
+from mechanisms.verify.finding import Finding, State
+
+WHAT = "plan"
+# What explains a plan, or says where the portal keeps what belongs to it.
+ASIDE = {"explanation", "details"}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan as release.json has it, and the same made anew; None where a bundle has not all that it takes."""
+
+    stated: Any
+    again: Any | None
+
+
+def read(bundle: Bundle) -> Planned | None:
+    """The plan of a bundle; None for a product that this version does not know. Raises BundleError."""
+    reader = READERS.get(bundle.release["product"])
+    if reader is None:
+        return None
+    try:
+        return reader(bundle.release["plan"])
+    except (LookupError, TypeError, ValueError, ArithmeticError) as fault:
+        raise BundleError(f"its plan cannot be read: {type(fault).__name__}.") from None
+
+
+def check(bundle: Bundle, found: Planned | None) -> Finding:
+    """Whether the plan that is stated is the one that is made anew."""
+    if found is None:
+        return Finding(WHAT, State.NOT_CHECKED, f"this version does not know {bundle.release['product']!r}")
+    if found.again is None:
+        return strategy.check(bundle, found.stated)
+    stated, again = found.stated.to_json(), found.again.to_json()
+    fault = next((f"another {name} than the mechanism's" for name in _differing(stated, again)), "")
+    return Finding.of(
+        WHAT, fault, f"{found.stated.mechanism} at {found.stated.loss} has this sensitivity and noise"
+    )
+
+
+def _differing(stated: JsonObject, again: JsonObject) -> list[str]:
+    return [name for name in stated if name not in ASIDE and stated[name] != again.get(name)]
+
+
+def _histogram(value: JsonObject) -> Planned:
+    plan = Plan.from_json(value)
+    return Planned(plan, registry.mechanism(plan.mechanism).plan(plan.domain, plan.parameters, plan.loss))
+
+
+def _means(value: JsonObject) -> Planned:
+    plan = MomentsPlan.from_json(value)
+    columns = [each.column for each in plan.columns]
+    again = registry.moments(plan.mechanism).plan(plan.groups, columns, plan.degree, plan.loss, 1)
+    return Planned(plan, again)
+
+
+def _selection(value: JsonObject) -> Planned:
+    plan = SelectionPlan.from_json(value)
+    return Planned(plan, registry.selection(plan.mechanism).plan(plan.score, plan.loss, plan.picks))
+
+
+def _response(value: JsonObject) -> Planned:
+    """Its plan names no column, and depends on the number of its cells alone."""
+    plan = ResponsePlan.from_json(value)
+    # The cell for all other values is the last one.
+    cells = Categorical("cell", values=tuple(map(str, range(plan.categories - 1))))
+    return Planned(plan, registry.response(plan.mechanism).plan(Domain((cells,)), plan.loss))
+
+
+def _microdata(value: JsonObject) -> Planned:
+    plan = MicrodataPlan.from_json(value)
+    choice = ColumnChoice(plan.keep, plan.criterion)
+    method = registry.microdata(plan.mechanism)
+    again = method.plan(plan.domain, plan.wishes, plan.loss, rows=plan.rows, total=plan.total, choice=choice)
+    return Planned(plan, with_replicates(again) if plan.replicates else again)
+
+
+def _queries(value: JsonObject) -> Planned:
+    domain = Domain.from_json(value["domain"])
+    plan = QueryPlan.from_json(value, read_workload(value["workload"], domain, {}))
+    method = registry.query_mechanism(plan.mechanism)
+    if method.optimises or method.is_uploaded:
+        return Planned(plan, None)
+    return Planned(plan, method.plan(plan.domain, plan.workload, plan.loss))
+
+
+READERS: dict[str, Callable[[JsonObject], Planned]] = {
+    "histogram": _histogram,
+    "means": _means,
+    "selection": _selection,
+    "response": _response,
+    "microdata": _microdata,
+    "queries": _queries,
+}

@@ -1,0 +1,69 @@
+"""Whether a strategy that was searched for, or uploaded, has the sensitivity that its noise is for.
+
+The search is not repeated: how a strategy was found has no part in what it promises.
+"""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import scipy.sparse
+
+from mechanisms.calibration import law_for
+from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
+from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.finding import Finding, State
+
+WHAT, STRATEGY = "strategy", "strategy.npz"
+# Cells up to which all pairs of them are compared.
+MOST_CELLS = 4096
+
+
+def check(bundle: Bundle, plan: QueryPlan) -> Finding:
+    """From the matrix in the bundle: the largest norms of its columns, and distances of two, in integers."""
+    if law_for(plan.loss, plan.sensitivity) != plan.noise:
+        return Finding(WHAT, State.FAILED, "the noise is not what the loss asks for at this sensitivity")
+    matrix = _matrix(bundle)
+    if matrix is None or matrix.shape[1] > MOST_CELLS:
+        return Finding(
+            WHAT, State.NOT_CHECKED, "the noise fits the sensitivity; the matrix is too large to add up"
+        )
+    moved = unit_sensitivity(plan.loss.unit, _columns(matrix), _distances(matrix))
+    fault = ""
+    if (moved.l1 > plan.sensitivity.l1) or (moved.l2_squared > plan.sensitivity.l2_squared):
+        fault = f"a person moves its sums by {moved.l1}, and the noise is for {plan.sensitivity.l1}"
+    return Finding.of(
+        WHAT, fault, f"a person moves its {matrix.shape[0]:,} sums by no more than the noise is for"
+    )
+
+
+def _matrix(bundle: Bundle) -> scipy.sparse.csc_array | None:
+    """The strategy, where it is one matrix of whole weights."""
+    with np.load(io.BytesIO(bundle.content(STRATEGY)), allow_pickle=False) as arrays:
+        if "indptr" not in arrays.files:
+            return None
+        data = arrays["data"]
+        whole = data.astype(np.int64)
+        if not np.array_equal(whole, data):
+            return None
+        parts = (whole, arrays["indices"], arrays["indptr"])
+        return scipy.sparse.csc_array(scipy.sparse.csr_array(parts, shape=tuple(arrays["shape"])))
+
+
+def _columns(matrix: scipy.sparse.csc_array) -> Sensitivity:
+    """The largest norms of a column."""
+    l1 = np.abs(matrix).sum(axis=0).max()
+    return Sensitivity(int(l1), int((matrix**2).sum(axis=0).max()))
+
+
+def _distances(matrix: scipy.sparse.csc_array) -> Sensitivity:
+    """The largest distances of two columns."""
+    dense = matrix.toarray()
+    l1 = l2_squared = 0
+    for cell in range(dense.shape[1] - 1):
+        apart = np.abs(dense[:, cell + 1 :] - dense[:, [cell]])
+        l1 = max(l1, int(apart.sum(axis=0).max()))
+        l2_squared = max(l2_squared, int((apart**2).sum(axis=0).max()))
+    return Sensitivity(l1, l2_squared)

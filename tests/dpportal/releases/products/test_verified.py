@@ -1,0 +1,209 @@
+"""`python -m mechanisms.verify` holds for a fresh bundle of every product, and fails for every altered one."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.conf import settings
+from django.core.files.storage import default_storage
+
+from dpportal.datasets import services as dataset_services
+from dpportal.platform.signing import SigningKeys
+from dpportal.releases.models import Artifact, Release
+from mechanisms.verify.bundle import Bundle, BundleError
+from mechanisms.verify.checks import verify
+from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.signature import signed_text
+from tests.dpportal.releases.products.building import finished
+from tests.dpportal.releases.products.queries import building as queries
+
+pytestmark = pytest.mark.slow
+
+
+def downloaded(release: Release, folder: Path) -> Path:
+    stored = Artifact.objects.get(release=release, name__endswith=".zip")
+    path = folder / stored.name
+    with default_storage.open(stored.stored) as content:
+        path.write_bytes(content.read())
+    return path
+
+
+def failed(path: Path, key: str | None = None) -> list[str]:
+    return [str(finding) for finding in verify(Bundle.read(path), key) if finding.state is State.FAILED]
+
+
+def altered(path: Path, **files: bytes | None) -> Path:
+    """The bundle with other files; None: without. Names have _ for the dot."""
+    changed = {name.replace("_", "."): content for name, content in files.items()}
+    copy = path.with_name("altered.zip")
+    with zipfile.ZipFile(path) as before, zipfile.ZipFile(copy, "w") as after:
+        names = {name.rpartition("/")[2]: name for name in before.namelist()}
+        for name, entry in names.items():
+            content = changed.pop(name, before.read(entry))
+            if content is not None:
+                after.writestr(entry, content)
+        for name, content in changed.items():
+            after.writestr(name, content or b"")
+    return copy
+
+
+def resigned(path: Path, change: Callable[[dict[str, Any]], object], **files: bytes) -> Path:
+    """The bundle with another release.json, whose digests and signature somebody with a key of their own made anew."""
+    bundle = Bundle.read(path)
+    facts = json.loads(bundle.content("release.json"))
+    change(facts)
+    for name, content in files.items():
+        facts["files"][name.replace("_", ".")]["sha256"] = sha256(content)
+    about = json.dumps(facts).encode()
+    signed = SigningKeys("a forger's own key").sign(signed_text(sha256(about)))
+    return altered(path, release_json=about, signature_json=json.dumps(signed).encode(), **files)
+
+
+def sha256(content: bytes) -> str:
+    from hashlib import sha256 as digest
+
+    return digest(content).hexdigest()
+
+
+@pytest.fixture
+def bundle(ready, tmp_path) -> Path:
+    return downloaded(ready, tmp_path)
+
+
+def test_a_histogram_is_verified_by_a_program_without_the_portal(bundle):
+    command = [
+        sys.executable,
+        "-m",
+        "mechanisms.verify",
+        str(bundle),
+        "--key",
+        settings.SIGNING_KEYS.public[0],
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("holds") == 7 and "not checked" not in done.stdout
+
+
+MADE: dict[str, Callable[[Any], Release]] = {
+    "plain cells under ρ": lambda rich: finished(
+        rich, "histogram", ["colour", "age"], "9", "hierarchical-histogram"
+    ),
+    "a chosen method": lambda rich: finished(rich, "histogram", ["age"], "9", "chosen-histogram"),
+    "totals and means": lambda rich: finished(
+        rich, "means", ["colour", "age"], "9", "bernstein-sums", measured=["age"], deviation=True, steps={}
+    ),
+    "a choice": lambda rich: finished(
+        rich, "selection", ["colour"], "9", "permute-and-flip", question="most-common-value", picks=2
+    ),
+    "answers by a fixed strategy": lambda rich: queries.finished(
+        queries.draft_of(rich, 'ranges("age")', ["age"], "9", "hierarchy-strategy")
+    ),
+    "answers by a strategy that was searched for": lambda rich: queries.finished(
+        queries.draft_of(rich, 'ranges("age")', ["age"], "9", "p-identity")
+    ),
+    "rows of many columns": lambda rich: finished(
+        rich, "microdata", ["colour", "age"], "9", "tree-of-pairs", wishes={}, rows=None
+    ),
+}
+
+
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+def test_a_fresh_bundle_of_every_product_holds(rich, tmp_path, make):
+    found = list(verify(Bundle.read(downloaded(make(rich), tmp_path))))
+    assert not [finding for finding in found if finding.state is State.FAILED]
+    assert len([finding for finding in found if finding.state is State.HOLDS]) >= 4
+
+
+@pytest.mark.parametrize("mechanism", ["randomised-response", "unary-encoding"])
+def test_randomised_answers_hold(rich, tmp_path, mechanism):
+    dataset_services.declare_unit(rich, neighbours="replace-one", unit_column="", max_rows=1)
+    release = finished(rich, "response", ["colour"], "2", mechanism)
+    found = list(verify(Bundle.read(downloaded(release, tmp_path))))
+    assert [finding.state for finding in found] == [State.HOLDS] * len(found)
+
+
+def test_each_altered_or_missing_file_is_caught(bundle):
+    names = [name for name in Bundle.read(bundle).entries if name != "signature.json"]
+    assert len(names) > 8
+    for name in names:
+        key = name.replace(".", "_")
+        assert failed(altered(bundle, **{key: b"changed"})) if name != "release.json" else True
+        if name != "release.json":
+            assert failed(altered(bundle, **{key: None})), name
+    assert failed(altered(bundle, signature_json=None)) and failed(altered(bundle, signature_json=b"{}"))
+    assert failed(altered(bundle, more_csv=b"1"))
+
+
+def test_each_altered_field_of_release_json_breaks_the_signature(bundle):
+    facts = Bundle.read(bundle).release
+    for name in facts:
+        changed = {**facts, name: "changed"}
+        try:
+            assert failed(altered(bundle, release_json=json.dumps(changed).encode())), name
+        except BundleError:
+            assert name in ("plan", "files", "product")
+
+
+FORGED = {
+    "less noise": lambda facts: facts["plan"].update(noise={"law": "discrete-laplace", "scale": "1"}),
+    "a smaller loss": lambda facts: facts["plan"]["loss"].update(amount="1/100"),
+    "a smaller sensitivity": lambda facts: facts["plan"]["sensitivity"].update(l1=0),
+    "another interval": lambda facts: facts["plan"].update(half_width=1),
+}
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_a_forged_promise_fails_even_where_it_is_signed_anew(bundle, forge):
+    path = resigned(bundle, forge)
+    assert any("plan" in finding for finding in failed(path))
+    assert any("another one" in finding for finding in failed(path, settings.SIGNING_KEYS.public[0]))
+
+
+def test_forged_numbers_fail_even_where_they_are_signed_anew(bundle):
+    """Another count, other rows, and another measurement."""
+    own = Bundle.read(bundle)
+    lines = own.content("histogram.csv").decode().splitlines()
+    fields = lines[1].split(",")
+    fields[3] = str(int(fields[3]) + 1)
+    cells = "\n".join([lines[0], ",".join(fields), *lines[2:], ""]).encode()
+    assert any("another count" in f for f in failed(resigned(bundle, lambda _: None, histogram_csv=cells)))
+    rows = own.content("synthetic.csv").replace(b"red", b"blue", 1)
+    assert any("synthetic.csv" in f for f in failed(resigned(bundle, lambda _: None, synthetic_csv=rows)))
+    shifted = io.BytesIO()
+    np.save(shifted, own.measurement + 1)
+    content = shifted.getvalue()
+    path = resigned(
+        bundle, lambda facts: facts.update(measurement_sha256=sha256(content)), measurement_npy=content
+    )
+    assert any("another noisy_count" in finding for finding in failed(path))
+
+
+def test_a_measurement_of_floats_fails(bundle):
+    floats = io.BytesIO()
+    np.save(floats, Bundle.read(bundle).measurement / 2)
+    content = floats.getvalue()
+    path = resigned(
+        bundle, lambda facts: facts.update(measurement_sha256=sha256(content)), measurement_npy=content
+    )
+    assert any("discrete noise is whole" in finding for finding in failed(path))
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"not a zip"])
+def test_what_is_no_bundle_is_refused_in_words(tmp_path, content):
+    path = tmp_path / "other.zip"
+    path.write_bytes(content)
+    with pytest.raises(BundleError, match="no zip"):
+        Bundle.read(path)
+
+
+def test_findings_say_what_they_prove():
+    assert str(Finding.of("files", "a is missing", "all there")) == "     FAILED  files: a is missing"
