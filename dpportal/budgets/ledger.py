@@ -96,6 +96,7 @@ def grant(
         audit.record(
             by, "granted for a known table", dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in known)
         )
+        charged.send(Budget, dataset=dataset)  # what binds it is more than before
     budget = Budget.of(dataset) or _opened(dataset, definition, terms.delta_exponent)
     if budget.definition != definition:
         raise BudgetRefusedError(refusals.other_kind_text(budget))
@@ -112,10 +113,7 @@ def grant(
 def lock_with_similar(dataset: Dataset) -> list[SimilarDataset]:
     """The similar datasets that have a budget; none of them is granted more until this transaction ends."""
     similar = near_duplicates.similar_datasets(dataset)
-    # Locked in one order, so that two grants cannot wait for each other for ever.
-    keys = [dataset.pk, *(k.dataset.pk for k in similar)]
-    list(Dataset.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
-    lock_dataset(dataset)
+    lock_dataset(dataset, *(k.dataset for k in similar))
     return with_budget(similar)
 
 

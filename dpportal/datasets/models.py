@@ -202,15 +202,16 @@ class Dataset(models.Model):
     @property
     def bound_together(self) -> list[Dataset]:
         """It, its copies, and its owner's datasets of nearly the same people: what one promises binds the others."""
-        alike = self.same_people.filter(owner=self.owner_id).prefetch_related("budgets")
-        return [self, *self.copies, *alike]
+        others = Dataset.objects.filter(self.binds).exclude(pk=self.pk)
+        return [self, *others.order_by("pk").prefetch_related("budgets")]
 
     @property
-    def copies(self) -> Datasets:
-        """Its owner's other datasets of the same table, their records deleted or not; others' are told to nobody."""
+    def binds(self) -> models.Q:
+        """Those bound together, as a condition. Others' tables are among nobody's, and told to nobody."""
         original = self.duplicate_of_id or self.pk
-        same = models.Q(pk=original) | models.Q(duplicate_of=original)
-        return Dataset.objects.filter(same).exclude(pk=self.pk).prefetch_related("budgets")
+        alike = self.same_people.filter(owner=self.owner_id).values("pk")
+        copies = models.Q(pk__in=[self.pk, original]) | models.Q(duplicate_of=original)
+        return copies | models.Q(pk__in=alike)
 
     def current_domain(self) -> DomainVersion | None:
         return self.domain_versions.order_by("-version").first()

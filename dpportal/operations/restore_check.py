@@ -78,9 +78,7 @@ def findings() -> Findings:
     closed = Stream.objects.filter(closed_by_restore=True).select_related("dataset")
     lacking = sorted(_lacking(), key=lambda each: (not each.known, each.name))
     lost = _lost()
-    return Findings(
-        lacking, list(closed.order_by("-closed_at")), lost, "" if lost else readiness.obstacle()
-    )
+    return Findings(lacking, list(closed.order_by("-closed_at")), lost, "" if lost else readiness.obstacle())
 
 
 def lasting_troubles() -> list[str]:

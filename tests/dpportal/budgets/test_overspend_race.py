@@ -48,6 +48,6 @@ def test_a_race_grants_exactly_what_there_is_and_loses_nobody(world: World) -> N
     assert world.rows(lines, dataset, "reserved") == [(reserved // STEP, reserved or None)]
 
 
-def test_copies_of_one_table_change_one_after_the_other(world: World) -> None:
-    """Or one could publish the number of rows while the other promises that it stays hidden."""
-    assert world.run("-m", "tests.dpportal.budgets.racer", "copies").strip() == "waits"
+def test_what_is_bound_together_changes_one_after_the_other(world: World) -> None:
+    """Or one could publish the number of rows while another one promises that it stays hidden."""
+    assert world.run("-m", "tests.dpportal.budgets.racer", "bound").strip() == "['waits', 'waits']"

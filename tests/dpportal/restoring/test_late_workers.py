@@ -158,7 +158,9 @@ def test_a_stream_that_is_paid_for_after_its_end_is_opened(dataset, monkeypatch)
 
 ENDINGS = {
     "refused": lambda job, claim: job_execution.STREAM_JOBS.close(job, claim, "It was refused."),
-    "interrupted": lambda job, claim: job_execution.STREAM_JOBS.close_interrupted(job, claim, "It died thrice."),
+    "interrupted": lambda job, claim: job_execution.STREAM_JOBS.close_interrupted(
+        job, claim, "It died thrice."
+    ),
 }
 
 
