@@ -66,7 +66,7 @@ def outdated(releases: QuerySet[Release]) -> list[Release]:
     for release in finished.select_related(
         "dataset", "created_by", "domain_version", "charge__budget"
     ).prefetch_related("charge__budget__dataset__budgets"):
-        paying = release.account and release.account.pk
+        paying = release.account.pk if release.account else None
         if paying not in promises:
             promises[paying] = release.other_promises
         about = shown.get(release.dataset_id, About())
