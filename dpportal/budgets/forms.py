@@ -212,6 +212,8 @@ class BudgetChangeForm(forms.ModelForm[LedgerEntry]):
             self.add_error("dataset", refusal)
         elif dataset and ledger.has_no_table(dataset):
             self.add_error("dataset", refusals.no_table_text())
+        elif dataset and dataset.is_converting:
+            self.add_error("dataset", refusals.being_read_text())
         elif {k.dataset.pk for k in similar} - set(data.get("knowing") or ()):
             self.add_error("knowing", refusals.unknowing_text())
         elif dataset and self._unread_promises(dataset):

@@ -98,6 +98,7 @@ def grant(
         audit.record(
             by, "granted for a known table", dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in known)
         )
+        charged.send(Budget, dataset=dataset)  # what binds it is more than before
     budget = Budget.of(dataset) or _opened(dataset, definition, terms.delta_exponent)
     if budget.definition != definition:
         raise BudgetRefusedError(refusals.other_kind_text(budget))
@@ -108,16 +109,14 @@ def grant(
         raise BudgetRefusedError(answered_text())
     entry = _append(budget, Kind.GRANT, State.BOOKED, amount, _own(reason), by)
     _change(_budget_of(entry), total=F("total") + stored(amount), delta_exponent=terms.delta_exponent)
+    Dataset.objects.filter(pk=dataset.pk).update(granted_fingerprint=dataset.fingerprint)
     return entry
 
 
 def lock_with_similar(dataset: Dataset) -> list[SimilarDataset]:
     """The similar datasets that have a budget; none of them is granted more until this transaction ends."""
     similar = near_duplicates.similar_datasets(dataset)
-    # Locked in one order, so that two grants cannot wait for each other for ever.
-    keys = [dataset.pk, *(k.dataset.pk for k in similar)]
-    list(Dataset.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
-    lock_dataset(dataset)
+    lock_dataset(dataset, *(k.dataset for k in similar))
     return with_budget(similar)
 
 
@@ -158,12 +157,15 @@ def reserve(
     definition: whether the amount is of ε or ρ.
     Like every change of an account this begins with the dataset's lock: two changes that took their locks in other
     orders would wait for each other. The first reservation fixes the protection of its account. Refused if not that
-    much is left, if it counts the other of ε and ρ, or if all accounts are for other protections: their losses would
-    not add up.
+    much is left, if it counts the other of ε and ρ, if all accounts are for other protections: their losses would not
+    add up; or if the table is another one than that which the last grant was made for.
     """
     _check_positive(amount)
     lock_dataset(dataset)
     require_complete(dataset)
+    # Refused whether or not it is like another one: a curator is to learn nothing of that.
+    if dataset.fingerprint != dataset.granted_fingerprint:
+        raise BudgetRefusedError(refusals.read_anew_text())
     _require_unsettled(dataset, booking.key)
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
     enough = _with(amount).filter(dataset=dataset, definition=definition.value)

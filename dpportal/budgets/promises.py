@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
@@ -25,17 +27,33 @@ EXAMPLE_ROWS = 10
 
 @dataclass(frozen=True)
 class AccountPromise:
-    """An account as it matters to people of another one. amount: of ε or ρ. anybody: who it is without a column."""
+    """An account as it matters to people of another one. amount: of ε or ρ. anybody: who it is without a column.
+
+    is_bound: whether it pays for other datasets of nearly the same people.
+    """
 
     protection: Protection
     definition: Definition
     amount: Decimal
     anybody: str
+    is_bound: bool = False
 
     @classmethod
     def of(cls, budget: Budget, amount: Decimal) -> AccountPromise:
         definition = Definition(budget.definition)
         return cls(budget.protection, definition, amount, anybody_of(budget.dataset))
+
+    @property
+    def kind(self) -> tuple[str, str, bool, str, str]:
+        """What two accounts have in common whose amounts add up."""
+        protection = self.protection
+        return (
+            protection.neighbours,
+            protection.unit_column,
+            protection.ignore_case,
+            self.definition.value,
+            self.anybody,
+        )
 
     @property
     def who(self) -> str:
@@ -56,14 +74,22 @@ class AccountPromise:
 
     def for_people_of(self, own: Protection, *, total_published: bool = False) -> str:
         """The amount spent here, and what that costs one person as the other promise sees people."""
-        spent = _("Other releases of this dataset protect %(who)s, and have spent %(loss)s in all.")
         worked = _worked(self.loss, own, self.protection)
-        sentences = [spent % {"who": self.who, "loss": self.loss}]
+        sentences = [self._spent_text() % {"who": self.who, "loss": self.loss}]
+        if self.protection == own:
+            sentences.append(_("For a person who is in them, that adds up with what this dataset has spent."))
         if worked["times"] > 1:
             cost = _("That can cost %(person)s up to %(cost)s (%(factor)s)%(beside)s.")
             tells = total_published and not self.protection.hides_total
             sentences.append(cost % {**worked, "beside": _besides_total() if tells else ""})
         return " ".join(sentences)
+
+    def _spent_text(self) -> str:
+        if self.is_bound:
+            return _(
+                "Releases of other datasets of nearly the same people protect %(who)s, and have spent %(loss)s in all."
+            )
+        return _("Other releases of this dataset protect %(who)s, and have spent %(loss)s in all.")
 
     def from_release(self, loss: Loss, own: Protection, subject: str) -> str:
         """What a release under the other promise costs a person as this one sees people; empty if nothing more."""
@@ -79,10 +105,11 @@ class AccountPromise:
 
 @dataclass(frozen=True)
 class OtherPromises:
-    """What else was released of a dataset, beside what one account paid for.
+    """What else was released of the people of a dataset, beside what one account paid for.
 
-    accounts: the others of which something is spent. total_published: whether a release under another promise, or of a
-    copy of the table, made the number of rows public.
+    accounts: the others of which something is spent, of the dataset and of those that are bound together with it.
+    total_published: whether a release under another promise, or of another one of these datasets, made the number of
+    rows public.
     """
 
     accounts: tuple[AccountPromise, ...] = ()
@@ -91,11 +118,11 @@ class OtherPromises:
     @classmethod
     def of(cls, budget: Budget) -> OtherPromises:
         """The promises beside those of this account. A single account has no others, whatever its releases publish."""
-        dataset = budget.dataset
-        others = [b for b in dataset.budgets.all() if b.is_used and b.pk != budget.pk]
-        spent = tuple(AccountPromise.of(b, b.spent) for b in others if b.spent)
-        publishing = [dataset, *dataset.copies] if others else list(dataset.copies)
-        return cls(spent, _publish_total(publishing, ("spent",)))
+        own, *bound = budget.dataset.bound_together
+        others = [b for b in own.budgets.all() if b.is_used and b.pk != budget.pk]
+        spent = [AccountPromise.of(b, b.spent) for b in others if b.spent]
+        publishing = [own, *bound] if others else bound
+        return cls((*spent, *_spent_by(bound)), _publish_total(publishing, ("spent",)))
 
     def sentences(self, loss: Loss, own: Protection, subject: str) -> list[str]:
         """What a statement of a release with this loss says of the others. subject: such as "This release"."""
@@ -103,17 +130,32 @@ class OtherPromises:
         for account in self.accounts:
             sentences.append(account.for_people_of(own, total_published=self.total_published))
             sentences.append(account.from_release(loss, own, subject))
-        if sentences:
+        if any(account.protection != own for account in self.accounts):
             sentences.append(_("Costs under different promises are not added to each other."))
         return list(filter(None, sentences))
 
     def facts(self) -> Json:
         """The promises as release.json has them; also compared to see whether files are still true."""
+        bound = [account.facts() for account in self.accounts if account.is_bound]
+        others = [account.facts() for account in self.accounts if not account.is_bound]
         return {
-            "released_under_other_protections_too": bool(self.accounts),
-            "other_protections": [account.facts() for account in self.accounts],
+            "released_under_other_protections_too": bool(others),
+            "other_protections": others,
+            "other_datasets_of_nearly_the_same_people": bound,
             "number_of_rows_is_public_by_any_release": self.total_published,
         }
+
+
+def _spent_by(bound: Iterable[Dataset]) -> list[AccountPromise]:
+    """What other datasets of the same people have spent, added up for each protection."""
+    accounts = [AccountPromise.of(b, b.spent) for each in bound for b in each.budgets.all() if b.spent]
+    added = []
+    by_kind = attrgetter("kind")
+    for _kind, same in groupby(sorted(accounts, key=by_kind), key=by_kind):
+        first, *others = same
+        amount = sum((other.amount for other in others), first.amount)
+        added.append(replace(first, amount=amount, is_bound=True))
+    return added
 
 
 def _besides_total() -> str:
@@ -156,8 +198,8 @@ def _worked(loss: Loss, person: Protection, among: Protection) -> Json:
 
 
 def publishes_total(dataset: Dataset) -> bool:
-    """Whether a release of any copy of the table makes the number of rows public, or will when its job ends."""
-    return _publish_total([dataset, *dataset.copies], ("reserved", "spent"))
+    """Whether a release of it, or of what is bound together with it, makes the number of rows public, or will soon."""
+    return _publish_total(dataset.bound_together, ("reserved", "spent"))
 
 
 def _publish_total(datasets: Sequence[Dataset], states: Sequence[str]) -> bool:

@@ -81,6 +81,21 @@ def no_table_text() -> str:
     )
 
 
+def being_read_text() -> str:
+    """Why a grant to such a dataset waits."""
+    return _(
+        "The table of this dataset is being read. Grant once that has ended: it may be one that has a budget."
+    )
+
+
+def read_anew_text() -> str:
+    """Why nothing is spent on a table that no grant was made for."""
+    return _(
+        "The table was read, or read in another way, after its budget was granted. Ask an administrator to look at it "
+        "again: a further grant, however small, confirms the budget for the table as it is now."
+    )
+
+
 def other_kind_text(budget: Budget) -> str:
     """Why a grant of the other kind is refused."""
     text = _("This budget is counted in %(symbol)s. Grant more %(symbol)s; the two kinds cannot be added.")

@@ -86,7 +86,7 @@ class Figure:
 
 def series_names() -> dict[str, str]:
     """The words for the three kinds of count, in the order they are drawn."""
-    return {"true": _("True count"), "noisy": _("Noisy count"), "synthetic": _("Post-processed count")}
+    return {"true": _("True count"), "noisy": _("Noisy count"), "synthetic": _("Adjusted count")}
 
 
 class SeriesFigure:

@@ -84,6 +84,7 @@ def follow(dataset: Dataset, by: User, *, mark: str, reason: str) -> None:
                 facts={**dataset.facts, "identity": schema.identity, "definition": schema.definition},
                 relations=list(schema.relations),
                 fingerprint=fingerprint(schema.identity),
+                granted_fingerprint=fingerprint(schema.identity),
             )
             details = "; ".join([schema.identity, *seen.lines, f"reason: {reason.strip()}"])
             audit.record(by, "followed a table", dataset, details)

@@ -83,6 +83,8 @@ class Dataset(models.Model):
     one_row_columns = models.JSONField(default=list, editable=False)
     filled_columns = models.JSONField(default=list, editable=False)
     fingerprint = models.CharField(max_length=64, blank=True, editable=False, db_index=True)
+    # That of the table which an administrator saw at the last grant.
+    granted_fingerprint = models.CharField(max_length=64, blank=True, editable=False)
     duplicate_of = models.ForeignKey("self", null=True, editable=False, on_delete=models.PROTECT)
     # Those of nearly the same table that an administrator ticked when it got a budget.
     same_people = models.ManyToManyField("self", editable=False)
@@ -192,8 +194,7 @@ class Dataset(models.Model):
     def total_stays_private(self) -> bool:
         """Whether something was promised that an exact number of rows would break: for good, once it is spent.
 
-        It is the same number in every copy of the table that its owner knows of, and nearly in a table of theirs of
-        the same people.
+        It is the same number in every copy of the table, and nearly in one of the same people.
         """
         return any(
             b.is_used and b.protection.hides_total for d in self.bound_together for b in d.budgets.all()
@@ -202,15 +203,16 @@ class Dataset(models.Model):
     @property
     def bound_together(self) -> list[Dataset]:
         """It, its copies, and its owner's datasets of nearly the same people: what one promises binds the others."""
-        alike = self.same_people.filter(owner=self.owner_id).prefetch_related("budgets")
-        return [self, *self.copies, *alike]
+        others = Dataset.objects.filter(self.binds).exclude(pk=self.pk).order_by("pk")
+        return [self, *others.prefetch_related("budgets")]
 
     @property
-    def copies(self) -> Datasets:
-        """Its owner's other datasets of the same table, their records deleted or not; others' are told to nobody."""
+    def binds(self) -> models.Q:
+        """Those bound together, as a condition; never others' tables, which are told to nobody."""
         original = self.duplicate_of_id or self.pk
-        same = models.Q(pk=original) | models.Q(duplicate_of=original)
-        return Dataset.objects.filter(same).exclude(pk=self.pk).prefetch_related("budgets")
+        alike = self.same_people.filter(owner=self.owner_id).values("pk")
+        copies = models.Q(pk__in=[self.pk, original]) | models.Q(duplicate_of=original)
+        return copies | models.Q(pk__in=alike)
 
     def current_domain(self) -> DomainVersion | None:
         return self.domain_versions.order_by("-version").first()

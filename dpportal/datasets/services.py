@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import ProtectedError
+from django.db.models import ProtectedError, Q
 from django.db.models.functions import Now
 from django.dispatch import Signal
 from django.utils.translation import gettext as _
@@ -137,13 +137,14 @@ def freeze_parse_options(dataset: Dataset) -> None:
         storage.delete_once_committed(current.upload)
 
 
-def lock_dataset(dataset: Dataset) -> None:
+def lock_dataset(dataset: Dataset, *others: Dataset) -> None:
     """Until this transaction ends, nobody else changes what is declared of a dataset, or how it is read.
 
-    Of copies of one table the first is locked as well, since what is promised of one binds the others.
+    All that is bound together is locked as well, since what is promised of one binds the others; and so are `others`.
+    In one order, so that two of these never wait for each other for ever: it comes before any other lock of a dataset.
     """
-    together = {dataset.pk, dataset.duplicate_of_id or dataset.pk}
-    list(Dataset.objects.select_for_update(no_key=True).filter(pk__in=together).order_by("pk").values("pk"))
+    together = dataset.binds | Q(pk__in=[other.pk for other in others])
+    list(Dataset.objects.select_for_update(no_key=True).filter(together).order_by("pk").values("pk"))
     dataset.refresh_from_db()
 
 

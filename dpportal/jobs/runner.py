@@ -6,13 +6,13 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from contextvars import ContextVar
 from functools import partial, reduce
 from operator import or_
 from typing import Any, ClassVar, Generic, TypeVar, final
 
 from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
@@ -135,6 +135,8 @@ class JobKind(ABC, Generic[J]):
 
 AnyKind = JobKind[Any]
 _kinds: dict[str, AnyKind] = {}
+# Whether a job is being done here, so that one that begins now is done between its steps.
+_works: ContextVar[bool] = ContextVar("a job is being done", default=False)
 
 
 def register(kind: K) -> K:
@@ -171,6 +173,11 @@ def _run_and_hint_next(kind: AnyKind, pk: JobKey) -> bool:
 
 
 def _attempt(kind: AnyKind, claim: Claim) -> None:
+    """Do the work once, and end the claim however that ends.
+
+    A task's time is that of its outermost job: another one, done between its steps, is given back when it is up.
+    """
+    is_within, outer = _works.get(), _works.set(True)
     try:
         with claim.renewed():
             kind.work(kind.row(claim.pk), claim)
@@ -187,10 +194,13 @@ def _attempt(kind: AnyKind, claim: Claim) -> None:
         else:
             claim.release_lease()
     except SoftTimeLimitExceeded:
-        if claim.elapsed < settings.TASK_SECONDS / 2:  # the time of the job within which this one was done
-            claim.release_lease()
+        if is_within:
+            with suppress(LostClaimError):
+                claim.release_lease()
             raise
         kind.close(kind.row(claim.pk), claim, _(kind.too_long))
     except Exception as error:
         log.error("%s %s: %s", kind.name, claim.pk, event_log.fault_of(error))
         claim.release_lease(error)
+    finally:
+        _works.reset(outer)

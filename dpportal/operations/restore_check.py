@@ -25,6 +25,7 @@ from dpportal.budgets.charge_journal import Charge
 from dpportal.budgets.models import MemoryMark
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import lock_dataset
+from dpportal.jobs import readiness
 from dpportal.platform import journal
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.releases import execution, tasks as release_tasks
@@ -35,8 +36,9 @@ TROUBLES, CHECKED_EVERY_SECONDS = "restoring.troubles", 60
 # When this process began to look, and what it found last. Who looks for longer waits for a file system.
 BEGUN, LATEST, SLOW_SECONDS = "restoring.begun", "restoring.latest", 10.0
 _looking = threading.Lock()
-# What an administrator has to do something about: charges that the database lacks, and what the memory lacks.
-LASTING = RESTORED, MEMORY = "restored", "memory"
+# What an administrator has to do something about: charges that the database lacks, what the memory lacks, and a web
+# server whose own machine cannot use memory or files.
+LASTING = RESTORED, MEMORY, HINDERED = "restored", "memory", "web-hindered"
 log = logging.getLogger(__name__)
 
 
@@ -55,24 +57,28 @@ class Findings:
     """How database and memory differ.
 
     lacking: charges that the database lacks. closed: streams that were closed for periods that it lacks. lost: what the
-    memory lacks, or what of it cannot be read, in words.
+    memory lacks, or what of it cannot be read, in words. obstacle: why this process's machine cannot
+    use memory or files, as where they are mounted for reading; empty if it can, or if the memory is lost.
     """
 
     lacking: list[Lacking]
     closed: list[Stream]
     lost: list[str]
+    obstacle: str = ""
 
     @property
     def troubles(self) -> list[str]:
         """Names of what an administrator has to do something about."""
-        return [name for name, true in {RESTORED: self.lacking, MEMORY: self.lost}.items() if true]
+        signs = {RESTORED: self.lacking, MEMORY: self.lost, HINDERED: self.obstacle}
+        return [name for name, true in signs.items() if true]
 
 
 def findings() -> Findings:
     """How database and memory differ now."""
     closed = Stream.objects.filter(closed_by_restore=True).select_related("dataset")
     lacking = sorted(_lacking(), key=lambda each: (not each.known, each.name))
-    return Findings(lacking, list(closed.order_by("-closed_at")), _lost())
+    lost = _lost()
+    return Findings(lacking, list(closed.order_by("-closed_at")), lost, "" if lost else readiness.obstacle())
 
 
 def lasting_troubles() -> list[str]:

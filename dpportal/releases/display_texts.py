@@ -27,14 +27,16 @@ class DisplayTexts:
     others: OtherPromises
 
     @classmethod
-    def of(cls, release: Release, about: About | None = None) -> DisplayTexts:
-        about = release.dataset.about if about is None else about
+    def of(
+        cls, release: Release, about: About | None = None, others: OtherPromises | None = None
+    ) -> DisplayTexts:
+        """about, others: as they are now, where they are known already."""
         return cls(
             release.title,
             release.dataset.name,
             release.created_by.public_name,
-            about,
-            release.other_promises,
+            release.dataset.about if about is None else about,
+            release.other_promises if others is None else others,
         )
 
     @property
@@ -59,10 +61,15 @@ def outdated(releases: QuerySet[Release]) -> list[Release]:
     """Those whose files were made, say something else by now, and are not being made anew."""
     finished = releases.filter(state=Release.State.READY, job__state=JobState.DONE)
     shown = {each.dataset_id: each.about() for each in PublicDescription.objects.filter(shown=True)}
-    return [
-        release
-        for release in finished.select_related(
-            "dataset", "created_by", "domain_version", "charge__budget"
-        ).prefetch_related("charge__budget__dataset__budgets")
-        if release.words != DisplayTexts.of(release, shown.get(release.dataset_id, About())).digest
-    ]
+    promises: dict[int | None, OtherPromises] = {}  # the same for all that one account has paid
+    changed = []
+    for release in finished.select_related(
+        "dataset", "created_by", "domain_version", "charge__budget"
+    ).prefetch_related("charge__budget__dataset__budgets"):
+        paying = release.account.pk if release.account else None
+        if paying not in promises:
+            promises[paying] = release.other_promises
+        about = shown.get(release.dataset_id, About())
+        if release.words != DisplayTexts.of(release, about, promises[paying]).digest:
+            changed.append(release)
+    return changed

@@ -307,7 +307,7 @@ def pending_files() -> set[str]:
         for outcome in charge_journal.outcomes_beyond({pk.hex for pk in measured})
         for name in outcome.values()
     }
-    for release in Release.objects.filter(state=Release.State.REQUESTED):
+    for release in Release.objects.filter(charge__state=LedgerEntry.State.RESERVED):
         names |= set(storage.names_under(_folder(release)))
         own = f"{records.folder(release.dataset_id)}/{_counts_of(release)}"
         names |= {n for n in storage.names_under(records.folder(release.dataset_id)) if n.startswith(own)}

@@ -46,10 +46,10 @@ def description_saved(instance: PublicDescription, **_signal: object) -> None:
 
 
 def budget_charged(dataset: Dataset, **_signal: object) -> None:
-    """What else is promised of the same people stands in the files of releases under other promises, of copies too."""
-    copies = list(dataset.copies)
-    if copies or dataset.budgets.count() > 1:
-        rewrite_files(Release.objects.filter(dataset__in=[dataset, *copies]))
+    """What else is promised of the same people stands in the files of other releases, of all that is bound together."""
+    bound = dataset.bound_together
+    if len(bound) > 1 or dataset.budgets.count() > 1:
+        rewrite_files(Release.objects.filter(dataset__in=bound))
 
 
 def person_saved(instance: User, update_fields: frozenset[str] | None, **_signal: object) -> None:

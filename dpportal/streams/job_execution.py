@@ -25,7 +25,8 @@ from dpportal.jobs import queues
 from dpportal.jobs.claims import Claim, JobState, reset_fields
 from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
-from dpportal.streams import bulk_csv, execution, idempotency, repeated_files
+from dpportal.platform.journal import MemoryFaultError
+from dpportal.streams import bulk_csv, execution, idempotency, period_journal, repeated_files
 from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.execution import PeriodRefusedError, RefusalReason, Update
 from dpportal.streams.measure import StreamDraftError, counted_by
@@ -45,14 +46,6 @@ def _check_right(job: StreamJob) -> None:
     """Nothing is begun for who may not publish; whether the right is still there when it is published is asked then."""
     with transaction.atomic():
         require_releaser(job.dataset, job.created_by_id, partial(PeriodRefusedError, RefusalReason.OWNER))
-
-
-def _has_right(job: StreamJob) -> bool:
-    try:
-        _check_right(job)
-    except PeriodRefusedError:
-        return False
-    return True
 
 
 def open_stream(job: StreamJob, claim: Claim) -> None:
@@ -143,42 +136,52 @@ class StreamJobs(JobKind[StreamJob]):
         WORK[StreamJob.Kind(job.kind)](job, claim)
 
     def close(self, job: StreamJob, claim: Claim, reason: str) -> None:
-        """A stream that was not opened costs nothing; one that is paid for waits for its person's right to open it."""
-        if job.kind == StreamJob.Kind.OPEN and not _has_right(job) and self._waits(job, claim):
-            return
+        """A stream that was not opened costs nothing; one that is paid for is opened later, whatever ended its job."""
+        if job.kind == StreamJob.Kind.OPEN:
+            _close_opening(job, claim, reason)
+        else:
+            _fail(claim, reason)
+            _delete_file(job)
+
+
+def _close_opening(job: StreamJob, claim: Claim, reason: str) -> None:
+    """Void the reservation and end the job; or put the job off where a worker that slept or died has paid.
+
+    Where that cannot be known yet, the job waits for an administrator.
+    """
+    try:
         with transaction.atomic():
-            claim.step("")  # how far it came says how large the file is
-            claim.finish(JobState.FAILED, reason, file="")
-            opening = Stream.objects.filter(pk=job.stream_id, state=Stream.State.OPENING)
-            if job.kind == StreamJob.Kind.OPEN and opening.update(state=Stream.State.FAILED):
-                assert job.stream.charge is not None
-                ledger.void(job.stream.charge)
-        _delete_file(job)
-
-    def close_interrupted(self, job: StreamJob, claim: Claim, reason: str) -> None:
-        """A stream whose charge is remembered was paid for, though its opening was not committed: it is tried again."""
-        if job.kind != StreamJob.Kind.OPEN or not self._waits(job, claim):
-            self.close(job, claim, reason)
-
-    def _waits(self, job: StreamJob, claim: Claim) -> bool:
-        """Put an opening off if it is paid for, or if that cannot be known yet; whether it was."""
-        try:
-            if paid := _is_paid(job):
+            stream = Stream.objects.select_for_update().get(pk=job.stream_id)
+            claim.renew()
+            if _is_paid(job) and not period_journal.has_published(stream.pk):
                 claim.postpone(REOPENING_SECONDS)
-            return paid
-        except BudgetOnHoldError:
-            claim.put_on_hold()
-            return True
+                return
+            _fail(claim, reason)
+            Stream.objects.filter(pk=stream.pk, state=Stream.State.OPENING).update(state=Stream.State.FAILED)
+    except (BudgetOnHoldError, MemoryFaultError):
+        claim.put_on_hold()
 
 
 def _is_paid(job: StreamJob) -> bool:
-    assert job.stream.charge is not None
+    """Whether an opening is paid for; if it is not, it is void from now on, and no worker can pay it any more.
+
+    Void and answer are one act: a worker that wakes between a look and a void would lose what it pays. Raises
+    BudgetOnHoldError where the memory cannot be asked.
+    """
+    charge = job.stream.charge
+    assert charge is not None
     try:
-        return ledger.outcome_of(job.stream.charge) is not None
+        ledger.outcome_of(charge)
     except BudgetOnHoldError:
         raise
-    except BudgetRefusedError:  # it is void
-        return False
+    except BudgetRefusedError:
+        pass  # the memory has it as void, and the ledger now, too
+    return not ledger.void(charge)
+
+
+def _fail(claim: Claim, reason: str) -> None:
+    # How far it came says how large the file is.
+    claim.finish(JobState.FAILED, reason, file="", step="", progress=0, progress_total=0)
 
 
 STREAM_JOBS = register(StreamJobs())

@@ -100,7 +100,7 @@ def begin(stream: Stream) -> None:
 
     Raises RestoredError if it was opened before and has published, MemoryFaultError if that cannot be known.
     """
-    if journal.holds(_name(stream.pk, 1)):
+    if has_published(stream.pk):
         raise RestoredError(
             _(
                 "This stream was opened before the portal's database was put back from an older copy, and people have "
@@ -108,6 +108,11 @@ def begin(stream: Stream) -> None:
             )
         )
     journal.create(_name(stream.pk, 0))
+
+
+def has_published(stream_id: UUID) -> bool:
+    """Whether any period of a stream was ever decided. Raises MemoryFaultError."""
+    return journal.holds(_name(stream_id, 1))
 
 
 def decide(stream: Stream, decision: Decision) -> None:

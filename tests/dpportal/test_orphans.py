@@ -57,6 +57,15 @@ def test_what_the_memory_alone_names_stays_after_its_release_has_failed(requeste
     assert stored(attempt) == [True, True]
 
 
+def test_an_attempt_keeps_its_files_while_its_release_could_not_be_made_void(requested, attempt):
+    """A worker that sleeps can pay for them still: the memory took no file when the job was given up."""
+    type(requested).objects.update(state="failed")
+    ReleaseJob.objects.update(state="failed")
+    assert stored(attempt) == [True, True]
+    execution.void_left()
+    assert stored(attempt) == [False, False]
+
+
 def test_while_the_memory_is_lost_nothing_is_deleted(requested, attempt, memory_of_its_own):
     type(requested).objects.update(state="failed")
     shutil.rmtree(memory_of_its_own)

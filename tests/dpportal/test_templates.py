@@ -1,4 +1,4 @@
-"""Templates are code: lines of a readable length, and no decision by comparing a state as text."""
+"""Templates are code: lines of a readable length, no decision by comparing a state as text, one word for one thing."""
 
 from __future__ import annotations
 
@@ -31,6 +31,12 @@ def test_lines_can_be_read() -> None:
         if len(line) > LONGEST_LINE
     ]
     assert PAGES and not long
+
+
+def test_counts_of_a_possible_table_are_adjusted_on_every_page() -> None:
+    """And called so alone; the pages' other words come from the code."""
+    code = (TEMPLATES.parent / "dpportal").rglob("*.py")
+    assert not [path for path in (*PAGES, *code) if "post-processed" in path.read_text().lower()]
 
 
 def test_states_are_questions_to_the_model() -> None:

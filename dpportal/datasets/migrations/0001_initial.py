@@ -39,6 +39,7 @@ class Migration(migrations.Migration):
                 ('one_row_columns', models.JSONField(default=list, editable=False)),
                 ('filled_columns', models.JSONField(default=list, editable=False)),
                 ('fingerprint', models.CharField(blank=True, db_index=True, editable=False, max_length=64)),
+                ('granted_fingerprint', models.CharField(blank=True, editable=False, max_length=64)),
                 ('duplicate_of', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, to='datasets.dataset')),
                 ('same_people', models.ManyToManyField(editable=False, to='datasets.dataset')),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='datasets', to=settings.AUTH_USER_MODEL)),

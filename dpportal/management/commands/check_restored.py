@@ -46,6 +46,11 @@ def report(findings: Findings) -> list[str]:
     if findings.lost:
         lines += ["The portal's memory is lost, or older than the database:", *findings.lost]
         lines += ["Put its folder back, or, if this database is the newest there is, confirm with --accept."]
+    if findings.obstacle:
+        lines += [
+            "This machine can store, spend and publish nothing until this is mended:",
+            findings.obstacle,
+        ]
     return lines
 
 

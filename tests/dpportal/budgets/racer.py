@@ -1,6 +1,6 @@
 """A process whose threads all try to reserve at the same moment; each has its own database connection.
 
-Usage: python -m tests.dpportal.budgets.racer prepare | charged | copies | <dataset id> <threads> <attempts of each>
+Usage: python -m tests.dpportal.budgets.racer prepare | charged | bound | <dataset id> <threads> <attempts of each>
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from tests.dpportal import building  # noqa: E402
 
 AMOUNT = Decimal("0.1")
 GRANT = Decimal(5)
+ROUNDS = 20
 
 
 def prepare() -> str:
@@ -60,13 +61,18 @@ def _alter() -> None:
     triggers.GUARD.install("default")
 
 
-def copies() -> str:
-    """Whether a change of one copy of a table waits until one of another copy has ended."""
+def bound() -> list[str]:
+    """Whether changes of a copy of a table, and of one of nearly the same people, wait for one of another copy.
+
+    Then whether many of them at once come to an end, in words.
+    """
     first = Dataset.objects.get(pk=prepare())
     copy, other = (
         Dataset.objects.create(owner=first.owner, name="Copy", file_name="none.csv", duplicate_of=first)
         for _ in range(2)
     )
+    near = Dataset.objects.create(owner=first.owner, name="Near", file_name="none.csv")
+    near.same_people.add(copy)
     held, tried = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -80,10 +86,32 @@ def copies() -> str:
     holder.start()
     held.wait()
     try:
-        return _lock_in_a_moment(other)
+        outcomes = [_lock_in_a_moment(dataset) for dataset in (other, near)]
     finally:
         tried.set()
         holder.join()
+    return [*outcomes, *_lock_at_once(first, copy, other, near)]
+
+
+def _lock_at_once(*datasets: Dataset) -> list[str]:
+    """What is raised while each is locked again and again by a thread of its own."""
+    raised: list[str] = []
+
+    def lock(dataset: Dataset) -> None:
+        for _ in range(ROUNDS):
+            try:
+                with transaction.atomic():
+                    lock_dataset(dataset)
+            except OperationalError as error:
+                raised.append(str(error))
+        connection.close()
+
+    threads = [threading.Thread(target=lock, args=(dataset,)) for dataset in datasets]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return raised
 
 
 def _lock_in_a_moment(dataset: Dataset) -> str:
@@ -137,7 +165,7 @@ def _reserve_and_settle(dataset: Dataset, spend: bool) -> str:
     return "granted"
 
 
-PREPARATIONS = {"prepare": prepare, "charged": charged, "copies": copies}
+PREPARATIONS = {"prepare": prepare, "charged": charged, "bound": bound}
 
 if __name__ == "__main__":
     if sys.argv[1] in PREPARATIONS:

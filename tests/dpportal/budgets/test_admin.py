@@ -212,6 +212,13 @@ def test_a_dataset_without_records_gets_no_budget(admin, curator, administrator,
     assert not Budget.objects.exists()
 
 
+def test_a_grant_waits_until_the_table_has_been_read(admin, curator):
+    """Only then can an administrator be told that it is one which has a budget."""
+    dataset = Dataset.objects.create(owner=curator, name="Being read", file_name="table.csv")
+    assert "is being read" in errors(admin.post(reverse(ADD), change(dataset)))["dataset"][0]
+    assert not Budget.objects.exists()
+
+
 @pytest.mark.parametrize("amount", ["1_0", "1e1", "1E-1", "１０", "٣", "0x1", "1,5", "1 0", "."])
 def test_what_is_no_plain_number_is_no_amount(admin, dataset, amount):
     response = admin.post(reverse(ADD), change(dataset, amount=amount))

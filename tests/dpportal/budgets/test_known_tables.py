@@ -17,6 +17,7 @@ from dpportal.budgets.forms import ProtectedDatasetField
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services
+from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset, TableSketch
 from mechanisms.accounting import Definition
 from tests.dpportal import building
@@ -124,6 +125,30 @@ def test_no_second_budget_without_an_administrators_knowing_grant(
     # And the other way round: the first is now one of two.
     with pytest.raises(BudgetRefusedError):
         building.granted(funded, administrator)
+
+
+@pytest.mark.parametrize("when", ["while it is read", "before it is read in another way"])
+def test_a_grant_from_before_a_table_was_read_pays_for_nothing(
+    client, funded, other_curator, administrator, when
+):
+    """Whatever the table is like: from a refusal a curator would learn of others'."""
+    for content in (CHANGED, STRANGE):
+        client.force_login(other_curator)
+        known = building.sent(client, content)
+        if when != "while it is read":
+            Dataset.objects.filter(pk=known.pk).update(
+                fingerprint="as it was", granted_fingerprint="as it was"
+            )
+        building.granted(known, administrator)
+        CONVERSIONS.run(known.pk)
+        protect(known, "replace-one")
+        with pytest.raises(BudgetRefusedError, match="after its budget was granted"):
+            spend(known, "0.1")
+        if content is CHANGED:
+            with pytest.raises(BudgetRefusedError, match="hold nearly the same table"):
+                building.granted(known, administrator)
+        building.granted(known, administrator, knowing=True)
+        spend(known, "0.1")
 
 
 def test_erased_records_are_remembered(client, funded, other_curator, administrator):

@@ -55,6 +55,6 @@ def test_lines_written_at_once_are_one_chain(world: World) -> None:
     assert world.run("manage.py", "verify").startswith("All agrees")
 
 
-def test_copies_of_one_table_change_one_after_the_other(world: World) -> None:
-    """Or one could publish the number of rows while the other promises that it stays hidden."""
-    assert world.run("-m", "tests.dpportal.budgets.racer", "copies").strip() == "waits"
+def test_what_is_bound_together_changes_one_after_the_other(world: World) -> None:
+    """Or one could publish the number of rows while another one promises that it stays hidden."""
+    assert world.run("-m", "tests.dpportal.budgets.racer", "bound").strip() == "['waits', 'waits']"

@@ -64,7 +64,7 @@ class TestBars:
         assert list(noisy["y"]) == [12, -3, 4]
 
     def test_show_the_post_processed_counts(self) -> None:
-        (synthetic,) = traces(three(), "Post-processed count")
+        (synthetic,) = traces(three(), "Adjusted count")
         assert list(synthetic["y"]) == [12, 0, 4]
 
     def test_show_the_interval_on_the_noisy_counts_alone(self) -> None:
@@ -159,7 +159,7 @@ class TestHeatMaps:
         counts = np.arange(30)
         figure = counts_figure(domain_of(SEX, AGE), raw=counts, counts=counts, half_width=7, true=counts)
         names = [trace["name"] for trace in figure.json["data"]]
-        assert names == ["True count", "Noisy count", "Post-processed count"]
+        assert names == ["True count", "Noisy count", "Adjusted count"]
 
     def test_of_a_third_column_have_a_panel_for_each_of_its_cells(self) -> None:
         counts = np.arange(360)

@@ -54,7 +54,7 @@ def test_everything_lies_inside_the_drawing():
         0 <= text["x"] <= drawn["width"] and 0 <= text["y"] <= drawn["height"] for text in drawn["texts"]
     )
     assert {text["text"] for text in drawn["texts"]} >= {"0", "5", "age"}
-    assert [name for name, _colour in drawn["names"]] == ["Noisy count", "Post-processed count"]
+    assert [name for name, _colour in drawn["names"]] == ["Noisy count", "Adjusted count"]
 
 
 def test_a_map_has_a_square_for_every_cell_and_the_darkest_for_the_largest():

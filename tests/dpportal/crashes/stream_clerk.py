@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 import django
 
 django.setup()
 
 from django.core.files.base import ContentFile  # noqa: E402
+from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from dpportal.accounts.models import Role  # noqa: E402
-from dpportal.streams import execution, services, vault  # noqa: E402
+from dpportal.streams import execution, job_execution, services, vault  # noqa: E402
 from dpportal.streams.execution import Update  # noqa: E402
 from dpportal.streams.models import Period, Stream, StreamJob  # noqa: E402
 from tests.dpportal import building  # noqa: E402
@@ -27,7 +30,7 @@ from tests.dpportal.streams.building import open_stream  # noqa: E402
 
 def prepare(mechanisms: list[str], counts: list[int]) -> list[str]:
     """Open a stream of each, publish its first period, and queue a file with all periods; returns the jobs."""
-    curator = building.person("curator of streams", Role.CURATOR)
+    curator = building.person(f"curator of streams {uuid4()}", Role.CURATOR)
     dataset = building.granted(building.stored_dataset(curator), curator, "100")
     opened = [open_stream(dataset, mechanism=name, horizon=len(counts) + 2) for name in mechanisms]
     return [send(stream, counts) for stream in opened]
@@ -38,6 +41,27 @@ def send(stream: Stream, counts: list[int]) -> str:
     lines = "".join(f"{index},{count}\n" for index, count in enumerate(counts, 1))
     file = ContentFile(f"period,count\n{lines}".encode(), "counts.csv")
     return str(services.queue_counts(stream, file, {}, stream.created_by, confirmed=True).pk)
+
+
+def length(mechanism: str, counts: list[int], batch: int) -> int:
+    """How many statements the job of such a file runs if nothing disturbs it."""
+    [job] = prepare([mechanism], counts)
+    job_execution.BATCH = batch
+    counter = Counter()
+    with connection.execute_wrapper(counter):
+        job_execution.STREAM_JOBS.run(UUID(job))
+    assert see(job)["job"] == "done"
+    return counter.number
+
+
+class Counter:
+    """Counts the statements that the job's own connection runs."""
+
+    number = 0
+
+    def __call__(self, execute: Callable[..., Any], *arguments: Any) -> Any:
+        self.number += 1
+        return execute(*arguments)
 
 
 def see(job_id: str) -> dict[str, Any]:
@@ -61,7 +85,7 @@ def let_leases_end() -> None:
     StreamJob.objects.filter(state="running").update(lease_until=past, hinted_at=past)
 
 
-DEEDS: dict[str, Any] = {f.__name__: f for f in (prepare, see, let_leases_end)}
+DEEDS: dict[str, Any] = {f.__name__: f for f in (prepare, length, see, let_leases_end)}
 
 if __name__ == "__main__":
     for line in sys.stdin:

@@ -16,12 +16,11 @@ pytestmark = pytest.mark.worker
 
 COUNTS = [5, 3, 4, 0, 7, 1, 2, 9, 6]
 TRUE = list(accumulate(COUNTS))
-# One job runs 97 statements and more, 17 for a batch. Deaths come in turn before and after one: the latter also between
-# the last change and the commit.
-NUMBERS = range(2, 95, 3)
-PLACES = [(("before", "after")[place % 2], number) for place, number in enumerate(NUMBERS)]
+# So many workers die, spread over a job's statements from the second on; the last two are left out. Deaths come in turn
+# before and after one: the latter also between the last change and the commit.
+DEATHS = 31
 # All noise drawn at the opening, or each node's when its turn comes.
-VICTIMS = [(("p-identity", "binary-tree")[i // 2 % 2], place) for i, place in enumerate(PLACES)]
+MECHANISMS = [("p-identity", "binary-tree")[i // 2 % 2] for i in range(DEATHS)]
 BATCH = 2
 
 
@@ -40,9 +39,10 @@ class StreamClerk:
 
 def test_a_worker_killed_anywhere_leaves_a_period_before_or_after(stage: Stage) -> None:
     clerk = StreamClerk(stage.world)
-    jobs: list[str] = clerk.ask("prepare", [mechanism for mechanism, _place in VICTIMS], COUNTS)
+    statements = min(clerk.ask("length", mechanism, COUNTS, BATCH) for mechanism in CHECKS)
+    jobs: list[str] = clerk.ask("prepare", MECHANISMS, COUNTS)
     opened = {job: clerk.ask("see", job) for job in jobs}
-    strike_all(stage, {job: place for job, (_mechanism, place) in zip(jobs, VICTIMS, strict=True)})
+    strike_all(stage, dict(zip(jobs, places(statements), strict=True)))
     left = {job: clerk.ask("see", job) for job in jobs}
     for seen in left.values():
         check_whole(seen)
@@ -55,13 +55,19 @@ def test_a_worker_killed_anywhere_leaves_a_period_before_or_after(stage: Stage) 
     successor = stage.worker(processes=2)
     wait_until(lambda: all(clerk.ask("see", job)["job"] == "done" for job in jobs), "all jobs are ended")
     kill(successor)
-    for job, (mechanism, _place) in zip(jobs, VICTIMS, strict=True):
+    for job, mechanism in zip(jobs, MECHANISMS, strict=True):
         done = clerk.ask("see", job)
         check_whole(done)
         assert len(done["published"]) == len(COUNTS)
         assert done["published"][: len(left[job]["published"])] == left[job]["published"]
         CHECKS[mechanism](opened[job], left[job], done)
     kill(clerk.process)
+
+
+def places(statements: int) -> list[tuple[str, int]]:
+    """Where the workers die, each before or after a statement."""
+    numbers = [2 + place * (statements - 4) // (DEATHS - 1) for place in range(DEATHS)]
+    return [(("before", "after")[place % 2], number) for place, number in enumerate(numbers)]
 
 
 def strike_all(stage: Stage, places: dict[str, tuple[str, int]]) -> None:

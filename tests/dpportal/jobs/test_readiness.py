@@ -7,6 +7,7 @@ import shutil
 import time
 
 import pytest
+from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from dpportal.budgets import charge_journal, ledger
@@ -73,6 +74,28 @@ def test_the_machine_is_named_to_administrators(fault, client, administrator):
     assert "takes no jobs" in page and Heartbeat.objects.get().obstacle in page.replace("&#x27;", "'")
     assert fault in Heartbeat.objects.get().obstacle
     assert "machine-hindered" in client.get("/health/").json()["troubles"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["memory", "files"])
+def test_a_web_server_whose_own_machine_is_hindered_says_so(
+    what, client, administrator, memory_of_its_own, settings, tmp_path
+):
+    """The workers' machines are well: nothing else tells of it before somebody confirms or uploads."""
+    for kind in Heartbeat.Kind:
+        HeartbeatThread(kind).beat()
+    if what == "memory":
+        not_to_be_written(memory_of_its_own)
+    else:
+        read_only(settings, tmp_path)
+    readiness._latest.clear()
+    cache.clear()
+    client.force_login(administrator)
+    assert client.get("/health/").json()["troubles"] == ["web-hindered"]
+    assert 'dpportal_trouble{name="web-hindered"} 1.0' in client.get("/metrics").text
+    page = " ".join(client.get("/health/portal/").content.decode().split())
+    assert "On the machine that serves this page" in page and "Everything is as it should be" not in page
+    assert readiness.obstacle() in page.replace("&#x27;", "'")
 
 
 def test_nobody_is_hinted_at_jobs_that_no_living_worker_can_do(fault, requested):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,8 +15,9 @@ from kombu.exceptions import OperationalError
 
 from dpportal.jobs import runner
 from dpportal.jobs.claims import Claim, Job, JobState
-from dpportal.jobs.memoised import QuestionKind, StoredQuestion, Topic
+from dpportal.jobs.memoised import QuestionKind, StoredQuestion, Topic, key_of
 from dpportal.jobs.runner import kinds, register, run_job
+from dpportal.jobs.time_limits import limited
 from dpportal.platform.storage import StorageFault
 from dpportal.releases.execution import RELEASES
 from mechanisms.deferred_search import PendingSearchError
@@ -81,17 +83,28 @@ def test_every_job_there_is_has_a_kind_that_is_swept_and_watched():
     [(PlanError("Ask for less."), "Ask for less."), (SoftTimeLimitExceeded(), Sums.too_long)],
 )
 def test_what_no_further_attempt_can_help_closes_a_job_in_words(sums, monkeypatch, error, said):
-    monkeypatch.setattr(settings, "TASK_SECONDS", 0.0)
     stored = ends_with(sums, monkeypatch, error)
     assert (stored.state, stored.failure, stored.attempts) == (JobState.FAILED, said, 1)
 
 
-def test_a_search_within_a_job_does_not_end_for_the_time_of_that_job(sums, monkeypatch):
-    """It was done between two steps of the job, whose time is up; the search is given back, and the job ends."""
-    with pytest.raises(SoftTimeLimitExceeded):
-        ends_with(sums, monkeypatch, SoftTimeLimitExceeded())
-    stored = sums.jobs().get()
+def test_the_time_of_a_job_ends_that_job_however_long_another_one_between_its_steps_took(sums, monkeypatch):
+    """The inner one is given back, for an attempt with a time of its own; the outer one ends in its own words."""
+    inner = Topic("sum", 1).asks(terms=[3])
+    monkeypatch.setattr(Claim, "elapsed", 3200.0)  # of both, by now
+
+    def answer(_sums: Sums, question: Mapping[str, Any], _claim: Claim) -> Any:
+        if question == inner:
+            time.sleep(30)
+        return sums.run(sums.ask(inner).key)
+
+    with monkeypatch.context() as slow, limited(0.05, 60):
+        slow.setattr(Sums, "answer", answer)
+        sums.run(sums.ask(QUESTION).key)
+    outer, stored = (sums.jobs().get(key=key_of(question)) for question in (QUESTION, inner))
+    assert (outer.state, outer.failure) == (JobState.FAILED, Sums.too_long)
     assert (stored.state, stored.failure) == (JobState.RUNNING, "") and stored.lease_until <= timezone.now()
+    sums.run(stored.key)
+    assert sums.answer_of(sums.ask(inner)) == 3
 
 
 def test_a_storage_that_does_not_answer_is_said_after_the_last_attempt(sums, monkeypatch):

@@ -240,22 +240,57 @@ def test_whoever_asks_for_a_budget_reads_of_the_other_promise(client, dataset, a
     assert "Another promise was made to the same people" in page
 
 
+def uploaded(client, by, administrator, rows: int, **unit) -> Dataset:
+    """A table of so many rows, of which all but a few are those of another one that was made here."""
+    client.force_login(by)
+    lines = (b"%s,%d\n" % ((b"red", b"green", b"blue")[i % 3], i % 100) for i in range(rows))
+    dataset = building.uploaded(client, b"colour,age\n" + b"".join(lines))
+    datasets.declare_all(dataset, COLUMNS)
+    return building.granted(declared(dataset, **unit), administrator, knowing=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("own", [True, False])
 def test_the_total_stays_hidden_in_a_table_of_nearly_the_same_people(
     client, curator, other_curator, administrator, own
 ):
     """Where it is its owner's; of another person's table nobody is to learn."""
-
-    def uploaded(by, rows: int, **unit) -> Dataset:
-        client.force_login(by)
-        lines = (b"%s,%d\n" % ((b"red", b"green", b"blue")[i % 3], i % 100) for i in range(rows))
-        dataset = building.uploaded(client, b"colour,age\n" + b"".join(lines))
-        datasets.declare_all(dataset, COLUMNS)
-        return building.granted(declared(dataset, **unit), administrator, knowing=True)
-
-    hidden = released(uploaded(curator, 3000, **HIDDEN))
+    hidden = released(uploaded(client, curator, administrator, 3000, **HIDDEN))
     services.publish(hidden, curator)
-    exact = released(uploaded(curator if own else other_curator, 3001, **EXACT))
+    by = curator if own else other_curator
+    exact = released(uploaded(client, by, administrator, 3001, **EXACT))
     assert exact.dataset.total_stays_private is own
     assert ("total" in exact.plan_json["parameters"]) is not own
+    said = facts(exact)
+    assert ("Releases of other datasets of nearly the same people protect" in said["statement"]) is own
+    elsewhere = said["protects"]["other_datasets_of_nearly_the_same_people"]
+    assert [(each["neighbours"], each["spent"]) for each in elsewhere] == [("add-remove", "0.1")] * own
+    assert said["protects"]["other_protections"] == []
+
+
+@pytest.mark.slow
+def test_a_table_of_nearly_the_same_people_names_what_was_published_before(client, curator, administrator):
+    """And what adds up: its files are written anew when the other one spends."""
+    exact = released(uploaded(client, curator, administrator, 3000, **EXACT))
+    hidden = released(uploaded(client, curator, administrator, 3001, **HIDDEN))
+    statement = facts(hidden)["statement"]
+    assert ROWS_ARE_PUBLIC in statement and "and have spent ε = 0.1 in all" in statement
+    assert "Costs under different promises are not added" in statement
+    assert "other datasets" in promise(exact, confirmed_plan(exact).loss, exact.other_promises)
+
+    again = released(declared(exact.dataset, **EXACT), "0.2")
+    assert fresh(again).dataset == exact.dataset
+    assert execution.RELEASES.run(hidden.pk)  # queued by the charge alone
+    assert "and have spent ε = 0.3 in all" in facts(fresh(hidden))["statement"]
+
+
+def test_what_was_spent_for_the_same_people_elsewhere_adds_up(dataset, administrator):
+    copies = [building.granted(building.stored_dataset(dataset.owner), administrator) for _ in range(2)]
+    Dataset.objects.filter(pk__in=[copy.pk for copy in copies]).update(duplicate_of=dataset)
+    for each in (dataset, *copies):
+        ledger.spend(building.requested_release(Dataset.objects.get(pk=each.pk)).charge)
+    release = Release.objects.filter(dataset=dataset).get()
+    stated = promise(release, confirmed_plan(release).loss, release.other_promises)
+    assert "Releases of other datasets of nearly the same people protect each row" in stated
+    assert "have spent ε = 0.2 in all. For a person who is in them, that adds up" in stated
+    assert "Costs under different promises" not in stated

@@ -156,6 +156,59 @@ def test_a_stream_that_is_paid_for_after_its_end_is_opened(dataset, monkeypatch)
     assert (stream.state, stream.charge.state) == (Stream.State.OPEN, LedgerEntry.State.SPENT)
 
 
+ENDINGS = {
+    "refused": lambda job, claim: job_execution.STREAM_JOBS.close(job, claim, "It was refused."),
+    "interrupted": lambda job, claim: job_execution.STREAM_JOBS.close_interrupted(
+        job, claim, "It died thrice."
+    ),
+}
+
+
+@pytest.mark.parametrize("end", ENDINGS)
+def test_a_stream_that_is_paid_for_while_its_job_is_closed_is_opened(dataset, monkeypatch, end):
+    """The sleeper wakes after the charge was looked for and before it is void."""
+    stream = building.requested_stream(dataset)
+    job = stream.jobs.get()
+    claim = claims.claim(StreamJob, job.pk)
+
+    def wake(entry: LedgerEntry, void: Callable[[LedgerEntry], bool] = ledger.void) -> bool:
+        charges.settle(entry, {})
+        return void(entry)
+
+    with monkeypatch.context() as waking:
+        waking.setattr(ledger, "void", wake)
+        ENDINGS[end](job, claim)
+    job.refresh_from_db()
+    assert (job.state, job.stream.state) == (JobState.QUEUED, Stream.State.OPENING)
+    job_execution.STREAM_JOBS.run(job.pk)
+    stream.refresh_from_db()
+    assert (stream.state, stream.charge.state) == (Stream.State.OPEN, LedgerEntry.State.SPENT)
+    assert stream.dataset.budgets.get().spent == stream.charge.amount
+
+
+def test_a_stream_that_is_void_is_paid_by_nobody_who_wakes_later(dataset):
+    stream = building.requested_stream(dataset)
+    job = stream.jobs.get()
+    job_execution.STREAM_JOBS.close(job, claims.claim(StreamJob, job.pk), "It was refused.")
+    with pytest.raises(ledger.BudgetRefusedError):
+        ledger.spend(stream.charge)
+    stream.refresh_from_db()
+    assert (stream.state, stream.charge.state) == (Stream.State.FAILED, LedgerEntry.State.VOID)
+
+
+def test_a_stream_whose_periods_people_have_seen_is_not_opened_again(dataset):
+    """As after a restore: its charge stays spent, and its job ends in words."""
+    stream = building.requested_stream(dataset)
+    charges.settle(stream.charge, {})
+    assert journal.create(f"streams/{stream.pk}/1")
+    job = stream.jobs.get()
+    job_execution.STREAM_JOBS.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == JobState.FAILED and "Open a new stream" in job.failure
+    stream.refresh_from_db()
+    assert (stream.state, stream.charge.state) == (Stream.State.FAILED, LedgerEntry.State.SPENT)
+
+
 def missing_charge(entry: LedgerEntry) -> None:
     """One under another protection, that only the memory has."""
     charge = replace(Charge.of(entry, {}), key=uuid4().hex, unit_column="colour", amount="5")

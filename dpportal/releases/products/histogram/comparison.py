@@ -50,7 +50,7 @@ def _figures(plan: Plan, result: Result, true: np.ndarray) -> Json:
 
 
 def _errors(plan: Plan, result: Result, true: np.ndarray) -> list[Json]:
-    """One row a measure: expected of the raw counts, observed for raw and for post-processed counts."""
+    """One row a measure: expected of the raw counts, observed for raw and for adjusted counts."""
     people, half_width = max(1, summed(true)), interval(plan, result)
     expected = expectation(plan, people)
     raw, counts = (observed_error(true, c, half_width or 0) for c in (as_integers(result.raw), result.counts))

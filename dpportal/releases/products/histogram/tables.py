@@ -36,7 +36,7 @@ def write(plan: Plan, result: Result, seed: bytes, folder: Path, is_plain: bool)
     histogram = folder / CELLS
     _write_histogram(plan, result, histogram)
     stated = plan.half_width is not None or result.half_width is not None
-    about = "Noisy and post-processed counts of every cell" + (
+    about = "Noisy and adjusted counts of every cell" + (
         ", with standard errors and 95 % intervals" if stated else ""
     )
     within_bins = str(plan.parameters.get("within_bins", SMOOTH))
@@ -48,7 +48,7 @@ def write(plan: Plan, result: Result, seed: bytes, folder: Path, is_plain: bool)
 
 
 def _write_histogram(plan: Plan, result: Result, path: Path) -> None:
-    """Write a line for every cell: its labels, noisy count, post-processed count, standard error, interval."""
+    """Write a line for every cell: its labels, noisy count, adjusted count, standard error, interval."""
     columns = label_columns(plan.domain)
     labels = [(column.axis, fields(map(inert, column.labels))) for column in columns]
     with path.open("wb") as file:

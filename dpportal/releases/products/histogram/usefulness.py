@@ -51,7 +51,7 @@ def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law
     share = cells * absolute / (2 * people)
     level = level_of(share, SHARES)
     text = _(
-        "Before post-processing, noise is expected to put %(percent)s of the people into another cell; a cell "
+        "Before counts are adjusted, noise is expected to put %(percent)s of the people into another cell; a cell "
         "of average size holds %(size)s of them, ± %(interval)s."
     ) % {
         "percent": about(min(share, 1.0)),

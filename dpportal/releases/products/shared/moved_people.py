@@ -1,4 +1,4 @@
-"""Whether post-processed counts are of use, by how many people they put into another cell."""
+"""Whether adjusted counts are of use, by how many people they put into another cell."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from dpportal.publications.verdict import SHARES, Verdict, level_of, percent
 def moved_verdict(errors: Mapping[str, Mapping[str, float]]) -> Verdict:
     """After measuring, from the errors of the counts that everyone downloads. For the curator only."""
     share = min(1.0, errors["total_variation"]["counts"])
-    text = _("By the post-processed counts %(percent)s of the people are in another cell than in truth.")
+    text = _("By the adjusted counts %(percent)s of the people are in another cell than in truth.")
     return Verdict(level_of(share, SHARES), text % {"percent": percent(share)})
