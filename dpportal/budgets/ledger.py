@@ -163,15 +163,15 @@ def reserve(
     _check_positive(amount)
     lock_dataset(dataset)
     require_complete(dataset)
-    # Refused whether or not it is like another one: a curator is to learn nothing of that.
-    if dataset.fingerprint != dataset.granted_fingerprint:
-        raise BudgetRefusedError(refusals.read_anew_text())
     _require_unsettled(dataset, booking.key)
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
     enough = _with(amount).filter(dataset=dataset, definition=definition.value)
     budget = enough.filter(**fixed).first() or enough.filter(is_fixed=False).first()
     if budget is None:
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition))
+    # Refused whether or not it is like another one: a curator is to learn nothing of that.
+    if dataset.fingerprint != dataset.granted_fingerprint:
+        raise BudgetRefusedError(refusals.read_anew_text())
     entry = _append(budget, Kind.CHARGE, State.RESERVED, amount, booking, by)
     if not _change(enough.filter(pk=budget.pk), reserved=F("reserved") + stored(amount), **fixed):
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition))
