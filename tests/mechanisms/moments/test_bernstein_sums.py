@@ -11,11 +11,11 @@ import pytest
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Boolean, Date, Domain, Integer, Real
 from mechanisms.moments.column import MAX_STEPS, MeasuredColumn
-from mechanisms.moments.estimates import ColumnEstimates, Interval, Sums, estimates
+from mechanisms.moments.estimates import KNOTS, ColumnEstimates, Interval, Sums, estimates, totals
 from mechanisms.moments.expectation import expectation
-from mechanisms.moments.mechanism import LARGEST_SUM, BernsteinSums, exact_sums
+from mechanisms.moments.mechanism import LARGEST_SUM, MAX_COLUMNS, BernsteinSums, exact_sums
 from mechanisms.moments.plan import MomentsPlan
-from mechanisms.noise import Noise
+from mechanisms.noise import Noise, weighted_sum
 from mechanisms.protocol import PlanError
 
 BERNSTEIN = BernsteinSums()
@@ -120,6 +120,16 @@ def test_nothing_is_told_of_the_mean_of_nobody() -> None:
     plan = BERNSTEIN.plan(NOBODY, [column(0, 10)], 2, ONE, 100)
     told = repeated(plan, powers_of(np.array([]), 10), 4_000)
     assert np.isnan(told.mean.estimate).mean() == pytest.approx(0.975, abs=0.01)
+
+
+def test_twenty_columns_added_up_take_the_work_of_one_and_a_total_each() -> None:
+    """A visitor waits for a reader's sum: of 1,060 reaches some 50 are worked out, at less than a millisecond each."""
+    columns = [MeasuredColumn.of(Integer(f"x{i}", lower=3 + i, upper=90 + 7 * i)) for i in range(MAX_COLUMNS)]
+    plan = BERNSTEIN.plan(NOBODY, columns, 2, ONE, 100)
+    weighted_sum._laplace_quantile.cache_clear()
+    for planned in plan.columns:
+        totals(Sums(planned, 2, times=7), np.full((1, 6), 100.0 * planned.unit))
+    assert weighted_sum._laplace_quantile.cache_info().misses <= KNOTS + 1 + MAX_COLUMNS
 
 
 def test_a_group_expects_what_its_intervals_then_are() -> None:
