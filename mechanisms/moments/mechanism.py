@@ -6,8 +6,11 @@ theorem these add up to W^d whatever v is, and none is negative. Source: for d =
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +18,7 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.arrays import Integers
 from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
-from mechanisms.domain import Domain
+from mechanisms.domain import Domain, Real
 from mechanisms.moments.column import MeasuredColumn
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.noise import Noise
@@ -28,8 +31,11 @@ MAX_GROUPS = 10_000
 MAX_COLUMNS = 20
 # No true sum is taken for larger, so that it and its noise fit 64 bits. Cutting moves no two tables farther apart.
 LARGEST_SUM = 2**62
-# How many times as many rows as the curator expects are added up in full.
+# How many times as many rows as the curator expects are added up in full, and what is expected where nobody says.
 ROOM = 16
+MOST_PEOPLE = 10**10
+# Of more rows engines would add up squares beyond 64 bits.
+MOST_ROWS = 2**43
 # A row adds at least so much, so that its noise is as good as continuous.
 FINEST = 1024
 # What a row at a bound adds besides, as a share of what every row adds: it costs 1.6 % more noise in L1, 0.8 % in L2.
@@ -60,12 +66,13 @@ class BernsteinSums:
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
 
     def plan(
-        self, groups: Domain, columns: Sequence[MeasuredColumn], degree: int, loss: Loss, people: int
+        self, groups: Domain, columns: Sequence[MeasuredColumn], degree: int, loss: Loss, people: int | None
     ) -> MomentsPlan:
         """Decide everything without data.
 
         groups: the columns by whose cells rows are grouped; none for one group. degree: 1, or 2 for the deviation.
-        people: the curator's estimate of the number of rows. Raises PlanError for what cannot be measured.
+        people: the curator's estimate of their number; None if there is none, which leaves room for all that can be.
+        Raises PlanError for what cannot be measured.
         """
         if not 1 <= len(columns) <= MAX_COLUMNS:
             raise PlanError(f"Choose between 1 and {MAX_COLUMNS} columns to measure.")
@@ -77,7 +84,8 @@ class BernsteinSums:
         check_amount(loss)
         loss = loss.for_domain(groups)
         share = replace(loss, amount=loss.amount / len(columns))
-        planned = tuple(_column_plan(column, degree, share, people) for column in columns)
+        rows = ROOM * (MOST_PEOPLE if people is None else people) * loss.unit.max_rows
+        planned = tuple(_column_plan(column, degree, share, rows) for column in columns)
         return MomentsPlan(self.name, groups, planned, degree, loss, _explanation(planned, degree))
 
     def measure(self, plan: MomentsPlan, sums: Integers, noise: Noise) -> Measurement:
@@ -122,7 +130,7 @@ def _column_sums(planned: ColumnPlan, degree: int, powers: np.ndarray) -> Intege
     return sums
 
 
-def _column_plan(column: MeasuredColumn, degree: int, loss: Loss, people: int) -> ColumnPlan:
+def _column_plan(column: MeasuredColumn, degree: int, loss: Loss, rows: int) -> ColumnPlan:
     power = column.steps**degree
     unit = power * -(-FINEST // power)
     at_bound = unit // AT_BOUND[loss.definition]
@@ -130,12 +138,48 @@ def _column_plan(column: MeasuredColumn, degree: int, loss: Loss, people: int) -
     law = law_for(loss, moved)
     if scale_squared(law) > (MAX_SCALE * unit) ** 2:
         raise too_small(loss)
-    if scale_squared(law) > WIDEST**2 or ROOM * unit * people > LARGEST_SUM:
-        raise PlanError(
-            f"{column.attribute.name}: in steps of {float(column.step):g} its sums, with their noise, would exceed 64 "
-            "bits. Choose a larger step."
+    if rows > MOST_ROWS or unit * rows > LARGEST_SUM:
+        raise _beyond(
+            column, degree, loss, f"the sums of {rows:,} rows, {ROOM} times as many as expected,", rows
         )
+    if scale_squared(law) > WIDEST**2:
+        raise _beyond(column, degree, loss, "its noise", 0)
     return ColumnPlan(column, unit, at_bound, moved, law)
+
+
+def _beyond(column: MeasuredColumn, degree: int, loss: Loss, what: str, rows: int) -> PlanError:
+    """The refusal of sums or noise that 64 bits do not hold, by arithmetic alone. rows: of sums; 0 of noise."""
+    remedies = ["narrower bounds"] if rows <= MOST_ROWS else []
+    if remedies and not column.is_date:
+        needed = column.range / _largest_steps(degree, loss, rows)
+        exact = isinstance(column.attribute, Real)
+        remedies.insert(0, f"a step of at least {_rounded_up(needed) if exact else math.ceil(needed)}")
+    if not rows:
+        remedies.append(f"a larger {loss.symbol}")
+    if loss.unit.max_rows > 1 or not remedies:
+        remedies.append("fewer rows a person")
+    *first, last = remedies
+    return PlanError(
+        f"{column.attribute.name}: in steps of {float(column.step):g} {what} would exceed 64 bits. Choose "
+        f"{', '.join(first)}{' or ' if first else ''}{last}."
+    )
+
+
+def _largest_steps(degree: int, loss: Loss, rows: int) -> int:
+    """Whole steps between the bounds that fit, at least 1."""
+    if rows:
+        unit = LARGEST_SUM // rows
+    else:
+        # Noise is as many units wide, whatever a unit is.
+        law = law_for(loss, moved_sums(loss.unit, FINEST, FINEST // AT_BOUND[loss.definition]))
+        unit = math.isqrt(int(WIDEST**2 * FINEST**2 / scale_squared(law)))
+    return max(1, unit if degree == 1 else math.isqrt(unit))
+
+
+def _rounded_up(number: Fraction) -> str:
+    """To two digits."""
+    digit = Decimal(1).scaleb(Decimal(float(number)).adjusted() - 1)
+    return f"{(Decimal(float(number)) / digit).to_integral_value(ROUND_CEILING) * digit:f}"
 
 
 def moved_sums(unit: PrivacyUnit, row: int, at_bound: int) -> Sensitivity:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Boolean, Date, Domain, Integer, Real
 from mechanisms.moments.column import MAX_STEPS, MeasuredColumn
 from mechanisms.moments.estimates import KNOTS, ColumnEstimates, Interval, Sums, estimates, totals
 from mechanisms.moments.expectation import expectation
-from mechanisms.moments.mechanism import LARGEST_SUM, MAX_COLUMNS, BernsteinSums, exact_sums
+from mechanisms.moments.mechanism import LARGEST_SUM, MAX_COLUMNS, MOST_ROWS, ROOM, BernsteinSums, exact_sums
 from mechanisms.moments.plan import MomentsPlan
 from mechanisms.noise import Noise, weighted_sum
 from mechanisms.protocol import PlanError
@@ -195,6 +198,59 @@ def test_sums_beyond_64_bits_are_refused_before_anything_is_read() -> None:
     with pytest.raises(PlanError, match="exceed 64 bits"):
         BERNSTEIN.plan(NOBODY, [wide], 2, Loss(Definition.PURE, Fraction(1, 1000)), 100)
     assert BERNSTEIN.plan(NOBODY, [wide], 1, ONE, 10**9)
+
+
+@pytest.mark.parametrize("loss", [ONE, replace(RHO, amount=Fraction(1))], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("max_rows", [1, 50])
+@pytest.mark.parametrize("steps", [1, 37, 1000, MAX_STEPS])
+def test_the_largest_table_that_is_accepted_is_added_up_in_full(
+    steps: int, max_rows: int, degree: int, loss: Loss
+) -> None:
+    """All rows that there is room for, at the lower bound, the middle and the upper one, against Python's integers."""
+    wide, loss = column(0, steps), replace(loss, unit=PrivacyUnit(max_rows=max_rows))
+
+    def accepted(people: int) -> MomentsPlan | None:
+        try:
+            return BERNSTEIN.plan(NOBODY, [wide], degree, loss, people)
+        except PlanError as refusal:
+            assert "64 bits" in str(refusal)
+            return None
+
+    low, high = 1, 2**62
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if accepted(middle) else (low, middle)
+    plan, rows = accepted(low), ROOM * low * max_rows
+    assert plan is not None and rows <= MOST_ROWS
+    times = plan.columns[0].unit // steps**degree
+    for v in {0, steps // 2, steps}:
+        powers = np.array(
+            [[[rows, rows * v, rows * v * v, 0, rows * (v == 0), rows * (v == steps)]]], dtype=object
+        )
+        by_hand = [
+            times * rows * math.comb(degree, k) * v**k * (steps - v) ** (degree - k)
+            for k in range(degree + 1)
+        ]
+        assert exact_sums(plan, powers)[0, 0, : degree + 1].tolist() == by_hand
+
+
+def test_a_refusal_names_a_step_that_is_accepted() -> None:
+    """Of sums of a billion people's rows, of those of nobody knows how many, and of wide noise."""
+    wide, tiny = Integer("x", lower=0, upper=MAX_STEPS), Loss(Definition.PURE, Fraction(1, 2000))
+    for people, loss, degree in ((10**9, ONE, 2), (None, ONE, 2), (100, tiny, 2), (10**9, RHO, 2)):
+        with pytest.raises(PlanError, match="narrower bounds") as caught:
+            BERNSTEIN.plan(NOBODY, [MeasuredColumn.of(wide)], degree, loss, people)
+        step = re.search(r"a step of at least (\d+)", str(caught.value))
+        assert step
+        assert BERNSTEIN.plan(NOBODY, [MeasuredColumn.of(wide, Fraction(step[1]))], degree, loss, people)
+
+
+def test_rows_of_one_person_count_as_often_as_they_may() -> None:
+    many = replace(ONE, unit=PrivacyUnit(max_rows=100))
+    assert BERNSTEIN.plan(NOBODY, [column(0, 30_000)], 2, ONE, 10**8)
+    with pytest.raises(PlanError, match="fewer rows a person"):
+        BERNSTEIN.plan(NOBODY, [column(0, 30_000)], 2, many, 10**8)
 
 
 def test_more_people_than_expected_are_cut_and_refuse_nothing() -> None:

@@ -43,18 +43,18 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
     ) -> MomentsPlan:
         groups = domain.project(group_names(draft))
         degree = 2 if draft.parameters.get("deviation", True) else 1
-        return method.plan(groups, measured_columns(draft, domain), degree, loss, draft.people or 1)
+        return method.plan(groups, measured_columns(draft, domain), degree, loss, draft.people)
 
     def read_plan(self, value: Json) -> MomentsPlan:
         return MomentsPlan.from_json(value)
 
     def offer(self, plan: MomentsPlan, draft: Release, plans: Sequence[MomentsPlan] = ()) -> Json:
-        expected = _expected(plan, draft.people or 1)
+        people = draft.people or 1
         return {
             "groups": plan.groups.size,
-            "group_people_text": rounded((draft.people or 1) / plan.groups.size),
+            "group_people_text": rounded(people / plan.groups.size),
             "deviation": plan.degree > 1,
-            "foreseen": [_row(column, own) for column, own in zip(plan.columns, expected, strict=True)],
+            "foreseen": [_row(own, _expected(plan, own, people)) for own in plan.columns],
         }
 
     def error_label(self, draft: Release) -> ErrorLabel:
@@ -80,8 +80,8 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
         return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else widest / RANGES[0])
 
 
-def _expected(plan: MomentsPlan, people: int) -> list[Expectation]:
-    return [expectation(plan, column, people / plan.groups.size) for column in plan.columns]
+def _expected(plan: MomentsPlan, planned: ColumnPlan, people: int) -> Expectation:
+    return expectation(plan, planned, people / plan.groups.size)
 
 
 def _widest(plan: MomentsPlan, people: int) -> float:

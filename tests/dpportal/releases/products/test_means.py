@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import io
 from decimal import Decimal
+from fractions import Fraction
 
 import frictionless
 import numpy as np
 import pandas as pd
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
@@ -20,7 +22,13 @@ from dpportal.releases import bundle, drafts, results, services
 from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of, presenter_of
-from mechanisms.domain import Categorical, Date, Integer, Real
+from dpportal.releases.products.means import comparison
+from dpportal.releases.products.means.runner import GroupMeans
+from dpportal.tables.pushdown.sum_query import PART
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer, Real
+from mechanisms.moments.column import MAX_STEPS, MeasuredColumn
+from mechanisms.moments.mechanism import MOST_ROWS, BernsteinSums, exact_sums
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
 
@@ -99,13 +107,13 @@ class TestReleased:
 
     def test_the_comparison_has_the_exact_truth(self, rich, client) -> None:
         release = means(rich, "1")
-        comparison = records.comparison(release.dataset_id, release.pk)
-        assert comparison is not None
-        columns = comparison["header"]
-        red = dict(zip(columns, comparison["table"][0], strict=True))
+        compared = records.comparison(release.dataset_id, release.pk)
+        assert compared is not None
+        columns = compared["header"]
+        red = dict(zip(columns, compared["table"][0], strict=True))
         assert (red["number_true"], red["total_true"], red["mean_true"]) == pytest.approx((100, 4950, MEAN))
         assert red["deviation_true"] == pytest.approx(DEVIATION)
-        assert "range between the bounds" in presenter_of(release).verdict(comparison).text
+        assert "range between the bounds" in presenter_of(release).verdict(compared).text
         client.force_login(rich.owner)
         text = client.get(reverse("releases:compare", args=[release.pk])).text
         assert "true: 49.5" in text and "300" in text
@@ -186,6 +194,15 @@ class TestDrafts:
         assert [name for name, _title in shown.fields["columns"].choices] == ["age"]
         assert shown["groups"].value() == ["colour"]
 
+    def test_sums_that_may_leave_64_bits_are_refused_before_anything_is_read(self, rich) -> None:
+        """Also where nobody says how many people there are: it could be as many as in any table."""
+        colour = Categorical("colour", values=("red", "green", "blue"))
+        dataset_services.declare_all(rich, [colour, Integer("age", lower=0, upper=99_999)])
+        assert drafts.plan_of(drafted(rich))
+        for people in (10**9, None):
+            with pytest.raises(DraftError, match="Choose a step of at least"):
+                drafts.plan_of(drafted(rich, people=people))
+
     def test_a_table_without_numbers_has_nothing_to_measure(self, rich) -> None:
         with pytest.raises(DraftError, match="column of numbers or dates"):
             drafts.plan_of(drafted(rich, columns=["colour"]))
@@ -194,6 +211,28 @@ class TestDrafts:
         draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="means")
         client.force_login(rich.owner)
         return client.post(reverse("releases:columns", args=[draft.pk]), {"people": "300", **fields})
+
+
+def test_the_largest_table_has_sums_that_every_engine_adds_up_in_64_bits() -> None:
+    number, first = MOST_ROWS, MOST_ROWS * MAX_STEPS
+    high, low = MOST_ROWS * (MAX_STEPS**2 // PART), MOST_ROWS * (PART - 1)
+    assert max(number, first, high, low) < 2**63
+
+
+def test_the_curator_hears_of_sums_that_were_cut() -> None:
+    plan = BernsteinSums().plan(
+        Domain((Boolean("g"),)),
+        [MeasuredColumn.of(Integer("x", lower=0, upper=9))],
+        1,
+        Loss(Definition.PURE, Fraction(1)),
+        10,
+    )
+    powers = np.array([[[5, 5, 5, 0, 0, 0], [10**17, 10**17, 10**17, 0, 0, 0], [0] * 6]], dtype=object)
+    true = exact_sums(plan, powers[:, : plan.groups.size])
+    shown = comparison.build(plan, GroupMeans.of(plan, true), true)
+    assert shown["cut"] == 1
+    text = render_to_string("releases/means/_compare.html", {"comparison": shown, "release": Release()})
+    assert "The sums of 1 group were larger than can be measured" in text
 
 
 @pytest.mark.slow
