@@ -158,6 +158,13 @@ class TestReleased:
         planned = drafts.planner_of(release).read_plan(release.plan_json).columns[0]
         assert true[0, 0, :3].sum() == 6 * planned.unit
 
+    def test_where_everybody_has_one_row_their_number_costs_nothing(self, rich) -> None:
+        dataset_services.declare_unit(rich, neighbours="replace-one", unit_column="", max_rows=1)
+        building.granted(rich, building.person("another", "administrator"), "100")
+        row = table_of(means(rich, "0.01", groups=())).iloc[0]
+        assert row["number"] + row["without_value"] == pytest.approx(300, abs=1e-6)
+        assert table_of(means(rich, groups=())).iloc[0]["mean"] == pytest.approx(MEAN, abs=1)
+
 
 class TestDrafts:
     def test_what_is_shown_before_spending_is_of_a_group_of_average_size(self, rich, client) -> None:
