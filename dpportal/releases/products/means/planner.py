@@ -34,6 +34,10 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
     def methods(self) -> Sequence[BernsteinSums]:
         return registry.MOMENTS
 
+    def crossed(self, draft: Release, domain: Domain) -> Domain:
+        """The columns of the groups: each may be a coarser one of a column that is measured."""
+        return domain.project(group_names(draft))
+
     def check(self, domain: Domain) -> None:
         if not any(isinstance(a, Integer | Real | Date) for a in domain.attributes):
             raise DraftError(_("Choose at least one column of numbers or dates to measure."), "columns")

@@ -158,6 +158,16 @@ class TestReleased:
         planned = drafts.planner_of(release).read_plan(release.plan_json).columns[0]
         assert true[0, 0, :3].sum() == 6 * planned.unit
 
+    def test_ages_by_groups_of_age_are_those_of_the_group(self, rich) -> None:
+        """Of ages 0 to 99, each three times: 20 to 39 have the mean 29.5, and each row is in one group."""
+        coarser = Integer("age group", lower=0, upper=99, width=20, source="age")
+        age = Integer("age", lower=0, upper=99, width=10)
+        dataset_services.declare_all(rich, [age, coarser])
+        table = table_of(means(rich, groups=("age group",)))
+        assert table["mean"][:5].tolist() == pytest.approx([9.5, 29.5, 49.5, 69.5, 89.5], abs=1.5)
+        assert table["number"][:5].tolist() == pytest.approx([60] * 5, abs=2)
+        assert table["share_at_low"][1] == pytest.approx(0, abs=0.05)
+
     def test_where_everybody_has_one_row_their_number_costs_nothing(self, rich) -> None:
         dataset_services.declare_unit(rich, neighbours="replace-one", unit_column="", max_rows=1)
         building.granted(rich, building.person("another", "administrator"), "100")
@@ -181,6 +191,13 @@ class TestDrafts:
     def test_a_column_is_not_measured_and_grouped_by_at_once(self, rich, client) -> None:
         text = self._sent(rich, client, columns="age", groups="age").text
         assert "age cannot be measured and say the groups at once" in text
+
+    def test_a_column_is_measured_by_a_coarser_one_but_not_grouped_by_both(self, rich, client) -> None:
+        ages = [Integer("age", lower=0, upper=99, width=10)]
+        ages += [Integer(f"by {n}", lower=0, upper=99, width=n, source="age") for n in (20, 50)]
+        dataset_services.declare_all(rich, ages)
+        assert self._sent(rich, client, columns="age", groups="by 20").status_code == 302
+        assert "Choose one of them" in self._sent(rich, client, columns="age", groups=["by 20", "by 50"]).text
 
     def test_a_million_groups_are_refused_at_their_field(self, rich, client) -> None:
         colour = Integer("colour", lower=1, upper=10**6)
@@ -214,7 +231,7 @@ class TestDrafts:
         with pytest.raises(DraftError, match="column of numbers or dates"):
             drafts.plan_of(drafted(rich, columns=["colour"]))
 
-    def _sent(self, rich: Dataset, client: Client, **fields: str):
+    def _sent(self, rich: Dataset, client: Client, **fields: str | list[str]):
         draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="means")
         client.force_login(rich.owner)
         return client.post(reverse("releases:columns", args=[draft.pk]), {"people": "300", **fields})
