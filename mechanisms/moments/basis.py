@@ -162,8 +162,7 @@ class Centred:
         return Readings(places[0] - missing, first, second, missing)
 
     def moved(self, degree: int, unit: PrivacyUnit, row: int, at_bound: int) -> Sensitivity:
-        if not unit.total_public:
-            raise ValueError("the number of rows must be public")
+        assert unit.total_public
         # Under ρ, where no noise goes by it, a bound: 4/3 between values, 25/16 from a bound to no value.
         l1 = row if self.curve == 1 else 2 * row
         replaced = Sensitivity(l1 + 2 * at_bound, row**2 + 2 * at_bound**2)

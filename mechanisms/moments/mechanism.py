@@ -141,13 +141,13 @@ def _column_plan(column: MeasuredColumn, degree: int, loss: Loss, rows: int, bas
         raise too_small(loss)
     if rows > MOST_ROWS or unit * rows > LARGEST_SUM:
         what = f"the sums of {rows:,} rows, {ROOM} times as many as expected,"
-        raise _beyond(column, degree, loss, what, rows, basis)
+        raise PlanError(_beyond(column, degree, loss, what, rows, basis))
     if scale_squared(law) > WIDEST**2:
-        raise _beyond(column, degree, loss, "its noise", 0, basis)
+        raise PlanError(_beyond(column, degree, loss, "its noise", 0, basis))
     return ColumnPlan(column, unit, at_bound, moved, law, basis)
 
 
-def _beyond(column: MeasuredColumn, degree: int, loss: Loss, what: str, rows: int, basis: Basis) -> PlanError:
+def _beyond(column: MeasuredColumn, degree: int, loss: Loss, what: str, rows: int, basis: Basis) -> str:
     """The refusal of sums or noise that 64 bits do not hold, by arithmetic alone. rows: of sums; 0 of noise."""
     remedies = ["narrower bounds"] if rows <= MOST_ROWS else []
     if remedies and not column.is_date:
@@ -159,7 +159,7 @@ def _beyond(column: MeasuredColumn, degree: int, loss: Loss, what: str, rows: in
     if loss.unit.max_rows > 1 or not remedies:
         remedies.append("fewer rows a person")
     *first, last = remedies
-    return PlanError(
+    return (
         f"{column.attribute.name}: in steps of {float(column.step):g} {what} would exceed 64 bits. Choose "
         f"{', '.join(first)}{' or ' if first else ''}{last}."
     )

@@ -111,4 +111,6 @@ def _row(planned: ColumnPlan, expected: Expectation) -> Json:
         "step": _("1 day") if column.is_date else plainly(column.step),
         "lower": lower,
         "upper": upper,
+        # A step that does not divide the range ends below the declared bound.
+        "declared": "" if column.top - column.lower == column.range else plainly(column.lower + column.range),
     }

@@ -15,6 +15,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
+from dpportal.budgets.models import LedgerEntry
 from dpportal.charts.thumbnail import thumbnail
 from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.models import Dataset
@@ -123,6 +124,7 @@ class TestReleased:
         services.publish(release, rich.owner)
         text = page_of(client, release)
         assert "Mean of age by group" in text and "not determined" in text
+        assert "More than half of the values" not in text
         assert thumbnail(results.stored_page(release)["figure"]["json"])[0]["kind"] == "line"
         assert "true:" not in text and "True mean" not in text
 
@@ -157,6 +159,19 @@ class TestReleased:
         true = records.stored_counts(release.true_counts)
         planned = drafts.planner_of(release).read_plan(release.plan_json).columns[0]
         assert true[0, 0, :3].sum() == 6 * planned.unit
+
+    def test_a_column_with_all_values_outside_is_released_with_a_warning(self, rich, client) -> None:
+        """Ages declared as 200 to 300: all count as 200; a group of nobody tells no mean."""
+        colour = Categorical("colour", values=("red", "green", "blue", "violet"))
+        dataset_services.declare_all(rich, [colour, Integer("age", lower=200, upper=300, width=10)])
+        release = means(rich)
+        table = table_of(release).set_index("colour")
+        assert table.loc["red", ["mean", "share_at_low"]].tolist() == pytest.approx([200, 1], abs=0.5)
+        assert np.isnan(table.loc["violet", "mean"]) or table.loc["violet", "number"] < 1
+        services.publish(release, rich.owner)
+        text = " ".join(page_of(client, release).split())
+        assert "More than half of the values of age are at 200 or below, or at 300 or above." in text
+        assert "not determined" in text
 
     def test_ages_by_groups_of_age_are_those_of_the_group(self, rich) -> None:
         """Of ages 0 to 99, each three times: 20 to 39 have the mean 29.5, and each row is in one group."""
@@ -217,6 +232,25 @@ class TestDrafts:
         shown = client.get(reverse("releases:columns", args=[draft.pk])).context["form"]
         assert [name for name, _title in shown.fields["columns"].choices] == ["age"]
         assert shown["groups"].value() == ["colour"]
+
+    def test_a_step_that_does_not_end_at_the_bound_is_said_where_it_ends(self, rich, client) -> None:
+        draft = drafted(rich, parameters={"measured": ["age"], "deviation": True, "steps": {"age": "10"}})
+        client.force_login(rich.owner)
+        text = " ".join(client.get(reverse("releases:method", args=[draft.pk])).text.split())
+        assert "0 to 90 in steps of 10" in text
+        assert "These steps do not end at 99: values above 90 count as 90." in text
+
+    @pytest.mark.slow
+    def test_what_cannot_be_measured_is_said_on_its_page_and_spends_nothing(self, rich, client) -> None:
+        """Sums beyond 64 bits, and bounds so far apart that no step was chosen for them."""
+        dataset_services.declare_all(rich, [Integer("age", lower=0, upper=99_999)])
+        draft, before = drafted(rich, columns=["age"], people=10**9), LedgerEntry.objects.count()
+        client.force_login(rich.owner)
+        assert "would exceed 64 bits" in client.get(reverse("releases:method", args=[draft.pk])).text
+        answer = client.post(reverse("releases:review", args=[draft.pk]), {"understood": "on"}, follow=True)
+        draft.refresh_from_db()
+        assert "64 bits" in answer.text and draft.state == Release.State.DRAFT
+        assert LedgerEntry.objects.count() == before
 
     def test_sums_that_may_leave_64_bits_are_refused_before_anything_is_read(self, rich) -> None:
         """Also where nobody says how many people there are: it could be as many as in any table."""
