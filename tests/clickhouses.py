@@ -162,7 +162,7 @@ class Requests(BaseHTTPRequestHandler):
             raise RefusedError(
                 AUTHENTICATION_FAILED, f"Code: 516. DB::Exception: {user}: Authentication failed"
             )
-        if WITHHELD.get(user, ";") in statement:
+        if user in WITHHELD and WITHHELD[user] in statement:
             raise RefusedError(ACCESS_DENIED, f"Code: 497. DB::Exception: {user}: Not enough privileges")
         return USERS[user]
 
