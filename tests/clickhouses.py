@@ -35,7 +35,10 @@ USERS: dict[str, dict[str, str]] = {
     "reader": {"join_use_nulls": "1", "session_timezone": "Asia/Tokyo", "limit": "7"},
     "careful": {"readonly": "2"},
     "bound": {"readonly": "1"},
+    "unaware": {},
 }
+# What a user may not read.
+WITHHELD = {"unaware": "system.row_policies"}
 # Whichever table of the database "health" has this name hides its rows by this, which only a file may say here.
 POLICIES = {"asking": "age &lt; (SELECT max(age) FROM health.visits)", "young": "age &lt; 50"}
 FILTERS = "".join(f"<{table}><filter>{sql}</filter></{table}>" for table, sql in POLICIES.items())
@@ -53,8 +56,14 @@ OF_HTTP = {
     "wait_end_of_query",
     "client_protocol_version",
 }
-AUTHENTICATION_FAILED, READONLY, UNKNOWN_DATABASE, UNKNOWN_TABLE = 516, 164, 81, 60
-STATUS = {AUTHENTICATION_FAILED: 403, READONLY: 403, UNKNOWN_DATABASE: 404, UNKNOWN_TABLE: 404}
+AUTHENTICATION_FAILED, ACCESS_DENIED, READONLY, UNKNOWN_DATABASE, UNKNOWN_TABLE = 516, 497, 164, 81, 60
+STATUS = {
+    AUTHENTICATION_FAILED: 403,
+    ACCESS_DENIED: 403,
+    READONLY: 403,
+    UNKNOWN_DATABASE: 404,
+    UNKNOWN_TABLE: 404,
+}
 PIECE_BYTES = 2**20
 START_SECONDS = 60
 PR_SET_PDEATHSIG = 1
@@ -138,7 +147,7 @@ class Requests(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
         statement = "\n".join(filter(None, (asked.get("query"), body)))
         try:
-            profile = self._profile()
+            profile = self._profile(statement)
             found = _run(self.folder, statement, profile, asked)
         except RefusedError as refusal:
             headers = {"X-ClickHouse-Exception-Code": str(refusal.code)}
@@ -146,13 +155,15 @@ class Requests(BaseHTTPRequestHandler):
         else:
             self._answer(200, found, {"X-ClickHouse-Timezone": "UTC"})
 
-    def _profile(self) -> dict[str, str]:
+    def _profile(self, statement: str) -> dict[str, str]:
         kind, _blank, given = self.headers.get("Authorization", "").partition(" ")
         user, _colon, password = b64decode(given).decode().partition(":") if kind == "Basic" else ("", "", "")
         if password != PASSWORD or user not in USERS:
             raise RefusedError(
                 AUTHENTICATION_FAILED, f"Code: 516. DB::Exception: {user}: Authentication failed"
             )
+        if user in WITHHELD and WITHHELD[user] in statement:
+            raise RefusedError(ACCESS_DENIED, f"Code: 497. DB::Exception: {user}: Not enough privileges")
         return USERS[user]
 
     def _answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:

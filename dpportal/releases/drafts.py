@@ -46,14 +46,14 @@ def domain_of(release: Release) -> tuple[DomainVersion, Domain]:
             _("A chosen column has no declared domain any more. Choose the columns again."), "columns"
         )
     domain = declared.project(release.columns)
-    reject_overlapping_columns(domain)
+    reject_overlapping_columns(release, domain)
     planner_of(release).check(domain)
     return version, domain
 
 
-def reject_overlapping_columns(domain: Domain) -> None:
-    """Raise DraftError for a column beside a coarser one that is made of it."""
-    for names in domain.read_twice():
+def reject_overlapping_columns(release: Release, domain: Domain) -> None:
+    """Raise DraftError for a column beside a coarser one that is made of it. domain: of the draft's columns."""
+    for names in planner_of(release).crossed(release, domain).read_twice():
         raise DraftError(_(READ_TWICE) % {"columns": ", ".join(names)}, "columns")
 
 

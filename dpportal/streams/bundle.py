@@ -25,6 +25,7 @@ from dpportal.publications.table import Table
 from dpportal.publications.workbook import with_workbooks
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.label_columns import VALUE, value_columns
+from dpportal.streams.measure import summed_bounds
 from dpportal.streams.models import Stream
 from dpportal.streams.series import Series, as_epsilon_delta, promise_of
 from dpportal.streams.series_view import Chosen, increments_chart, series_chart
@@ -217,6 +218,7 @@ def _facts(stream: Stream, series: Series) -> Json:
             "column": stream.column,
             "values": stream.labels if stream.split else stream.cells,
             "summed": stream.summed,
+            **({"summed_between": list(summed_bounds(stream))} if stream.summed else {}),
             "largest_count_of_one_period": stream.largest_increment,
         },
         "calendar": {

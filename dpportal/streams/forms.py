@@ -82,8 +82,8 @@ class CountedForm(forms.ModelForm[Stream]):
             choices=[("", _("Count rows")), *numbers],
             required=False,
             help_text=_(
-                "Instead of counting, the values of a whole-number column can be added up. They are clipped to its "
-                "declared bounds, and the noise grows with the upper bound."
+                "Instead of counting, the values of a whole-number column can be added up. Values beyond the limits "
+                "you declared count as the limit, and the noise grows with the upper limit."
             ),
         )
         self.fields["largest_increment"] = forms.IntegerField(

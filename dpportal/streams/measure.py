@@ -86,6 +86,14 @@ def counted_by(stream: Stream, domain: Domain) -> Measure:
     return counted
 
 
+def summed_bounds(stream: Stream) -> tuple[int, int]:
+    """Between which numbers the values of the column that is added up are taken."""
+    version = stream.domain_version or stream.dataset.current_domain()
+    summed = _summed(stream, {a.name: a for a in version.domain().attributes} if version else {})
+    assert summed is not None
+    return summed.lower, summed.upper
+
+
 def _summed(stream: Stream, declared: dict[str, Attribute]) -> Integer | None:
     if not stream.summed:
         return None

@@ -56,17 +56,20 @@ class Sums:
         self.planned, self.degree, self.times = planned, degree, times
         # From the lower bound to the value of W steps.
         self.span = float(planned.column.top - planned.column.lower)
-        places = np.eye(degree + 4)
-        bernstein = places[: degree + 1] / planned.unit
-        self.number = bernstein.sum(axis=0)
-        # Σ v/W, of which each sum k has k/d.
-        self.first = np.arange(degree + 1) / degree @ bernstein
-        self.second = bernstein[-1]
-        self.missing = places[degree + 1] / planned.unit
-        self.at_lower, self.at_upper = places[degree + 2 :] / planned.at_bound
+        readings = planned.basis.readings(degree)
+
+        def weights(of_the_basis: Floats) -> Floats:
+            padded: Floats = np.append(of_the_basis / planned.unit, (0.0, 0.0))
+            return padded
+
+        self.number, self.first = weights(readings.number), weights(readings.first)
+        self.second = weights(readings.first if readings.second is None else readings.second)
+        self.missing = weights(readings.missing)
+        self.at_lower, self.at_upper = np.eye(degree + 4)[degree + 2 :] / planned.at_bound
 
     def half_width(self, weights: Floats, level: float = LEVEL) -> float:
-        return weighted_half_width(self.planned.noise, tuple(weights.tolist()), self.times, level)
+        noisy = weights[self.planned.basis.quiet :]
+        return weighted_half_width(self.planned.noise, tuple(noisy.tolist()), self.times, level)
 
     def linear(self, sums: Floats, weights: Floats) -> Interval:
         """Σ w_i s_i, with an interval that is exact: it depends on the noise alone."""

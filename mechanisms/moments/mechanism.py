@@ -6,30 +6,37 @@ theorem these add up to W^d whatever v is, and none is negative. Source: for d =
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.accounting import Definition, Loss
 from mechanisms.arrays import Integers
 from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
-from mechanisms.domain import Domain
+from mechanisms.domain import Domain, Real
+from mechanisms.moments.basis import Basis, bases_for
 from mechanisms.moments.column import MeasuredColumn
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.noise import Noise
 from mechanisms.noise.sampler import WIDEST
 from mechanisms.protocol import Measurement, PlanError
-from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 from mechanisms.validation import check_amount
 
 MAX_GROUPS = 10_000
 MAX_COLUMNS = 20
 # No true sum is taken for larger, so that it and its noise fit 64 bits. Cutting moves no two tables farther apart.
 LARGEST_SUM = 2**62
-# How many times as many rows as the curator expects are added up in full.
+# How many times as many rows as the curator expects are added up in full, and what is expected where nobody says.
 ROOM = 16
+MOST_PEOPLE = 10**10
+# Of more rows engines would add up squares beyond 64 bits.
+MOST_ROWS = 2**43
 # A row adds at least so much, so that its noise is as good as continuous.
 FINEST = 1024
 # What a row at a bound adds besides, as a share of what every row adds: it costs 1.6 % more noise in L1, 0.8 % in L2.
@@ -41,14 +48,9 @@ POWERS = ("number", "first", "second", "missing", "at_lower", "at_upper")
 class BernsteinSums:
     """Number, total, mean and deviation of each group, by sums that add up to the same for every row.
 
-    Sensitivity: let U = K·W^d be what a row adds to the d + 1 Bernstein sums of its group, times a whole K. A row
-    without a value adds U to a sum of its own instead; one at v = 0 or v = W adds c to that bound's sum besides. All
-    are at least 0. So a row's vector a has ‖a‖₁ <= U + c, reached at a bound, and ‖a‖₂² <= U² + c²: squares of numbers
-    that are not negative add up to at most the square of their sum, and v = 0 has all of U in one sum. Two rows'
-    vectors have an inner product of at least 0, so ‖a - a'‖₁ <= 2(U + c) and ‖a - a'‖₂² <= 2(U² + c²), both reached
-    by v = 0 and v = W, or by two groups. `unit_sensitivity` has the m rows of a person and both relations. Groups
-    exclude each other, so a row is in one and all of them cost once. Columns share the loss equally, one composed with
-    the other.
+    The sums and how far a row moves them: `basis`. Groups exclude each other, so a row is in one and all of them cost
+    once. `unit_sensitivity` has the m rows of a person and both relations. Columns share the loss equally, one composed
+    with the other.
     """
 
     name: ClassVar[str] = "bernstein-sums"
@@ -60,12 +62,13 @@ class BernsteinSums:
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
 
     def plan(
-        self, groups: Domain, columns: Sequence[MeasuredColumn], degree: int, loss: Loss, people: int
+        self, groups: Domain, columns: Sequence[MeasuredColumn], degree: int, loss: Loss, people: int | None
     ) -> MomentsPlan:
         """Decide everything without data.
 
         groups: the columns by whose cells rows are grouped; none for one group. degree: 1, or 2 for the deviation.
-        people: the curator's estimate of the number of rows. Raises PlanError for what cannot be measured.
+        people: the curator's estimate of their number; None if there is none, which leaves room for all that can be.
+        Raises PlanError for what cannot be measured.
         """
         if not 1 <= len(columns) <= MAX_COLUMNS:
             raise PlanError(f"Choose between 1 and {MAX_COLUMNS} columns to measure.")
@@ -77,7 +80,10 @@ class BernsteinSums:
         check_amount(loss)
         loss = loss.for_domain(groups)
         share = replace(loss, amount=loss.amount / len(columns))
-        planned = tuple(_column_plan(column, degree, share, people) for column in columns)
+        rows = ROOM * (MOST_PEOPLE if people is None else people) * loss.unit.max_rows
+        public_number = loss.unit.total_public and groups.size == 1
+        bases = bases_for(loss.definition, degree, public_number=public_number)
+        planned = tuple(_best_plan(column, degree, share, rows, bases) for column in columns)
         return MomentsPlan(self.name, groups, planned, degree, loss, _explanation(planned, degree))
 
     def measure(self, plan: MomentsPlan, sums: Integers, noise: Noise) -> Measurement:
@@ -88,11 +94,11 @@ class BernsteinSums:
         expected = (len(plan.columns), plan.groups.size, plan.sums)
         if sums.shape != expected or sums.dtype != np.int64:
             raise ValueError(f"sums must be int64 of shape {expected}, got {sums.dtype} of {sums.shape}")
-        drawn = [
-            noise.draw(column.noise, own.size).reshape(own.shape)
-            for column, own in zip(plan.columns, sums, strict=True)
-        ]
-        return Measurement(sums + np.stack(drawn))
+        measured = sums.copy()
+        for column, own in zip(plan.columns, measured, strict=True):
+            noisy = own[:, column.basis.quiet :]
+            noisy += noise.draw(column.noise, noisy.size).reshape(noisy.shape)
+        return Measurement(measured)
 
 
 def exact_sums(plan: MomentsPlan, powers: np.ndarray) -> Integers:
@@ -105,48 +111,84 @@ def exact_sums(plan: MomentsPlan, powers: np.ndarray) -> Integers:
 
 
 def _column_sums(planned: ColumnPlan, degree: int, powers: np.ndarray) -> Integers:
-    number, first, second, missing, at_lower, at_upper = powers.astype(object).T
+    *moments, at_lower, at_upper = powers.astype(object).T
     steps = planned.column.steps
-    times = planned.unit // steps**degree
-    if degree == 1:
-        basis = [steps * number - first, first]
-    else:
-        basis = [
-            steps * steps * number - 2 * steps * first + second,
-            2 * steps * first - 2 * second,
-            second,
-        ]
-    own = [*(times * b for b in basis), planned.unit * missing]
+    own = planned.basis.sums(degree, steps, planned.unit // steps**degree, np.array(moments, dtype=object))
     own += [planned.at_bound * at_lower, planned.at_bound * at_upper]
     sums: Integers = np.minimum(np.stack(own, axis=1), LARGEST_SUM).astype(np.int64)
     return sums
 
 
-def _column_plan(column: MeasuredColumn, degree: int, loss: Loss, people: int) -> ColumnPlan:
+def _best_plan(
+    column: MeasuredColumn, degree: int, loss: Loss, rows: int, bases: Sequence[Basis]
+) -> ColumnPlan:
+    """With the first basis that fits 64 bits. Raises PlanError for what the last one cannot measure."""
+    *better, plainest = bases
+    for basis in better:
+        with suppress(PlanError):
+            return _column_plan(column, degree, loss, rows, basis)
+    return _column_plan(column, degree, loss, rows, plainest)
+
+
+def _column_plan(column: MeasuredColumn, degree: int, loss: Loss, rows: int, basis: Basis) -> ColumnPlan:
     power = column.steps**degree
-    unit = power * -(-FINEST // power)
+    times = -(-FINEST // power)
+    unit = power * -(-times // basis.divisor) * basis.divisor
     at_bound = unit // AT_BOUND[loss.definition]
-    moved = moved_sums(loss.unit, unit, at_bound)
+    moved = basis.moved(degree, loss.unit, unit, at_bound)
     law = law_for(loss, moved)
     if scale_squared(law) > (MAX_SCALE * unit) ** 2:
         raise too_small(loss)
-    if scale_squared(law) > WIDEST**2 or ROOM * unit * people > LARGEST_SUM:
-        raise PlanError(
-            f"{column.attribute.name}: in steps of {float(column.step):g} its sums, with their noise, would exceed 64 "
-            "bits. Choose a larger step."
-        )
-    return ColumnPlan(column, unit, at_bound, moved, law)
+    if rows > MOST_ROWS or unit * rows > LARGEST_SUM:
+        what = f"the sums of {rows:,} rows, {ROOM} times as many as expected,"
+        raise PlanError(_beyond(column, degree, loss, what, rows, basis))
+    if scale_squared(law) > WIDEST**2:
+        raise PlanError(_beyond(column, degree, loss, "its noise", 0, basis))
+    return ColumnPlan(column, unit, at_bound, moved, law, basis)
 
 
-def moved_sums(unit: PrivacyUnit, row: int, at_bound: int) -> Sensitivity:
-    """How far one person moves a column's sums."""
-    norms = Sensitivity(row + at_bound, row**2 + at_bound**2)
-    return unit_sensitivity(unit, norms, Sensitivity(2 * norms.l1, 2 * norms.l2_squared))
+def _beyond(column: MeasuredColumn, degree: int, loss: Loss, what: str, rows: int, basis: Basis) -> str:
+    """The refusal of sums or noise that 64 bits do not hold, by arithmetic alone. rows: of sums; 0 of noise."""
+    remedies = ["narrower bounds"] if rows <= MOST_ROWS else []
+    if remedies and not column.is_date:
+        needed = column.range / _largest_steps(degree, loss, rows, basis)
+        exact = isinstance(column.attribute, Real)
+        remedies.insert(0, f"a step of at least {_rounded_up(needed) if exact else math.ceil(needed)}")
+    if not rows:
+        remedies.append(f"a larger {loss.symbol}")
+    if loss.unit.max_rows > 1 or not remedies:
+        remedies.append("fewer rows a person")
+    *first, last = remedies
+    return (
+        f"{column.attribute.name}: in steps of {float(column.step):g} {what} would exceed 64 bits. Choose "
+        f"{', '.join(first)}{' or ' if first else ''}{last}."
+    )
+
+
+def _largest_steps(degree: int, loss: Loss, rows: int, basis: Basis) -> int:
+    """Whole steps between the bounds that fit, at least 1."""
+    if rows:
+        unit = LARGEST_SUM // rows
+    else:
+        # Noise is as many units wide, whatever a unit is.
+        law = law_for(loss, basis.moved(degree, loss.unit, FINEST, FINEST // AT_BOUND[loss.definition]))
+        unit = math.isqrt(int(WIDEST**2 * FINEST**2 / scale_squared(law)))
+    unit //= basis.divisor
+    return max(1, unit if degree == 1 else math.isqrt(unit))
+
+
+def _rounded_up(number: Fraction) -> str:
+    """To two digits."""
+    digit = Decimal(1).scaleb(Decimal(float(number)).adjusted() - 1)
+    return f"{(Decimal(float(number)) / digit).to_integral_value(ROUND_CEILING) * digit:f}"
 
 
 def _explanation(planned: Sequence[ColumnPlan], degree: int) -> str:
     errors = ", ".join(f"{c.noise.standard_error / c.unit:.3g} ({c.column.attribute.name})" for c in planned)
+    sums = "sums of each group and column, to which every person adds one in all"
+    if all(c.basis.quiet for c in planned):
+        sums = "sums of each column, of which the number of people is public and costs nothing"
     return (
-        f"Measures {degree + 1} sums of each group and column, to which every person adds one in all, and counts of "
-        f"those without a value and at a bound. The standard error of a sum, in people: {errors}."
+        f"Measures {degree + 1} {sums}, and counts of those without a value and at a bound. The standard error of a "
+        f"sum, in people: {errors}."
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.json_types import JsonObject
+from mechanisms.moments.basis import Basis, Bernstein, basis_from_json
 from mechanisms.moments.column import MeasuredColumn
 from mechanisms.noise import NoiseLaw, law_from_json
 from mechanisms.sensitivity import Sensitivity
@@ -15,7 +16,7 @@ from mechanisms.sensitivity import Sensitivity
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """One column's sums. unit: what a row adds to the Bernstein sums together, and one without a value to its own sum.
+    """One column's sums. unit: the size that `basis` says what a row adds in.
 
     at_bound: what a row at a bound adds besides. sensitivity, noise: of this column's sums alone.
     """
@@ -25,6 +26,7 @@ class ColumnPlan:
     at_bound: int
     sensitivity: Sensitivity
     noise: NoiseLaw
+    basis: Basis = field(default_factory=Bernstein)
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -34,6 +36,7 @@ class ColumnPlan:
             "at_bound": self.at_bound,
             "sensitivity": {"l1": self.sensitivity.l1, "l2_squared": self.sensitivity.l2_squared},
             "noise": self.noise.to_json(),
+            "basis": self.basis.to_json(),
         }
 
     @classmethod
@@ -44,6 +47,7 @@ class ColumnPlan:
             value["at_bound"],
             Sensitivity(**value["sensitivity"]),
             law_from_json(value["noise"]),
+            basis_from_json(value.get("basis")),
         )
 
 
@@ -70,7 +74,7 @@ class MomentsPlan:
 
     @property
     def sums(self) -> int:
-        """Of a column and group: the Bernstein sums, those without a value, those at the lower and the upper bound."""
+        """Of a column and group: the sums of its basis, those at the lower and those at the upper bound."""
         return self.degree + 4
 
     def to_json(self) -> dict[str, object]:

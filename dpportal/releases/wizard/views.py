@@ -84,7 +84,7 @@ def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         form.apply(draft)
         try:
-            drafts.reject_overlapping_columns(declared.project(draft.columns))
+            drafts.reject_overlapping_columns(draft, declared.project(draft.columns))
         except DraftError as error:
             form.add_error(None, error.message)
         else:

@@ -36,6 +36,10 @@ SHIFTS = {
         "each refresh adds its rows again (REFRESH … APPEND), so a row can come several times"
     ),
     "hidden": gettext_lazy("the connection's user may not see what it is made of"),
+    "policies": gettext_lazy(
+        "the connection's user may not see the row policies that may hide rows of it (in ClickHouse this user needs "
+        "SELECT ON system.row_policies, or SHOW ROW POLICIES)"
+    ),
     "unknown": gettext_lazy("it has a step that the portal does not know"),
 }
 

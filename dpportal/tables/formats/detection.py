@@ -8,6 +8,7 @@ from pathlib import Path
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.formats import FORMATS, TEXT, TITLES, Format
 from dpportal.tables.formats.archives import part_names
+from dpportal.tables.formats.packed import packed_as
 
 SAVE_AS = f"Save the table as {TITLES} and upload that file."
 HEAD_BYTES = 16
@@ -47,13 +48,16 @@ def further_format(source: Path, file_name: str, own: str) -> Format:
     """The format of a further file: what the ending of its name says, else that of the dataset's own file.
 
     Its first bytes can be a person's row, so they decide nothing. A packed file begins alike whatever its rows are.
-    own: of the dataset. Raises UploadFault for a file without bytes, or for text where a packed file is due.
+    own: of the dataset. Raises UploadFault for a file without bytes, for text where a packed file is due, and the other
+    way round: lines of a packed file are nobody's rows.
     """
     head = _head(source)
     of_dataset = next((known for known in FORMATS if known.name == own), TEXT)
     known = _named(file_name) or of_dataset
     if not known.recognises(head, source):
         _refuse_other(known)
+    if known is TEXT:
+        _refuse_packed(source)
     return known
 
 
@@ -79,6 +83,16 @@ def _refuse_other(known: Format) -> None:
             "mismatch",
             f"By its name, or like the dataset's own file, this should be {known.titles[0]}, but it does not begin "
             f"like such a file. {SAVE_AS}",
+        )
+
+
+def _refuse_packed(source: Path) -> None:
+    """Raise UploadFault for a file that is packed as a whole, and that its name says to be text."""
+    if what := packed_as(source):
+        raise UploadFault(
+            "mismatch",
+            "By its name, or like the dataset's own file, this should be a text file with a row on each line, but it "
+            f"is {what}. Nothing was counted. Unpack it, or give it the ending of its format, and send it again.",
         )
 
 

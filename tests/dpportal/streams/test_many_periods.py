@@ -16,7 +16,7 @@ from django.test import Client
 from dpportal.datasets import records, services as dataset_services
 from dpportal.jobs.claims import Claim, claim
 from dpportal.operations.sweeping import sweep_files
-from dpportal.streams import bulk_csv, execution, job_execution, services, tokens, vault
+from dpportal.streams import bulk_csv, bundle, execution, job_execution, series, services, tokens, vault
 from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream, StreamJob
@@ -300,12 +300,19 @@ def test_every_row_is_counted_without_a_column(dataset) -> None:
 
 
 @pytest.mark.slow
-def test_a_summed_column_is_clipped_to_its_bounds_and_missing_adds_nothing(dataset) -> None:
+def test_a_summed_column_is_clipped_to_its_bounds_and_missing_adds_nothing(dataset, tmp_path) -> None:
     """Ages are declared as 0..99: the red rows add 30, 99 and 0."""
     stream = building.open_stream(dataset, summed="age")
     assert stream.plan.request.largest == 99
     counted(stream, records_file(ROWS))
     assert vault.true_sums(stream.periods.all()) == [[129]]
+    files = {file.name: file.path for file in bundle.write(stream, series.newest(stream, 1), tmp_path)}
+    assert json.loads(files["release.json"].read_text())["counted"]["summed_between"] == [0, 99]
+    assert "Values below 0 count as 0, those above 99 as 99." in files["README.md"].read_text()
+    services.publish(stream, stream.created_by)
+    page = " ".join(Client().get(f"/streams/{stream.pk}/").text.split())
+    assert "the total of age" in page
+    assert "Values of age below 0 count as 0, those above 99 as 99." in page
 
 
 @pytest.mark.slow

@@ -3,54 +3,47 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Boolean, Date, Domain, Integer, Real
+from mechanisms.moments.basis import Bernstein
 from mechanisms.moments.column import MAX_STEPS, MeasuredColumn
-from mechanisms.moments.estimates import ColumnEstimates, Interval, Sums, estimates
+from mechanisms.moments.estimates import KNOTS, Sums, estimates, totals
 from mechanisms.moments.expectation import expectation
-from mechanisms.moments.mechanism import LARGEST_SUM, BernsteinSums, exact_sums
+from mechanisms.moments.mechanism import LARGEST_SUM, MAX_COLUMNS, MOST_ROWS, ROOM, exact_sums
 from mechanisms.moments.plan import MomentsPlan
-from mechanisms.noise import Noise
+from mechanisms.noise import Noise, weighted_sum
 from mechanisms.protocol import PlanError
-
-BERNSTEIN = BernsteinSums()
-NOBODY = Domain(())
-ONE = Loss(Definition.PURE, Fraction(1))
-RHO = Loss(Definition.ZCDP, Fraction(1, 10))
-
-
-def column(lower: int, upper: int, step: int = 1) -> MeasuredColumn:
-    return MeasuredColumn.of(Integer("x", lower=lower, upper=upper), Fraction(step))
-
-
-def powers_of(steps: np.ndarray, top: int, missing: int = 0) -> np.ndarray:
-    """(1, 1, 6) of values that are whole steps."""
-    v = [int(x) for x in steps]
-    row = [len(v), sum(v), sum(x * x for x in v), missing, v.count(0), v.count(top)]
-    return np.array([[row]], dtype=object)
+from tests.mechanisms.moments.measuring import (
+    BERNSTEIN,
+    NOBODY,
+    ONE,
+    PUBLIC,
+    RHO,
+    SHAPES,
+    column,
+    held,
+    powers_of,
+    repeated,
+)
 
 
-def repeated(plan: MomentsPlan, powers: np.ndarray, runs: int) -> ColumnEstimates:
-    """Of so many measurements of one group."""
-    sums = np.repeat(exact_sums(plan, powers)[0], runs, axis=0)
-    noise = Noise(np.random.default_rng(11).bytes).draw(plan.columns[0].noise, sums.size)
-    return estimates(plan.columns[0], plan.degree, sums + noise.reshape(sums.shape))
-
-
-def held(interval: Interval, truth: float) -> float:
-    """The share of intervals that hold the truth; one that tells nothing holds everything."""
-    return float((~((truth < interval.lower) | (interval.upper < truth))).mean())
-
-
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("loss", [ONE, RHO], ids=["pure", "zcdp"])
 @pytest.mark.parametrize("degree", [1, 2])
-def test_without_noise_the_estimates_are_those_of_numpy(degree: int) -> None:
+def test_without_noise_the_estimates_are_those_of_numpy(
+    degree: int, loss: Loss, neighbours: Neighbours
+) -> None:
     x = np.random.default_rng(1).integers(17, 91, 500)
-    plan = BERNSTEIN.plan(NOBODY, [column(17, 90)], degree, ONE, 500)
+    loss = replace(loss, unit=PrivacyUnit(neighbours))
+    plan = BERNSTEIN.plan(NOBODY, [column(17, 90)], degree, loss, 507)
     exact = estimates(plan.columns[0], degree, exact_sums(plan, powers_of(x - 17, 73, missing=7))[0])
     assert exact.number.estimate == pytest.approx(500)
     assert exact.total.estimate == pytest.approx(x.sum())
@@ -60,15 +53,6 @@ def test_without_noise_the_estimates_are_those_of_numpy(degree: int) -> None:
     if degree == 2:
         assert exact.deviation is not None
         assert exact.deviation.estimate == pytest.approx(x.std())
-
-
-SHAPES = {
-    "even": lambda r, n: r.integers(0, 1001, n),
-    "skewed": lambda r, n: np.minimum(r.geometric(0.02, n), 1000),
-    "two ends": lambda r, n: np.where(r.random(n) < 0.9, 0, 1000),
-    "one value": lambda r, n: np.full(n, 500),
-    "all at a bound": lambda r, n: np.zeros(n, dtype=np.int64),
-}
 
 
 @pytest.mark.slow
@@ -104,7 +88,7 @@ def test_groups_added_up_have_the_interval_of_all_their_noise(loss: Loss) -> Non
     assert held(told.deviation, float(x.std())) >= 0.938
 
 
-@pytest.mark.parametrize("loss", [ONE, RHO], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("loss", [ONE, RHO, *PUBLIC], ids=["pure", "zcdp", "pure public", "zcdp public"])
 @pytest.mark.parametrize("degree", [1, 2])
 def test_the_reach_of_a_ratios_noise_changes_by_less_than_the_numbers(degree: int, loss: Loss) -> None:
     """So the interval of a mean has single ends: `Sums.ratio`."""
@@ -120,6 +104,16 @@ def test_nothing_is_told_of_the_mean_of_nobody() -> None:
     plan = BERNSTEIN.plan(NOBODY, [column(0, 10)], 2, ONE, 100)
     told = repeated(plan, powers_of(np.array([]), 10), 4_000)
     assert np.isnan(told.mean.estimate).mean() == pytest.approx(0.975, abs=0.01)
+
+
+def test_twenty_columns_added_up_take_the_work_of_one_and_a_total_each() -> None:
+    """A visitor waits for a reader's sum: of 1,060 reaches some 50 are worked out, at less than a millisecond each."""
+    columns = [MeasuredColumn.of(Integer(f"x{i}", lower=3 + i, upper=90 + 7 * i)) for i in range(MAX_COLUMNS)]
+    plan = BERNSTEIN.plan(NOBODY, columns, 2, ONE, 100)
+    weighted_sum._laplace_quantile.cache_clear()
+    for planned in plan.columns:
+        totals(Sums(planned, 2, times=7), np.full((1, 6), 100.0 * planned.unit))
+    assert weighted_sum._laplace_quantile.cache_info().misses <= KNOTS + 1 + MAX_COLUMNS
 
 
 def test_a_group_expects_what_its_intervals_then_are() -> None:
@@ -185,6 +179,63 @@ def test_sums_beyond_64_bits_are_refused_before_anything_is_read() -> None:
     with pytest.raises(PlanError, match="exceed 64 bits"):
         BERNSTEIN.plan(NOBODY, [wide], 2, Loss(Definition.PURE, Fraction(1, 1000)), 100)
     assert BERNSTEIN.plan(NOBODY, [wide], 1, ONE, 10**9)
+
+
+@pytest.mark.parametrize("loss", [ONE, replace(RHO, amount=Fraction(1))], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("max_rows", [1, 50])
+@pytest.mark.parametrize("steps", [1, 37, 1000, MAX_STEPS])
+def test_the_largest_table_that_is_accepted_is_added_up_in_full(
+    steps: int, max_rows: int, degree: int, loss: Loss
+) -> None:
+    """All rows that there is room for, at the lower bound, the middle and the upper one, against Python's integers."""
+    wide, loss = column(0, steps), replace(loss, unit=PrivacyUnit(max_rows=max_rows))
+
+    def accepted(people: int) -> MomentsPlan | None:
+        try:
+            return BERNSTEIN.plan(NOBODY, [wide], degree, loss, people)
+        except PlanError as refusal:
+            assert "64 bits" in str(refusal)
+            return None
+
+    low, high = 1, 2**62
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if accepted(middle) else (low, middle)
+    plan, rows = accepted(low), ROOM * low * max_rows
+    assert plan is not None and rows <= MOST_ROWS
+    [planned] = plan.columns
+    assert isinstance(planned.basis, Bernstein)
+    times = planned.unit // steps**degree
+    for v in {0, steps // 2, steps}:
+        powers = np.array(
+            [[[rows, rows * v, rows * v * v, 0, rows * (v == 0), rows * (v == steps)]]], dtype=object
+        )
+        by_hand = [
+            times * rows * math.comb(degree, k) * v**k * (steps - v) ** (degree - k)
+            for k in range(degree + 1)
+        ]
+        if degree == 2:
+            by_hand[1] = int(by_hand[1] * planned.basis.middle)
+        assert exact_sums(plan, powers)[0, 0, : degree + 1].tolist() == by_hand
+
+
+def test_a_refusal_names_a_step_that_is_accepted() -> None:
+    """Of sums of a billion people's rows, of those of nobody knows how many, and of wide noise."""
+    wide, tiny = Integer("x", lower=0, upper=MAX_STEPS), Loss(Definition.PURE, Fraction(1, 2000))
+    for people, loss, degree in ((10**9, ONE, 2), (None, ONE, 2), (100, tiny, 2), (10**9, RHO, 2)):
+        with pytest.raises(PlanError, match="narrower bounds") as caught:
+            BERNSTEIN.plan(NOBODY, [MeasuredColumn.of(wide)], degree, loss, people)
+        step = re.search(r"a step of at least (\d+)", str(caught.value))
+        assert step
+        assert BERNSTEIN.plan(NOBODY, [MeasuredColumn.of(wide, Fraction(step[1]))], degree, loss, people)
+
+
+def test_rows_of_one_person_count_as_often_as_they_may() -> None:
+    many = replace(ONE, unit=PrivacyUnit(max_rows=100))
+    assert BERNSTEIN.plan(NOBODY, [column(0, 30_000)], 2, ONE, 10**8)
+    with pytest.raises(PlanError, match="fewer rows a person"):
+        BERNSTEIN.plan(NOBODY, [column(0, 30_000)], 2, many, 10**8)
 
 
 def test_more_people_than_expected_are_cut_and_refuse_nothing() -> None:

@@ -24,6 +24,7 @@ from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Floats, Integers
 from mechanisms.moments.estimates import Interval
+from mechanisms.moments.mechanism import LARGEST_SUM, ROOM
 from mechanisms.moments.plan import MomentsPlan
 from mechanisms.moments.truth import true_statistics
 
@@ -45,6 +46,9 @@ def build(plan: MomentsPlan, result: GroupMeans, true: Integers) -> Json:
         "columns": sections,
         "inside": float(np.mean(inside)) if inside else None,
         "error": float(np.median(np.abs(errors))) if errors else None,
+        # Groups with more than `room` times as many rows as were expected in all.
+        "room": ROOM,
+        "cut": int((true >= LARGEST_SUM).any(axis=(0, 2)).sum()),
     }
 
 

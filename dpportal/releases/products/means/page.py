@@ -55,11 +55,17 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
         "lower": lower,
         "upper": upper,
         "step": plainly(planned.column.step),
+        "mostly_cut": _is_mostly_cut(result.together[place] if result.together else estimates),
     }
     if has_chart(plan, planned):
         figure = means_figure(shown["name"], names_of(plan), *means_of(estimates))
         shown["figure"] = figure_json(figure)
     return shown
+
+
+def _is_mostly_cut(all_groups: ColumnEstimates) -> bool:
+    """Whether surely more than half of the values lie at or beyond one bound; by what is released."""
+    return any(float(np.max(share.lower)) > 1 / 2 for share in (all_groups.at_lower, all_groups.at_upper))
 
 
 def has_chart(plan: MomentsPlan, planned: ColumnPlan) -> bool:

@@ -34,6 +34,10 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
     def methods(self) -> Sequence[BernsteinSums]:
         return registry.MOMENTS
 
+    def crossed(self, draft: Release, domain: Domain) -> Domain:
+        """The columns of the groups: each may be a coarser one of a column that is measured."""
+        return domain.project(group_names(draft))
+
     def check(self, domain: Domain) -> None:
         if not any(isinstance(a, Integer | Real | Date) for a in domain.attributes):
             raise DraftError(_("Choose at least one column of numbers or dates to measure."), "columns")
@@ -43,18 +47,18 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
     ) -> MomentsPlan:
         groups = domain.project(group_names(draft))
         degree = 2 if draft.parameters.get("deviation", True) else 1
-        return method.plan(groups, measured_columns(draft, domain), degree, loss, draft.people or 1)
+        return method.plan(groups, measured_columns(draft, domain), degree, loss, draft.people)
 
     def read_plan(self, value: Json) -> MomentsPlan:
         return MomentsPlan.from_json(value)
 
     def offer(self, plan: MomentsPlan, draft: Release, plans: Sequence[MomentsPlan] = ()) -> Json:
-        expected = _expected(plan, draft.people or 1)
+        people = draft.people or 1
         return {
             "groups": plan.groups.size,
-            "group_people_text": rounded((draft.people or 1) / plan.groups.size),
+            "group_people_text": rounded(people / plan.groups.size),
             "deviation": plan.degree > 1,
-            "foreseen": [_row(column, own) for column, own in zip(plan.columns, expected, strict=True)],
+            "foreseen": [_row(own, _expected(plan, own, people)) for own in plan.columns],
         }
 
     def error_label(self, draft: Release) -> ErrorLabel:
@@ -80,8 +84,8 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
         return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else widest / RANGES[0])
 
 
-def _expected(plan: MomentsPlan, people: int) -> list[Expectation]:
-    return [expectation(plan, column, people / plan.groups.size) for column in plan.columns]
+def _expected(plan: MomentsPlan, planned: ColumnPlan, people: int) -> Expectation:
+    return expectation(plan, planned, people / plan.groups.size)
 
 
 def _widest(plan: MomentsPlan, people: int) -> float:
@@ -107,4 +111,6 @@ def _row(planned: ColumnPlan, expected: Expectation) -> Json:
         "step": _("1 day") if column.is_date else plainly(column.step),
         "lower": lower,
         "upper": upper,
+        # A step that does not divide the range ends below the declared bound.
+        "declared": "" if column.top - column.lower == column.range else plainly(column.lower + column.range),
     }

@@ -12,7 +12,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products.shared.runner import Runner
 from dpportal.releases.products.shared.values import Counted
 from mechanisms import registry
-from mechanisms.moments.estimates import ColumnEstimates, estimates
+from mechanisms.moments.estimates import ColumnEstimates, Sums, estimates
 from mechanisms.moments.mechanism import exact_sums
 from mechanisms.moments.plan import MomentsPlan
 from mechanisms.noise import Noise
@@ -47,7 +47,8 @@ class MeansRunner(Runner[MomentsPlan, GroupMeans]):
 
     def rows_counted(self, plan: MomentsPlan, compared: np.ndarray) -> int:
         """By the first column: those with a value and those without."""
-        return int(compared[0, :, : plan.degree + 2].astype(object).sum()) // plan.columns[0].unit
+        own = Sums(plan.columns[0], plan.degree)
+        return round(float(compared[0].astype(np.float64).sum(axis=0) @ (own.number + own.missing)))
 
     def measure(self, plan: MomentsPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         return registry.moments(plan.mechanism).measure(plan, counts, noise)

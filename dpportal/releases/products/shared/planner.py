@@ -67,6 +67,10 @@ class Planner(ABC, Generic[M, P]):
         """Why nothing of this kind can be released for whom the domain protects; empty if it can."""
         return ""
 
+    def crossed(self, draft: Release, domain: Domain) -> Domain:
+        """The draft's columns whose cells are counted together: none may be made of the same column as another."""
+        return domain
+
     @abstractmethod
     def check(self, domain: Domain) -> None:
         """Raise DraftError if these columns cannot make this product."""

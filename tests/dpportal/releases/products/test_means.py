@@ -5,14 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import io
 from decimal import Decimal
+from fractions import Fraction
 
 import frictionless
 import numpy as np
 import pandas as pd
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
+from dpportal.budgets.models import LedgerEntry
 from dpportal.charts.thumbnail import thumbnail
 from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.models import Dataset
@@ -20,7 +23,13 @@ from dpportal.releases import bundle, drafts, results, services
 from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of, presenter_of
-from mechanisms.domain import Categorical, Date, Integer, Real
+from dpportal.releases.products.means import comparison
+from dpportal.releases.products.means.runner import GroupMeans
+from dpportal.tables.pushdown.sum_query import PART
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer, Real
+from mechanisms.moments.column import MAX_STEPS, MeasuredColumn
+from mechanisms.moments.mechanism import MOST_ROWS, BernsteinSums, exact_sums
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
 
@@ -99,13 +108,13 @@ class TestReleased:
 
     def test_the_comparison_has_the_exact_truth(self, rich, client) -> None:
         release = means(rich, "1")
-        comparison = records.comparison(release.dataset_id, release.pk)
-        assert comparison is not None
-        columns = comparison["header"]
-        red = dict(zip(columns, comparison["table"][0], strict=True))
+        compared = records.comparison(release.dataset_id, release.pk)
+        assert compared is not None
+        columns = compared["header"]
+        red = dict(zip(columns, compared["table"][0], strict=True))
         assert (red["number_true"], red["total_true"], red["mean_true"]) == pytest.approx((100, 4950, MEAN))
         assert red["deviation_true"] == pytest.approx(DEVIATION)
-        assert "range between the bounds" in presenter_of(release).verdict(comparison).text
+        assert "range between the bounds" in presenter_of(release).verdict(compared).text
         client.force_login(rich.owner)
         text = client.get(reverse("releases:compare", args=[release.pk])).text
         assert "true: 49.5" in text and "300" in text
@@ -115,6 +124,7 @@ class TestReleased:
         services.publish(release, rich.owner)
         text = page_of(client, release)
         assert "Mean of age by group" in text and "not determined" in text
+        assert "More than half of the values" not in text
         assert thumbnail(results.stored_page(release)["figure"]["json"])[0]["kind"] == "line"
         assert "true:" not in text and "True mean" not in text
 
@@ -150,6 +160,36 @@ class TestReleased:
         planned = drafts.planner_of(release).read_plan(release.plan_json).columns[0]
         assert true[0, 0, :3].sum() == 6 * planned.unit
 
+    def test_a_column_with_all_values_outside_is_released_with_a_warning(self, rich, client) -> None:
+        """Ages declared as 200 to 300: all count as 200; a group of nobody tells no mean."""
+        colour = Categorical("colour", values=("red", "green", "blue", "violet"))
+        dataset_services.declare_all(rich, [colour, Integer("age", lower=200, upper=300, width=10)])
+        release = means(rich)
+        table = table_of(release).set_index("colour")
+        assert table.loc["red", ["mean", "share_at_low"]].tolist() == pytest.approx([200, 1], abs=0.5)
+        assert np.isnan(table.loc["violet", "mean"]) or table.loc["violet", "number"] < 1
+        services.publish(release, rich.owner)
+        text = " ".join(page_of(client, release).split())
+        assert "More than half of the values of age are at 200 or below, or at 300 or above." in text
+        assert "not determined" in text
+
+    def test_ages_by_groups_of_age_are_those_of_the_group(self, rich) -> None:
+        """Of ages 0 to 99, each three times: 20 to 39 have the mean 29.5, and each row is in one group."""
+        coarser = Integer("age group", lower=0, upper=99, width=20, source="age")
+        age = Integer("age", lower=0, upper=99, width=10)
+        dataset_services.declare_all(rich, [age, coarser])
+        table = table_of(means(rich, groups=("age group",)))
+        assert table["mean"][:5].tolist() == pytest.approx([9.5, 29.5, 49.5, 69.5, 89.5], abs=1.5)
+        assert table["number"][:5].tolist() == pytest.approx([60] * 5, abs=2)
+        assert table["share_at_low"][1] == pytest.approx(0, abs=0.05)
+
+    def test_where_everybody_has_one_row_their_number_costs_nothing(self, rich) -> None:
+        dataset_services.declare_unit(rich, neighbours="replace-one", unit_column="", max_rows=1)
+        building.granted(rich, building.person("another", "administrator"), "100")
+        row = table_of(means(rich, "0.01", groups=())).iloc[0]
+        assert row["number"] + row["without_value"] == pytest.approx(300, abs=1e-6)
+        assert table_of(means(rich, groups=())).iloc[0]["mean"] == pytest.approx(MEAN, abs=1)
+
 
 class TestDrafts:
     def test_what_is_shown_before_spending_is_of_a_group_of_average_size(self, rich, client) -> None:
@@ -166,6 +206,13 @@ class TestDrafts:
     def test_a_column_is_not_measured_and_grouped_by_at_once(self, rich, client) -> None:
         text = self._sent(rich, client, columns="age", groups="age").text
         assert "age cannot be measured and say the groups at once" in text
+
+    def test_a_column_is_measured_by_a_coarser_one_but_not_grouped_by_both(self, rich, client) -> None:
+        ages = [Integer("age", lower=0, upper=99, width=10)]
+        ages += [Integer(f"by {n}", lower=0, upper=99, width=n, source="age") for n in (20, 50)]
+        dataset_services.declare_all(rich, ages)
+        assert self._sent(rich, client, columns="age", groups="by 20").status_code == 302
+        assert "Choose one of them" in self._sent(rich, client, columns="age", groups=["by 20", "by 50"]).text
 
     def test_a_million_groups_are_refused_at_their_field(self, rich, client) -> None:
         colour = Integer("colour", lower=1, upper=10**6)
@@ -186,14 +233,64 @@ class TestDrafts:
         assert [name for name, _title in shown.fields["columns"].choices] == ["age"]
         assert shown["groups"].value() == ["colour"]
 
+    def test_a_step_that_does_not_end_at_the_bound_is_said_where_it_ends(self, rich, client) -> None:
+        draft = drafted(rich, parameters={"measured": ["age"], "deviation": True, "steps": {"age": "10"}})
+        client.force_login(rich.owner)
+        text = " ".join(client.get(reverse("releases:method", args=[draft.pk])).text.split())
+        assert "0 to 90 in steps of 10" in text
+        assert "These steps do not end at 99: values above 90 count as 90." in text
+
+    @pytest.mark.slow
+    def test_what_cannot_be_measured_is_said_on_its_page_and_spends_nothing(self, rich, client) -> None:
+        """Sums beyond 64 bits, and bounds so far apart that no step was chosen for them."""
+        dataset_services.declare_all(rich, [Integer("age", lower=0, upper=99_999)])
+        draft, before = drafted(rich, columns=["age"], people=10**9), LedgerEntry.objects.count()
+        client.force_login(rich.owner)
+        assert "would exceed 64 bits" in client.get(reverse("releases:method", args=[draft.pk])).text
+        answer = client.post(reverse("releases:review", args=[draft.pk]), {"understood": "on"}, follow=True)
+        draft.refresh_from_db()
+        assert "64 bits" in answer.text and draft.state == Release.State.DRAFT
+        assert LedgerEntry.objects.count() == before
+
+    def test_sums_that_may_leave_64_bits_are_refused_before_anything_is_read(self, rich) -> None:
+        """Also where nobody says how many people there are: it could be as many as in any table."""
+        colour = Categorical("colour", values=("red", "green", "blue"))
+        dataset_services.declare_all(rich, [colour, Integer("age", lower=0, upper=99_999)])
+        assert drafts.plan_of(drafted(rich))
+        for people in (10**9, None):
+            with pytest.raises(DraftError, match="Choose a step of at least"):
+                drafts.plan_of(drafted(rich, people=people))
+
     def test_a_table_without_numbers_has_nothing_to_measure(self, rich) -> None:
         with pytest.raises(DraftError, match="column of numbers or dates"):
             drafts.plan_of(drafted(rich, columns=["colour"]))
 
-    def _sent(self, rich: Dataset, client: Client, **fields: str):
+    def _sent(self, rich: Dataset, client: Client, **fields: str | list[str]):
         draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="means")
         client.force_login(rich.owner)
         return client.post(reverse("releases:columns", args=[draft.pk]), {"people": "300", **fields})
+
+
+def test_the_largest_table_has_sums_that_every_engine_adds_up_in_64_bits() -> None:
+    number, first = MOST_ROWS, MOST_ROWS * MAX_STEPS
+    high, low = MOST_ROWS * (MAX_STEPS**2 // PART), MOST_ROWS * (PART - 1)
+    assert max(number, first, high, low) < 2**63
+
+
+def test_the_curator_hears_of_sums_that_were_cut() -> None:
+    plan = BernsteinSums().plan(
+        Domain((Boolean("g"),)),
+        [MeasuredColumn.of(Integer("x", lower=0, upper=9))],
+        1,
+        Loss(Definition.PURE, Fraction(1)),
+        10,
+    )
+    powers = np.array([[[5, 5, 5, 0, 0, 0], [10**17, 10**17, 10**17, 0, 0, 0], [0] * 6]], dtype=object)
+    true = exact_sums(plan, powers[:, : plan.groups.size])
+    shown = comparison.build(plan, GroupMeans.of(plan, true), true)
+    assert shown["cut"] == 1
+    text = render_to_string("releases/means/_compare.html", {"comparison": shown, "release": Release()})
+    assert "The sums of 1 group were larger than can be measured" in text
 
 
 @pytest.mark.slow

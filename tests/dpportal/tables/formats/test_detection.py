@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import bz2
+import gzip
+import hashlib
 import io
+import lzma
+import time
 import zipfile
 from pathlib import Path
 
@@ -106,6 +110,52 @@ def test_text_under_the_name_of_a_packed_file_is_refused_whatever_its_rows(tmp_p
     with pytest.raises(UploadFault) as caught:
         further_format(written(tmp_path, beginning), f"p1{ending}", "csv")
     assert caught.value.code in ("mismatch", "damaged")
+
+
+def archive() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        packed.writestr("p1.csv", "colour\nred\n")
+    return file.getvalue()
+
+
+# Longer than any row, of texts that do not pack.
+LONG = b"".join(b"%d,%s\n" % (i, hashlib.sha256(b"%d" % i).digest().hex().encode()) for i in range(70_000))
+PACKED = {
+    "gzip": gzip.compress(b"red\nblue\n"),
+    "two of gzip": gzip.compress(b"red\n") + gzip.compress(b"blue\n"),
+    "a long one of gzip": gzip.compress(LONG, 1)[:-9],
+    "bzip2": bz2.compress(b"red\nblue\n"),
+    "xz": lzma.compress(b"red\nblue\n"),
+    "zip": archive(),
+    "Parquet": parquet(),
+    "Feather": feather(),
+}
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("name", ["p1.csv", "p1"])
+def test_a_further_file_of_text_that_is_packed_is_refused_as_a_whole(tmp_path, packed, name):
+    with pytest.raises(UploadFault, match="Nothing was counted") as caught:
+        further_format(written(tmp_path, PACKED[packed]), name, "csv")
+    assert caught.value.code == "mismatch"
+
+
+@pytest.mark.parametrize("packed", PACKED.keys() - {"a long one of gzip"})
+def test_a_row_that_is_packed_does_not_refuse_the_others(tmp_path, packed):
+    """Whether it is the first or the last."""
+    one = PACKED[packed]
+    for rows in ([one, b"red"], [b"red", one]):
+        assert further_format(written(tmp_path, b"\n".join(rows)), "p1.csv", "csv").name == "csv"
+
+
+@pytest.mark.slow
+def test_a_bomb_is_looked_at_for_seconds_alone(tmp_path):
+    """Half a gigabyte of zeros in two kilobytes unfolds no farther than is bound, and is taken for text as before."""
+    begun = time.process_time()
+    bomb = bz2.compress(bytes(2**22)) * 128
+    assert further_format(written(tmp_path, bomb), "p1.csv", "csv").name == "csv"
+    assert time.process_time() - begun < 10
 
 
 def test_archives_of_nothing_are_archives(tmp_path):

@@ -18,6 +18,7 @@ from tests.dpportal.tables.pushdown.twins import Columns, Twin, stored
 
 WORDS = ReadOptions(missing=("none",))
 GROUPS = Domain((Categorical("g", values=("a", "b")),))
+COARSER = Domain((Integer("n group", lower=5, upper=30, width=13, source="n"),))
 NUMBERS = ["0", "1", "17", "17.9", "99999", "100000", "1e9", "-3", "", "none", "text", None, "54321", "99998"]
 COLUMNS: Columns = {
     "g": ("text", [("a", "b", "c")[i % 3] for i in range(len(NUMBERS) * 3)]),
@@ -57,10 +58,11 @@ def engine_sums(
 
 
 def are_those_of_an_upload(twin: Twin, folder) -> None:
-    """Four columns at once by a group, and each alone in all."""
+    """Four columns at once by a group, one by a coarser column made of it, and each alone in all."""
     path = stored(folder, COLUMNS)
     twin.fill(COLUMNS)
-    for groups, readings in ((GROUPS, READINGS), *((Domain(()), [reading]) for reading in READINGS)):
+    alone = ((Domain(()), [reading]) for reading in READINGS)
+    for groups, readings in ((GROUPS, READINGS), (COARSER, READINGS[2:3]), *alone):
         ours = power_sums(path, groups, readings, WORDS)
         assert engine_sums(twin, COLUMNS, groups, readings).tolist() == ours.tolist()
 

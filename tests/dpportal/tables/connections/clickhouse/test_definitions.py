@@ -196,6 +196,22 @@ def test_a_row_policy_is_read_as_a_condition_is(connection, curator, owner):
     assert owner("SELECT count() FROM health.young") == b"150\n"
 
 
+def test_where_policies_are_not_to_be_seen_an_administrator_is_asked(
+    connection, visits, curator, administrator
+):
+    """Of a user who may not read them one could ask about other rows; a grant of that right later changes nothing."""
+    connection.user = "unaware"
+    connection.save()
+    assert str(definitions.SHIFTS["policies"]) in connected(visits, curator).conversion.failure
+    visits.vouched = "There are no row policies on this server."
+    visits.save()
+    dataset = building.granted(connected(visits, curator), administrator)
+    assert released(dataset).is_ready
+    connection.user = "reader"
+    connection.save()
+    assert released(dataset).is_ready
+
+
 @pytest.mark.parametrize(
     "made",
     [
