@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mechanisms import registry
+from mechanisms.calibration import law_for
 from mechanisms.domain import Categorical, Domain
 from mechanisms.json_types import JsonObject
 from mechanisms.matrix.mechanism import QueryPlan
@@ -14,7 +15,8 @@ from mechanisms.matrix.workload.text import read_workload
 from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.replicates import with_replicates
-from mechanisms.moments.plan import MomentsPlan
+from mechanisms.moments.basis import bases_for
+from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.protocol import Plan
 from mechanisms.response import ResponsePlan
 from mechanisms.selection import SelectionPlan
@@ -70,9 +72,17 @@ def _histogram(value: JsonObject) -> Planned:
 
 def _means(value: JsonObject) -> Planned:
     plan = MomentsPlan.from_json(value)
-    columns = [each.column for each in plan.columns]
-    again = registry.moments(plan.mechanism).plan(plan.groups, columns, plan.degree, plan.loss, 1)
-    return Planned(plan, again)
+    share = replace(plan.loss, amount=plan.loss.amount / len(plan.columns))
+    public_number = plan.loss.unit.total_public and plan.groups.size == 1
+    allowed = bases_for(plan.loss.definition, plan.degree, public_number=public_number)
+
+    def again(column: ColumnPlan) -> ColumnPlan:
+        """Which of the bases is taken depends on room for sums alone; what it moves and its noise do not."""
+        basis = column.basis if column.basis in allowed else allowed[-1]
+        moved = basis.moved(plan.degree, plan.loss.unit, column.unit, column.at_bound)
+        return replace(column, basis=basis, sensitivity=moved, noise=law_for(share, moved))
+
+    return Planned(plan, replace(plan, columns=tuple(map(again, plan.columns))))
 
 
 def _selection(value: JsonObject) -> Planned:
