@@ -181,6 +181,11 @@ class Dataset(models.Model):
         )
 
     @property
+    def leaves_out_lines(self) -> bool:
+        """Whether lines of its files are declared to be notes, so that a person's line could be one."""
+        return bool(self.options.get("fewest_filled") or self.options.get("note_words"))
+
+    @property
     def can_be_read_again(self) -> bool:
         """Whether reading stopped before there was a table, and can begin anew as it was."""
         return bool(self.upload or self.source_id) and self.state in (
@@ -354,8 +359,9 @@ class DomainVersion(models.Model):
         unit = PrivacyUnit(Neighbours(self.neighbours), self.max_rows)
         if not unit.total_public:
             return unit
-        # Whoever is named by a column may have no row of it.
-        return unit.allowing_absence(bool(self.unit_column) or self.dataset.total_stays_private)
+        # Whoever is named by a column may have no row of it, and a line with few values may be taken for a note.
+        absent = bool(self.unit_column) or self.dataset.leaves_out_lines or self.dataset.total_stays_private
+        return unit.allowing_absence(absent)
 
     def declared(self) -> Json:
         """All that decides what is counted, and of whom: what a curator read before confirming."""

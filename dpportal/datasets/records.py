@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 from uuid import UUID
@@ -24,7 +24,7 @@ from dpportal.platform.records_guard import FOLDER, reading
 from dpportal.tables import Column, Persons
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
-from dpportal.tables.facts import TableFacts
+from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.faults import UploadFault, lacks_columns
 from dpportal.tables.fit import TableFit
 from dpportal.tables.formats.import_process import ImportContext, Progress
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 # Begins the name of a file with a look at the fit.
 FIT = "fit-"
 MOST_REMOTE_CELLS = 10**8  # of 8 bytes each
+LOOK_SECONDS = 20.0  # while the curator waits
 # Faults of a file that has nothing, not even names, or in which nothing is a row.
 WITHOUT_ROWS = ("empty", "no-rows")
 
@@ -93,6 +94,13 @@ def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> Store
         facts = raw_tables.convert(source, target, dataset.file_name, options_of(dataset), _limits(), context)
         name = storage.keep_under_random_name(target, folder(dataset.pk))
     return StoredTable(name, facts)
+
+
+def look(dataset: Dataset, options: ReadOptions) -> FileLook:
+    """How a dataset's upload begins and ends, for its owner only. Raises UploadFault if it cannot be read so far."""
+    limits = replace(_limits(), seconds=LOOK_SECONDS)
+    with _stored(dataset.upload) as source, storage.scratch_folder() as scratch:
+        return raw_tables.look(source, dataset.file_name, options, limits, scratch)
 
 
 def remote_schema(dataset: Dataset) -> Schema:

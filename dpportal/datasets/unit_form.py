@@ -24,8 +24,8 @@ class UnitForm(forms.ModelForm[DomainVersion]):
         ],
         help_text=_(
             "Add or remove: the number of people is protected too, and noise is smallest. "
-            "Replace one: a histogram needs twice the noise scale; where every person has one row, no row is left out "
-            "and no release before hides the number of rows, that number is published exactly."
+            "Replace one: a histogram needs twice the noise scale; where every person has one row, no row or line is "
+            "left out and no release before hides the number of rows, that number is published exactly."
         ),
     )
     unit_column = forms.ChoiceField(
