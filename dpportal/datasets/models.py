@@ -36,7 +36,7 @@ class Datasets(models.QuerySet["Dataset"]):
 
     def with_states(self) -> Datasets:
         """Adds `has_domain`, and what else shows their state."""
-        versions = DomainVersion.objects.filter(dataset=models.OuterRef("pk"))
+        versions = DomainVersion.objects.filter(dataset=models.OuterRef("pk"), attributes__isnull=False)
         listed = self.annotate(has_domain=models.Exists(versions))
         return listed.select_related("conversion", "duplicate_of").prefetch_related("budgets")
 
@@ -79,6 +79,8 @@ class Dataset(models.Model):
     rows = SealedField(null=True)
     columns = models.JSONField(default=list, editable=False)
     facts = SealedField(default=dict)
+    # Whether its curator has said if each row is one person.
+    unit_declared = models.BooleanField(default=False, editable=False)
     # Columns that look like identifiers, of which the curator said that each person has one row all the same.
     one_row_columns = models.JSONField(default=list, editable=False)
     filled_columns = models.JSONField(default=list, editable=False)
@@ -165,6 +167,11 @@ class Dataset(models.Model):
     def had_table(self) -> bool:
         """Whether there is or was a table of its people, here or elsewhere; what is closed since still tells."""
         return bool(self.file_name) or self.is_remote
+
+    @property
+    def asks_for_unit(self) -> bool:
+        """Whether nobody has said yet if each row of its table is one person: the first question after an upload."""
+        return self.has_records and not self.unit_declared
 
     @property
     def takes_streams(self) -> bool:

@@ -38,6 +38,7 @@ urlpatterns = [
     path("<uuid:dataset_id>/fit/", domain_fit_views.fit, name="fit"),
     path("<uuid:dataset_id>/fit/progress/", domain_fit_views.progress, name="fit_progress"),
     path("<uuid:dataset_id>/domain/", domain_views.overview, name="domain"),
+    path("<uuid:dataset_id>/domain/one-row/", domain_views.one_row, name="one_row"),
     path("<uuid:dataset_id>/domain/unit/", domain_views.unit, name="unit"),
     path("<uuid:dataset_id>/domain/codebook/", bulk_declare_views.import_codebook, name="codebook"),
     path("<uuid:dataset_id>/domain/codebook.<str:ending>", bulk_declare_views.export, name="codebook_export"),

@@ -134,6 +134,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "who": Protection.of(domain),
+        "identifying": services.identifying_columns(dataset) if dataset.asks_for_unit else [],
         "budget_request": dataset.budget_requests.first(),
         "nav_section": "datasets",
     }

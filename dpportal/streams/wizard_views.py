@@ -17,6 +17,7 @@ from dpportal.budgets import confirming, refusals
 from dpportal.budgets.amounts import plain
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.services import UNIT_FIRST
 from dpportal.publications.search_progress import chosen_by_hand, from_workers
 from dpportal.publications.steps import Wizard
 from dpportal.streams import correction_rule, drafts, services, strategy_page
@@ -54,6 +55,9 @@ FIRST_OFFER = Decimal("0.1")
 def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """The first step of a stream that is not saved yet."""
     declared = _declared(dataset)
+    if dataset.asks_for_unit:
+        messages.info(request, UNIT_FIRST)
+        return redirect("datasets:home", dataset.pk)
     if dataset.is_remote:
         messages.error(
             request,
