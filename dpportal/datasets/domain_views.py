@@ -9,12 +9,12 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _, gettext_lazy
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import records, services
-from dpportal.datasets.access import dataset_for, open_datasets, with_dataset
+from dpportal.datasets.access import dataset_for, with_dataset
 from dpportal.datasets.cell_strip import strip
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.forms import AttributeForm, initial_of
@@ -32,19 +32,6 @@ from mechanisms.synthesis.bin_error import most_mean_error
 NEEDS_CONFIRMATION = gettext_lazy(
     "Nothing was changed: confirm first that what is taken over is public knowledge."
 )
-
-
-@curator_required
-@require_GET
-@with_dataset(Right.OWN)
-def overview(request: HttpRequest, dataset: Dataset) -> HttpResponse:
-    """All columns with what is declared of them."""
-    others = open_datasets(request).filter(domain_versions__attributes__isnull=False)
-    context = {
-        "others": others.exclude(pk=dataset.pk).distinct(),
-        "who": Protection.of(dataset.current_domain()),
-    }
-    return render(request, "datasets/domain.html", {**context_of(dataset), **context})
 
 
 @curator_required

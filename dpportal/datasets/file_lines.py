@@ -100,7 +100,7 @@ def _filled(dataset: Dataset, form: ReadingForm, options: ReadOptions, look: Fil
     }
     if form.is_bound:
         form = reading_form(
-            dataset, {**form.data.dict(), **{name: str(value) for name, value in values.items()}}
+            dataset, {**dict(form.data.items()), **{name: str(value) for name, value in values.items()}}
         )
     else:
         form.initial.update(values)

@@ -181,24 +181,14 @@ class Dataset(models.Model):
     @property
     def can_change_parse_options(self) -> bool:
         """Whether it can still be changed how the file is read: until a reservation, or while the original is there."""
-        return not self.reading_frozen and self.state in (
-            self.State.STORED,
-            self.State.REFUSED,
-            self.State.CANCELLED,
-        )
-
-    @property
-    def leaves_out_lines(self) -> bool:
-        """Whether lines of its files are declared to be notes, so that a person's line could be one."""
-        return bool(self.options.get("fewest_filled") or self.options.get("note_words"))
+        changeable = (self.State.STORED, self.State.REFUSED, self.State.CANCELLED)
+        return not self.reading_frozen and self.state in changeable
 
     @property
     def can_be_read_again(self) -> bool:
         """Whether reading stopped before there was a table, and can begin anew as it was."""
-        return bool(self.upload or self.source_id) and self.state in (
-            self.State.REFUSED,
-            self.State.CANCELLED,
-        )
+        stopped = (self.State.REFUSED, self.State.CANCELLED)
+        return bool(self.upload or self.source_id) and self.state in stopped
 
     @property
     def total_stays_private(self) -> bool:
@@ -207,9 +197,8 @@ class Dataset(models.Model):
         It is the same number in every copy of the table that its owner knows of, and nearly in a table of theirs of
         the same people.
         """
-        return any(
-            b.is_used and b.protection.hides_total for d in self.bound_together for b in d.budgets.all()
-        )
+        budgets = [budget for dataset in self.bound_together for budget in dataset.budgets.all()]
+        return any(budget.is_used and budget.protection.hides_total for budget in budgets)
 
     @property
     def bound_together(self) -> list[Dataset]:
@@ -367,8 +356,8 @@ class DomainVersion(models.Model):
         if not unit.total_public:
             return unit
         # Whoever is named by a column may have no row of it, and a line with few values may be taken for a note.
-        absent = bool(self.unit_column) or self.dataset.leaves_out_lines or self.dataset.total_stays_private
-        return unit.allowing_absence(absent)
+        notes = any(self.dataset.options.get(rule) for rule in ("fewest_filled", "note_words"))
+        return unit.allowing_absence(bool(self.unit_column) or notes or self.dataset.total_stays_private)
 
     def declared(self) -> Json:
         """All that decides what is counted, and of whom: what a curator read before confirming."""

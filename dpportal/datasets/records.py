@@ -223,9 +223,8 @@ def _count_remotely(
     from dpportal.tables.pushdown import counting
 
     if sum(domain.project(columns).size for columns in tables) > MOST_REMOTE_CELLS:
-        raise SourceFault(
-            "cells", _("These are more cells than are counted elsewhere at once. Release fewer.")
-        )
+        text = _("These are more cells than are counted elsewhere at once. Release fewer.")
+        raise SourceFault("cells", text)
     request = _count_request(dataset)
     return _noted(
         dataset, counting.count_tables(request, domain, tables, options_of(dataset), persons_of(version))
@@ -254,9 +253,8 @@ def _count_request(dataset: Dataset) -> CountRequest:
 
 def _require_here(dataset: Dataset) -> None:
     if dataset.is_remote:
-        raise SourceFault(
-            "rows", _("No row of a table that lies elsewhere comes to the portal; only counts do.")
-        )
+        text = _("No row of a table that lies elsewhere comes to the portal; only counts do.")
+        raise SourceFault("rows", text)
 
 
 def some_rows(dataset: Dataset, domain: Domain, most: int) -> np.ndarray:
@@ -294,12 +292,7 @@ def persons_of(version: DomainVersion) -> Persons | None:
 
 
 def count_upload(
-    dataset: Dataset,
-    name: str,
-    file_name: str,
-    domain: Domain,
-    on_progress: Progress,
-    sketch_key: bytes,
+    dataset: Dataset, name: str, file_name: str, domain: Domain, on_progress: Progress, sketch_key: bytes
 ) -> tuple[np.ndarray, TableFacts]:
     """True counts of the domain's cells in a further file of the dataset's records, (domain.size,) int64.
 
@@ -349,12 +342,14 @@ def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: Json) -> Non
 
 def comparison(dataset_id: UUID, release_id: UUID) -> Json | None:
     """What `keep_comparison` stored, or None if the records were erased since."""
-    name = _comparison_name(dataset_id, release_id)
+    return _kept(_comparison_name(dataset_id, release_id))
+
+
+def _kept(name: str) -> Json | None:
     if not default_storage.exists(name):
         return None
     with reading(), default_storage.open(name) as file:
-        shown: Json = json.load(file)
-        return shown
+        return dict(json.load(file))
 
 
 def keep_fit(dataset_id: UUID, digest: str, result: TableFit) -> None:
@@ -367,10 +362,8 @@ def keep_fit(dataset_id: UUID, digest: str, result: TableFit) -> None:
 
 def stored_fit(dataset_id: UUID, digest: str) -> TableFit | None:
     """What `keep_fit` stored, or None."""
-    if not default_storage.exists(fit_name(dataset_id, digest)):
-        return None
-    with reading(), default_storage.open(fit_name(dataset_id, digest)) as file:
-        return TableFit.from_json(json.load(file))
+    kept = _kept(fit_name(dataset_id, digest))
+    return None if kept is None else TableFit.from_json(kept)
 
 
 def forget_fit(dataset_id: UUID, digest: str) -> None:

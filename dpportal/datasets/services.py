@@ -22,12 +22,13 @@ from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
+from dpportal.datasets.truths import is_read_so
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions
 from dpportal.tables.meaning.identifiers import named_like_identifier
-from mechanisms.domain import OTHER_LABEL, Attribute, Categorical, DomainError
+from mechanisms.domain import OTHER_LABEL, Attribute, Boolean, Categorical, DomainError
 
 # Sent in the transaction that erases a dataset's records, with `dataset`, so that rooms above forget what they hold
 # of it. A receiver that cannot now raises DatasetError.
@@ -222,6 +223,8 @@ def _remember_filled(dataset: Dataset, attribute: Attribute, filled: bool) -> No
 
 def _refuse_clash(attribute: Attribute) -> None:
     """Raise DomainError if two cells would be called alike: what names a cell must name one."""
+    if isinstance(attribute, Boolean) and not is_read_so(attribute):
+        raise DomainError(f"{attribute.name}: no and yes are not read by these values. Choose categories.")
     if isinstance(attribute, Categorical):
         is_open = not attribute.closed and OTHER_LABEL not in attribute.values
         wrong = wrong_values(attribute, own_missing=attribute.missing is not None, is_open=is_open)
