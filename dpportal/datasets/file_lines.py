@@ -109,6 +109,7 @@ def _filled(dataset: Dataset, form: ReadingForm, options: ReadOptions, look: Fil
 
 
 def _shown(lines: tuple[SeenLine, ...], look: FileLook, options: ReadOptions) -> Iterator[ShownLine]:
+    width = max((len(line.fields) for line in (*look.first, *look.last)), default=0)
     above = next((line.number for line in look.first if line.number > look.title_lines), 1)
     last_name = above + look.header_lines - 1 if options.header else above - 1
     for line in lines:
@@ -119,4 +120,5 @@ def _shown(lines: tuple[SeenLine, ...], look: FileLook, options: ReadOptions) ->
             role = "names"
         elif is_note(line.fields, options):
             role = "note"
-        yield ShownLine(line.number, line.fields, role, line.number == above)
+        fields = (*line.fields, *[""] * (width - len(line.fields)))
+        yield ShownLine(line.number, fields, role, line.number == above)

@@ -37,8 +37,7 @@ from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Int
 if TYPE_CHECKING:
     from dpportal.tables.pushdown.counting import CountRequest, PushdownCounts, Schema
 
-# Begins the name of a file with a look at the fit.
-FIT = "fit-"
+FIT = "fit-"  # begins the name of a file with a look at the fit
 MOST_REMOTE_CELLS = 10**8  # of 8 bytes each
 LOOK_SECONDS = 20.0  # while the curator waits
 # Faults of a file that has nothing, not even names, or in which nothing is a row.

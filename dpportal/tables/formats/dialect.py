@@ -89,8 +89,8 @@ def dialect_of(
         first = "\t" if file_name.lower().endswith((".tsv", ".tab")) else ","
         candidates = sorted(DELIMITERS, key=lambda mark: mark != first)
         scores = {mark: _agreement(lines[skip:], CsvDialect(mark, options.quote, 0)) for mark in candidates}
-        if options.title_lines is None and max(scores.values())[1] < MOST:
-            # The first line is like few others, so it may be a title.
+        if max(scores.values())[1] < MOST:
+            # The first line is like few others, so it may be a title, or notes are among them.
             sample = lines[skip : skip + SAMPLE_LINES]
             scores = {mark: _usual(sample, CsvDialect(mark, options.quote, 0)) for mark in candidates}
         delimiter = max(candidates, key=scores.__getitem__)

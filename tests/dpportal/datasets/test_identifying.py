@@ -163,6 +163,11 @@ def test_reading_a_file_finds_them(client, curator):
     assert services.columns_to_ask_about(dataset) == ["who"]
 
 
+def test_what_a_column_belongs_to_is_not_what_it_holds():
+    assert not named_like_identifier("Persons: sex")
+    assert named_like_identifier("Register: person_id")
+
+
 @pytest.fixture
 def unanswered(client, curator) -> Dataset:
     """A table that was just uploaded, with a column that is called like an identifier."""
