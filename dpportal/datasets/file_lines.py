@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets import records
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.parse_options_forms import ReadingForm, name_sheets, reading_form
 from dpportal.platform import storage
-from dpportal.tables import FileLook, ReadOptions, UploadFault
+from dpportal.tables import FileLook, ReadOptions, UploadFault, formats
 from dpportal.tables.facts import SeenLine
 from dpportal.tables.formats.frame import is_note
 
 Role = Literal["title", "names", "row", "note"]
+ROLES = {"title": _("title"), "names": _("names"), "row": _("row"), "note": _("note")}
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ class ShownLine:
     def choice(self) -> int:
         """The number of lines above it."""
         return self.number - 1
+
+    def get_role_display(self) -> str | Promise:
+        return ROLES[self.role]
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ class Shown:
 
 def can_be_seen(dataset: Dataset) -> bool:
     """Whether the file is kept, and it can still be said how it is read."""
-    return bool(dataset.upload) and dataset.can_change_parse_options
+    has_lines = formats.has_lines(dataset.facts.get("format"))
+    return has_lines and bool(dataset.upload) and dataset.can_change_parse_options
 
 
 def shown_lines(dataset: Dataset, form: ReadingForm, *, anew: bool) -> Shown:
@@ -69,7 +75,7 @@ def shown_lines(dataset: Dataset, form: ReadingForm, *, anew: bool) -> Shown:
     except (UploadFault, storage.StorageFault) as fault:
         return Shown(form, fault=str(fault))
     if "title_lines" not in form.fields or not look.first:
-        return Shown(form, fault=_("The lines of this file cannot be shown."))
+        return Shown(form, fault=str(_("The lines of this file cannot be shown.")))
     proposes = (
         not options.leaves_out_notes and bool(look.fewest_filled or look.note_words) and (anew or not is_said)
     )

@@ -55,14 +55,14 @@ FIRST_OFFER = Decimal("0.1")
 def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """The first step of a stream that is not saved yet."""
     declared = _declared(dataset)
-    if dataset.asks_for_unit:
-        messages.info(request, UNIT_FIRST)
-        return redirect("datasets:home", dataset.pk)
     if dataset.is_remote:
         messages.error(
             request,
             _("A running count is fed with files or typed counts, not from a table that lies elsewhere."),
         )
+        return redirect("datasets:home", dataset.pk)
+    if dataset.asks_for_unit:
+        messages.info(request, UNIT_FIRST)
         return redirect("datasets:home", dataset.pk)
     if not dataset.takes_streams or not (declared or dataset.is_tableless):
         messages.error(request, _("A stream needs a dataset with records and at least one declared column."))

@@ -239,12 +239,14 @@ def _write_rows(rows: Iterator[tuple[int, Cells]], file: TextIO, unpacked: Unpac
         filled = max(cells, default=0)
         if not filled:
             continue
+        is_below = bool(written) or not unpacked.options.header
+        if is_below and is_note([cells[place] for place in sorted(cells)], unpacked.options):
+            unpacked.notes += 1
+            due = number + 1
+            continue
         unpacked.blank += max(0, number - due) if width else 0
         due = number + 1
         width = width or filled
-        if is_note([cells.get(place, "") for place in range(1, filled + 1)], unpacked.options) and written:
-            unpacked.notes += 1
-            continue
         is_row = bool(written or reach.width)
         if reach.is_further and is_row and (filled > width or _is_too_long(cells, width)):
             unpacked.spoiled += 1
