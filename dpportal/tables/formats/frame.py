@@ -116,18 +116,19 @@ def _fits(line: Line, width: int) -> bool:
 
 
 def _name_lines(lines: Sequence[Line], width: int) -> int:
-    """How many lines it takes until each column has a name of its own; 0 if they do not get one.
+    """How many lines of the file it takes until each column has a name of its own; 0 if they do not get one.
 
     A line of texts below names is taken for more of them only where it shows that cells above are merged: it is empty
     below a name, or says the same under several.
     """
-    for count in range(1, min(len(lines), MOST_PROPOSED, MOST_HEADER_LINES) + 1):
+    for count in range(1, min(len(lines), MOST_PROPOSED) + 1):
         line = lines[count - 1]
         if count > 1 and not (_is_text(line) and _is_below_merged(lines[count - 2].fields, line.fields)):
             return 0
         names = joined_names([line.fields[:width] for line in lines[:count]])
         if filled(names) == width and len(set(names)) == width:
-            return count
+            held = line.after - lines[0].first
+            return held if held <= MOST_HEADER_LINES else 0
     return 0
 
 

@@ -160,3 +160,11 @@ def test_the_curator_sees_the_lines_and_what_is_proposed(tmp_path, name):
     assert [line.number for line in seen.first[:4]] == [1, 2, 4, 5]
     assert (seen.fewest_filled, seen.note_words) == (2 * (name == "t.csv"), ("Source", "Total"))
     assert [s.name for s in seen.sheets] == ["Read me", "Table 3"] * (name == "t.xlsx")
+
+
+def test_a_name_of_two_lines_is_one(tmp_path):
+    content = b'Table 3\n\nid,"number of\npersons",town\n1,2,Bern\n2,3,Bern\n'
+    for cut in (content, content.partition(b"\n\n")[2]):
+        facts, rows = read(tmp_path, cut, "t.csv")
+        assert [column.name for column in facts.columns] == ["id", "number of persons", "town"]
+        assert len(rows) == 2
