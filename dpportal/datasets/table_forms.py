@@ -9,6 +9,7 @@ from django import forms
 
 from dpportal.datasets.cell_strip import Strip, strip
 from dpportal.datasets.forms import AttributeForm, initial_of
+from dpportal.datasets.labels import BETWEEN
 from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute
 
@@ -46,7 +47,9 @@ class RowForm(AttributeForm):
                 data |= {"closed": "", "misfits_to": "", "edges": "", "single_values": ""}
             if data["kind"] == "categorical":
                 data["closed"] = data["closed"] or "open"
-                data["with_words"] = any("=" in line for line in data.get("values", "").splitlines())
+                lines = data.get("values", "").splitlines()
+                if lines != str(self.initial.get("values", "")).splitlines():
+                    data["with_words"] = any(BETWEEN in line for line in lines)
             if data["kind"] in ("integer", "real") and not data.get("edges"):
                 data["binning"] = "width" if data["kind"] == "real" or data.get("width") else "per_value"
         return super().clean()

@@ -288,3 +288,13 @@ def test_a_row_has_a_live_picture(desk, dataset):
     assert "2 cells" in desk.post(address, sent).content.decode()
     assert "Lower bound" in desk.post(address, {**sent, "c1-lower": "x"}).content.decode()
     assert declared(dataset)["age"].upper == 99
+
+
+def test_a_value_may_hold_the_sign_between_values_and_labels(desk, dataset):
+    services.declare(dataset, "colour", Categorical("colour", values=("<=50K", ">50K")))
+    address = reverse("datasets:domain", args=[dataset.pk])
+    said = table(desk.get(address))
+    for values in ("<=50K\n>50K", "<=50K\n>50K\n>=90K"):
+        desk.post(address, {**said, "c0-values": values})
+        assert declared(dataset)["colour"].values == tuple(values.split())
+        assert not declared(dataset)["colour"].words
