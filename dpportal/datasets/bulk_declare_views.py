@@ -21,7 +21,7 @@ from dpportal.datasets.domain_views import cells_shown, context_of, declared_of,
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.proposals import common_values, proposed
+from dpportal.datasets.proposals import common_values, proposed, proposed_kind
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
 
@@ -43,7 +43,7 @@ def chosen(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     elif way == "ignored":
         _declare(request, dataset, ignored=names)
     elif way == "yes-or-no":
-        _declare(request, dataset, [Boolean(name, closed=True) for name in names], ())
+        _declare(request, dataset, [Boolean(name, True, closed=True) for name in names], ())
     elif way == "names":
         _declare_proposed(request, dataset, names)
     return redirect("datasets:domain", dataset.pk)
@@ -168,10 +168,19 @@ def _quoted(names: Sequence[str]) -> str:
 
 def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:
     attributes = [attribute for name in names if (attribute := proposed(name))]
-    if attributes:
-        _declare(request, dataset, attributes, ())
-    else:
-        messages.error(request, _("None of these names says what the values can be. Declare them yourself."))
+    if attributes and not _declare(request, dataset, attributes, ()):
+        return
+    taken = {attribute.name for attribute in attributes}
+    kinds = [name for name in names if name not in taken and proposed_kind(name)]
+    if kinds:
+        text = _(
+            "Not taken: %(columns)s. Their names suggest a kind, but not their values or limits. Type these in the "
+            "table, or import a codebook."
+        )
+        messages.warning(request, text % {"columns": _quoted(kinds)})
+    if unknown := [name for name in names if name not in taken and name not in kinds]:
+        text = _("Nothing is suggested for %(columns)s. Declare them in the table.")
+        messages.warning(request, text % {"columns": _quoted(unknown)})
 
 
 def _declare(

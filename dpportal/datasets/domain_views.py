@@ -9,12 +9,12 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _, gettext_lazy
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import records, services
-from dpportal.datasets.access import dataset_for, open_datasets, with_dataset
+from dpportal.datasets.access import dataset_for, with_dataset
 from dpportal.datasets.cell_strip import strip
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.forms import AttributeForm, initial_of
@@ -32,19 +32,6 @@ from mechanisms.synthesis.bin_error import most_mean_error
 NEEDS_CONFIRMATION = gettext_lazy(
     "Nothing was changed: confirm first that what is taken over is public knowledge."
 )
-
-
-@curator_required
-@require_GET
-@with_dataset(Right.OWN)
-def overview(request: HttpRequest, dataset: Dataset) -> HttpResponse:
-    """All columns with what is declared of them."""
-    others = open_datasets(request).filter(domain_versions__attributes__isnull=False)
-    context = {
-        "others": others.exclude(pk=dataset.pk).distinct(),
-        "who": Protection.of(dataset.current_domain()),
-    }
-    return render(request, "datasets/domain.html", {**context_of(dataset), **context})
 
 
 @curator_required
@@ -126,9 +113,13 @@ def unit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     current = dataset.current_domain() or DomainVersion(dataset=dataset)
     accounts = [budget for budget in dataset.budgets.all() if budget.is_fixed]
     account = next((budget for budget in accounts if budget.protection == Protection.of(current)), None)
-    form = UnitForm(request.POST or None, instance=current, dataset=dataset)
+    several = services.identifying_columns(dataset) if "several" in request.GET else []
+    form = UnitForm(request.POST or None, instance=current, dataset=dataset, identifying=several)
     if request.method == "POST" and form.is_valid():
         services.declare_unit(dataset, **{name: form.cleaned_data[name] for name in UnitForm.Meta.fields})
+        identifying = services.identifying_columns(dataset)
+        if identifying and not form.cleaned_data["unit_column"]:
+            services.confirm_one_row(dataset, identifying, current_user(request))
         messages.success(request, _("Saved: who is protected."))
         return redirect("datasets:domain", dataset.pk)
     context = {**context_of(dataset), "form": form, "accounts": accounts, "account": account}
@@ -136,6 +127,16 @@ def unit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         context["persons"], context["rows"] = records.persons_in_first_rows(dataset, current)
         audit.record(current_user(request), "viewed persons in first rows", dataset)
     return render(request, "datasets/unit.html", context, status=422 if form.errors else 200)
+
+
+@curator_required
+@require_POST
+@with_dataset(Right.OWN)
+def one_row(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """The answer that each row is one person."""
+    services.confirm_one_row(dataset, services.identifying_columns(dataset), current_user(request))
+    messages.success(request, _("Saved: each row is one person. Now say what each column can hold."))
+    return redirect("datasets:domain", dataset.pk)
 
 
 def column_of(request: HttpRequest, dataset_id: UUID, position: int) -> tuple[Dataset, str]:
@@ -175,6 +176,7 @@ def context_of(dataset: Dataset) -> Json:
     own = [a for a in declared.values() if not a.source]
     return {
         "dataset": dataset,
+        "identifying": services.identifying_columns(dataset),
         "version": version,
         "columns": columns,
         "declared_count": len(own),

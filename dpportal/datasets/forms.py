@@ -18,6 +18,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.out_of_domain_forms import FieldError, MisfitForm
 from dpportal.datasets.parse_options_forms import ReadingForm
 from dpportal.datasets.proposals import number_text, proposed, proposed_kind
+from dpportal.datasets.truths import truth_lines, truth_words
 from dpportal.platform.form_types import CleanedData
 from dpportal.platform.json_types import Json
 from dpportal.tables import formats
@@ -142,6 +143,18 @@ class AttributeForm(MisfitForm):
             "Then 1, 1.0 and 01 are one value. Otherwise each is counted by its text, as codes need it."
         ),
     )
+    no = forms.CharField(
+        label=_("what no is"),
+        required=False,
+        max_length=200,
+        help_text=_("As the table writes it, and its label: 0 = female. If empty, false."),
+    )
+    yes = forms.CharField(
+        label=_("what yes is"),
+        required=False,
+        max_length=200,
+        help_text=_("Such as 1 = male. If empty, true."),
+    )
     lower = forms.CharField(label=_("lower bound"), required=False, max_length=40)
     upper = forms.CharField(label=_("upper bound"), required=False, max_length=40)
     binning = forms.ChoiceField(label=_("cells"), choices=BINNING, required=False, widget=forms.RadioSelect)
@@ -218,7 +231,7 @@ class AttributeForm(MisfitForm):
             "integer": self._integer,
             "real": self._real,
             "date": self._date,
-            "boolean": lambda: domain.Boolean(self.column, self._own_missing()),
+            "boolean": self._boolean,
         }
         attribute = build[data["kind"]]()
         # A column with too many cells is refused for that before anybody names one of them.
@@ -281,6 +294,10 @@ class AttributeForm(MisfitForm):
         step = self.cleaned_data["step"]
         steps = {"step": step} if step else {}
         return domain.Date(self.column, self._own_missing(), lower, upper, **steps)
+
+    def _boolean(self) -> domain.Attribute:
+        values, words = truth_words(self.cleaned_data["no"], self.cleaned_data["yes"])
+        return domain.Boolean(self.column, self._own_missing(), values, words)
 
     def _own_missing(self) -> bool:
         return bool(self.cleaned_data["missing_cell"])
@@ -354,6 +371,8 @@ def initial_of(attribute: domain.Attribute | None, name: str) -> Json:
     values["misfits_to"] = "" if to is None else attribute.regular_labels()[to]
     if isinstance(attribute, domain.Categorical):
         values |= {"values": "\n".join(lines_of(attribute)), "with_words": bool(attribute.words)}
+    if isinstance(attribute, domain.Boolean):
+        values["no"], values["yes"] = truth_lines(attribute)
     edges = values.get("edges")
     if isinstance(edges, list):
         values["edges"] = " ".join(map(str, edges))

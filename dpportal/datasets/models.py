@@ -36,7 +36,7 @@ class Datasets(models.QuerySet["Dataset"]):
 
     def with_states(self) -> Datasets:
         """Adds `has_domain`, and what else shows their state."""
-        versions = DomainVersion.objects.filter(dataset=models.OuterRef("pk"))
+        versions = DomainVersion.objects.filter(dataset=models.OuterRef("pk"), attributes__isnull=False)
         listed = self.annotate(has_domain=models.Exists(versions))
         return listed.select_related("conversion", "duplicate_of").prefetch_related("budgets")
 
@@ -79,6 +79,8 @@ class Dataset(models.Model):
     rows = SealedField(null=True)
     columns = models.JSONField(default=list, editable=False)
     facts = SealedField(default=dict)
+    # Whether its curator has said if each row is one person.
+    unit_declared = models.BooleanField(default=False, editable=False)
     # Columns that look like identifiers, of which the curator said that each person has one row all the same.
     one_row_columns = models.JSONField(default=list, editable=False)
     filled_columns = models.JSONField(default=list, editable=False)
@@ -169,6 +171,11 @@ class Dataset(models.Model):
         return bool(self.file_name) or self.is_remote
 
     @property
+    def asks_for_unit(self) -> bool:
+        """Whether nobody has said yet if each row of its table is one person: the first question after an upload."""
+        return self.has_records and not self.unit_declared
+
+    @property
     def takes_streams(self) -> bool:
         """Whether running counts of its people can be opened: a table elsewhere brings no new periods."""
         return self.has_rows or self.is_tableless
@@ -176,19 +183,14 @@ class Dataset(models.Model):
     @property
     def can_change_parse_options(self) -> bool:
         """Whether it can still be changed how the file is read: until a reservation, or while the original is there."""
-        return not self.reading_frozen and self.state in (
-            self.State.STORED,
-            self.State.REFUSED,
-            self.State.CANCELLED,
-        )
+        changeable = (self.State.STORED, self.State.REFUSED, self.State.CANCELLED)
+        return not self.reading_frozen and self.state in changeable
 
     @property
     def can_be_read_again(self) -> bool:
         """Whether reading stopped before there was a table, and can begin anew as it was."""
-        return bool(self.upload or self.source_id) and self.state in (
-            self.State.REFUSED,
-            self.State.CANCELLED,
-        )
+        stopped = (self.State.REFUSED, self.State.CANCELLED)
+        return bool(self.upload or self.source_id) and self.state in stopped
 
     @property
     def total_stays_private(self) -> bool:
@@ -196,9 +198,8 @@ class Dataset(models.Model):
 
         It is the same number in every copy of the table, and nearly in one of the same people.
         """
-        return any(
-            b.is_used and b.protection.hides_total for d in self.bound_together for b in d.budgets.all()
-        )
+        budgets = [budget for dataset in self.bound_together for budget in dataset.budgets.all()]
+        return any(budget.is_used and budget.protection.hides_total for budget in budgets)
 
     @property
     def bound_together(self) -> list[Dataset]:
@@ -356,8 +357,9 @@ class DomainVersion(models.Model):
         unit = PrivacyUnit(Neighbours(self.neighbours), self.max_rows)
         if not unit.total_public:
             return unit
-        # Whoever is named by a column may have no row of it.
-        return unit.allowing_absence(bool(self.unit_column) or self.dataset.total_stays_private)
+        # Whoever is named by a column may have no row of it, and a line with few values may be taken for a note.
+        notes = any(self.dataset.options.get(rule) for rule in ("fewest_filled", "note_words"))
+        return unit.allowing_absence(bool(self.unit_column) or notes or self.dataset.total_stays_private)
 
     def declared(self) -> Json:
         """All that decides what is counted, and of whom: what a curator read before confirming."""

@@ -41,7 +41,7 @@ class MisfitForm(forms.Form):
         label=_("the value they count as"),
         required=False,
         max_length=200,
-        help_text=_("As the picture of the cells names it; for yes or no: true or false."),
+        help_text=_("As the picture of the cells names it; for yes or no: their labels, or true or false."),
     )
 
     def misfits_go(self) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 
 from django import forms
-from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets import records
@@ -13,8 +13,16 @@ from dpportal.datasets.models import Dataset
 from dpportal.platform.form_types import CleanedData
 from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions, formats
-from dpportal.tables.meaning.parse_options import FINDING, OptionError
+from dpportal.tables.facts import Sheet
+from dpportal.tables.meaning.parse_options import (
+    FINDING,
+    MOST_FILLED,
+    MOST_HEADER_LINES,
+    MOST_TITLE_LINES,
+    OptionError,
+)
 
+AROUND = ("title_lines", "header_lines", "fewest_filled", "note_words")
 PROPOSED = ("", _("As the first rows suggest"))
 DELIMITERS = [PROPOSED, (",", _("Comma ,")), (";", _("Semicolon ;")), ("\t", _("Tab")), ("|", _("Bar |"))]
 HEADERS = [("names", _("Holds the names of the columns")), ("data", _("Is a row like the others"))]
@@ -90,6 +98,35 @@ class ReadingForm(forms.Form):
         max_length=31,
         help_text=_("Left empty, the first sheet that is not hidden is read."),
     )
+    title_lines = forms.IntegerField(
+        label=_("lines above the names"),
+        required=False,
+        min_value=0,
+        max_value=MOST_TITLE_LINES,
+        help_text=_("Titles and blank lines, which are passed over. If empty, as the first rows suggest."),
+    )
+    header_lines = forms.IntegerField(
+        label=_("lines that hold the names"),
+        required=False,
+        min_value=1,
+        max_value=MOST_HEADER_LINES,
+        help_text=_("Merged headings in several lines are joined, such as “Persons: age”."),
+    )
+    fewest_filled = forms.IntegerField(
+        label=_("values that every row has at least"),
+        required=False,
+        min_value=0,
+        max_value=MOST_FILLED,
+        help_text=_("A line with fewer is a note and no row. 0: all lines are rows."),
+    )
+    note_words = forms.CharField(
+        label=_("words with which notes begin"),
+        required=False,
+        max_length=400,
+        help_text=_(
+            "Separated by spaces, for example: Total Source 'Own computation'. Lines that begin so are no rows."
+        ),
+    )
     decimal = forms.ChoiceField(label=_("decimal mark in numbers"), choices=DECIMALS, required=False)
     thousands = forms.ChoiceField(label=_("thousands mark in numbers"), choices=THOUSANDS, required=False)
     date_format = forms.ChoiceField(label=_("format of dates"), choices=DATE_FORMATS, required=False)
@@ -116,11 +153,13 @@ class ReadingForm(forms.Form):
         return data
 
     def _check(self, data: CleanedData) -> None:
-        try:
-            words = tuple(shlex.split(data["missing"].replace("\\", "\\\\"), posix=True))
-        except ValueError:
-            self.add_error("missing", OPEN_QUOTE)
-            return
+        words: dict[str, tuple[str, ...]] = {}
+        for name in ("missing", "note_words"):
+            try:
+                words[name] = tuple(shlex.split(data.get(name, "").replace("\\", "\\\\"), posix=True))
+            except ValueError:
+                self.add_error(name, OPEN_QUOTE)
+                return
         try:
             self.declared = self._declared(data, words)
         except OptionError as error:
@@ -128,7 +167,7 @@ class ReadingForm(forms.Form):
             self.add_error(field, WRONG_OPTIONS.get(error.field, str(error)))
 
     @staticmethod
-    def _declared(data: CleanedData, words: tuple[str, ...]) -> ReadOptions:
+    def _declared(data: CleanedData, words: dict[str, tuple[str, ...]]) -> ReadOptions:
         own = data["date_format"] == "own"
         return ReadOptions(
             delimiter=data.get("delimiter") or None,
@@ -136,11 +175,14 @@ class ReadingForm(forms.Form):
             header=data.get("header") != "data",
             thousands="" if data["thousands"] == "none" else data["thousands"] or None,
             decimal=data["decimal"] or None,
-            missing=words,
+            **words,
             strip=data["strip"] != "kept",
             date_format=data["own_format"] if own else data["date_format"] or None,
             quote="" if data.get("quote") == "none" else data.get("quote") or '"',
             sheet=data.get("sheet") or None,
+            title_lines=data.get("title_lines"),
+            header_lines=data.get("header_lines"),
+            fewest_filled=data.get("fewest_filled") or 0,
         )
 
     def options(self) -> ReadOptions:
@@ -148,19 +190,31 @@ class ReadingForm(forms.Form):
         return self.declared
 
 
-def reading_form(dataset: Dataset, data: QueryDict | None = None) -> ReadingForm:
+def reading_form(dataset: Dataset, data: Mapping[str, object] | None = None) -> ReadingForm:
     """The form with what is declared of a dataset's file; a workbook's sheets are named to choose from."""
     form = ReadingForm(data, initial=_initial(records.options_of(dataset)))
     sheets = dataset.facts.get("sheets", [])
     if dataset.is_remote:
         _without_file(form)
-    elif sheets:
-        hidden = _("%(sheet)s (hidden)")
-        choices = [(s["name"], hidden % {"sheet": s["name"]} if s["hidden"] else s["name"]) for s in sheets]
-        form.fields["sheet"] = forms.ChoiceField(label=_("sheet of a workbook"), choices=choices)
-    elif not formats.has_sheets(dataset.facts.get("format")):
+        return form
+    if not formats.has_lines(dataset.facts.get("format")):
+        for name in AROUND:
+            del form.fields[name]
+    if sheets:
+        name_sheets(form, [Sheet(**sheet) for sheet in sheets])
+    elif "format" in dataset.facts and not formats.has_sheets(dataset.facts["format"]):
         del form.fields["sheet"]
     return form
+
+
+def name_sheets(form: ReadingForm, sheets: Sequence[Sheet]) -> None:
+    """Let the curator choose from a workbook's sheets; a file without any has no such field."""
+    hidden = _("%(sheet)s (hidden)")
+    choices = [(s.name, hidden % {"sheet": s.name} if s.hidden else s.name) for s in sheets]
+    if choices:
+        form.fields["sheet"] = forms.ChoiceField(label=_("sheet of a workbook"), choices=choices)
+    else:
+        form.fields.pop("sheet", None)
 
 
 MARKS = {
@@ -191,4 +245,5 @@ def _initial(options: ReadOptions) -> Json:
         "date_format": "own" if own else options.date_format,
         "own_format": options.date_format if own else "",
         "missing": shlex.join(options.missing),
+        "note_words": shlex.join(options.note_words),
     }

@@ -60,7 +60,7 @@ def proposed(name: str) -> Attribute | None:
     """A whole declaration where the name leaves little doubt; None where only people know."""
     words = _words(name)
     if words and words[0] in _QUESTIONS:
-        return Boolean(name, closed=True)
+        return Boolean(name, True, closed=True)
     matches = [_BOUNDS[word] for word in words if word in _BOUNDS]
     return replace(matches[-1], name=name) if matches else None
 

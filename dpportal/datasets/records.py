@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 from uuid import UUID
@@ -24,7 +24,7 @@ from dpportal.platform.records_guard import FOLDER, reading
 from dpportal.tables import Column, Persons
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
-from dpportal.tables.facts import TableFacts
+from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.faults import UploadFault, lacks_columns
 from dpportal.tables.fit import TableFit
 from dpportal.tables.formats.import_process import ImportContext, Progress
@@ -37,9 +37,9 @@ from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Int
 if TYPE_CHECKING:
     from dpportal.tables.pushdown.counting import CountRequest, PushdownCounts, Schema
 
-# Begins the name of a file with a look at the fit.
-FIT = "fit-"
+FIT = "fit-"  # begins the name of a file with a look at the fit
 MOST_REMOTE_CELLS = 10**8  # of 8 bytes each
+LOOK_SECONDS = 20.0  # while the curator waits
 # Faults of a file that has nothing, not even names, or in which nothing is a row.
 WITHOUT_ROWS = ("empty", "no-rows")
 
@@ -93,6 +93,13 @@ def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> Store
         facts = raw_tables.convert(source, target, dataset.file_name, options_of(dataset), _limits(), context)
         name = storage.keep_under_random_name(target, folder(dataset.pk))
     return StoredTable(name, facts)
+
+
+def look(dataset: Dataset, options: ReadOptions) -> FileLook:
+    """How a dataset's upload begins and ends, for its owner only. Raises UploadFault if it cannot be read so far."""
+    limits = replace(_limits(), seconds=LOOK_SECONDS)
+    with _stored(dataset.upload) as source, storage.scratch_folder() as scratch:
+        return raw_tables.look(source, dataset.file_name, options, limits, scratch)
 
 
 def remote_schema(dataset: Dataset) -> Schema:
@@ -215,9 +222,8 @@ def _count_remotely(
     from dpportal.tables.pushdown import counting
 
     if sum(domain.project(columns).size for columns in tables) > MOST_REMOTE_CELLS:
-        raise SourceFault(
-            "cells", _("These are more cells than are counted elsewhere at once. Release fewer.")
-        )
+        text = _("These are more cells than are counted elsewhere at once. Release fewer.")
+        raise SourceFault("cells", text)
     request = _count_request(dataset)
     return _noted(
         dataset, counting.count_tables(request, domain, tables, options_of(dataset), persons_of(version))
@@ -246,9 +252,8 @@ def _count_request(dataset: Dataset) -> CountRequest:
 
 def _require_here(dataset: Dataset) -> None:
     if dataset.is_remote:
-        raise SourceFault(
-            "rows", _("No row of a table that lies elsewhere comes to the portal; only counts do.")
-        )
+        text = _("No row of a table that lies elsewhere comes to the portal; only counts do.")
+        raise SourceFault("rows", text)
 
 
 def some_rows(dataset: Dataset, domain: Domain, most: int) -> np.ndarray:
@@ -286,12 +291,7 @@ def persons_of(version: DomainVersion) -> Persons | None:
 
 
 def count_upload(
-    dataset: Dataset,
-    name: str,
-    file_name: str,
-    domain: Domain,
-    on_progress: Progress,
-    sketch_key: bytes,
+    dataset: Dataset, name: str, file_name: str, domain: Domain, on_progress: Progress, sketch_key: bytes
 ) -> tuple[np.ndarray, TableFacts]:
     """True counts of the domain's cells in a further file of the dataset's records, (domain.size,) int64.
 
@@ -341,12 +341,14 @@ def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: Json) -> Non
 
 def comparison(dataset_id: UUID, release_id: UUID) -> Json | None:
     """What `keep_comparison` stored, or None if the records were erased since."""
-    name = _comparison_name(dataset_id, release_id)
+    return _kept(_comparison_name(dataset_id, release_id))
+
+
+def _kept(name: str) -> Json | None:
     if not default_storage.exists(name):
         return None
     with reading(), default_storage.open(name) as file:
-        shown: Json = json.load(file)
-        return shown
+        return dict(json.load(file))
 
 
 def keep_fit(dataset_id: UUID, digest: str, result: TableFit) -> None:
@@ -359,10 +361,8 @@ def keep_fit(dataset_id: UUID, digest: str, result: TableFit) -> None:
 
 def stored_fit(dataset_id: UUID, digest: str) -> TableFit | None:
     """What `keep_fit` stored, or None."""
-    if not default_storage.exists(fit_name(dataset_id, digest)):
-        return None
-    with reading(), default_storage.open(fit_name(dataset_id, digest)) as file:
-        return TableFit.from_json(json.load(file))
+    kept = _kept(fit_name(dataset_id, digest))
+    return None if kept is None else TableFit.from_json(kept)
 
 
 def forget_fit(dataset_id: UUID, digest: str) -> None:

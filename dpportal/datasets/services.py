@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import ProtectedError, Q
 from django.db.models.functions import Now
 from django.dispatch import Signal
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
@@ -22,12 +22,13 @@ from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
+from dpportal.datasets.truths import is_read_so
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions
 from dpportal.tables.meaning.identifiers import named_like_identifier
-from mechanisms.domain import OTHER_LABEL, Attribute, Categorical, DomainError
+from mechanisms.domain import OTHER_LABEL, Attribute, Boolean, Categorical, DomainError
 
 # Sent in the transaction that erases a dataset's records, with `dataset`, so that rooms above forget what they hold
 # of it. A receiver that cannot now raises DatasetError.
@@ -223,6 +224,8 @@ def _remember_filled(dataset: Dataset, attribute: Attribute, filled: bool) -> No
 
 def _refuse_clash(attribute: Attribute) -> None:
     """Raise DomainError if two cells would be called alike: what names a cell must name one."""
+    if isinstance(attribute, Boolean) and not is_read_so(attribute):
+        raise DomainError(f"{attribute.name}: no and yes are not read by these values. Choose categories.")
     if isinstance(attribute, Categorical):
         is_open = not attribute.closed and OTHER_LABEL not in attribute.values
         wrong = wrong_values(attribute, own_missing=attribute.missing is not None, is_open=is_open)
@@ -258,6 +261,22 @@ def declare_unit(
     version.neighbours, version.unit_column, version.max_rows = neighbours, unit_column, max_rows
     version.ignore_case = ignore_case
     version.save(update_fields=["neighbours", "unit_column", "max_rows", "ignore_case"])
+    _unit_is_declared(dataset)
+
+
+# What is said to whoever wants to release first.
+UNIT_FIRST = gettext_lazy("Say first whether each row is one person: the answer decides who is protected.")
+
+
+def _unit_is_declared(dataset: Dataset) -> None:
+    Dataset.objects.filter(pk=dataset.pk).update(unit_declared=True)
+    dataset.unit_declared = True
+
+
+def identifying_columns(dataset: Dataset) -> list[str]:
+    """Columns that look as if they named people."""
+    columns = dataset.columns
+    return [c["name"] for c in columns if c.get("identifies", named_like_identifier(c["name"]))]
 
 
 def columns_to_ask_about(dataset: Dataset) -> list[str]:
@@ -268,9 +287,7 @@ def columns_to_ask_about(dataset: Dataset) -> list[str]:
     domain = dataset.current_domain()
     if domain is not None and domain.unit_column:
         return []
-    answered = set(dataset.one_row_columns)
-    seen = {c["name"]: c.get("identifies", named_like_identifier(c["name"])) for c in dataset.columns}
-    return [name for name, identifies in seen.items() if identifies and name not in answered]
+    return [name for name in identifying_columns(dataset) if name not in dataset.one_row_columns]
 
 
 @transaction.atomic
@@ -280,6 +297,7 @@ def confirm_one_row(dataset: Dataset, columns: Collection[str], by: User) -> Non
     confirmed = sorted({*dataset.one_row_columns, *columns})
     Dataset.objects.filter(pk=dataset.pk).update(one_row_columns=confirmed)
     dataset.one_row_columns = confirmed
+    _unit_is_declared(dataset)
     audit.record(by, "confirmed one row a person", dataset, f"columns: {', '.join(columns)}")
 
 

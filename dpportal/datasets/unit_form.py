@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -24,8 +24,8 @@ class UnitForm(forms.ModelForm[DomainVersion]):
         ],
         help_text=_(
             "Add or remove: the number of people is protected too, and noise is smallest. "
-            "Replace one: a histogram needs twice the noise scale; where every person has one row, no row is left out "
-            "and no release before hides the number of rows, that number is published exactly."
+            "Replace one: a histogram needs twice the noise scale; where every person has one row, no row or line is "
+            "left out and no release before hides the number of rows, that number is published exactly."
         ),
     )
     unit_column = forms.ChoiceField(
@@ -61,8 +61,14 @@ class UnitForm(forms.ModelForm[DomainVersion]):
         fields = ["neighbours", "unit_column", "ignore_case", "max_rows"]
 
     def __init__(
-        self, data: Mapping[str, object] | None, *, instance: DomainVersion | None, dataset: Dataset
+        self,
+        data: Mapping[str, object] | None,
+        *,
+        instance: DomainVersion | None,
+        dataset: Dataset,
+        identifying: Sequence[str] = (),
     ) -> None:
+        """identifying: columns that seem to name a person, of which the first is chosen where none was."""
         super().__init__(data, instance=instance)
         # Without a table, persons are recognised by something that the curator names, which is no column.
         own = [self.instance.unit_column] if dataset.is_tableless and self.instance.unit_column else []
@@ -70,6 +76,8 @@ class UnitForm(forms.ModelForm[DomainVersion]):
         field = self.fields["unit_column"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", _("Each person has one row")), *names]
+        if identifying and not self.instance.unit_column:
+            self.initial["unit_column"] = identifying[0]
 
     def clean(self) -> CleanedData:
         data = super().clean() or {}

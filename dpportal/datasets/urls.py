@@ -9,6 +9,7 @@ from dpportal.datasets import (
     domain_views,
     manual_counts_views,
     sharing_views,
+    table_views,
     views,
 )
 
@@ -37,7 +38,8 @@ urlpatterns = [
     path("<uuid:dataset_id>/remove/", views.remove, name="remove"),
     path("<uuid:dataset_id>/fit/", domain_fit_views.fit, name="fit"),
     path("<uuid:dataset_id>/fit/progress/", domain_fit_views.progress, name="fit_progress"),
-    path("<uuid:dataset_id>/domain/", domain_views.overview, name="domain"),
+    path("<uuid:dataset_id>/domain/", table_views.overview, name="domain"),
+    path("<uuid:dataset_id>/domain/one-row/", domain_views.one_row, name="one_row"),
     path("<uuid:dataset_id>/domain/unit/", domain_views.unit, name="unit"),
     path("<uuid:dataset_id>/domain/codebook/", bulk_declare_views.import_codebook, name="codebook"),
     path("<uuid:dataset_id>/domain/codebook.<str:ending>", bulk_declare_views.export, name="codebook_export"),
@@ -45,6 +47,7 @@ urlpatterns = [
     path("<uuid:dataset_id>/domain/several/", bulk_declare_views.several, name="several"),
     path("<uuid:dataset_id>/domain/copy/", bulk_declare_views.copy, name="copy_domain"),
     path("<uuid:dataset_id>/domain/<int:position>/", domain_views.column, name="column"),
+    path("<uuid:dataset_id>/domain/<int:position>/row/", table_views.row_cells, name="row_cells"),
     path("<uuid:dataset_id>/domain/<int:position>/coarser/", coarser_views.coarser, name="coarser"),
     path(
         "<uuid:dataset_id>/domain/<int:position>/coarser/remove/", coarser_views.remove, name="remove_coarser"

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import attach_table, demo_marker, records, services
+from dpportal.datasets import attach_table, demo_marker, file_lines, records, services
 from dpportal.datasets.access import open_datasets, with_dataset, with_right
 from dpportal.datasets.buttons import button
 from dpportal.datasets.faults import DatasetError
@@ -134,6 +134,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "who": Protection.of(domain),
+        "identifying": services.identifying_columns(dataset) if dataset.asks_for_unit else [],
         "budget_request": dataset.budget_requests.first(),
         "nav_section": "datasets",
     }
@@ -174,7 +175,8 @@ def first_rows(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
 def reading(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """How the file is read; can be changed until the first release or running count."""
     form = reading_form(dataset, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    way = request.POST.get("look", "")
+    if request.method == "POST" and not way and form.is_valid():
         try:
             services.change_parse_options(dataset, form.options(), current_user(request))
         except DatasetError as refusal:
@@ -185,6 +187,10 @@ def reading(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
             )
         return redirect("datasets:home", dataset.pk)
     context = {"dataset": dataset, "form": form, "nav_section": "datasets"}
+    if file_lines.can_be_seen(dataset):
+        audit.record(current_user(request), "viewed first rows", dataset)
+        lines = file_lines.shown_lines(dataset, form, anew=way == "anew")
+        context |= {"lines": lines, "form": lines.form}
     return render(request, "datasets/reading.html", context, status=422 if form.errors else 200)
 
 

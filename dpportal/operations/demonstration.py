@@ -100,6 +100,8 @@ def _declare_and_grant(dataset: Dataset, administrator: User) -> None:
         columns = [c["name"] for c in dataset.columns]
         book = codebooks.read((FOLDER / "codebook.json").read_bytes(), columns)
         services.declare_all(dataset, book.attributes)
+    if dataset.asks_for_unit:
+        services.confirm_one_row(dataset, services.identifying_columns(dataset), dataset.owner)
     if not dataset.budgets.exists():
         ledger.grant(dataset, GRANT, definition="pure", reason="Demonstration", by=administrator)
 

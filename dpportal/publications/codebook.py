@@ -47,7 +47,6 @@ def _lines(attribute: Attribute, headers: Headers) -> Iterator[tuple[str, ...]]:
     labels_in = headers.labels.get(attribute.name, "")
     fixed = headers.columns[attribute.name], labels_in, attribute.column, attribute.kind
     if labels_in:
-        assert isinstance(attribute, Categorical)
         codes = written(attribute, attribute.codes())
         yield from ((*fixed, *pair, "") for pair in zip(codes, attribute.labels(), strict=True))
     else:

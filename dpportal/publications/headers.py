@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from mechanisms.domain import Categorical, Domain
+from mechanisms.domain import Domain
 
 MOST_BYTES = 64
 # The columns of numbers that stand beside those of a domain in some file.
@@ -48,7 +48,7 @@ class Headers:
 
     @classmethod
     def of(cls, domain: Domain) -> Headers:
-        coded = [a.name for a in domain.attributes if isinstance(a, Categorical) and a.has_codes]
+        coded = [a.name for a in domain.attributes if a.has_codes]
         names = valid_names(domain.names, NUMBERS)
         columns = dict(zip(domain.names, names, strict=True))
         labels = valid_names((f"{columns[name]}_label" for name in coded), [*NUMBERS, *names])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpportal.publications.headers import Headers
-from mechanisms.domain import Attribute, Categorical, Domain
+from mechanisms.domain import Attribute, Boolean, Categorical, Domain
 
 # To fifteen digits, all that a spreadsheet holds; with zeros in front it is no number but a name.
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
@@ -47,7 +47,7 @@ def label_columns(domain: Domain) -> list[LabelColumn]:
         first = LabelColumn(
             headers.columns[attribute.name],
             axis,
-            written(attribute, codes_of(attribute)),
+            written(attribute, attribute.codes()),
             attribute.name,
             holds_integers(attribute),
         )
@@ -58,20 +58,14 @@ def label_columns(domain: Domain) -> list[LabelColumn]:
     return columns
 
 
-def codes_of(attribute: Attribute) -> list[str]:
-    """What each cell is in the curator's table: its code, or its label where there are no codes."""
-    if isinstance(attribute, Categorical) and attribute.has_codes:
-        return attribute.codes()
-    return attribute.labels()
-
-
 def holds_integers(attribute: Attribute) -> bool:
-    """Whether every declared value or code of a list is a whole number: its column is one of numbers in every file.
+    """Whether every declared value or code of a list, or of yes and no, is a whole number.
 
-    As a spreadsheet and a program that reads the CSV file take them anyway; 007 is a text.
+    Its column is one of numbers in every file then, as a spreadsheet and a program that reads the CSV file take it
+    anyway; 007 is a text.
     """
-    regular = codes_of(attribute)[: attribute.regular_size]
-    return isinstance(attribute, Categorical) and all(map(_INTEGER.fullmatch, regular))
+    regular = attribute.codes()[: attribute.regular_size]
+    return isinstance(attribute, Categorical | Boolean) and all(map(_INTEGER.fullmatch, regular))
 
 
 def written(attribute: Attribute, texts: list[str]) -> list[str]:
@@ -86,15 +80,20 @@ def with_codes(frames: Iterator[pd.DataFrame], domain: Domain, headers: Headers)
     """
     codes = {
         a.name: (
-            dict(zip(a.labels(), codes_of(a), strict=True)),
+            dict(zip(a.labels(), a.codes(), strict=True)),
             pd.Int64Dtype() if holds_integers(a) else pd.StringDtype(),
         )
         for a in domain.attributes
-        if a.name in headers.labels or holds_integers(a)
+        if a.name in headers.labels or holds_integers(a) or (isinstance(a, Boolean) and a.values)
+    }
+    truths = {
+        a.name: dict(zip((False, True), a.regular_labels(), strict=True))
+        for a in domain.attributes
+        if isinstance(a, Boolean)
     }
     for frame in frames:
         for name, (code, kind) in codes.items():
-            words = frame[name]
+            words = frame[name].map(truths[name]).astype("string") if name in truths else frame[name]
             frame[name] = words.map(code).astype("string").astype(kind)
             if name in headers.labels:
                 frame.insert(list(frame.columns).index(name) + 1, headers.labels[name], words)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dpportal.publications.label_columns import LabelColumn, codes_of, holds_integers, written
+from dpportal.publications.label_columns import LabelColumn, holds_integers, written
 from dpportal.streams.measure import counted_by
 from dpportal.streams.models import Stream
-from mechanisms.domain import Categorical
 
 VALUE, LABEL = "value", "value_label"
 
@@ -21,8 +20,8 @@ def value_columns(stream: Stream) -> list[LabelColumn]:
     if counted.column is None or not counted.split:
         return [LabelColumn(VALUE, 0, list(stream.labels), VALUE)]
     column, columns = counted.column, []
-    names = [(VALUE, codes_of(column), holds_integers(column))]
-    if isinstance(column, Categorical) and column.has_codes:
+    names = [(VALUE, column.codes(), holds_integers(column))]
+    if column.has_codes:
         names.append((LABEL, column.labels(), False))
     for name, texts, is_integer in names:
         cells = written(column, texts)

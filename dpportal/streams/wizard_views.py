@@ -17,6 +17,7 @@ from dpportal.budgets import confirming, refusals
 from dpportal.budgets.amounts import plain
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.services import UNIT_FIRST
 from dpportal.publications.search_progress import chosen_by_hand, from_workers
 from dpportal.publications.steps import Wizard
 from dpportal.streams import correction_rule, drafts, services, strategy_page
@@ -59,6 +60,9 @@ def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
             request,
             _("A running count is fed with files or typed counts, not from a table that lies elsewhere."),
         )
+        return redirect("datasets:home", dataset.pk)
+    if dataset.asks_for_unit:
+        messages.info(request, UNIT_FIRST)
         return redirect("datasets:home", dataset.pk)
     if not dataset.takes_streams or not (declared or dataset.is_tableless):
         messages.error(request, _("A stream needs a dataset with records and at least one declared column."))

@@ -6,9 +6,9 @@ Nothing here knows Django; every function takes a local path.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from dpportal.tables.facts import Column, TableFacts
+from dpportal.tables.facts import Column, FileLook, TableFacts
 from dpportal.tables.faults import UploadFault
-from dpportal.tables.formats.import_process import ImportContext, convert
+from dpportal.tables.formats.import_process import ImportContext, convert, look
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
 from dpportal.tables.persons import Persons
 from dpportal.tables.preview import first_rows
@@ -34,6 +34,7 @@ LAZY = {
 
 __all__ = [
     "Column",
+    "FileLook",
     "ImportContext",
     "Limits",
     "Persons",
@@ -45,6 +46,7 @@ __all__ = [
     "count_tables",
     "first_rows",
     "fit_table",
+    "look",
     "packed_rows",
     "power_sums",
     "sample_cells",

@@ -41,7 +41,8 @@ class Oddities:
     """What a curator is told of a file, so that a wrong reading is seen.
 
     replaced_bytes: that the encoding does not know. broken_fields: that hold line ends; longest_broken: characters
-    of the longest of them. blank_rows: skipped. spoiled_rows: of a further file, left out. Of XLSX: formulas without a
+    of the longest of them. blank_rows: skipped. spoiled_rows: of a further file, left out. note_lines: left out as is
+    declared. notes_at_end: last rows with one value at most. Of XLSX: formulas without a
     stored result, cells that hold an error, ranges of merged cells.
     """
 
@@ -50,6 +51,8 @@ class Oddities:
     longest_broken: int = 0
     blank_rows: int = 0
     spoiled_rows: int = 0
+    note_lines: int = 0
+    notes_at_end: int = 0
     uncached_formulas: int = 0
     error_cells: int = 0
     merged_ranges: int = 0
@@ -61,6 +64,44 @@ class Sheet:
 
     name: str
     hidden: bool = False
+
+
+@dataclass(frozen=True)
+class SeenLine:
+    """A line of a file, cut to what a page shows. number: counted from 1."""
+
+    number: int
+    fields: tuple[str, ...]
+
+    @classmethod
+    def from_json(cls, value: Json) -> SeenLine:
+        return cls(value["number"], tuple(value["fields"]))
+
+
+@dataclass(frozen=True)
+class FileLook:
+    """How a file begins and ends, for its curator. title_lines, header_lines: declared or proposed; names: joined.
+
+    fewest_filled, note_words: that would leave out what seem to be notes at its end.
+    """
+
+    first: tuple[SeenLine, ...] = ()
+    last: tuple[SeenLine, ...] = ()
+    title_lines: int = 0
+    header_lines: int = 1
+    names: tuple[str, ...] = ()
+    fewest_filled: int = 0
+    note_words: tuple[str, ...] = ()
+    sheets: tuple[Sheet, ...] = ()
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Json) -> FileLook:
+        seen = {name: tuple(map(SeenLine.from_json, value[name])) for name in ("first", "last")}
+        texts = {name: tuple(value[name]) for name in ("names", "note_words")}
+        return cls(**{**value, **seen, **texts, "sheets": tuple(Sheet(**sheet) for sheet in value["sheets"])})
 
 
 @dataclass(frozen=True)

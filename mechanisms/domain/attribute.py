@@ -75,6 +75,15 @@ class Attribute:
         """One label for each cell, in cell order."""
         return [*self.regular_labels(), *([MISSING_LABEL] if self.missing_cell else [])]
 
+    @property
+    def has_codes(self) -> bool:
+        """Whether each cell's value is a code, which a word explains."""
+        return False
+
+    def codes(self) -> list[str]:
+        """The value of each cell as the table writes it, in cell order; what has none is named by its label."""
+        return self.labels()
+
     def to_json(self) -> dict[str, object]:
         closed = {"closed": True, "misfits_to": self.misfits_to} if self.closed else {}
         source = {"source": self.source} if self.source else {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from mechanisms.domain.attribute import Attribute
+from mechanisms.domain.attribute import MISSING_LABEL, Attribute
 from mechanisms.number_text import number_written
 
 OTHER_LABEL = "Other"
@@ -61,7 +61,8 @@ class Categorical(Attribute):
         return bool(self.words) and len(set(self.words)) == len(self.values)
 
     def codes(self) -> list[str]:
-        """The value of each cell, in cell order, where there are codes; what has none is named by its label."""
+        if not self.has_codes:
+            return self.labels()
         return [*self.values, *self.labels()[len(self.values) :]]
 
     @property
@@ -87,13 +88,42 @@ class Categorical(Attribute):
 
 @dataclass(frozen=True)
 class Boolean(Attribute):
-    """False, then true."""
+    """False, then true.
 
+    values: how the table writes the two, in this order; empty: false and true. words: what they are called. They name
+    cells alone: which texts are read as false and true does not depend on them.
+    """
+
+    values: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     kind: ClassVar[str] = "boolean"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for texts, what in ((self.values, "value"), (self.words, "label")):
+            self._require(len(texts) in (0, 2) and all(texts), f"give no and yes a {what} each, or neither.")
+            self._require(len(set(texts)) == len(texts), f"no and yes need different {what}s.")
+            self._require(MISSING_LABEL not in texts, f"“{MISSING_LABEL}” is the name of another cell.")
 
     @property
     def regular_size(self) -> int:
         return 2
 
     def regular_labels(self) -> list[str]:
-        return ["false", "true"]
+        return list(self.words or self._written)
+
+    @property
+    def _written(self) -> tuple[str, ...]:
+        return self.values or ("false", "true")
+
+    @property
+    def has_codes(self) -> bool:
+        return bool(self.words)
+
+    def codes(self) -> list[str]:
+        return [*self._written, *self.labels()[2:]]
+
+    def to_json(self) -> dict[str, object]:
+        named = {"values": list(self.values)} if self.values else {}
+        words = {"words": list(self.words)} if self.words else {}
+        return {**super().to_json(), **named, **words}

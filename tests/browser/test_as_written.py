@@ -55,7 +55,7 @@ def page(portal: Portal, browser: Browser) -> Page:
     page.get_by_label("Format of dates", exact=True).select_option("day-first")
     page.get_by_role("button", name="Upload").click()
     page.wait_for_url("**/datasets/*-*/", timeout=visiting.JOB_MS)
-    page.get_by_role("link", name="Declare the domain").click(timeout=visiting.JOB_MS)
+    page.get_by_role("button", name="Yes, each row is one person").click(timeout=visiting.JOB_MS)
     declare(page)
     granted(browser.new_context(base_url=portal.address).new_page(), portal, NAME, "1000")
     return page

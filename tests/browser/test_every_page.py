@@ -160,7 +160,7 @@ def test_long_names_break_their_lines(portal, visit):
     table = {"name": "long.csv", "mimeType": "text/csv", "buffer": f"{name}\nyes\nno\n".encode()}
     page.get_by_label("Drop a table here").set_input_files(table)
     page.get_by_role("button", name="Upload").click()
-    page.get_by_role("link", name="Declare the domain").click(timeout=visiting.JOB_MS)
+    page.get_by_role("button", name="Yes, each row is one person").click(timeout=visiting.JOB_MS)
     page.get_by_role("button", name="Choose all").click()
     page.get_by_role("button", name="Yes or no").click()
     assert sideways(page) <= 0

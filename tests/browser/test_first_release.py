@@ -58,7 +58,7 @@ def uploaded_and_declared(curator: Curator) -> str:
     file: FilePayload = {"name": f"{NAME}.csv", "mimeType": "text/csv", "buffer": content}
     curator.choose(curator.page.get_by_label("Drop a table here"), file)
     curator.click("button", "Upload")
-    curator.click("link", "Declare the domain")
+    curator.click("button", "Yes, each row is one person")
     curator.choose(curator.page.locator("#codebook"), CODEBOOK)
     curator.click("button", "Import")
     expect(curator.page.get_by_text("14 of 15 columns are declared")).to_be_visible()

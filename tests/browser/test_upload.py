@@ -39,7 +39,7 @@ def published(portal: Portal, browser: Browser) -> Published:
     page = browser.new_context(base_url=portal.address).new_page()
     visiting.sign_in(page, "curator", portal.passwords["curator"])
     visiting.upload(page, visiting.adult_csv(without_first=100), NAME)
-    page.get_by_role("link", name="Declare the domain").click(timeout=visiting.JOB_MS)
+    page.get_by_role("button", name="Yes, each row is one person").click(timeout=visiting.JOB_MS)
     declare(page)
     granted(browser.new_context(base_url=portal.address).new_page(), portal, NAME, "1", has_kin=True)
     visiting.open_dataset(page, NAME)

@@ -51,6 +51,7 @@ def small_table() -> pa.Table:
 def stored_dataset(owner: User, name: str = "Small table") -> Dataset:
     """The small table, as if it had been uploaded and converted, with both columns declared: 3 × 10 cells."""
     dataset = Dataset(owner=owner, name=name, file_name="small.csv", state=Dataset.State.STORED, rows=ROWS)
+    dataset.unit_declared = True
     with storage.scratch_folder() as scratch:
         path = scratch / "table.parquet"
         pq.write_table(small_table(), path)
@@ -77,9 +78,10 @@ def sent(desk: Client, content: bytes, **fields: str) -> Dataset:
 
 
 def uploaded(desk: Client, content: bytes, **fields: str) -> Dataset:
-    """A file given to the page of a new upload, and converted."""
+    """A file given to the page of a new upload, and converted; each row is said to be one person."""
     dataset = sent(desk, content, **fields)
     CONVERSIONS.run(dataset.pk)
+    Dataset.objects.filter(pk=dataset.pk).update(unit_declared=True)
     dataset.refresh_from_db()
     return dataset
 

@@ -36,6 +36,7 @@ class Migration(migrations.Migration):
                 ('rows', dpportal.platform.sealed.SealedField(null=True)),
                 ('columns', models.JSONField(default=list, editable=False)),
                 ('facts', dpportal.platform.sealed.SealedField(default=dict)),
+                ('unit_declared', models.BooleanField(default=False, editable=False)),
                 ('one_row_columns', models.JSONField(default=list, editable=False)),
                 ('filled_columns', models.JSONField(default=list, editable=False)),
                 ('fingerprint', models.CharField(blank=True, db_index=True, editable=False, max_length=64)),

@@ -15,6 +15,7 @@ from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import confirming, refusals
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.services import UNIT_FIRST
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.publications.steps import Wizard
@@ -56,6 +57,9 @@ def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Begin a draft."""
     if not dataset.has_records:
         messages.error(request, _("This dataset holds no records, so nothing can be released from it."))
+        return redirect("datasets:home", dataset.pk)
+    if dataset.asks_for_unit:
+        messages.info(request, UNIT_FIRST)
         return redirect("datasets:home", dataset.pk)
     return redirect("releases:product", services.start_draft(dataset, current_user(request)).pk)
 

@@ -14,7 +14,7 @@ from dpportal.tables.formats.reader import Format, Reading
 from dpportal.tables.formats.text import Text
 from dpportal.tables.formats.xlsx import Xlsx
 
-__all__ = ["ENDINGS", "FORMATS", "TEXT", "TITLES", "Format", "Reading", "has_sheets", "titles"]
+__all__ = ["ENDINGS", "FORMATS", "TEXT", "TITLES", "Format", "Reading", "has_lines", "has_sheets", "titles"]
 
 # What no other format recognises is taken for text.
 TEXT = Text()
@@ -35,6 +35,11 @@ def titles(formats: Iterable[Format]) -> str:
 def has_sheets(name: str | None) -> bool:
     """Whether a file of the format of that name can hold several tables."""
     return any(known.has_sheets for known in FORMATS if known.name == name)
+
+
+def has_lines(name: str | None) -> bool:
+    """Whether other lines can stand around the table in a file of the format of that name, or of none that is known."""
+    return any(known.has_lines for known in FORMATS if name in (known.name, None))
 
 
 TITLES = titles(FORMATS)

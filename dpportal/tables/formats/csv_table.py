@@ -14,13 +14,15 @@ from dpportal.tables.engines.duckdb.session import connect, literal, parquet
 from dpportal.tables.facts import Column, Oddities, TableFacts, checked_names
 from dpportal.tables.formats.dialect import CsvDialect, dialect_of, first_lines, first_records
 from dpportal.tables.formats.encoding import PlainText, plain_text, settled_encoding
+from dpportal.tables.formats.frame import SAMPLE_LINES, usual_width, with_top
 from dpportal.tables.formats.number_texts import text_fields
 from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.progress_watch import watched
 from dpportal.tables.formats.reader import Reading
 from dpportal.tables.formats.row_errors import fits, refuse_broken_record, unreadable
+from dpportal.tables.formats.table_cut import Cut, cut_table
 from dpportal.tables.formats.table_writer import TableWriter
-from dpportal.tables.layout import StoredFields, text_name
+from dpportal.tables.layout import StoredFields, layout, text_name
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
 from dpportal.tables.meaning.proposals import proposed_columns, proposed_options
 
@@ -33,6 +35,8 @@ UNREADABLE_WORDS = ("Invalid Input Error", "Conversion Error", "Not implemented 
 BUFFER_BYTES = 32 * 2**20
 # The share of the work that is done once the file is known to be plain text.
 CHECKED = 0.3
+# Of a table, that are looked at for notes.
+LAST_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -75,15 +79,51 @@ def convert_csv(reading: Reading, *, from_sheet: bool = False) -> TableFacts:
     encoding = settled_encoding(source, reading.options.encoding)
     scratch = target.with_name("plain.csv")
     plain = plain_text(source, scratch, encoding, part(reading.report, 0, CHECKED))
-    options = replace(reading.options, encoding=encoding)
-    table = understand(plain, reading.file_name, options, limits, from_sheet=from_sheet)
+    options = framed(
+        plain, reading.file_name, replace(reading.options, encoding=encoding), from_sheet=from_sheet
+    )
+    cut = _cut(plain, target.with_name("table.csv"), reading.file_name, options)
+    table = understand(cut.plain, reading.file_name, options.unframed(), limits, from_sheet=from_sheet)
     with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
         writer, oddities = _store(connection, table, target, part(reading.report, CHECKED, 1), reading.key)
-    scratch.unlink(missing_ok=True)
-    of_rows = writer.fingerprint
-    return TableFacts(
-        writer.rows, table.columns, "csv", table.options, of_rows.digest, of_rows.sketch, oddities
-    )
+        last = 0 if reading.is_further else notes_at_end(connection, target, len(table.columns), writer.rows)
+    for path in {scratch, cut.plain.path} - {source}:
+        path.unlink(missing_ok=True)
+    of_rows, blank = writer.fingerprint, max(0, oddities.blank_rows - cut.note_lines)
+    oddities = replace(oddities, blank_rows=blank, note_lines=cut.notes, notes_at_end=last)
+    resolved = table.options.framed_like(options)
+    return TableFacts(writer.rows, table.columns, "csv", resolved, of_rows.digest, of_rows.sketch, oddities)
+
+
+def framed(
+    plain: PlainText, file_name: str, options: ReadOptions, *, from_sheet: bool = False
+) -> ReadOptions:
+    """The options with the delimiter, and with the lines above the table where nobody declared them."""
+    lines = first_lines(plain.path)
+    dialect = dialect_of(lines, options, file_name, from_sheet=from_sheet)
+    records = [line for line in dialect.numbered(lines[:SAMPLE_LINES]) if line.first >= dialect.skip]
+    resolved = with_top(options, records, usual_width(records))
+    return replace(resolved, delimiter=dialect.delimiter)
+
+
+def _cut(plain: PlainText, target: Path, file_name: str, options: ReadOptions) -> Cut:
+    """The table alone: the file itself where nothing stands around it. options: from `framed`."""
+    if not options.is_framed:
+        return Cut(plain)
+    return cut_table(plain, target, options, dialect_of(first_lines(plain.path), options, file_name))
+
+
+def notes_at_end(connection: duckdb.DuckDBPyConnection, stored: Path, columns: int, rows: int) -> int:
+    """How many of a table's last rows have one value at most, as notes have; 0 where it is as sparse before them."""
+    if columns < 3:
+        return 0
+    fields = ", ".join(column.text for column in layout(connection, stored).values())
+    last = connection.execute(
+        f"SELECT {fields} FROM {parquet(stored)} LIMIT {LAST_ROWS} OFFSET {max(0, rows - LAST_ROWS)}"
+    ).fetchall()
+    sparse = [sum(field is not None for field in row) <= 1 for row in last]
+    notes = next((number for number, is_sparse in enumerate(reversed(sparse)) if not is_sparse), 0)
+    return notes if sum(sparse) == notes else 0
 
 
 def understand(

@@ -6,15 +6,19 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from dpportal.tables.faults import UploadFault
+from dpportal.tables.formats.frame import SAMPLE_LINES, Line, filled, usual_width
 from dpportal.tables.meaning.parse_options import DELIMITERS, MAX_LINE_BYTES, ReadOptions
 
 SAMPLE_BYTES = 128 * 1024
 csv.field_size_limit(MAX_LINE_BYTES)
+# The share of lines that are as wide as the first, from which on it is no title.
+MOST = 0.9
 # A first line by which Excel is told the delimiter.
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 
@@ -32,9 +36,26 @@ class CsvDialect:
 
         Spaces before a field are passed over, since the engine takes a quotation mark after them for an opening one.
         """
-        how: dict[str, Any] = {"quotechar": self.quote} if self.quote else {"quoting": csv.QUOTE_NONE}
-        how["skipinitialspace"] = True
-        return csv.reader(lines, delimiter=self.delimiter, strict=strict, **how)
+        return csv.reader(
+            lines, delimiter=self.delimiter, strict=strict, skipinitialspace=True, **self._quoting()
+        )
+
+    def writer(self, file: TextIO) -> Any:
+        """A writer of such lines."""
+        return csv.writer(file, delimiter=self.delimiter, lineterminator="\n", **self._quoting())
+
+    def numbered(self, lines: list[str]) -> list[Line]:
+        """The records of a file's first lines with their places, up to one that cannot be read."""
+        records, reader, after = [], csv.reader(lines, delimiter=self.delimiter, **self._quoting()), 0
+        with suppress(csv.Error):
+            for record in reader:
+                if filled(record):
+                    records.append(Line(after, reader.line_num, record))
+                after = reader.line_num
+        return records
+
+    def _quoting(self) -> dict[str, Any]:
+        return {"quotechar": self.quote} if self.quote else {"quoting": csv.QUOTE_NONE}
 
 
 def first_lines(plain: Path) -> list[str]:
@@ -56,7 +77,7 @@ def dialect_of(
 
     from_sheet: whether the lines were written from a sheet, whose first row names columns whatever it says.
     """
-    skip = _blank(lines, 0)
+    skip = _blank(lines, min(options.title_lines or 0, len(lines)))
     first = lines[skip].rstrip("\n") if skip < len(lines) and not from_sheet else ""
     separator = SEPARATOR_LINE.fullmatch(first)
     if separator:
@@ -67,9 +88,12 @@ def dialect_of(
     if delimiter not in DELIMITERS:
         first = "\t" if file_name.lower().endswith((".tsv", ".tab")) else ","
         candidates = sorted(DELIMITERS, key=lambda mark: mark != first)
-        delimiter = max(
-            candidates, key=lambda mark: _agreement(lines[skip:], CsvDialect(mark, options.quote, 0))
-        )
+        scores = {mark: _agreement(lines[skip:], CsvDialect(mark, options.quote, 0)) for mark in candidates}
+        if max(scores.values())[1] < MOST:
+            # The first line is like few others, so it may be a title, or notes are among them.
+            sample = lines[skip : skip + SAMPLE_LINES]
+            scores = {mark: _usual(sample, CsvDialect(mark, options.quote, 0)) for mark in candidates}
+        delimiter = max(candidates, key=scores.__getitem__)
     return CsvDialect(delimiter, options.quote, skip)
 
 
@@ -96,6 +120,14 @@ def _agreement(lines: list[str], dialect: CsvDialect) -> tuple[bool, float, int]
     if not widths or widths[0] < 2:
         return (False, 0.0, 0)
     return (True, round(Counter(widths)[widths[0]] / len(widths), 2), widths[0])
+
+
+def _usual(lines: list[str], dialect: CsvDialect) -> tuple[bool, float, int]:
+    """The same, where the lines and not the first of them say the width: the delimiters in lines of that width."""
+    records = dialect.numbered(lines)
+    width = usual_width(records)
+    share = sum(len(record.fields) == width for record in records) / max(1, len(records))
+    return (width > 1, round(share * (width - 1), 2), width)
 
 
 def long_line(row: int) -> UploadFault:

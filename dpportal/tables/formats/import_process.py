@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from dpportal.tables.facts import TableFacts
+from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.faults import (
     UploadFault,
     damaged,
@@ -78,26 +78,36 @@ def convert(
     limits = limits or Limits()
     with TemporaryDirectory(dir=target.parent, prefix=".convert-") as folder:
         written = Path(folder) / "table.parquet"
+        file = {"source": str(source.resolve()), "target": str(written.resolve()), "file_name": file_name}
         specification = {
-            "source": str(source.resolve()),
-            "target": str(written.resolve()),
-            "file_name": file_name,
+            **file,
             "options": (options or ReadOptions()).to_json(),
-            "limits": limits.to_json(),
-            "parent": os.getpid(),
             "sketch_key": context.sketch_key.hex(),
             "further_columns": context.further_columns,
             "further_format": context.further_format,
+            "look": False,
         }
         answer = _ask(specification, context.on_progress, limits)
-        if "fault" in answer:
-            raise UploadFault.from_json(answer["fault"])
         shutil.move(written, target)
     return TableFacts.from_json(answer["facts"])
 
 
+def look(source: Path, file_name: str, options: ReadOptions, limits: Limits, scratch: Path) -> FileLook:
+    """How an upload begins and ends, read in a child process held to `limits`.
+
+    scratch: a folder. Raises UploadFault for a file that cannot be read so far.
+    """
+    with TemporaryDirectory(dir=scratch, prefix=".look-") as folder:
+        target = str(Path(folder).resolve() / "table")
+        file = {"source": str(source.resolve()), "target": target, "file_name": file_name}
+        further = {"sketch_key": "", "further_columns": 0, "further_format": "", "look": True}
+        answer = _ask({**file, "options": options.to_json(), **further}, _ignore, limits)
+    return FileLook.from_json(answer["look"])
+
+
 def _ask(specification: Json, on_progress: Progress, limits: Limits) -> Json:
-    """Run the child to its answer."""
+    """Run the child to its answer. Raises UploadFault if that is one."""
+    specification = {**specification, "limits": limits.to_json(), "parent": os.getpid()}
     folder = Path(specification["target"]).parent
     answer: Json = {}
     with _child() as child, Confinement(child, folder, limits).held() as confinement:
@@ -114,7 +124,11 @@ def _ask(specification: Json, on_progress: Progress, limits: Limits) -> Json:
                 done = message["done"], message["total"]
             on_progress(*done)
         code = child.wait()
-    return answer or {"fault": _fault_of_death(code, confinement.exhausted, limits).to_json()}
+    if not answer:
+        raise _fault_of_death(code, confinement.exhausted, limits)
+    if "fault" in answer:
+        raise UploadFault.from_json(answer["fault"])
+    return answer
 
 
 def _messages(output: IO[bytes]) -> Iterator[Json | None]:

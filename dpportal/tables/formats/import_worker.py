@@ -20,7 +20,7 @@ from typing import Any, TextIO
 
 from billiard.util import set_pdeathsig
 
-from dpportal.tables.facts import TableFacts
+from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.faults import UploadFault, no_rows, out_of_disk, out_of_memory
 from dpportal.tables.formats.progress import LineReport
 from dpportal.tables.formats.reader import Reading
@@ -55,8 +55,11 @@ def main() -> None:
         specification["further_format"],
     )
     try:
-        facts = convert_here(reading)
-        answer: dict[str, Any] = {"facts": facts.to_json()}
+        answer: dict[str, Any] = (
+            {"look": look_here(reading).to_json()}
+            if specification["look"]
+            else {"facts": convert_here(reading).to_json()}
+        )
     except Exception as error:
         answer = {"fault": _as_fault(error, limits).to_json()}
     answers.write(json.dumps(answer) + "\n")
@@ -98,6 +101,13 @@ def convert_here(reading: Reading) -> TableFacts:
     if facts.rows == 0 and not reading.is_further:
         raise no_rows()
     return facts
+
+
+def look_here(reading: Reading) -> FileLook:
+    """How a file begins and ends. Raises as `convert_here`."""
+    from dpportal.tables.formats.detection import detect_format
+
+    return detect_format(reading.source, reading.file_name).look(reading)
 
 
 def _hold(limits: Limits) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,9 +20,11 @@ from dpportal.tables.faults import no_rows
 from dpportal.tables.formats.csv_table import convert_csv
 from dpportal.tables.formats.dialect import SEPARATOR_LINE, CsvDialect
 from dpportal.tables.formats.encoding import plain_text, settled_encoding
+from dpportal.tables.formats.frame import is_note
 from dpportal.tables.formats.progress import part
 from dpportal.tables.formats.reader import Reading
 from dpportal.tables.formats.row_errors import fits, unreadable
+from dpportal.tables.formats.table_cut import header_line
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, ReadOptions
 
 NUL = b"\0"
@@ -31,14 +34,18 @@ COPIED = 0.3
 
 @dataclass
 class LineRows:
-    """What was copied. rows: lines that are rows. spoiled: lines that are none, and are left out. blank: of nothing."""
+    """What was copied. rows: lines that are rows. spoiled: lines that are none, and are left out. blank: of nothing.
+
+    notes: lines that are declared to be no rows.
+    """
 
     rows: int = 0
     spoiled: int = 0
     blank: int = 0
+    notes: int = 0
 
     def oddities(self) -> Oddities:
-        return Oddities(blank_rows=self.blank, spoiled_rows=self.spoiled)
+        return Oddities(blank_rows=self.blank, spoiled_rows=self.spoiled, note_lines=self.notes)
 
 
 @dataclass
@@ -70,6 +77,11 @@ class LineReader:
             return None
         return line if wide == self.width else line.rpartition(delimiter)[0]
 
+    def is_note(self, line: bytes) -> bool:
+        """Whether the line is declared to be no row; one that cannot be read is none either, but spoiled."""
+        fields = self.fields(line) if self.options.leaves_out_notes else None
+        return fields is not None and bool(fields) and is_note(fields, self.options)
+
     def fields(self, line: bytes) -> list[str] | None:
         """None for a line whose quotation marks do not close, or close before a field's end."""
         try:
@@ -89,14 +101,15 @@ def convert_lines(reading: Reading) -> TableFacts:
     lines.unlink(missing_ok=True)
     if not rows.stat().st_size:
         raise no_rows()
-    options = replace(reading.options, encoding="utf-8")
+    options = replace(reading.options, encoding="utf-8").unframed()
     again = replace(
         reading, source=rows, file_name=rows.name, options=options, report=part(report, COPIED, 1)
     )
     read = convert_csv(again, from_sheet=True)
     rows.unlink()
     oddities = replace(copied.oddities(), replaced_bytes=plain.replaced)
-    return replace(read, options=replace(read.options, encoding=encoding), oddities=oddities)
+    resolved = replace(read.options, encoding=encoding).framed_like(reading.options)
+    return replace(read, options=resolved, oddities=oddities)
 
 
 def copy_rows(plain: Path, target: Path, options: ReadOptions, columns: int) -> LineRows:
@@ -106,13 +119,14 @@ def copy_rows(plain: Path, target: Path, options: ReadOptions, columns: int) -> 
     """
     copied, reader = LineRows(), LineReader(options, columns)
     with plain.open("rb") as old, target.open("wb") as new:
-        lines = _lines(old)
-        for number, line in enumerate(_from_the_first(lines)):
-            if options.header and number == 0:
-                reader.width = _width(reader, line)
-                new.write(line + b"\n")
-            elif not line:
+        lines = _from_the_first(islice(_lines(old), options.title_lines or 0, None))
+        if options.header:
+            _copy_names(lines, new, reader)
+        for line in lines:
+            if not line:
                 copied.blank += 1
+            elif reader.is_note(line):
+                copied.notes += 1
             elif (row := reader.row(line)) is not None:
                 copied.rows += 1
                 new.write(row + b"\n")
@@ -121,11 +135,17 @@ def copy_rows(plain: Path, target: Path, options: ReadOptions, columns: int) -> 
     return copied
 
 
-def _width(reader: LineReader, line: bytes) -> int:
-    names = reader.fields(line)
-    if names is None:
+def _copy_names(lines: Iterator[bytes], new: BinaryIO, reader: LineReader) -> None:
+    """Copy the names, in one line; they say how wide a row is."""
+    names = list(islice(lines, reader.options.header_lines or 1))
+    if not names:
+        return
+    line = names[0] if len(names) == 1 else header_line([line + b"\n" for line in names], reader.dialect)[:-1]
+    fields = reader.fields(line)
+    if fields is None:
         raise unreadable()
-    return len(names)
+    reader.width = len(fields)
+    new.write(line + b"\n")
 
 
 def _from_the_first(lines: Iterator[bytes]) -> Iterator[bytes]:

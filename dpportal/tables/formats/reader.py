@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from dpportal.tables.facts import TableFacts
+from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.formats.progress import Report
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
 
@@ -53,12 +53,22 @@ class Format(ABC):
     beginning: ClassVar[bytes] = b""
     # Whether a file can hold several tables, of which one has to be chosen.
     has_sheets: ClassVar[bool] = False
+    # Whether other lines can stand around a table: titles, several lines of names, notes.
+    has_lines: ClassVar[bool] = False
     # Whether a value of a further file can hold line ends.
     holds_line_ends: ClassVar[bool] = True
 
     def recognises(self, head: bytes, source: Path) -> bool:
         """Whether a file is of this format. head: its first bytes. Raises UploadFault if it is, and is damaged."""
         return bool(self.beginning) and head.startswith(self.beginning)
+
+    def look(self, reading: Reading) -> FileLook:
+        """The lines with which a file begins and ends, for its curator; of a format without lines none.
+
+        Raises as `read`.
+        """
+        del reading
+        return FileLook()
 
     @abstractmethod
     def read(self, reading: Reading) -> TableFacts:

@@ -54,7 +54,7 @@ def _ragged(row: int, fields: int, width: int) -> UploadFault:
         "ragged",
         f"Row {row:,} has {_fields(fields)} where the first row has {_fields(width)}. "
         "Correct that row (a delimiter inside a value needs quotation marks around the value) "
-        "or choose another delimiter.",
+        "or choose another delimiter. If it is a note and no row, say so under “How the file is read”.",
         row=row,
     )
 

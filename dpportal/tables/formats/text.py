@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpportal.tables.facts import TableFacts
+from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.formats.reader import Format, Reading
 
 
@@ -13,6 +13,12 @@ class Text(Format):
     titles = ("CSV", "TSV")
     endings = (".csv", ".tsv", ".tab", ".txt")
     holds_line_ends = False
+    has_lines = True
+
+    def look(self, reading: Reading) -> FileLook:
+        from dpportal.tables.formats.looking import look_at_text
+
+        return look_at_text(reading)
 
     def read(self, reading: Reading) -> TableFacts:
         if reading.is_further:

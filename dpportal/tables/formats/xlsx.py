@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpportal.tables.facts import TableFacts
+from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.formats.reader import Format, Reading
 
 
@@ -16,11 +16,17 @@ class Xlsx(Format):
     endings = (".xlsx",)
     beginning = b"PK\x03\x04"
     has_sheets = True
+    has_lines = True
 
     def recognises(self, head: bytes, source: Path) -> bool:
         from dpportal.tables.formats.archives import part_names
 
         return super().recognises(head, source) and "xl/workbook.xml" in part_names(source)
+
+    def look(self, reading: Reading) -> FileLook:
+        from dpportal.tables.formats.looking import look_at_sheet
+
+        return look_at_sheet(reading)
 
     def read(self, reading: Reading) -> TableFacts:
         from dpportal.tables.formats.xlsx_table import convert_xlsx

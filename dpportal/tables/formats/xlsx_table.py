@@ -23,12 +23,14 @@ from dpportal.tables.facts import Oddities, Sheet, TableFacts
 from dpportal.tables.faults import UploadFault, damaged, unfolds_too_far
 from dpportal.tables.formats.archives import parts_of
 from dpportal.tables.formats.csv_table import convert_csv
+from dpportal.tables.formats.frame import is_note
 from dpportal.tables.formats.legal_characters import LegalCharacters
 from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.reader import Reading
 from dpportal.tables.formats.shared_strings import read_shared_strings
+from dpportal.tables.formats.sheet_frame import Cells, below_titles, resolved_top
 from dpportal.tables.formats.sheet_parser import SheetParser
-from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits
+from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
 
 MOST_ROWS = 1_048_576  # of any sheet, by the format
 WHOLE_DOUBLES = 2**53
@@ -62,8 +64,9 @@ UNREADABLE = (
 
 @dataclass
 class Unpacked:
-    """A sheet that was written as CSV, with the facts that the curator sees."""
+    """A sheet that was written as CSV, with the facts that the curator sees; options: resolved as far as it took."""
 
+    options: ReadOptions
     sheet: str = ""
     sheets: tuple[Sheet, ...] = ()
     blank: int = 0
@@ -71,6 +74,7 @@ class Unpacked:
     errors: int = 0
     uncached: int = 0
     merged: int = 0
+    notes: int = 0
 
     def oddities(self) -> Oddities:
         return Oddities(
@@ -79,6 +83,7 @@ class Unpacked:
             uncached_formulas=self.uncached,
             error_cells=self.errors,
             merged_ranges=self.merged,
+            note_lines=self.notes,
         )
 
 
@@ -150,7 +155,7 @@ def convert_xlsx(reading: Reading) -> TableFacts:
     """Store a sheet of a workbook. Raises UploadFault as `unpack_xlsx`, and as a text file of the same rows would."""
     sheet, options = reading.target.with_name("sheet.csv"), reading.options
     unpacked = unpack_xlsx(reading, sheet)
-    written = replace(options, delimiter=",", encoding="utf-8", quote='"')
+    written = replace(options, delimiter=",", encoding="utf-8", quote='"').unframed()
     report = part(reading.report, UNPACKED, 1)
     again = replace(reading, source=sheet, file_name=sheet.name, options=written, report=report)
     read = convert_csv(again, from_sheet=True)
@@ -158,6 +163,7 @@ def convert_xlsx(reading: Reading) -> TableFacts:
         unpacked.oddities(),
         broken_fields=read.oddities.broken_fields,
         longest_broken=read.oddities.longest_broken,
+        notes_at_end=read.oddities.notes_at_end,
     )
     resolved = replace(
         read.options,
@@ -165,7 +171,7 @@ def convert_xlsx(reading: Reading) -> TableFacts:
         delimiter=options.delimiter,
         encoding=options.encoding,
         quote=options.quote,
-    )
+    ).framed_like(unpacked.options)
     return replace(read, format="xlsx", options=resolved, oddities=oddities, sheets=unpacked.sheets)
 
 
@@ -177,19 +183,25 @@ def unpack_xlsx(reading: Reading, target: Path) -> Unpacked:
     left out and decides on no other; an upload is refused for it.
     Raises UploadFault if the workbook is damaged, lacks the sheet or unfolds past a limit.
     """
-    source, options = reading.source, reading.options
-    _check_parts(source, reading.limits)
-    unpacked = Unpacked()
-    report = part(reading.report, 0, UNPACKED)
-    with target.open("w", encoding="utf-8", newline="") as file:
-        try:
-            with source.open("rb") as opened:
-                workbook = Workbook(opened, is_further=reading.is_further)
-                _write_rows(workbook, options.sheet, file, unpacked, report, Reach.of(reading))
-        except UNREADABLE:
-            # openpyxl meets a damaged part with whatever error its parsing stumbles over.
-            raise damaged("XLSX") from None
+    unpacked = Unpacked(reading.options)
+    with target.open("w", encoding="utf-8", newline="") as file, opened_sheet(reading, unpacked) as rows:
+        unpacked.options, rows = resolved_top(rows, unpacked.options)
+        _write_rows(below_titles(rows, unpacked.options), file, unpacked, Reach.of(reading))
     return unpacked
+
+
+@contextmanager
+def opened_sheet(reading: Reading, unpacked: Unpacked) -> Iterator[Iterator[tuple[int, Cells]]]:
+    """The rows of a sheet as `_sheet_rows` has them, up to as many as there may be. Raises as `unpack_xlsx`."""
+    _check_parts(reading.source, reading.limits)
+    report = part(reading.report, 0, UNPACKED)
+    try:
+        with reading.source.open("rb") as opened:
+            workbook = Workbook(opened, is_further=reading.is_further)
+            yield _within(_sheet_rows(workbook, unpacked, report), Reach.of(reading))
+    except UNREADABLE:
+        # openpyxl meets a damaged part with whatever error its parsing stumbles over.
+        raise damaged("XLSX") from None
 
 
 def _check_parts(source: Path, limits: Limits) -> None:
@@ -219,23 +231,18 @@ def _check_parts(source: Path, limits: Limits) -> None:
         )
 
 
-def _write_rows(
-    workbook: Workbook,
-    declared: str | None,
-    file: TextIO,
-    unpacked: Unpacked,
-    report: Report,
-    reach: Reach,
-) -> None:
+def _write_rows(rows: Iterator[tuple[int, Cells]], file: TextIO, unpacked: Unpacked, reach: Reach) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    width, written, filled_cells = reach.width, 0, 0
-    due = 1
-    # A damaged sheet may number many rows alike.
-    for seen, (number, cells) in enumerate(_sheet_rows(workbook, declared, unpacked, report), 1):
-        filled_cells += len(cells)
-        _check_size(reach, max(seen, number), filled_cells, written)
+    width, written, due = reach.width, 0, 1
+    for number, cells in rows:
+        _check_text(reach, written)
         filled = max(cells, default=0)
         if not filled:
+            continue
+        is_below = bool(written) or not unpacked.options.header
+        if is_below and is_note([cells[place] for place in sorted(cells)], unpacked.options):
+            unpacked.notes += 1
+            due = number + 1
             continue
         unpacked.blank += max(0, number - due) if width else 0
         due = number + 1
@@ -255,26 +262,33 @@ def _write_rows(
         )
 
 
-def _check_size(reach: Reach, rows: int, cells: int, text_bytes: int) -> None:
-    """Raise UploadFault if a sheet has had more than it may have."""
-    if rows > MOST_ROWS:
-        raise _too_many_rows()
+def _within(rows: Iterator[tuple[int, Cells]], reach: Reach) -> Iterator[tuple[int, Cells]]:
+    """The rows, as long as there are no more of them, and of their cells, than a sheet may have."""
+    filled_cells = 0
+    # A damaged sheet may number many rows alike.
+    for seen, (number, cells) in enumerate(rows, 1):
+        filled_cells += len(cells)
+        if max(seen, number) > MOST_ROWS:
+            raise _too_many_rows()
+        if filled_cells > reach.cells:
+            raise _too_many_cells(reach.cells)
+        yield number, cells
+
+
+def _check_text(reach: Reach, text_bytes: int) -> None:
+    """Raise UploadFault if a sheet has had more text than it may have."""
     if text_bytes > reach.text_bytes:
         raise unfolds_too_far(reach.text_bytes)
-    if cells > reach.cells:
-        raise _too_many_cells(reach.cells)
 
 
-def _is_too_long(cells: dict[int, str], width: int) -> bool:
+def _is_too_long(cells: Cells, width: int) -> bool:
     """Whether a row of so many columns may not fit on a line: texts may be quoted, and a mark ends each field."""
     return width + sum(len(text.encode()) + text.count('"') + 2 for text in cells.values()) > MAX_LINE_BYTES
 
 
-def _sheet_rows(
-    workbook: Workbook, declared: str | None, unpacked: Unpacked, report: Report
-) -> Iterator[tuple[int, dict[int, str]]]:
+def _sheet_rows(workbook: Workbook, unpacked: Unpacked, report: Report) -> Iterator[tuple[int, Cells]]:
     """Each row's number and its texts by column, both counted from 1; empty cells are left out."""
-    sheet = _chosen(workbook, declared, unpacked)
+    sheet = _chosen(workbook, unpacked.options.sheet, unpacked)
     size = max(1, workbook.archive.getinfo(sheet.path).file_size)
     with workbook.part(sheet.path) as part:
         parser = SheetParser(

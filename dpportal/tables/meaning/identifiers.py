@@ -23,7 +23,8 @@ FEWEST_TEXTS, FEWEST_KEYS = 20, 10
 
 def named_like_identifier(name: str) -> bool:
     """Whether a column's name says that it identifies somebody: “patient_id”, “PersonNo”, but not “number of rooms”."""
-    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", name)
+    # Of names in several lines the last says what the column holds, those above only what it belongs to.
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", name.rpartition(": ")[2])
     words = [part.lower() for part in parts]
     return any(map(WORD.fullmatch, words)) or (len(words) == 1 and bool(FULL_NAME.fullmatch(words[0])))
 

@@ -36,10 +36,14 @@ ENCODINGS = (
     "euc-kr",
 )
 # The options by which the fields of a file are found.
-FINDING = ("delimiter", "encoding", "header", "quote", "sheet")
+FINDING = (
+    *("delimiter", "encoding", "header", "quote", "sheet"),
+    *("title_lines", "header_lines", "fewest_filled", "note_words"),
+)
 MAX_LINE_BYTES = 2_000_000
 MOST_RATIO = 100
 MAX_NAME_LENGTH = 200
+MOST_TITLE_LINES, MOST_HEADER_LINES, MOST_FILLED = 200, 9, 400
 
 
 class OptionError(ValueError):
@@ -54,10 +58,13 @@ class OptionError(ValueError):
 class ReadOptions:
     """None means: to be proposed from the first rows. Once a dataset has them resolved, no file changes them.
 
-    Needed to find the fields: delimiter, quote ("" for none), encoding and header (whether the first line holds
-    the names) of CSV and TSV, sheet of XLSX. Applied to each field's text when it is counted: decimal and
-    thousands ("" for none), missing (texts that mean "no value", beside the empty field), strip (spaces around a
-    value do not count), date_format ("iso", "day-first", "month-first" or strptime letters).
+    Needed to find the fields: delimiter, quote ("" for none), encoding and header (whether the first line holds the
+    names) of CSV and TSV, sheet of XLSX; of all of these title_lines (above the names) and header_lines (that hold
+    them, and are joined). A line with fewer values than fewest_filled, or that begins with one of note_words, is no
+    row but a note: each line is judged by its own text, so that nobody's row decides on another. Applied to each
+    field's text when it is counted: decimal and thousands ("" for none), missing (texts that mean "no value",
+    beside the empty field), strip (spaces around a value do not count), date_format ("iso", "day-first", "month-
+    first" or strptime letters).
     """
 
     delimiter: str | None = None
@@ -70,6 +77,10 @@ class ReadOptions:
     date_format: str | None = None
     quote: str = '"'
     sheet: str | None = None
+    title_lines: int | None = None
+    header_lines: int | None = None
+    fewest_filled: int = 0
+    note_words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check("delimiter", self.delimiter, DELIMITERS, "a comma, a semicolon, a tab or a vertical bar")
@@ -79,6 +90,14 @@ class ReadOptions:
         _check("thousands", self.thousands, THOUSANDS, "none, a comma, a point, a space or an apostrophe")
         if self.thousands and self.thousands == self.decimal:
             raise OptionError("thousands", "The thousands mark and the decimal mark must differ.")
+        for name, least, most in (
+            ("title_lines", 0, MOST_TITLE_LINES),
+            ("header_lines", 1, MOST_HEADER_LINES),
+            ("fewest_filled", 0, MOST_FILLED),
+        ):
+            number = getattr(self, name)
+            if number is not None and not least <= number <= most:
+                raise OptionError(name, f"This must be a whole number from {least} to {most}.")
         if self.date_format is not None:
             try:
                 date_pattern(self.date_format)
@@ -89,6 +108,26 @@ class ReadOptions:
         """Whether both find the same fields in a file; what else they declare is applied when texts are counted."""
         return all(getattr(self, name) == getattr(other, name) for name in FINDING)
 
+    @property
+    def leaves_out_notes(self) -> bool:
+        """Whether some lines are declared to be no rows."""
+        return self.fewest_filled > 0 or bool(self.note_words)
+
+    @property
+    def is_framed(self) -> bool:
+        """Whether a table begins below the first line, or has lines that are no rows."""
+        several = self.header and (self.header_lines or 1) > 1
+        return bool(self.title_lines) or several or self.leaves_out_notes
+
+    def unframed(self) -> ReadOptions:
+        """The options for the same table once it is cut from what stands around it."""
+        return replace(self, title_lines=0, header_lines=1, fewest_filled=0, note_words=())
+
+    def framed_like(self, other: ReadOptions) -> ReadOptions:
+        """The options with what the other says of the lines around a table."""
+        names = ("title_lines", "header_lines", "fewest_filled", "note_words")
+        return replace(self, **{name: getattr(other, name) for name in names})
+
     def settled(self) -> ReadOptions:
         """The options with the plainest value for each that nobody declared."""
         return replace(
@@ -98,16 +137,19 @@ class ReadOptions:
             decimal=self.decimal or ("," if self.thousands == "." else "."),
             thousands=self.thousands or "",
             date_format=self.date_format or "iso",
+            title_lines=self.title_lines or 0,
+            header_lines=self.header_lines or 1,
         )
 
     def to_json(self) -> Json:
-        return {**asdict(self), "missing": list(self.missing)}
+        return {**asdict(self), "missing": list(self.missing), "note_words": list(self.note_words)}
 
     @classmethod
     def from_json(cls, value: Json) -> ReadOptions:
         known = {f.name for f in fields(cls)}
         read = {key: item for key, item in value.items() if key in known}
-        return cls(**{**read, "missing": tuple(read.get("missing", ()))})
+        texts = {name: tuple(read.get(name, ())) for name in ("missing", "note_words")}
+        return cls(**{**read, **texts})
 
 
 def _check(name: str, value: str | None, allowed: tuple[str, ...], words: str) -> None:

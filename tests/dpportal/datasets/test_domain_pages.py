@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from dpportal.datasets import services
 from dpportal.datasets.cell_strip import MAX_BOXES, strip
+from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.proposals import common_values
 from dpportal.releases.models import Release
 from mechanisms.domain import Boolean, Categorical, Date, Integer, Real
@@ -183,3 +184,16 @@ def test_the_datasets_page_says_the_declaration_in_the_words_of_the_domain_page(
     services.declare_unit(dataset, neighbours="replace-one", unit_column="colour", max_rows=1)
     page = desk.get(reverse("datasets:home", args=[dataset.pk])).content.decode()
     assert "Each person in “colour”, replaced by another; at most 1 row of each counts" in page
+
+
+def test_yes_and_no_have_the_values_of_the_table_and_labels():
+    form = AttributeForm(
+        {"kind": "boolean", "missing_cell": "on", "no": "0 = female", "yes": "1 = male"}, column="sex"
+    )
+    assert form.is_valid()
+    attribute = form.attribute()
+    assert attribute == Boolean("sex", True, ("0", "1"), ("female", "male"), closed=True)
+    again = initial_of(attribute, "sex")
+    assert (again["no"], again["yes"]) == ("0 = female", "1 = male")
+    for no, yes in (("2 = female", "1 = male"), ("female", ""), ("0 = female", "male")):
+        assert not AttributeForm({"kind": "boolean", "no": no, "yes": yes}, column="sex").is_valid()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import services
@@ -160,3 +161,56 @@ def test_reading_a_file_finds_them(client, curator):
     rows = "\n".join(f"{key},{number}" for number, key in enumerate(KEYS))
     dataset = building.uploaded(client, f"who,age\n{rows}\n".encode())
     assert services.columns_to_ask_about(dataset) == ["who"]
+
+
+def test_what_a_column_belongs_to_is_not_what_it_holds():
+    assert not named_like_identifier("Persons: sex")
+    assert named_like_identifier("Register: person_id")
+
+
+@pytest.fixture
+def unanswered(client, curator) -> Dataset:
+    """A table that was just uploaded, with a column that is called like an identifier."""
+    client.force_login(curator)
+    dataset = building.stored_dataset(curator)
+    columns = [{"name": "patient_id", "kind": "text", "remark": ""}, *dataset.columns[1:]]
+    Dataset.objects.filter(pk=dataset.pk).update(columns=columns, unit_declared=False)
+    dataset.domain_versions.all().delete()
+    dataset.refresh_from_db()
+    return dataset
+
+
+def test_the_first_question_after_an_upload_stands_before_all_others(client, unanswered):
+    for name in ("datasets:home", "datasets:domain"):
+        page = client.get(reverse(name, args=[unanswered.pk])).content.decode()
+        assert "Is each row one person?" in page
+        assert "<strong>patient_id</strong>" in page
+        assert "ach row, as one person" not in page
+    answer = client.post(reverse("releases:start", args=[unanswered.pk]), follow=True)
+    assert "Say first whether each row is one person" in answer.content.decode()
+    assert not unanswered.releases.exists()
+
+
+def test_yes_is_said_once_for_all_pages(client, unanswered):
+    page = client.post(reverse("datasets:one_row", args=[unanswered.pk]), follow=True).content.decode()
+    assert "Is each row one person?" not in page
+    assert "Each row, as one person, added or removed" in page
+    unanswered.refresh_from_db()
+    assert services.columns_to_ask_about(unanswered) == []
+
+
+def test_no_proposes_the_column(client, unanswered):
+    page = client.get(reverse("datasets:unit", args=[unanswered.pk]) + "?several")
+    assert page.context["form"]["unit_column"].value() == "patient_id"
+    said = {"neighbours": "add-remove", "unit_column": "patient_id", "max_rows": 3}
+    client.post(reverse("datasets:unit", args=[unanswered.pk]), said)
+    page = client.get(reverse("datasets:home", args=[unanswered.pk])).content.decode()
+    assert "Is each row one person?" not in page
+    assert "Each person in “patient_id”" in page
+
+
+def test_a_row_for_each_person_on_the_form_answers_for_the_review_too(client, unanswered):
+    said = {"neighbours": "add-remove", "unit_column": "", "max_rows": 1}
+    client.post(reverse("datasets:unit", args=[unanswered.pk]), said)
+    unanswered.refresh_from_db()
+    assert services.columns_to_ask_about(unanswered) == []

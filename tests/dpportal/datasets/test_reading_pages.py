@@ -17,6 +17,7 @@ from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Real
 from tests.dpportal.building import FORM, uploaded
+from tests.dpportal.tables.test_frame import MESSY, sheet
 
 
 @pytest.fixture
@@ -70,6 +71,7 @@ def test_marks_and_formats_change_without_reading_again(desk):
     dataset = uploaded(desk, b"a,x\n1,01/02/2020\n")
     address = reverse("datasets:reading", args=[dataset.pk])
     fields = {**FORM, "delimiter": ",", "encoding": "utf-8", "decimal": ".", "thousands": "none"}
+    fields |= {"title_lines": "0", "header_lines": "1"}
     months = Date("x", True, dt.date(2020, 1, 1), dt.date(2020, 12, 31), "month")
     for date_format, month in (("day-first", 1), ("month-first", 0)):
         assert desk.post(address, {**fields, "date_format": date_format}).status_code == 302
@@ -211,3 +213,56 @@ def test_the_persons_page_tells_how_many_the_first_rows_have(desk):
     assert "first 3 rows have 2 different persons" in desk.get(address).content.decode()
     desk.post(address, {**unit, "ignore_case": "on"})
     assert "first 3 rows have 1 different persons" in desk.get(address).content.decode()
+
+
+@pytest.mark.slow
+def test_a_file_with_titles_and_notes_is_read_after_one_answer(desk, curator):
+    dataset = uploaded(desk, MESSY.encode())
+    assert dataset.state == Dataset.State.REFUSED
+    page = desk.get(reverse("datasets:reading", args=[dataset.pk]))
+    assert AuditEntry.objects.filter(action="viewed first rows").count() == 1
+    lines, form = page.context["lines"], page.context["form"]
+    assert [line.role for line in lines.first[:5]] == ["title", "title", "names", "names", "row"]
+    assert {line.fields[0] for line in lines.first if line.role == "note"} == {
+        "Total",
+        "Source: Ministry of Labour, own computation",
+        "* provisional",
+    }
+    assert lines.proposes_notes
+    assert lines.names[1] == "Persons: sex"
+    said = {
+        name: form[name].value() for name in ("title_lines", "header_lines", "fewest_filled", "note_words")
+    }
+    # Another line is tried, and nothing is saved by that.
+    tried = desk.post(
+        reverse("datasets:reading", args=[dataset.pk]), {**FORM, **said, "title_lines": 4, "look": "same"}
+    )
+    assert tried.context["lines"].first[2].role == "title"
+    assert tried.context["lines"].names[0] == "North"
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.REFUSED
+    desk.post(reverse("datasets:reading", args=[dataset.pk]), {**FORM, **said})
+    CONVERSIONS.run(dataset.pk)
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.rows) == (Dataset.State.STORED, 3)
+    assert dataset.options["note_words"] == ["Source", "Total"]
+
+
+@pytest.mark.slow
+def test_a_rule_about_notes_keeps_the_number_of_rows_secret(desk):
+    dataset = uploaded(desk, b"a,b,c\n1,2,3\n", fewest_filled=2)
+    services.declare_unit(dataset, neighbours="replace-one", unit_column="", max_rows=1)
+    assert dataset.current_domain().unit.may_be_absent
+
+
+@pytest.mark.slow
+def test_a_workbook_that_was_refused_is_read_from_the_sheet_of_that_name(desk, tmp_path):
+    dataset = uploaded(desk, sheet(tmp_path), sheet="Table 4")
+    assert dataset.state == Dataset.State.REFUSED
+    page = desk.get(reverse("datasets:reading", args=[dataset.pk]))
+    assert page.context["lines"].first[0].fields == ("What this workbook holds",)
+    page = desk.post(
+        reverse("datasets:reading", args=[dataset.pk]), {**FORM, "sheet": "Table 3", "look": "anew"}
+    )
+    assert [value for value, _name in page.context["form"].fields["sheet"].choices] == ["Read me", "Table 3"]
+    assert page.context["lines"].names[2] == "Persons: age (years)"

@@ -38,9 +38,9 @@ def chosen(desk, dataset, way, *positions):
 
 def test_ticked_columns_are_yes_or_no_or_ignored(desk, dataset):
     chosen(desk, dataset, "yes-or-no", 0, 1)
-    assert declared(dataset) == {name: Boolean(name, closed=True) for name in ("colour", "age")}
+    assert declared(dataset) == {name: Boolean(name, True, closed=True) for name in ("colour", "age")}
     chosen(desk, dataset, "ignored", 0)
-    assert declared(dataset) == {"age": Boolean("age", closed=True)}
+    assert declared(dataset) == {"age": Boolean("age", True, closed=True)}
 
 
 def test_names_say_what_they_can(desk, dataset):
@@ -208,3 +208,93 @@ def test_nothing_ticked_changes_nothing(desk, dataset):
     chosen(desk, dataset, "ignored")
     desk.get(reverse("datasets:several", args=[dataset.pk]))
     assert declared(dataset) == before
+
+
+def table(page) -> dict[str, object]:
+    """What the table of columns sends when nothing is changed."""
+    sent = {}
+    for row in page.context["rows"]:
+        for field in row.form:
+            value = field.value()
+            if value is not None and value is not False:
+                sent[field.html_name] = "on" if value is True else value
+    return sent
+
+
+def test_columns_are_edited_in_their_places_and_all_or_none_are_saved(desk, dataset):
+    address = reverse("datasets:domain", args=[dataset.pk])
+    said = table(desk.get(address))
+    assert desk.post(address, said).status_code == 302
+    before = declared(dataset)
+    wrong = {
+        **said,
+        "c0-kind": "boolean",
+        "c0-no": "0 = no colour",
+        "c0-yes": "1 = colour",
+        "c1-lower": "120",
+    }
+    answer = desk.post(address, wrong)
+    assert answer.status_code == 422
+    assert "The lower bound is above the upper bound" in answer.content.decode()
+    assert declared(dataset) == before
+    right = {
+        **wrong,
+        "c1-lower": "18",
+        "c1-upper": "97",
+        "c1-width": "10",
+        "c1-missing_cell": "on",
+        "next": "fit",
+    }
+    answer = desk.post(address, right)
+    assert answer.url == reverse("datasets:fit", args=[dataset.pk])
+    assert declared(dataset) == {
+        "colour": Boolean("colour", False, ("0", "1"), ("no colour", "colour"), closed=True),
+        "age": Integer("age", True, lower=18, upper=97, width=10),
+    }
+
+
+def test_what_the_table_does_not_show_stays_as_it_was(desk, dataset):
+    colour = Categorical("colour", True, ("1", "2"), True, ("warm", "cold"), closed=True, misfits_to=1)
+    age = Integer("age", lower=0, upper=99, edges=(0, 18, 99), single_values=(0,))
+    services.declare_all(dataset, [colour, age])
+    address = reverse("datasets:domain", args=[dataset.pk])
+    said = table(desk.get(address))
+    desk.post(address, {**said, "c0-values": "1 = hot\n2 = cold"})
+    found = declared(dataset)
+    assert found["age"] == age
+    assert (found["colour"].words, found["colour"].misfits_to, found["colour"].as_numbers) == (
+        ("hot", "cold"),
+        1,
+        True,
+    )
+
+
+def test_a_suggestion_is_nothing_until_it_is_taken(desk, dataset):
+    services.declare_all(dataset, [], ignored=["age", "colour"])
+    address = reverse("datasets:domain", args=[dataset.pk])
+    page = desk.get(address)
+    assert "suggested: whole numbers" in page.content.decode()
+    desk.post(address, table(page))
+    assert declared(dataset) == {}
+    answer = chosen(desk, dataset, "names", 0, 1)
+    assert declared(dataset) == {"age": Integer("age", True, lower=0, upper=119, width=5)}
+    told = " ".join(map(str, get_messages(answer.wsgi_request)))
+    assert "Nothing is suggested for “colour”" in told
+
+
+def test_a_row_has_a_live_picture(desk, dataset):
+    address = reverse("datasets:row_cells", args=[dataset.pk, 1])
+    sent = {"c1-kind": "integer", "c1-lower": "0", "c1-upper": "9", "c1-width": "5"}
+    assert "2 cells" in desk.post(address, sent).content.decode()
+    assert "Lower bound" in desk.post(address, {**sent, "c1-lower": "x"}).content.decode()
+    assert declared(dataset)["age"].upper == 99
+
+
+def test_a_value_may_hold_the_sign_between_values_and_labels(desk, dataset):
+    services.declare(dataset, "colour", Categorical("colour", values=("<=50K", ">50K")))
+    address = reverse("datasets:domain", args=[dataset.pk])
+    said = table(desk.get(address))
+    for values in ("<=50K\n>50K", "<=50K\n>50K\n>=90K"):
+        desk.post(address, {**said, "c0-values": values})
+        assert declared(dataset)["colour"].values == tuple(values.split())
+        assert not declared(dataset)["colour"].words

@@ -139,7 +139,7 @@ def test_declared_options_are_not_proposed_anew(tmp_path):
         "encoding": "latin-1",
     }
     facts = Stored(tmp_path, b"pay;d\n1.234,5;31.12.2020\n0,25;01.02.2021\n", **declared).facts
-    assert facts.options == ReadOptions(**declared)
+    assert facts.options == ReadOptions(**declared).settled()
 
 
 def test_quoted_line_ends_are_normalised_and_told(tmp_path):

@@ -49,7 +49,9 @@ def write_rows(frames: Iterator[pd.DataFrame], csv: Path, parquet: Path) -> None
     writer = None
     with csv.open("w", encoding="utf-8", newline="") as file:
         for frame in map(_with_days, frames):
-            inert_frame(frame).to_csv(file, index=False, header=writer is None, lineterminator="\n")
+            inert_frame(_with_truths(frame)).to_csv(
+                file, index=False, header=writer is None, lineterminator="\n"
+            )
             table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
             writer = writer or pq.ParquetWriter(parquet, table.schema, compression="zstd")
             writer.write_table(table)
@@ -61,6 +63,12 @@ def _with_days(frame: pd.DataFrame) -> pd.DataFrame:
     """Dates as days, without a time of day."""
     dates = frame.select_dtypes(include=["datetime"]).columns
     return frame.assign(**{name: frame[name].astype(pd.ArrowDtype(pa.date32())) for name in dates})
+
+
+def _with_truths(frame: pd.DataFrame) -> pd.DataFrame:
+    """False and true as all files of a release write them."""
+    truths = frame.select_dtypes(include=["boolean"]).columns
+    return frame.assign(**{name: frame[name].map({False: "false", True: "true"}) for name in truths})
 
 
 def _fields(attribute: Attribute, headers: Headers) -> Iterator[Json]:
@@ -78,6 +86,6 @@ def _type(attribute: Attribute) -> Json:
         return {"type": "number"}
     if isinstance(attribute, Date):
         return {"type": "date"}
-    if isinstance(attribute, Boolean):
-        return {"type": "boolean", "trueValues": ["True"], "falseValues": ["False"]}
+    if isinstance(attribute, Boolean) and not (attribute.values or attribute.words):
+        return {"type": "boolean", "trueValues": ["true"], "falseValues": ["false"]}
     return {"type": "integer" if holds_integers(attribute) else "string"}

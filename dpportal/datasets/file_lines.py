@@ -1,0 +1,130 @@
+"""The lines of an uploaded file as its owner sees them, to say which of them are the table."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.datasets import records
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.parse_options_forms import ReadingForm, name_sheets, reading_form
+from dpportal.platform import storage
+from dpportal.tables import FileLook, ReadOptions, UploadFault, formats
+from dpportal.tables.facts import SeenLine
+from dpportal.tables.formats.frame import is_note
+
+Role = Literal["title", "names", "row", "note"]
+ROLES = {"title": _("title"), "names": _("names"), "row": _("row"), "note": _("note")}
+
+
+@dataclass(frozen=True)
+class ShownLine:
+    """A line with what it is. is_first: whether names, or rows where there are none, begin with it."""
+
+    number: int
+    fields: tuple[str, ...]
+    role: Role
+    is_first: bool = False
+
+    @property
+    def choice(self) -> int:
+        """The number of lines above it."""
+        return self.number - 1
+
+    def get_role_display(self) -> str | Promise:
+        return ROLES[self.role]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The lines of a file by what the form says.
+
+    fault: why there are none. proposes_notes: whether the form has a rule about notes that nobody declared yet.
+    """
+
+    form: ReadingForm
+    first: tuple[ShownLine, ...] = ()
+    last: tuple[ShownLine, ...] = ()
+    names: tuple[str, ...] = ()
+    proposes_notes: bool = False
+    fault: str = ""
+
+
+def can_be_seen(dataset: Dataset) -> bool:
+    """Whether the file is kept, and it can still be said how it is read."""
+    has_lines = formats.has_lines(dataset.facts.get("format"))
+    return has_lines and bool(dataset.upload) and dataset.can_change_parse_options
+
+
+def shown_lines(dataset: Dataset, form: ReadingForm, *, anew: bool) -> Shown:
+    """The lines by what a form says, else by what is declared; the form with what is proposed where nobody said it.
+
+    anew: whether what stands above the table is to be proposed again, as for another sheet.
+    """
+    is_said = form.is_bound and form.is_valid()
+    options = form.options() if is_said else records.options_of(dataset)
+    if anew:
+        options = replace(options, title_lines=None, header_lines=None)
+    try:
+        look = _look(dataset, options)
+    except (UploadFault, storage.StorageFault) as fault:
+        return Shown(form, fault=str(fault))
+    if "title_lines" not in form.fields or not look.first:
+        return Shown(form, fault=str(_("The lines of this file cannot be shown.")))
+    proposes = (
+        not options.leaves_out_notes and bool(look.fewest_filled or look.note_words) and (anew or not is_said)
+    )
+    found = replace(options, title_lines=look.title_lines, header_lines=look.header_lines)
+    if proposes:
+        found = replace(found, fewest_filled=look.fewest_filled, note_words=look.note_words)
+    first, last = (tuple(_shown(lines, look, found)) for lines in (look.first, look.last))
+    return Shown(_filled(dataset, form, found, look), first, last, look.names, proposes)
+
+
+def _look(dataset: Dataset, options: ReadOptions) -> FileLook:
+    """How the file begins and ends; of a workbook without the declared sheet the first one, with the names of all."""
+    try:
+        return records.look(dataset, options)
+    except UploadFault as fault:
+        if fault.code != "sheet":
+            raise
+        return records.look(dataset, replace(options, sheet=None))
+
+
+def _filled(dataset: Dataset, form: ReadingForm, options: ReadOptions, look: FileLook) -> ReadingForm:
+    """The form with the options that say which lines are the table."""
+    values = {
+        "title_lines": options.title_lines,
+        "header_lines": options.header_lines,
+        "fewest_filled": options.fewest_filled,
+        "note_words": shlex.join(options.note_words),
+    }
+    if form.is_bound:
+        form = reading_form(
+            dataset, {**dict(form.data.items()), **{name: str(value) for name, value in values.items()}}
+        )
+    else:
+        form.initial.update(values)
+    name_sheets(form, look.sheets)
+    return form
+
+
+def _shown(lines: tuple[SeenLine, ...], look: FileLook, options: ReadOptions) -> Iterator[ShownLine]:
+    width = max((len(line.fields) for line in (*look.first, *look.last)), default=0)
+    above = next((line.number for line in look.first if line.number > look.title_lines), 1)
+    last_name = above + look.header_lines - 1 if options.header else above - 1
+    for line in lines:
+        role: Role = "row"
+        if line.number < above:
+            role = "title"
+        elif line.number <= last_name:
+            role = "names"
+        elif is_note(line.fields, options):
+            role = "note"
+        fields = (*line.fields, *[""] * (width - len(line.fields)))
+        yield ShownLine(line.number, fields, role, line.number == above)

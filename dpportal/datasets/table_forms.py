@@ -1,0 +1,86 @@
+"""The table in which all columns are declared: a row of small fields for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from django import forms
+
+from dpportal.datasets.cell_strip import Strip, strip
+from dpportal.datasets.forms import AttributeForm, initial_of
+from dpportal.datasets.labels import BETWEEN
+from dpportal.platform.json_types import Json
+from mechanisms.domain import Attribute
+
+# Columns on a page of the table.
+PAGE_COLUMNS = 40
+# What the table does not show goes through it as it is.
+HIDDEN = ("closed", "misfits_to", "edges", "single_values", "as_numbers", "with_words", "binning")
+
+
+class RowForm(AttributeForm):
+    """A column's declaration in one row. Fields that only its own page shows are sent along as they were."""
+
+    def __init__(
+        self, data: Mapping[str, object] | None, *, column: str, position: int, declared: Attribute | None
+    ) -> None:
+        self.before = declared
+        super().__init__(data, column=column, initial=_initial(declared, column))
+        self.prefix = f"c{position}"
+        for name in HIDDEN:
+            self.fields[name].widget = forms.HiddenInput()
+        self.fields["kind"].widget = forms.Select(choices=self.KINDS)
+        self.fields["values"].widget = forms.Textarea(attrs={"rows": 2, "placeholder": "1 = label"})
+        for field in self.fields.values():
+            field.widget.attrs["aria-label"] = f"{field.label}: {column}"
+
+    def has_said(self) -> bool:
+        """Whether the row says something else than is declared."""
+        return not self.is_valid() or self.declared != self.before
+
+    def clean(self) -> Json:
+        """With what the fields that are not shown say of another kind forgotten."""
+        data = self.cleaned_data
+        if "kind" in data:
+            if data["kind"] != self.initial["kind"]:
+                data |= {"closed": "", "misfits_to": "", "edges": "", "single_values": ""}
+            if data["kind"] == "categorical":
+                data["closed"] = data["closed"] or "open"
+                lines = data.get("values", "").splitlines()
+                if lines != str(self.initial.get("values", "")).splitlines():
+                    data["with_words"] = any(BETWEEN in line for line in lines)
+            if data["kind"] in ("integer", "real") and not data.get("edges"):
+                data["binning"] = "width" if data["kind"] == "real" or data.get("width") else "per_value"
+        return super().clean()
+
+
+def _initial(declared: Attribute | None, column: str) -> Json:
+    """What a row begins with; of a column that is not declared its name's suggestion, which is not chosen yet."""
+    initial = initial_of(declared, column)
+    return initial if declared else {**initial, "kind": "ignored", "closed": ""}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table with the picture of what it says now."""
+
+    line: Json
+    form: RowForm
+    attribute: Attribute | None
+    strip: Strip | None
+
+
+def rows(lines: list[Json], data: Mapping[str, object] | None) -> Iterator[Row]:
+    """lines: of the columns that are shown, as the list of columns has them."""
+    for line in lines:
+        yield row(line, data)
+
+
+def row(line: Json, data: Mapping[str, object] | None) -> Row:
+    """A row, valid or not."""
+    form = RowForm(data, column=line["name"], position=line["position"], declared=line["attribute"])
+    attribute = line["attribute"]
+    if data is not None:
+        attribute = form.attribute() if form.is_valid() else None
+    return Row(line, form, attribute, strip(attribute) if attribute else None)

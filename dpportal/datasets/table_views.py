@@ -1,0 +1,82 @@
+"""The table in which all columns are declared at once, and the live picture of a row of it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _, ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from dpportal.accounts.permissions import curator_required
+from dpportal.datasets import services, table_forms
+from dpportal.datasets.access import open_datasets, with_dataset
+from dpportal.datasets.domain_views import column_of, context_of
+from dpportal.datasets.labels import shared_other_text, shares_other
+from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.protection import Protection
+from mechanisms.domain import DomainError
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+@with_dataset(Right.OWN)
+def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """All columns with what is declared of them, each to be edited in its place."""
+    context = context_of(dataset)
+    page = Paginator(context["columns"], table_forms.PAGE_COLUMNS).get_page(request.GET.get("page"))
+    data = request.POST if request.method == "POST" else None
+    rows = list(table_forms.rows(list(page.object_list), data))
+    is_wrong = data is not None and not all(row.form.is_valid() for row in rows)
+    if data is not None and not is_wrong:
+        if _save(request, dataset, rows):
+            return redirect(_next(dataset, data.get("next", ""), page.number))
+        is_wrong = True
+    others = open_datasets(request).filter(domain_versions__attributes__isnull=False)
+    context |= {
+        "rows": rows,
+        "page_obj": page,
+        "is_wrong": is_wrong,
+        "others": others.exclude(pk=dataset.pk).distinct(),
+        "who": Protection.of(dataset.current_domain()),
+    }
+    return render(request, "datasets/domain.html", context, status=422 if is_wrong else 200)
+
+
+def _save(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row]) -> bool:
+    """Declare what the rows say otherwise, or none of it; whether it was done."""
+    said = [row for row in rows if row.form.has_said()]
+    attributes = [row.attribute for row in said if row.attribute]
+    ignored = [row.line["name"] for row in said if row.attribute is None]
+    try:
+        services.declare_all(dataset, attributes, ignored=ignored)
+    except DomainError as error:
+        messages.error(request, str(error))
+        return False
+    text = ngettext("Saved: %(count)s column.", "Saved: %(count)s columns.", len(said))
+    messages.success(request, text % {"count": len(said)} if said else _("Nothing was changed."))
+    if sharing := [attribute.name for attribute in attributes if shares_other(attribute)]:
+        messages.warning(request, shared_other_text(sharing))
+    return True
+
+
+def _next(dataset: Dataset, way: str, page: int) -> str:
+    if way == "fit" and dataset.has_records:
+        return reverse("datasets:fit", args=[dataset.pk])
+    if way == "page":
+        return f"{reverse('datasets:domain', args=[dataset.pk])}?page={page + 1}"
+    return f"{reverse('datasets:domain', args=[dataset.pk])}?page={page}"
+
+
+@curator_required
+@require_POST
+def row_cells(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponse:
+    """The live picture of what a row now says; saves nothing and reads no data."""
+    dataset, _name = column_of(request, dataset_id, position)
+    line = context_of(dataset)["columns"][position]
+    row = table_forms.row(line, request.POST)
+    return render(request, "datasets/_row_cells.html", {"row": row})

@@ -1,0 +1,163 @@
+"""What stands around a table in its file: titles above it, several lines of names, notes below.
+
+Proposals come from the first and last lines, and are declarations once the curator has seen them. Afterwards a line is
+a note, or is not, by its own text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from dpportal.tables.meaning.parse_options import MOST_HEADER_LINES, ReadOptions
+
+# Lines that are looked at for a proposal, and lines of names that are proposed.
+SAMPLE_LINES, MOST_PROPOSED = 40, 4
+NUMBER = re.compile(r"[-+]?[0-9][0-9.,' \u00a0\u202f]*%?")
+YEAR = re.compile(r"(18|19|20)[0-9]{2}")
+BETWEEN = ": "
+# How lines of sums begin, as a whole first value.
+SUMS = re.compile(
+    "(grand )?total|sum|all|summe|gesamt|insgesamt|ensemble|totale?|totaal|итого|всего|razem|celkem",
+    re.IGNORECASE,
+)
+# How lines of notes begin.
+NOTES = ("Source", "Note", "Notes", "Quelle", "Anmerkung", "Fuente", "Fonte", "Remarque")
+
+
+class Line(NamedTuple):
+    """A record of a file. first: its first line, counted from 0; after: the line after its last."""
+
+    first: int
+    after: int
+    fields: list[str]
+
+
+def filled(fields: Sequence[str]) -> int:
+    """How many fields say something."""
+    return sum(bool(text.strip()) for text in fields)
+
+
+def is_note(fields: Sequence[str], options: ReadOptions) -> bool:
+    """Whether a line is no row by what is declared: it has too few values, or begins like a note."""
+    if filled(fields) < options.fewest_filled:
+        return True
+    first = next((text.strip() for text in fields if text.strip()), "").casefold()
+    return any(_begins(first, word.casefold()) for word in options.note_words)
+
+
+def _begins(text: str, word: str) -> bool:
+    """Whether a text begins with a word, and not with a longer one."""
+    return text.startswith(word) and not text[len(word) : len(word) + 1].isalnum()
+
+
+def joined_names(lines: Sequence[Sequence[str]]) -> list[str]:
+    """The names of columns that stand in one line or more: of merged cells only the first holds the text.
+
+    Above the last line, a text therefore reaches to the next one in its line.
+    """
+    width = max(map(len, lines), default=0)
+    rows = [[" ".join(text.split()) for text in (*line, *[""] * (width - len(line)))] for line in lines]
+    reaching = [*map(_reaching, rows[:-1]), *rows[-1:]]
+    return [BETWEEN.join(dict.fromkeys(filter(None, parts))) for parts in zip(*reaching, strict=True)]
+
+
+def _reaching(row: list[str]) -> list[str]:
+    reaching: list[str] = []
+    for text in row:
+        reaching.append(text or (reaching[-1] if reaching else ""))
+    return reaching
+
+
+def usual_width(lines: Sequence[Line]) -> int:
+    """The number of fields that most lines have; where several are as common, the largest."""
+    widths = Counter(len(line.fields) for line in lines)
+    return max(widths, key=lambda width: (widths[width], width), default=0)
+
+
+def with_top(options: ReadOptions, lines: Sequence[Line], width: int) -> ReadOptions:
+    """The options with the lines of titles and names filled in where nobody declared them.
+
+    lines: the first that are no titles by what is declared.
+    """
+    titles, names = proposed_top(lines, width) if options.header else (0, 1)
+    if options.title_lines is not None:
+        titles, names = options.title_lines, _name_lines(lines, width) or 1
+    return replace(options, title_lines=titles, header_lines=options.header_lines or names)
+
+
+def proposed_top(lines: Sequence[Line], width: int) -> tuple[int, int]:
+    """How many lines stand above the names, and how many hold them; none and one where nothing tells."""
+    start = next((n for n in range(len(lines)) if not _is_title(lines, n, width)), len(lines))
+    below = lines[start : start + MOST_PROPOSED]
+    if width < 2 or not below:
+        return 0, 1
+    titles = below[0].first if start else 0
+    if start and not _is_text(below[0]):
+        return 0, 1
+    names = _name_lines(below, width)
+    return (titles, names or 1) if start or names else (0, 1)
+
+
+def _is_title(lines: Sequence[Line], number: int, width: int) -> bool:
+    """Whether a line above the names is none of theirs."""
+    line, values = lines[number], filled(lines[number].fields)
+    if not _fits(line, width):
+        return True
+    is_apart = number + 1 < len(lines) and lines[number + 1].first > line.after
+    return width > 2 and (values <= 1 or (is_apart and 2 * values <= width))
+
+
+def _fits(line: Line, width: int) -> bool:
+    return len(line.fields) == width or (len(line.fields) == width + 1 and not line.fields[-1])
+
+
+def _name_lines(lines: Sequence[Line], width: int) -> int:
+    """How many lines of the file it takes until each column has a name of its own; 0 if they do not get one.
+
+    A line of texts below names is taken for more of them only where it shows that cells above are merged: it is empty
+    below a name, or says the same under several.
+    """
+    for count in range(1, min(len(lines), MOST_PROPOSED) + 1):
+        line = lines[count - 1]
+        if count > 1 and not (_is_text(line) and _is_below_merged(lines[count - 2].fields, line.fields)):
+            return 0
+        names = joined_names([line.fields[:width] for line in lines[:count]])
+        if filled(names) == width and len(set(names)) == width:
+            held = line.after - lines[0].first
+            return held if held <= MOST_HEADER_LINES else 0
+    return 0
+
+
+def _is_text(line: Line) -> bool:
+    texts = [text.strip() for text in line.fields if text.strip()]
+    return all(YEAR.fullmatch(text) or not NUMBER.fullmatch(text) for text in texts)
+
+
+def _is_below_merged(above: Sequence[str], below: Sequence[str]) -> bool:
+    texts = [text.strip() for text in below if text.strip()]
+    is_empty_below_name = any(a.strip() and not b.strip() for a, b in zip(above, below, strict=False))
+    return is_empty_below_name or len(set(texts)) < len(texts)
+
+
+def proposed_notes(last: Sequence[Line], width: int) -> tuple[int, tuple[str, ...]]:
+    """The fewest values of a row, and the words with which notes begin, that would leave out the notes at a file's end.
+
+    0 and none where there seem to be none, or where no such rule would keep the row above them.
+    """
+    most, words = 0, set()
+    for line in reversed(last):
+        first = next((text.strip() for text in line.fields if text.strip()), "")
+        known = next((word for word in NOTES if first.casefold().startswith(word.casefold())), "")
+        if width > 1 and SUMS.fullmatch(first):
+            words.add(first)
+        elif known:
+            words.add(known)
+        elif width > 2 and filled(line.fields) <= 1:
+            most = max(most, filled(line.fields))
+        else:
+            break
+    return most + 1 if most else 0, tuple(sorted(words))

@@ -1,0 +1,118 @@
+"""Cuts the table from a file of plain text: titles and notes become blank lines, lines of names become one.
+
+Every line keeps its number, so that messages name the lines of the file itself.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from dpportal.tables.faults import UploadFault
+from dpportal.tables.formats.dialect import CsvDialect
+from dpportal.tables.formats.encoding import PlainText
+from dpportal.tables.formats.frame import is_note, joined_names
+from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, ReadOptions
+
+
+@dataclass
+class Cut:
+    """A table without what stood around it. notes: left out; note_lines: that they took, blank now."""
+
+    plain: PlainText
+    notes: int = 0
+    note_lines: int = 0
+
+
+class Tape:
+    """The lines of a file for a reader of records, which are kept until they are taken."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._held: list[bytes] = []
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._file.readline(MAX_LINE_BYTES):
+            self._held.append(line)
+            yield line.decode("utf-8", "replace")
+
+    def taken(self) -> list[bytes]:
+        """The lines of the record that was read last."""
+        held, self._held = self._held, []
+        return held
+
+
+def cut_table(plain: PlainText, target: Path, options: ReadOptions, dialect: CsvDialect) -> Cut:
+    """Write a plain text file again as a table alone. options: with the lines of titles and names.
+
+    Raises UploadFault for a file that ends before the names.
+    """
+    cut = Cut(replace(plain, path=target))
+    with plain.path.open("rb") as old, target.open("wb") as new:
+        for _number in range(max(options.title_lines or 0, dialect.skip)):
+            new.write(b"\n" if old.readline() else b"")
+        is_wide = _write_names(old, new, options, dialect) if options.header else True
+        if options.leaves_out_notes:
+            _write_rows(old, new, cut, options, dialect, b"\n" if is_wide else b"")
+            cut.plain.lines -= 0 if is_wide else cut.note_lines
+            cut.note_lines = cut.note_lines if is_wide else 0
+        else:
+            shutil.copyfileobj(old, new)
+    cut.plain.quoted = True  # names that are joined may hold a delimiter
+    return cut
+
+
+def header_line(lines: Sequence[bytes], dialect: CsvDialect) -> bytes:
+    """Lines of names as one. Raises UploadFault if they cannot be read."""
+    try:
+        records = list(dialect.records(line.decode("utf-8", "replace") for line in lines))
+    except csv.Error:
+        raise _no_names(len(lines)) from None
+    line = io.StringIO()
+    names = joined_names([record for record in records if record])
+    dialect.writer(line).writerow(names)
+    return line.getvalue().encode()
+
+
+def _write_names(old: BinaryIO, new: BinaryIO, options: ReadOptions, dialect: CsvDialect) -> bool:
+    """Whether there are several."""
+    line = old.readline()
+    while line == b"\n":
+        new.write(line)
+        line = old.readline()
+    lines = [line, *(old.readline() for _further in range((options.header_lines or 1) - 1))]
+    if not lines[-1]:
+        raise _no_names((options.title_lines or 0) + (options.header_lines or 1))
+    new.write(b"\n" * (len(lines) - 1) + header_line(lines, dialect))
+    return any(dialect.delimiter.encode() in line for line in lines)
+
+
+def _write_rows(
+    old: BinaryIO, new: BinaryIO, cut: Cut, options: ReadOptions, dialect: CsvDialect, blank: bytes
+) -> None:
+    tape = Tape(old)
+    try:
+        for fields in dialect.records(tape):
+            lines = tape.taken()
+            if fields and is_note(fields, options):
+                cut.notes += 1
+                cut.note_lines += len(lines)
+                lines = [blank] * len(lines)
+            new.writelines(lines)
+    except csv.Error:  # whoever reads the table names the line
+        new.writelines(tape.taken())
+        shutil.copyfileobj(old, new)
+
+
+def _no_names(line: int) -> UploadFault:
+    return UploadFault(
+        "names",
+        f"This file has no names of columns up to line {line:,}, where they are said to be. "
+        "Choose the line that holds them under “How the file is read”.",
+        row=line,
+    )

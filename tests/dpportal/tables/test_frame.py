@@ -1,0 +1,170 @@
+"""Files as offices write them: titles, merged names in several lines, blank lines and notes around a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from dpportal.tables import first_rows, look
+from dpportal.tables.facts import TableFacts
+from dpportal.tables.faults import UploadFault
+from dpportal.tables.formats import Reading
+from dpportal.tables.formats.import_worker import convert_here
+from dpportal.tables.meaning.parse_options import Limits, ReadOptions
+
+MESSY = """Ministry of Labour, Department of Statistics
+Table 3: Persons by district, 2023
+
+District;Persons;;Income;
+;sex;age;gross;net
+North;f;34;2100,50;1700
+South;m;51;1900,25;
+
+"East;
+West";f;27;0,00;0
+Total;;;4000,75;1700
+Source: Ministry of Labour, own computation
+* provisional
+"""
+NAMES = ["District", "Persons: sex", "Persons: age", "Income: gross", "Income: net"]
+ROWS = [
+    ["North", "f", "34", "2100,50", "1700"],
+    ["South", "m", "51", "1900,25", None],
+    ["East;\nWest", "f", "27", "0,00", "0"],
+]
+RULE: dict[str, Any] = {"fewest_filled": 2, "note_words": ("Total", "Source")}
+
+
+def read(
+    folder: Path, content: bytes, name: str, columns: int = 0, **options: Any
+) -> tuple[TableFacts, list[Any]]:
+    source, target = folder / "upload", folder / "table.parquet"
+    source.write_bytes(content)
+    reading = Reading(
+        source,
+        target,
+        name,
+        ReadOptions(**options),
+        Limits(),
+        lambda share: None,
+        None,
+        columns,
+        "csv" * bool(columns),
+    )
+    facts = convert_here(reading)
+    return facts, [list(row) for row in first_rows(target, 100)]
+
+
+def sheet(folder: Path) -> bytes:
+    """The same table in the second sheet of a workbook, with cells that are merged."""
+    book = openpyxl.Workbook()
+    book.active.title = "Read me"
+    book.active.append(["What this workbook holds"])
+    page = book.create_sheet("Table 3")
+    for row in [
+        ["Ministry of Labour"],
+        ["Table 3: Persons by district, 2023"],
+        [],
+        ["District", "Persons", None, "Income", None],
+        [None, "sex", "age\n(years)", "gross", "net"],
+        ["North", "f", 34, 2100.5, 1700],
+        ["South", "m", 51, 1900.25, None],
+        [],
+        ["East", "f", 27, 0, 0],
+        ["Total", None, None, 4000.75, 1700],
+        ["Source: Ministry of Labour"],
+    ]:
+        page.append(row)
+    for area in ("A4:A5", "B4:C4", "D4:E4", "A1:E1"):
+        page.merge_cells(area)
+    book.save(folder / "made.xlsx")
+    return (folder / "made.xlsx").read_bytes()
+
+
+def test_titles_and_joined_names_are_proposed_and_notes_left_out_as_declared(tmp_path):
+    facts, rows = read(tmp_path, MESSY.encode("windows-1252"), "Table 3.csv", **RULE)
+    assert (facts.options.title_lines, facts.options.header_lines, facts.options.delimiter) == (3, 2, ";")
+    assert [column.name for column in facts.columns] == NAMES
+    assert rows == ROWS
+    assert (facts.oddities.note_lines, facts.oddities.blank_rows) == (3, 1)
+
+
+def test_without_a_rule_no_line_below_the_names_is_left_out(tmp_path):
+    with pytest.raises(UploadFault, match="Row 11 has 1 field"):
+        read(tmp_path, MESSY.encode(), "Table 3.csv")
+
+
+@pytest.mark.slow
+def test_a_sheet_is_read_alike(tmp_path):
+    facts, rows = read(tmp_path, sheet(tmp_path), "t.xlsx", sheet="Table 3", **RULE)
+    assert (facts.options.title_lines, facts.options.header_lines) == (3, 2)
+    assert [column.name for column in facts.columns] == [*NAMES[:2], "Persons: age (years)", *NAMES[3:]]
+    assert [row[0] for row in rows] == ["North", "South", "East"]
+    assert facts.oddities.note_lines == 2
+    facts, rows = read(tmp_path, sheet(tmp_path), "t.xlsx", sheet="Table 3", note_words=("Total",))
+    assert (facts.rows, facts.oddities.notes_at_end) == (4, 1)
+
+
+@pytest.mark.slow
+def test_a_further_file_is_cut_by_the_stored_rule_and_a_line_by_its_own_text(tmp_path):
+    settled = read(tmp_path, MESSY.encode(), "Table 3.csv", **RULE)[0].options
+    lines = MESSY.replace('"East;\nWest"', "East").splitlines()
+    stored = {**settled.__dict__}
+    everything = read(tmp_path, "\n".join(lines).encode(), "May.csv", 5, **stored)
+    assert [row[0] for row in everything[1]] == ["North", "South", "East"]
+    assert [column.name for column in everything[0].columns] == NAMES
+    for place in range(5, len(lines)):  # whatever one line says, the others are read as before
+        spoiled = [*lines[:place], 'x;"', *lines[place + 1 :]]
+        rows = read(tmp_path, "\n".join(spoiled).encode(), "May.csv", 5, **stored)[1]
+        assert rows == [row for row in everything[1] if row[0] != lines[place].partition(";")[0]]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a,b,c\n1,2,3\n",
+        b"name\nfoo\nbar\n",
+        b"a;b\n1,5;2\n",
+        b"sep=;\na;b;c\nx;y;z\n",
+        b"\n\na,b,c\nx,,z\n",
+        b"id,a,a b\nx,x,y\n",
+    ],
+)
+def test_nothing_is_proposed_above_a_plain_table(tmp_path, content):
+    facts, _rows = read(tmp_path, content, "plain.csv")
+    assert (facts.options.title_lines, facts.options.header_lines) == (0, 1)
+
+
+def test_a_row_is_never_proposed_as_names(tmp_path):
+    with pytest.raises(UploadFault) as refused:
+        read(tmp_path, b"id,name,,\n17,Anna,x,y\n18,Ben,x,z\n", "t.csv")
+    assert refused.value.code == "blank-name"
+    with pytest.raises(UploadFault) as refused:
+        read(tmp_path, b"name,town,,\nAnna,Bern,x,y\nBen,Bern,x,z\n", "t.csv", quote="'")
+    assert refused.value.code == "blank-name"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["t.csv", "t.xlsx"])
+def test_the_curator_sees_the_lines_and_what_is_proposed(tmp_path, name):
+    source, scratch = tmp_path / "upload", tmp_path / "scratch"
+    scratch.mkdir()
+    source.write_bytes(sheet(tmp_path) if name == "t.xlsx" else MESSY.encode())
+    options = ReadOptions(sheet="Table 3" if name == "t.xlsx" else None)
+    seen = look(source, name, options, Limits(), scratch)
+    assert (seen.title_lines, seen.header_lines, seen.names[1]) == (3, 2, "Persons: sex")
+    assert seen.first[0].fields[0].startswith("Ministry of Labour")
+    assert [line.number for line in seen.first[:4]] == [1, 2, 4, 5]
+    assert (seen.fewest_filled, seen.note_words) == (2 * (name == "t.csv"), ("Source", "Total"))
+    assert [s.name for s in seen.sheets] == ["Read me", "Table 3"] * (name == "t.xlsx")
+
+
+def test_a_name_of_two_lines_is_one(tmp_path):
+    content = b'Table 3\n\nid,"number of\npersons",town\n1,2,Bern\n2,3,Bern\n'
+    for cut in (content, content.partition(b"\n\n")[2]):
+        facts, rows = read(tmp_path, cut, "t.csv")
+        assert [column.name for column in facts.columns] == ["id", "number of persons", "town"]
+        assert len(rows) == 2
