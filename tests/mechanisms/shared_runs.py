@@ -1,12 +1,12 @@
 """Many runs of a measurement whose steps follow its own noise, in far fewer calls.
 
-A measurement is a function of its counts and of the answers that its source of noise gives. Runs that were given
-the same answers so far are at the same point, so one call serves them all, and all later runs that come there: it
-tells what is asked next. That is drawn for each run by itself, and the runs part by what they drew. Where the noise that is asked for is the last and is
-only added to the end of the measurement, which is tried with fresh noise at every such point, it is added for
-all runs there. Every run's answers are independent draws from the laws that were asked for, so the outcomes are
-those of as many independent runs. (Should a measurement treat rare last noise differently, say by cutting it off, the
-trial may miss that.)
+A measurement is a function of its counts and of the answers that its source of noise gives. Runs that were given the
+same answers so far are at the same point, so one call serves them all, and all later runs that come there: it tells
+what is asked next. That is drawn for each run by itself, and the runs part by what they drew. Where the noise that is
+asked for is the last and is only added to the end of the measurement, which is tried with fresh noise at every such
+point, it is added for all runs there. Every run's answers are independent draws from the laws that were asked for, so
+the outcomes are those of as many independent runs. (Should a measurement treat rare last noise differently, say by
+cutting it off, the trial may miss that.)
 """
 
 from __future__ import annotations
