@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from importlib import import_module
 
 from celery.utils.nodenames import host_format
 from django.core.management import call_command
@@ -19,13 +18,6 @@ from dpportal.jobs.supervisor import Process
 
 # People wait for pages, and jobs take what the pages leave of the processors.
 NICENESS = 10
-# What Celery imports by name when a worker begins.
-WORKER_MODULES = (
-    "celery.apps.worker",
-    "celery.worker.components",
-    "celery.worker.consumer",
-    "celery.worker.strategy",
-)
 
 
 def processes(host: str, port: int, workers: int) -> list[Process]:
@@ -88,10 +80,11 @@ def sweep() -> None:
 
 def load_everything() -> None:
     """Load what the processes need, so that they share it."""
+    # What Celery imports by name when a worker begins.
+    from celery.apps import worker  # noqa: F401
+    from celery.worker import components, consumer, strategy  # noqa: F401
     from django.urls import get_resolver
 
-    for name in WORKER_MODULES:
-        import_module(name)
     celery_app.loader.import_default_modules()
     celery_app.finalize()
     list(get_resolver().url_patterns)
