@@ -1,28 +1,30 @@
 """Many runs of a measurement whose steps follow its own noise, in far fewer calls.
 
-A measurement is a function of its counts and of the answers that its source of noise gives. Runs that were given
-the same answers so far are at the same point, so one call serves them all: it tells what is asked next. That is
-drawn for each run by itself, and the runs part by what they drew. Where the noise that is asked for is the last and is
-only added to the end of the measurement, which is tried with fresh noise at every such point, it is added for
-all runs there. Every run's answers are independent draws from the laws that were asked for, so the outcomes are
-those of as many independent runs. (Should a measurement treat rare last noise differently, say by cutting it off, the
-trial may miss that.)
+A measurement is a function of its counts and of the answers that its source of noise gives. Runs that were given the
+same answers so far are at the same point, so one call serves them all, and all later runs that come there: it tells
+what is asked next. That is drawn for each run by itself, and the runs part by what they drew. Where the noise that is
+asked for is the last and is only added to the end of the measurement, which is tried with fresh noise at every such
+point, it is added for all runs there. Every run's answers are independent draws from the laws that were asked for, so
+the outcomes are those of as many independent runs. (Should a measurement treat rare last noise differently, say by
+cutting it off, the trial may miss that.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from mechanisms.noise import Noise, NoiseLaw
 from tests.mechanisms.audit import READ, Measure, Sampler, no_bytes
 
-# Noise is tried so often at a point; fewer runs than that are not worth it, and run one by one.
+# Noise is tried so often at a point; where there are fewer runs than that it is not worth it.
 _TRIED, _FEW = 5, 16
 
 Script = list[np.ndarray]
+Run = Callable[[Noise], np.ndarray]
 Draw = Callable[[Noise, int], np.ndarray]
 
 
@@ -70,61 +72,74 @@ class Scripted(Noise):
         return self._answer(orders, False)
 
 
-class Continued(Scripted):
-    """After its script, draws like any source: a run to its end."""
+class Point:
+    """Where runs are that were given the same answers so far: what is asked next, or the outcome."""
 
-    def __init__(self, script: Sequence[np.ndarray], noise: Noise) -> None:
-        super().__init__(script)
-        self._noise = noise
+    def __init__(self, run: Run, script: Script) -> None:
+        self._run, self._script = run, script
+        self._next: dict[bytes, Point] = {}
+        self.outcome: np.ndarray | None = None
+        self.asked: EndOfScriptError | None = None
+        try:
+            self.outcome = run(Scripted(script))
+        except EndOfScriptError as asked:
+            self.asked = asked
 
-    def _beyond(self, draw: Draw, number: bool) -> np.ndarray:
-        return draw(self._noise, 1)[0]
+    def after(self, answer: np.ndarray) -> Point:
+        """The point of runs that are given this answer; it is found once."""
+        key = answer.tobytes()
+        if key not in self._next:
+            self._next[key] = Point(self._run, [*self._script, answer])
+        return self._next[key]
+
+    @cached_property
+    def without_last(self) -> np.ndarray | None:
+        """The outcome with zeros for what is asked, if that is the last and only added to the end; else None.
+
+        Which is tried with fresh noise.
+        """
+        assert self.asked is not None
+        tried = self.asked.draw(Noise(), _TRIED)
+        if not self.asked.number or not tried.size:
+            return None
+        try:
+            values = self._run(Scripted([*self._script, np.zeros_like(tried[0])]))
+            outcomes = [self._run(Scripted([*self._script, drawn])) for drawn in tried]
+        except EndOfScriptError:
+            return None
+        added = values.size >= tried.shape[1] and all(o.shape == values.shape for o in outcomes)
+        if added and np.array_equal(np.stack(outcomes), values + _at_the_end(tried, values.size)):
+            return values
+        return None
 
 
 def shared(measure: Measure) -> Sampler:
     """Runs of any shape; shorter outcomes are filled up, and their length is the first number of a row."""
+    starts: dict[bytes, Point] = {}
+
+    def start(counts: np.ndarray) -> Point:
+        key = counts.tobytes()
+        if key not in starts:
+            starts[key] = Point(lambda source: measure(counts, source).ravel(), [])
+        return starts[key]
 
     def sample(counts: np.ndarray, runs: int, noise: Noise) -> np.ndarray:
-        def run(source: Noise) -> np.ndarray:
-            return measure(counts, source).ravel()
-
         rows = np.zeros((runs, READ + 1), dtype=np.int64)
-        points: list[tuple[Script, np.ndarray]] = [([], np.arange(runs))]
+        points = [(start(counts), np.arange(runs))]
         while points:
-            script, at = points.pop()
-            if at.size < _FEW:
-                for i in at:
-                    _fill(rows, i, run(Continued(script, noise)))
+            point, at = points.pop()
+            if point.asked is None:
+                assert point.outcome is not None
+                _fill(rows, at, point.outcome)
                 continue
-            try:
-                _fill(rows, at, run(Scripted(script)))
-            except EndOfScriptError as asked:
-                drawn = asked.draw(noise, at.size)
-                if (values := _without_last(run, script, asked, noise)) is not None:
-                    _fill(rows, at, values + _at_the_end(drawn, values.size))
-                else:
-                    points += [([*script, drawn[same[0]]], at[same]) for same in _equal(drawn)]
+            drawn = point.asked.draw(noise, at.size)
+            if at.size >= _FEW and (values := point.without_last) is not None:
+                _fill(rows, at, values + _at_the_end(drawn, values.size))
+            else:
+                points += [(point.after(drawn[same[0]]), at[same]) for same in _equal(drawn)]
         return rows
 
     return sample
-
-
-def _without_last(
-    run: Callable[[Noise], np.ndarray], script: Script, asked: EndOfScriptError, noise: Noise
-) -> np.ndarray | None:
-    """The outcome with zeros for what is asked, if that is the last and only added to the end; else None."""
-    tried = asked.draw(noise, _TRIED)
-    if not asked.number or not tried.size:
-        return None
-    try:
-        values = run(Scripted([*script, np.zeros_like(tried[0])]))
-        outcomes = [run(Scripted([*script, drawn])) for drawn in tried]
-    except EndOfScriptError:
-        return None
-    added = values.size >= tried.shape[1] and all(o.shape == values.shape for o in outcomes)
-    if added and np.array_equal(np.stack(outcomes), values + _at_the_end(tried, values.size)):
-        return values
-    return None
 
 
 def _at_the_end(drawn: np.ndarray, size: int) -> np.ndarray:

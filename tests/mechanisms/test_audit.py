@@ -60,7 +60,7 @@ TWO_ROWS = PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=2)
 SMALLEST = {"rounds": 1, "clusters": 1, "partition_share": 40, "statistic_share": 50}
 FEW = ("laplace-histogram", "hierarchical-histogram")
 # Without lanes: more runs draw the same where there is less noise.
-STEPWISE = {Definition.PURE: Fraction(2), Definition.ZCDP: Fraction(2)}
+STEPWISE = {Definition.PURE: Fraction(3), Definition.ZCDP: Fraction(3)}
 
 
 @dataclass(frozen=True)

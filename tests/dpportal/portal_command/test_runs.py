@@ -1,6 +1,7 @@
 """`manage.py portal`: one real portal is started, loses its processes, is stopped and started again."""
 
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -49,8 +50,13 @@ def test_the_first_start_makes_two_people_and_shows_their_passwords(portal):
 
 
 def test_its_processes_share_what_they_loaded(portal):
-    """Each of the five alone would hold some 170 MB."""
-    assert proportional_mb(portal.process.pid) < 400
+    """Each of the six alone would hold some 160 MB; the command line of a worker takes 25 MB more."""
+    assert proportional_mb(portal.process.pid) < 300
+    for worker in portal.children("celery"):
+        maps = Path(f"/proc/{worker}/smaps_rollup").read_text()
+        dirty = re.search(r"^Private_Dirty:\s+(\d+) kB", maps, re.MULTILINE)
+        assert dirty is not None
+        assert int(dirty[1]) / 1024 < 40
 
 
 def test_the_database_belongs_to_its_owner_only(portal):
