@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from dpportal.budgets.dataset_costs import told_beside
 from dpportal.charts.report import stilled
 from dpportal.datasets.access import may_read
 from dpportal.platform.json_types import Json
@@ -70,8 +71,11 @@ pages = ReaderPages(
 def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
     plan, delta = confirmed_plan(release), release.delta
+    drawn = stilled(shown_of(request, release))
+    assert isinstance(drawn, dict)
     context = {
         **pages.context(request, release),
+        **told_beside(release),
         "release": release,
         "product": product_of(release),
         "plan": plan,
@@ -81,7 +85,7 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),
         "artifacts": current_files(release),
-        "shown": stilled(shown_of(request, release)),
+        "shown": {**drawn, "chart": next(iter(figures_of(drawn)), "")},
         "query": asked(request),
         **presenter_of(release).explore(release, plan, without_picks(request.GET)),
     }

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from dpportal.budgets.dataset_costs import told_beside
 from dpportal.charts.report import stilled
 from dpportal.charts.style import Figure
 from dpportal.datasets.access import may_read
@@ -63,6 +64,7 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
     numbers = shown(stream, request.GET)
     context = {
         **pages.context(request, stream),
+        **told_beside(stream),
         "stream": stream,
         "plan": plan,
         "method_title": registry.stream(plan.mechanism).title,

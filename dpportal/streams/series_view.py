@@ -148,8 +148,6 @@ def _rows(series: Series, chosen: Chosen, most: int) -> list[Json]:
                 "label": series.labels[at],
                 "released": released,
                 "half_width": half_width,
-                "lower": released[0] - half_width,
-                "upper": released[0] + half_width,
                 "added": series.increments[at, places].tolist(),
                 "added_half_width": int(series.increment_half_widths[at]),
                 "published_at": series.published_at[at],
