@@ -11,7 +11,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 
 # Other releases that a page names; all are on the page of the dataset.
-MOST_NAMED = 6
+MOST_NAMED = 4
 
 
 def spent_so_far(dataset: Dataset) -> list[AccountPromise]:

@@ -98,6 +98,8 @@ class _Drawing:
         """The names of few lines stand at their ends, without a legend."""
         named = [t for t in self.traces if t.get("name") and t.get("showlegend", True)]
         lines = [_plain(t["name"]) for t in named if t["type"] == "scatter" and t.get("mode") == "lines"]
+        if any(t.get("orientation") == "h" for t in self.traces):
+            return [_plain(t["name"]) for t in named]
         alone = len({t.get("xaxis", "x") for t in self.traces}) == 1 and len(lines) == len(named)
         return lines if alone and 2 <= len(lines) <= MOST_NAMED_LINES else []
 
@@ -156,7 +158,7 @@ class _Drawing:
             if y.shown:
                 self._text(text, x.begin - GAP, y.at(value) + 4, "end")
         for value, text in _marks(x) if x.shown else ():
-            turned = LETTER * len(text) > x.step * max(1, len(x.categories) // len(_marks(x)))
+            turned = bool(x.categories) and LETTER * len(text) > x.step * max(1, len(x.categories) // len(_marks(x)))
             self._text(text, x.at(value), floor + LINE, "end" if turned else "middle", turned)
         self.lines.append(_line([(x.begin, floor), (x.end, floor)], "var(--control)"))
         if x.title and x.shown:
@@ -226,6 +228,9 @@ class _Drawing:
                 whisker = [(x.at(number - half), y.at(value)), (x.at(number + half), y.at(value))]
                 self.lines.append(_line(whisker, "var(--text)"))
         self._fill("".join(path), trace.get("marker", {}))
+        is_left = sum(trace["x"]) < 0
+        self._text(_plain(trace["name"]), x.at(0) + (-GAP if is_left else GAP), TOP - GAP, "end" if is_left else "start", in_full=True)
+        self.texts[-1] |= {"colour": _colour(trace), "strong": True}
 
     def _fill(self, path: str, marker: Trace) -> None:
         """Hatched bars are pale ones with an edge."""

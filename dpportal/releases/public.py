@@ -46,7 +46,7 @@ def charts(request: HttpRequest, release: Release) -> Mapping[str, Json]:
 def shown_of(request: HttpRequest, release: Release) -> Json:
     """What the page shows of the numbers, as the address chooses."""
     shown, presenter = results.stored_page(release), presenter_of(release)
-    return {**shown, **presenter.chosen(shown, request.GET)}
+    return {**shown, **presenter.chosen(release, confirmed_plan(release), shown, request.GET)}
 
 
 def figures_of(shown: Json) -> dict[str, Json]:

@@ -64,7 +64,7 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
             reconstructed.plan, reconstructed.result, _everyone(reconstructed), reconstructed.seed
         )
 
-    def chosen(self, shown: Json, question: QueryDict) -> Json:
+    def chosen(self, release: Release, plan: MicrodataPlan, shown: Json, question: QueryDict) -> Json:
         """The chart of a column, and the largest counts of a measured pair."""
         return choices.chosen(shown, question)
 
