@@ -19,18 +19,15 @@ def spent_so_far(dataset: Dataset) -> list[AccountPromise]:
     return [AccountPromise.of(budget, budget.spent) for budget in dataset.budgets.all() if budget.spent]
 
 
-def public_of(dataset: Dataset) -> list[ChargedPublication]:
-    """Its public releases and running counts, newest first."""
-    kinds = ChargedPublication.__subclasses__()
-    rows = chain.from_iterable(kind._default_manager.filter(PUBLIC, dataset=dataset) for kind in kinds)
-    return sorted(rows, key=lambda row: str(row.published_at), reverse=True)
-
-
 def told_beside(publication: ChargedPublication) -> Json:
-    """For a public page: costs (see `spent_so_far`), others (the newest), and other_count."""
-    others = [row for row in public_of(publication.dataset) if row.pk != publication.pk]
+    """For a public page: costs (see `spent_so_far`), others (the newest releases and running counts), other_count."""
+    public = [
+        kind._default_manager.filter(PUBLIC, dataset=publication.dataset_id).exclude(pk=publication.pk)
+        for kind in ChargedPublication.__subclasses__()
+    ]
+    newest = chain.from_iterable(rows.order_by("-published_at")[:MOST_NAMED] for rows in public)
     return {
         "costs": spent_so_far(publication.dataset),
-        "others": others[:MOST_NAMED],
-        "other_count": len(others),
+        "others": sorted(newest, key=lambda row: str(row.published_at), reverse=True)[:MOST_NAMED],
+        "other_count": sum(rows.count() for rows in public),
     }

@@ -2,63 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable
 from uuid import UUID
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from dpportal.budgets.dataset_costs import spent_so_far
-from dpportal.catalogue.entries import Entry, loaded, published
+from dpportal.catalogue.entries import RUNNING_COUNT, CatalogueEntry, loaded, published
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.platform.json_types import Json
+from dpportal.publications.draft import PUBLIC
 from dpportal.releases.models import Release
-from mechanisms.domain import Attribute, Domain
+from dpportal.streams.models import Stream
+from mechanisms.domain import Attribute
 
 # Of a column's values: so many are named, where there are not too many to be written out.
 MOST_NAMED, MOST_WRITTEN = 12, 400
+PAGE_SIZE = 20
 
 
 @require_safe
 def page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     """Of a dataset of which something is public; of any other nobody learns that it exists."""
     dataset = get_object_or_404(Dataset, pk=dataset_id)
-    entries = [entry for entry in loaded(published(dataset)) if not entry.it.withdrawn_at]
-    if not entries:
+    public = published(dataset)
+    if not public:
         raise Http404
+    shown = Paginator(public, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "dataset": dataset,
         "about": dataset.about,
-        "entries": entries,
+        "page_obj": shown,
+        "number": len(public),
+        "entries": loaded(list(shown)),
+        "replaced": _replaced(entry.pk for entry in shown),
         "costs": spent_so_far(dataset),
-        "codebook": list(_codebook(entries)),
+        "codebook": _codebook(public),
         "nav_section": "catalogue",
     }
     return render(request, "catalogue/dataset.html", context)
 
 
-def _codebook(entries: list[Entry]) -> Iterator[Json]:
+def _replaced(older: Iterable[UUID]) -> dict[UUID, str]:
+    """Of these the ones that a newer public version replaces, with its address."""
+    pks = list(older)
+    pairs: dict[UUID, str] = {}
+    for kind in (Release, Stream):
+        newer = kind.objects.filter(PUBLIC, supersedes__in=pks).order_by("published_at")
+        pairs |= {row.supersedes_id: row.get_absolute_url() for row in newer if row.supersedes_id}
+    return pairs
+
+
+def _codebook(public: list[CatalogueEntry]) -> list[Json]:
     """A line for each column that a public release tells of, as the newest one declares it."""
-    told: dict[str, Json] = {}
-    for entry in entries:
-        for attribute in _released(entry):
-            line = told.setdefault(attribute.name, {**_line(attribute), "releases": 0})
-            line["releases"] += 1
-    yield from told.values()
-
-
-def _released(entry: Entry) -> tuple[Attribute, ...]:
-    domain: Domain | None = entry.it.domain if isinstance(entry.it, Release) else None
-    return domain.attributes if domain else ()
+    told = Counter(column for entry in public if entry.kind != RUNNING_COUNT for column in entry.columns)
+    lines: dict[str, Json] = {}
+    for entry in public:
+        unseen = set(entry.columns) - set(lines) if entry.kind != RUNNING_COUNT else set()
+        if unseen:
+            release = Release.objects.select_related("dataset", "domain_version").get(pk=entry.pk)
+            declared = [attribute for attribute in release.domain.attributes if attribute.name in unseen]
+            lines |= {a.name: {**_line(a), "releases": told[a.name]} for a in declared}
+    return list(lines.values())
 
 
 def _line(attribute: Attribute) -> Json:
     """Its name, kind, cells and first values."""
     labels = attribute.labels() if attribute.size <= MOST_WRITTEN else []
-    shown = ", ".join(labels[:MOST_NAMED]) if labels else _("%(cells)s cells") % {"cells": f"{attribute.size:,}"}
+    shown = (
+        ", ".join(labels[:MOST_NAMED]) if labels else _("%(cells)s cells") % {"cells": f"{attribute.size:,}"}
+    )
     return {
         "name": attribute.name,
         "kind": kind_in_words(attribute),

@@ -66,14 +66,16 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
     if len(groups) < len(names):
         caption += " " + _left_out_caption(len(groups), len(names))
     by = f" × {chosen.by.name}" if chosen.by else ""
-    return finished(figure, title=_("People by %(columns)s") % {"columns": chosen.along.name + by}, caption=caption)
+    return finished(
+        figure, title=_("People by %(columns)s") % {"columns": chosen.along.name + by}, caption=caption
+    )
 
 
 def _shown_values(chosen: ChosenCounts) -> Floats:
     if not chosen.shares:
         return chosen.values
-    totals = np.maximum(chosen.values.sum(axis=0), 1)
-    return np.round(100 * chosen.values / totals, 2)
+    people = np.maximum(chosen.values, 0)
+    return np.round(100 * people / np.maximum(people.sum(axis=0), 1), 2)
 
 
 def _largest_groups(values: Floats) -> list[int]:
@@ -83,7 +85,7 @@ def _largest_groups(values: Floats) -> list[int]:
 
 
 def _facing(chosen: ChosenCounts) -> list[int] | None:
-    """The two groups of a mirrored chart, where it fits: an order of some length, and nearly everybody in two groups."""
+    """The two groups of a mirrored chart, where it fits: an order of some length, nearly everybody in two groups."""
     if chosen.by is None or not chosen.along.ordered or chosen.along.size not in MIRRORED:
         return None
     totals = np.maximum(chosen.values.sum(axis=0), 0)
@@ -96,7 +98,6 @@ def _mirrored(
     labels: list[str], names: list[str], values: Floats, half_width: int | None, chosen: ChosenCounts
 ) -> go.Figure:
     figure = go.Figure(layout={"barmode": "overlay"})
-    error = None if (bars := whisker(half_width)) is None else bars
     for place, (name, side) in enumerate(zip(names, (-1, 1), strict=True)):
         figure.add_bar(
             name=name,
@@ -105,7 +106,7 @@ def _mirrored(
             x=(side * values[:, place]).tolist(),
             customdata=values[:, place].tolist(),
             marker=bar_look(f"var(--series-{place + 1})", HATCHES[place]),
-            error_x=error,
+            error_x=whisker(half_width),
             hovertemplate=f"{name}, {hover(_unit(chosen), half_width, '%{customdata:,}', '%{y}')}<extra></extra>",
         )
     axis = category_axis(chosen.along.name, TICKS, len(labels))
@@ -120,7 +121,9 @@ def _mirrored(
 def _unsigned(values: Floats) -> dict[str, str]:
     """What marks on the left are called: numbers grow to both sides."""
     power = 10 ** max(0, int(np.log10(max(1.0, float(np.abs(values).max())))) - 1)
-    marks = np.unique([step * power for step in range(1, 100)] + [step * power // 2 for step in range(1, 200)])
+    marks = np.unique(
+        [step * power for step in range(1, 100)] + [step * power // 2 for step in range(1, 200)]
+    )
     return {f"\N{MINUS SIGN}{int(mark):,}": f"{int(mark):,}" for mark in marks}
 
 
@@ -155,11 +158,13 @@ def _side_by_side(
 
 
 def _unit(chosen: ChosenCounts) -> str:
-    return _("%% of the group") % {} if chosen.shares else UNIT
+    return _("% of the group") if chosen.shares else UNIT
 
 
 def _shares_caption() -> str:
-    return _("Shares are worked out from noisy counts; margins are those of the counts, in the table.")
+    return _(
+        "Shares are worked out from noisy counts, with those below zero as zero. They have no margin; counts have."
+    )
 
 
 def _left_out_caption(shown: int, groups: int) -> str:

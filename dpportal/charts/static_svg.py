@@ -158,7 +158,9 @@ class _Drawing:
             if y.shown:
                 self._text(text, x.begin - GAP, y.at(value) + 4, "end")
         for value, text in _marks(x) if x.shown else ():
-            turned = bool(x.categories) and LETTER * len(text) > x.step * max(1, len(x.categories) // len(_marks(x)))
+            turned = bool(x.categories) and LETTER * len(text) > x.step * max(
+                1, len(x.categories) // len(_marks(x))
+            )
             self._text(text, x.at(value), floor + LINE, "end" if turned else "middle", turned)
         self.lines.append(_line([(x.begin, floor), (x.end, floor)], "var(--control)"))
         if x.title and x.shown:
@@ -172,7 +174,10 @@ class _Drawing:
     def _draw(self, traces: Sequence[Trace], x: Axis, y: Axis) -> None:
         bars = [t for t in traces if t["type"] == "bar"]
         for place, trace in enumerate(bars):
-            self._bars(trace, x, y, place, len(bars))
+            if trace.get("orientation") == "h":
+                self._lying_bars(trace, x, y)
+            else:
+                self._bars(trace, x, y, place, len(bars))
         before: list[tuple[float, float]] = []
         for trace in traces:
             if trace["type"] == "heatmap":
@@ -202,14 +207,14 @@ class _Drawing:
         top = max(range(len(values)), key=lambda place: values[place])
         for place in range(len(values)) if len(values) <= MOST_NUMBERED else (top,):
             reach = max(0, values[place]) + (_half_width(trace, place) or 0)
-            self._text(f"{values[place]:,.4g}", x.at(trace["x"][place]), y.at(reach) - 4, "middle", in_full=True)
+            self._text(
+                f"{values[place]:,.4g}", x.at(trace["x"][place]), y.at(reach) - 4, "middle", in_full=True
+            )
             if isinstance(values[place], int):
                 self.texts[-1]["text"] = f"{values[place]:,}"
             self.texts[-1]["strong"] = place == top
 
     def _bars(self, trace: Trace, x: Axis, y: Axis, place: int, bars: int) -> None:
-        if trace.get("orientation") == "h":
-            return self._lying_bars(trace, x, y)
         width = 0.8 * x.step / bars if x.categories else 1.0
         path, marker = [], trace.get("marker", {})
         for value, number in zip(trace["x"], trace["y"], strict=True):
@@ -229,7 +234,13 @@ class _Drawing:
                 self.lines.append(_line(whisker, "var(--text)"))
         self._fill("".join(path), trace.get("marker", {}))
         is_left = sum(trace["x"]) < 0
-        self._text(_plain(trace["name"]), x.at(0) + (-GAP if is_left else GAP), TOP - GAP, "end" if is_left else "start", in_full=True)
+        self._text(
+            _plain(trace["name"]),
+            x.at(0) + (-GAP if is_left else GAP),
+            TOP - GAP,
+            "end" if is_left else "start",
+            in_full=True,
+        )
         self.texts[-1] |= {"colour": _colour(trace), "strong": True}
 
     def _fill(self, path: str, marker: Trace) -> None:
@@ -329,7 +340,11 @@ def _reach(trace: Trace, letter: str) -> Iterator[float]:
     """A trace's numbers on an axis, with the ends of their intervals."""
     for place, value in enumerate(trace.get(letter) or ()):
         if value is not None:
-            half = (_half_width(trace, place, letter) or 0) if letter == ("x" if trace.get("orientation") == "h" else "y") else 0
+            half = (
+                (_half_width(trace, place, letter) or 0)
+                if letter == ("x" if trace.get("orientation") == "h" else "y")
+                else 0
+            )
             yield from (value - half, value + half)
 
 

@@ -27,6 +27,8 @@ def thumbnail(figure: FigureJson) -> list[Mark]:
     for trace in figure["data"]:
         if trace["type"] == "heatmap" and trace.get("z"):
             return list(_shades(np.array(trace["z"], dtype=np.float64)))
+        if trace.get("orientation") == "h":
+            return mirrored(figure["data"])
         if trace["type"] == "bar" and _numbers(trace).size:
             return [_bars(_numbers(trace))]
         if trace["type"] == "scatter" and trace.get("hoverinfo") != "skip" and _numbers(trace).size > 1:
@@ -40,6 +42,22 @@ def line(numbers: Sequence[float]) -> Mark:
     across = np.linspace(0, WIDTH, values.size)
     points = " ".join(f"{x:.1f} {y:.1f}" for x, y in zip(across, _heights(values), strict=True))
     return {"kind": "line", "path": f"M{points}", "opacity": 1}
+
+
+def mirrored(traces: Sequence[FigureJson]) -> list[Mark]:
+    """Bars to both sides of the middle, the first at the bottom."""
+    sides = [_thinned(np.array(trace["x"], dtype=np.float64), MOST_BARS) for trace in traces]
+    reach = max(float(np.abs(side).max()) for side in sides) or 1.0
+    tall = HEIGHT / max(side.size for side in sides)
+    marks = []
+    for side, opacity in zip(sides, (1, 0.5), strict=False):
+        widths = side / reach * WIDTH / 2
+        bars = [
+            rectangle(min(WIDTH / 2, WIDTH / 2 + wide), HEIGHT - (place + 0.9) * tall, abs(wide), 0.8 * tall)
+            for place, wide in enumerate(widths.tolist())
+        ]
+        marks.append({"kind": "bar", "path": "".join(bars), "opacity": opacity})
+    return marks
 
 
 def small_bars(numbers: Sequence[float]) -> str:

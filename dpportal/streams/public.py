@@ -43,6 +43,7 @@ def charts(request: HttpRequest, stream: Stream) -> dict[str, Json]:
 
 
 def as_json(figures: Mapping[str, Figure]) -> dict[str, Json]:
+    """Figures by the same names, as pages and addresses have them."""
     return {name: {"json": f.json, "title": f.title, "caption": f.caption} for name, f in figures.items()}
 
 

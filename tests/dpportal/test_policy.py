@@ -10,8 +10,6 @@ import pytest
 from dpportal.serving.response_headers import PERMISSIONS, policy
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
-# In files for themselves, which no policy is sent with.
-IN_FILES = {"_drawing.html"}
 
 
 def test_no_style_attribute_is_allowed_but_those_that_plotly_writes() -> None:
@@ -24,7 +22,7 @@ def test_no_style_attribute_is_allowed_but_those_that_plotly_writes() -> None:
 
 def test_no_page_has_a_style_attribute() -> None:
     styled = {path.name for path in TEMPLATES.rglob("*.html") if re.search(r"\sstyle=", path.read_text())}
-    assert styled == IN_FILES
+    assert styled == set()
 
 
 @pytest.mark.parametrize("address", ["/", "/guide/", "/account/sign-in/", "/nowhere/", "/health/"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +35,12 @@ class HistogramPresenter(Presenter[Plan, Result]):
         return tables.write(reconstructed.plan, reconstructed.result, reconstructed.seed, folder, is_plain)
 
     def page(self, reconstructed: ReconstructedRelease[Plan, Result]) -> Json:
-        return page.page(reconstructed.plan, reconstructed.result, _everyone(reconstructed))
+        plan, result, release = reconstructed.plan, reconstructed.result, reconstructed.release
+        shown = page.page(plan, result, _everyone(reconstructed))
+        if not reader_choices.begins_mirrored(plan.domain):
+            return shown
+        form = reader_choices.ChartForm(plan.domain, QueryDict())
+        return {**shown, "figure": reader_choices.figure(form, result.raw, _sums(release, plan))}
 
     def compare(self, reconstructed: ReconstructedRelease[Plan, Result], true: np.ndarray) -> Json:
         return comparison.build(reconstructed.plan, reconstructed.result, true)
@@ -56,14 +63,10 @@ class HistogramPresenter(Presenter[Plan, Result]):
         if plan.domain.size > reader_choices.MAX_CELLS or not (values := _numbers(release, plan)):
             return {}
         form = reader_choices.ChartForm(plan.domain, question)
-        if not form.is_asked and not reader_choices.begins_mirrored(plan.domain):
+        if not form.is_asked:
             return {"chart_form": form}
-        is_plain = registry.mechanism(plan.mechanism).is_plain
         with values as numbers:
-            figure = reader_choices.figure(
-                form, numbers, lambda picks: _measured_sum(release, plan, picks) if is_plain else None
-            )
-        return {"chart_form": form, "figure": figure}
+            return {"chart_form": form, "figure": reader_choices.figure(form, numbers, _sums(release, plan))}
 
     def explore(self, release: Release, plan: Plan, question: QueryDict) -> Json:
         def answer(picks: Picks) -> CellSum:
@@ -88,6 +91,13 @@ def _numbers(release: Release, plan: Plan) -> AbstractContextManager[np.ndarray]
     if registry.mechanism(plan.mechanism).is_plain:
         return stored_estimates.measured(release)
     return stored_estimates.estimates(release) if stored_estimates.has_estimates(release) else None
+
+
+def _sums(release: Release, plan: Plan) -> Callable[[Picks], CellSum | None]:
+    """Sums of boxes, where all boxes of a size have the same margin; else none."""
+    if registry.mechanism(plan.mechanism).is_plain:
+        return partial(_measured_sum, release, plan)
+    return lambda _picks: None
 
 
 def _everyone(reconstructed: ReconstructedRelease[Plan, Result]) -> CellSum | None:

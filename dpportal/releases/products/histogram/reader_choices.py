@@ -38,7 +38,9 @@ class ChartForm(forms.Form):
 
     def __init__(self, domain: Domain, data: QueryDict) -> None:
         self.domain, self.is_asked = domain, any(data.values())
-        super().__init__({**_defaults(domain), **{key: value for key, value in data.items() if value}}, label_suffix="")
+        super().__init__(
+            {**_defaults(domain), **{key: value for key, value in data.items() if value}}, label_suffix=""
+        )
         columns = [(str(place), name) for place, name in enumerate(domain.names)]
         drawable = [choice for choice in columns if domain.shape[int(choice[0])] <= MAX_ALONG]
         self._offer("along", drawable)
@@ -51,7 +53,11 @@ class ChartForm(forms.Form):
         for place, attribute in enumerate(domain.attributes):
             if place not in (along, by) and attribute.size <= LISTED:
                 labels = [(str(cell), label) for cell, label in enumerate(attribute.labels())]
-                field = forms.ChoiceField(label=_("Only %(column)s") % {"column": attribute.name}, required=False, choices=[("", _("all")), *labels])
+                field = forms.ChoiceField(
+                    label=_("Only %(column)s") % {"column": attribute.name},
+                    required=False,
+                    choices=[("", _("all")), *labels],
+                )
                 self.fields[f"where-{place}"] = field
 
     def _offer(self, name: str, choices: Sequence[tuple[str, object]]) -> None:

@@ -14,7 +14,11 @@ def chosen(shown: Json, question: QueryDict) -> Json:
     columns, tables = shown.get("columns") or [], shown.get("tables") or []
     pair = _place(question, "pair", len(tables))
     return {
-        **({"chosen_column": column_of(columns, _place(question, "column", len(columns)) or 0)} if columns else {}),
+        **(
+            {"chosen_column": column_of(columns, _place(question, "column", len(columns)) or 0)}
+            if columns
+            else {}
+        ),
         **({"chosen_pair": tables[pair]} if pair is not None else {}),
     }
 

@@ -119,9 +119,7 @@ class PickForm(forms.Form):
             return np.arange(attribute.size)
         if without == ALONE:
             if ends != [None, None]:
-                raise forms.ValidationError(
-                    _("Missing values are in no range. Leave both ends at any.")
-                )
+                raise forms.ValidationError(_("Missing values are in no range. Leave both ends at any."))
             return np.array([attribute.regular_size], dtype=np.int64)
         first = 0 if ends[0] is None else ends[0]
         last = attribute.regular_size - 1 if ends[1] is None else ends[1]
