@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -109,15 +109,11 @@ class _Drawing:
     def _label_space(self, letter: str, pairs: Mapping[tuple[str, str], None]) -> float:
         """Pixels that the longest label of these axes needs."""
         names = {pair[letter == "y"] for pair in pairs}
-        words = [
-            str(v)
-            for n in names
-            for t in self._traces_on(letter, n)
-            for v in _values(t, letter)
-            if isinstance(v, str)
-        ]
-        longest = min(max((len(_plain(word)) for word in words), default=8), LONGEST_LABEL)
-        lying = LETTER * longest * len(set(words)) < 0.85 * WIDTH / len(names)
+        lists = [_values(t, letter) for n in names for t in self._traces_on(letter, n)]
+        # Told apart without a call for each, since there may be thousands.
+        words = {value for values in lists for value in values if value.__class__ is str}
+        longest = min(max(map(len, words), default=8), LONGEST_LABEL)
+        lying = LETTER * longest * len(words) < 0.85 * WIDTH / len(names)
         return 2.0 * LINE if letter == "x" and lying else LETTER * longest + 4 * GAP
 
     def _axes(self, x_name: str, y_name: str) -> tuple[Axis, Axis]:
@@ -134,7 +130,7 @@ class _Drawing:
         declared = self.layout.get(f"{letter}axis{name[1:]}", {})
         traces = self._traces_on(letter, name)
         values = [v for t in traces for v in _values(t, letter)]
-        words = any(isinstance(v, str) for v in values) or any(t["type"] == "heatmap" for t in traces)
+        words = str in set(map(type, values)) or any(t["type"] == "heatmap" for t in traces)
         categories = {value: place for place, value in enumerate(dict.fromkeys(values))} if words else {}
         numbers = [float(v) for t in traces for v in _reach(t, letter)] if not words else []
         low, high = (-0.5, len(categories) - 0.5) if words else _range(numbers, letter == "y")
@@ -336,16 +332,14 @@ def _values(trace: Trace, letter: str) -> Sequence[str | float]:
     return trace.get(letter) or ()
 
 
-def _reach(trace: Trace, letter: str) -> Iterator[float]:
+def _reach(trace: Trace, letter: str) -> Sequence[float]:
     """A trace's numbers on an axis, with the ends of their intervals."""
-    for place, value in enumerate(trace.get(letter) or ()):
-        if value is not None:
-            half = (
-                (_half_width(trace, place, letter) or 0)
-                if letter == ("x" if trace.get("orientation") == "h" else "y")
-                else 0
-            )
-            yield from (value - half, value + half)
+    values = trace.get(letter) or ()
+    if not trace.get(f"error_{letter}"):
+        return [value for value in values if value is not None]
+    halves = [_half_width(trace, place, letter) or 0 for place in range(len(values))]
+    known = [(value, half) for value, half in zip(values, halves, strict=True) if value is not None]
+    return [end for value, half in known for end in (value - half, value + half)]
 
 
 def _half_width(trace: Trace, place: int, letter: str = "y") -> float | None:
