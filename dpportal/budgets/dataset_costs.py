@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import chain
 
+from django.db.models import Q
+
 from dpportal.budgets.models import ChargedPublication
 from dpportal.budgets.promises import AccountPromise
 from dpportal.datasets.models import Dataset
@@ -22,7 +24,7 @@ def spent_so_far(dataset: Dataset) -> list[AccountPromise]:
 def told_beside(publication: ChargedPublication) -> Json:
     """For a public page: costs (see `spent_so_far`), others (the newest releases and running counts), other_count."""
     public = [
-        kind._default_manager.filter(PUBLIC, dataset=publication.dataset_id).exclude(pk=publication.pk)
+        kind._default_manager.filter(PUBLIC & Q(dataset=publication.dataset)).exclude(pk=publication.pk)
         for kind in ChargedPublication.__subclasses__()
     ]
     newest = chain.from_iterable(rows.order_by("-published_at")[:MOST_NAMED] for rows in public)

@@ -29,7 +29,7 @@ def catalogue(request: HttpRequest) -> HttpResponse:
         "facets": form.facets(),
         "page_obj": page,
         "entries": entries,
-        "datasets": {entry.it.dataset_id: entry.it.dataset.name for entry in entries},
+        "datasets": {entry.it.dataset.pk: entry.it.dataset.name for entry in entries},
         "most_read": [] if query != SearchQuery() or page.number > 1 else _most_read(everything),
         "number": page.paginator.count,
         "is_search": query != SearchQuery(),

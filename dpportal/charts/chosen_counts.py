@@ -75,7 +75,8 @@ def _shown_values(chosen: ChosenCounts) -> Floats:
     if not chosen.shares:
         return chosen.values
     people = np.maximum(chosen.values, 0)
-    return np.round(100 * people / np.maximum(people.sum(axis=0), 1), 2)
+    shares: Floats = np.round(100 * people / np.maximum(people.sum(axis=0), 1), 2)
+    return shares
 
 
 def _largest_groups(values: Floats) -> list[int]:

@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from dpportal.charts.report import stilled
+from dpportal.charts.static_svg import drawing
 from dpportal.platform.json_types import Json
 from dpportal.publications.archive import folder_name
 from dpportal.publications.downloads import PublishedFile, file_response
@@ -140,8 +140,7 @@ class ReaderPages(Generic[P]):
         figures = self.charts(request, publication)
         if name not in figures:
             raise Http404
-        stilled_figure: Json = stilled(figures[name])
-        return stilled_figure
+        return {**figures[name], "drawing": drawing(figures[name]["json"])}
 
     @property
     def download(self) -> Callable[..., HttpResponseBase]:

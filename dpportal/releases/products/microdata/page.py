@@ -72,7 +72,7 @@ def _pair_lines(pairs: pd.DataFrame, tables: list[Json]) -> list[Json]:
         known = best.setdefault((first, second), place)
         if table["margin"] < tables[known]["margin"]:
             best[first, second] = place
-    lines = []
+    lines: list[Json] = []
     for first, second in zip(pairs["first"], pairs["second"], strict=True):
         if (found := best.get((first, second))) is None:
             lines.append({"columns": [first, second]})
