@@ -96,7 +96,9 @@ class _Drawing:
 
     def _named_at_lines(self) -> list[str]:
         """The names of few lines stand at their ends, without a legend."""
-        named = [t for t in self.traces if t.get("name") and t.get("showlegend", True)]
+        # Bands are named by the caption: their colour is too pale for words.
+        legend = [t for t in self.traces if t.get("name") and t.get("showlegend", True)]
+        named = [t for t in legend if not t.get("fill")]
         lines = [_plain(t["name"]) for t in named if t["type"] == "scatter" and t.get("mode") == "lines"]
         if any(t.get("orientation") == "h" for t in self.traces):
             return [_plain(t["name"]) for t in named]
