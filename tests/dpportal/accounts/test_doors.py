@@ -26,6 +26,8 @@ GENERAL = {
     "office",
     "decline",
     "security_txt",
+    "sitemap",
+    "robots",
     "workings",
     "guide",
     "guide_choice",
@@ -65,7 +67,15 @@ OF_BUCKETS = {
     "datasets:direct_finish",
     "datasets:direct_give_up",
 }
+# Whoever it is opens it once something of the dataset is public, and nobody before.
+OF_PUBLISHED = {"public_dataset"}
 ARTIFACT = "release.json"
+CHARTS = {
+    "releases:chart": "main",
+    "releases:embed": "main",
+    "streams:chart": "series",
+    "streams:embed": "series",
+}
 # What a right to see opens, and what the right to release opens besides. All else is for owners.
 FOR_SEERS = {
     "datasets:home",
@@ -76,6 +86,7 @@ FOR_SEERS = {
     "releases:download",
     "releases:explore",
     "releases:cite",
+    *("releases:chart", "releases:embed", "streams:chart", "streams:embed"),
     "streams:public",
     "streams:download",
     "streams:cite",
@@ -126,7 +137,8 @@ def owned_addresses(release) -> dict[str, str]:
     found = {}
     for name, pattern in named(get_resolver()):
         if name not in GENERAL | OFFICE:
-            arguments = {key: known[key] for key in pattern.pattern.converters}
+            of_chart = {"chart": CHARTS[name], "form": "svg"} if name in CHARTS else {}
+            arguments = {key: {**known, **of_chart}[key] for key in pattern.pattern.converters}
             found[name] = reverse(name, kwargs=arguments)
     return found
 
@@ -152,7 +164,7 @@ def test_every_address_either_is_general_or_names_something_owned(db):
 def test_the_owner_finds_something_at_every_address(client, ready):
     client.force_login(ready.dataset.owner)
     for name, address in owned_addresses(ready).items():
-        if name in OF_OTHER_PRODUCTS | OF_BUCKETS:
+        if name in OF_OTHER_PRODUCTS | OF_BUCKETS | OF_PUBLISHED:
             continue
         found = answers(client, address)
         assert 404 not in found.values(), (name, found)
@@ -164,7 +176,7 @@ def test_the_owner_finds_something_at_every_address(client, ready):
 def test_a_share_opens_what_its_right_says_and_nothing_else(client, ready, right):
     client.force_login(colleague_with(right))
     for name, address in owned_addresses(ready).items():
-        if name in OF_OTHER_PRODUCTS | OF_BUCKETS:
+        if name in OF_OTHER_PRODUCTS | OF_BUCKETS | OF_PUBLISHED:
             continue
         found = answers(client, address)
         if name in FOR_SEERS or (right == Right.OWN) or (right == Right.RELEASE and is_of_releasers(name)):
