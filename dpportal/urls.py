@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
+from dpportal.catalogue import dataset_page, sitemap
 from dpportal.catalogue.views import catalogue
 from dpportal.operations import admin_home, health, history_pages, metrics
 from dpportal.operations.home import home
@@ -24,6 +25,9 @@ handler500 = "dpportal.jobs.database_busy.server_error"
 urlpatterns = [
     path("", home, name="home"),
     path("published/", catalogue, name="catalogue"),
+    path("published/datasets/<uuid:dataset_id>/", dataset_page.page, name="public_dataset"),
+    path("sitemap.xml", sitemap.sitemap, name="sitemap"),
+    path("robots.txt", sitemap.robots, name="robots"),
     path("office/", admin_home.page, name="office"),
     path("office/declined/<int:request_id>/", admin_home.decline, name="decline"),
     path("workings/", awaited, name="workings"),

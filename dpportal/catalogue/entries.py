@@ -10,11 +10,14 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
+from django.db.models import Q
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.budgets.models import ChargedPublication
 from dpportal.catalogue import thumbnails
+from dpportal.datasets.models import Dataset
 from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.metadata import About
@@ -30,6 +33,7 @@ _DESCRIBED = ("text", "keywords", "place", "first", "last", "publisher")
 _SHOWN = (
     "pk",
     "published_at",
+    "dataset",
     "dataset__name",
     "created_by",
     *(f"{_ABOUT}{name}" for name in ("shown", *_DESCRIBED)),
@@ -41,10 +45,11 @@ class CatalogueEntry:
     """What a search sees of a release or a running count; `texts` are all it is found by.
 
     place, years: what it is about, perhaps unsaid. publisher: the office that answers for it, or who published it.
-    columns: what it tells of.
+    columns: what it tells of. dataset: the id of what it was released from.
     """
 
     pk: UUID
+    dataset: UUID
     kind: str
     published_at: datetime
     place: str
@@ -52,6 +57,12 @@ class CatalogueEntry:
     columns: tuple[str, ...]
     years: tuple[int, ...]
     texts: tuple[str, ...]
+
+    @property
+    def address(self) -> str:
+        """Of its page."""
+        kind = "streams" if self.kind == RUNNING_COUNT else "releases"
+        return reverse(f"{kind}:public", args=[self.pk])
 
     def about(self, words: Iterable[str]) -> bool:
         """Whether every word occurs in one of the texts, whatever its case."""
@@ -64,10 +75,11 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def published() -> list[CatalogueEntry]:
-    """Everything that is published and not withdrawn, newest first."""
-    releases = Release.objects.filter(PUBLIC).values(*_SHOWN, "product", "title", "columns")
-    streams = Stream.objects.filter(PUBLIC).values(*_SHOWN, "name", "description", "column", "labels")
+def published(dataset: Dataset | None = None) -> list[CatalogueEntry]:
+    """Everything that is published and not withdrawn, newest first; or what is of one dataset."""
+    public = PUBLIC if dataset is None else PUBLIC & Q(dataset=dataset)
+    releases = Release.objects.filter(public).values(*_SHOWN, "product", "title", "columns")
+    streams = Stream.objects.filter(public).values(*_SHOWN, "name", "description", "column", "labels")
     names = {user.pk: user.public_name for user in User.objects.only("display_name")}
     entries = [
         *(_publication(r, r["product"], names, r["columns"], [r["title"]]) for r in releases),
@@ -103,6 +115,7 @@ def _publication(
     )
     return CatalogueEntry(
         pk=row["pk"],
+        dataset=row["dataset"],
         kind=kind,
         published_at=row["published_at"],
         place=about.place,

@@ -22,7 +22,7 @@ from dpportal.streams.models import Period, Stream
 # A running count's picture is drawn anew when it has grown by so much.
 GROWTH = 1.25
 # Its version counts up whenever pictures are drawn in another way.
-DRAWING = Topic("thumbnail", 1)
+DRAWING = Topic("thumbnail", 2)
 
 
 class Thumbnails(QuestionKind):
@@ -82,7 +82,11 @@ def _picture(question: Mapping[str, Any]) -> Json:
     if "stream" in question:
         return _of_stream(UUID(question["stream"]), question["periods"])
     release = Release.objects.get(pk=question["release"])
-    figure = results.stored_page(release).get("figure") if release.published_at else None
+    shown = results.stored_page(release) if release.published_at else {}
+    if "sample" in shown:
+        marks = thumbnail.table([column["counts"] for column in shown["columns"]])
+        return {"marks": marks, "about": _("The first columns of the synthetic table")}
+    figure = shown.get("figure")
     if not figure:
         return {"marks": [], "about": ""}
     return {"marks": thumbnail.thumbnail(figure["json"]), "about": figure["title"]}

@@ -23,11 +23,13 @@ def catalogue(request: HttpRequest) -> HttpResponse:
     form = SearchForm(request.GET, everything)
     query = form.query()
     page = Paginator(query.of(everything), PAGE_SIZE).get_page(request.GET.get("page"))
+    entries = loaded(list(page))
     context = {
         "form": form,
         "facets": form.facets(),
         "page_obj": page,
-        "entries": loaded(list(page)),
+        "entries": entries,
+        "datasets": {entry.it.dataset.pk: entry.it.dataset.name for entry in entries},
         "most_read": [] if query != SearchQuery() or page.number > 1 else _most_read(everything),
         "number": page.paginator.count,
         "is_search": query != SearchQuery(),

@@ -8,9 +8,10 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from dpportal.charts.figure_json import FigureJson
@@ -22,12 +23,17 @@ LONGEST_LABEL = 24
 TICKS = 6
 # Shades of a heat map; the palest differs from none at all.
 SHADES = 32
+# Lines that are named at their ends, bars that all have their number over them, and the ink of hatched ones.
+MOST_NAMED_LINES, MOST_NUMBERED, PALE = 4, 8, 0.35
 Trace = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of a subplot: where on the drawing it runs, and what it shows. categories: in order, or empty."""
+    """One axis of a subplot: where on the drawing it runs, and what it shows. categories: in order, or empty.
+
+    mirrored: whether its numbers grow to both sides.
+    """
 
     begin: float
     end: float
@@ -36,6 +42,7 @@ class Axis:
     categories: Mapping[str | float, int]
     shown: bool
     title: str
+    mirrored: bool = False
 
     def at(self, value: str | float) -> float:
         place = self.categories[value] if self.categories else float(value)
@@ -66,6 +73,7 @@ class _Drawing:
         pairs = dict.fromkeys((t.get("xaxis", "x"), t.get("yaxis", "y")) for t in self.traces)
         self.left = self._label_space("y", pairs)
         self.bottom = min(self._label_space("x", pairs), 130) + 12
+        self.right = RIGHT + LETTER * max((len(name) for name in self._named_at_lines()), default=0)
         self.axes = {pair: self._axes(*pair) for pair in pairs}
 
     def context(self) -> FigureJson:
@@ -82,9 +90,20 @@ class _Drawing:
             "areas": self.areas,
             "lines": self.lines,
             "texts": self.texts,
-            "names": [] if is_map or len(named) < 2 else list(named.items()),
+            "names": [] if is_map or len(named) < 2 or self._named_at_lines() else list(named.items()),
             "scale": f"0 … {self._largest:,.4g}" if is_map else "",
         }
+
+    def _named_at_lines(self) -> list[str]:
+        """The names of few lines stand at their ends, without a legend."""
+        # Bands are named by the caption: their colour is too pale for words.
+        legend = [t for t in self.traces if t.get("name") and t.get("showlegend", True)]
+        named = [t for t in legend if not t.get("fill")]
+        lines = [_plain(t["name"]) for t in named if t["type"] == "scatter" and t.get("mode") == "lines"]
+        if any(t.get("orientation") == "h" for t in self.traces):
+            return [_plain(t["name"]) for t in named]
+        alone = len({t.get("xaxis", "x") for t in self.traces}) == 1 and len(lines) == len(named)
+        return lines if alone and 2 <= len(lines) <= MOST_NAMED_LINES else []
 
     def _traces_on(self, letter: str, name: str) -> list[Trace]:
         return [t for t in self.traces if t.get(f"{letter}axis", letter) == name]
@@ -92,40 +111,39 @@ class _Drawing:
     def _label_space(self, letter: str, pairs: Mapping[tuple[str, str], None]) -> float:
         """Pixels that the longest label of these axes needs."""
         names = {pair[letter == "y"] for pair in pairs}
-        words = [
-            str(v)
-            for n in names
-            for t in self._traces_on(letter, n)
-            for v in _values(t, letter)
-            if isinstance(v, str)
-        ]
-        longest = min(max((len(_plain(word)) for word in words), default=8), LONGEST_LABEL)
-        lying = LETTER * longest * min(len(set(words)), TICKS * 2) < WIDTH / (2 * len(names))
+        lists = [_values(t, letter) for n in names for t in self._traces_on(letter, n)]
+        # Told apart without a call for each, since there may be thousands.
+        words = {value for values in lists for value in values if value.__class__ is str}
+        longest = min(max(map(len, words), default=8), LONGEST_LABEL)
+        lying = LETTER * longest * len(words) < 0.85 * WIDTH / len(names)
         return 2.0 * LINE if letter == "x" and lying else LETTER * longest + 4 * GAP
 
     def _axes(self, x_name: str, y_name: str) -> tuple[Axis, Axis]:
-        wide, tall = WIDTH - self.left - RIGHT, self.height - TOP - self.bottom
+        wide, tall = WIDTH - self.left - self.right, self.height - TOP - self.bottom
         x, y = self._axis("x", x_name), self._axis("y", y_name)
         (x0, x1), (y0, y1) = x.pop("domain"), y.pop("domain")
         across = Axis(self.left + x0 * wide, self.left + x1 * wide, **x)
         floor, ceiling = TOP + (1 - y0) * tall, TOP + (1 - y1) * tall
-        ends = (ceiling, floor) if y["categories"] else (floor, ceiling)
+        rises = not y["categories"] or x["mirrored"]
+        ends = (floor, ceiling) if rises else (ceiling, floor)
         return across, Axis(*ends, **y)
 
     def _axis(self, letter: str, name: str) -> FigureJson:
         declared = self.layout.get(f"{letter}axis{name[1:]}", {})
         traces = self._traces_on(letter, name)
         values = [v for t in traces for v in _values(t, letter)]
-        words = any(isinstance(v, str) for v in values) or any(t["type"] == "heatmap" for t in traces)
+        words = str in set(map(type, values)) or any(t["type"] == "heatmap" for t in traces)
         categories = {value: place for place, value in enumerate(dict.fromkeys(values))} if words else {}
         numbers = [float(v) for t in traces for v in _reach(t, letter)] if not words else []
         low, high = (-0.5, len(categories) - 0.5) if words else _range(numbers, letter == "y")
+        is_mirrored = letter == "x" and any(t.get("orientation") == "h" for t in traces)
         return {
             "low": low,
             "high": high,
             "categories": categories,
             "domain": declared.get("domain") or (0, 1),
             "shown": declared.get("showticklabels", True) is not False,
+            "mirrored": is_mirrored,
             "title": _plain(declared.get("title", {}).get("text") or ""),
         }
 
@@ -138,7 +156,9 @@ class _Drawing:
             if y.shown:
                 self._text(text, x.begin - GAP, y.at(value) + 4, "end")
         for value, text in _marks(x) if x.shown else ():
-            turned = LETTER * len(text) > x.step * max(1, len(x.categories) // len(_marks(x)))
+            turned = bool(x.categories) and LETTER * len(text) > x.step * max(
+                1, len(x.categories) // len(_marks(x))
+            )
             self._text(text, x.at(value), floor + LINE, "end" if turned else "middle", turned)
         self.lines.append(_line([(x.begin, floor), (x.end, floor)], "var(--control)"))
         if x.title and x.shown:
@@ -152,7 +172,10 @@ class _Drawing:
     def _draw(self, traces: Sequence[Trace], x: Axis, y: Axis) -> None:
         bars = [t for t in traces if t["type"] == "bar"]
         for place, trace in enumerate(bars):
-            self._bars(trace, x, y, place, len(bars))
+            if trace.get("orientation") == "h":
+                self._lying_bars(trace, x, y)
+            else:
+                self._bars(trace, x, y, place, len(bars))
         before: list[tuple[float, float]] = []
         for trace in traces:
             if trace["type"] == "heatmap":
@@ -163,6 +186,31 @@ class _Drawing:
                 ]
                 self._scatter(trace, places, before, y)
                 before = places
+                if _plain(trace.get("name") or "") in self._named_at_lines() and places:
+                    self._name_line(trace, places[-1])
+        if len(bars) == 1 and x.categories:
+            self._number_bars(bars[0], x, y)
+
+    def _name_line(self, trace: Trace, end: tuple[float, float]) -> None:
+        """At its end, a line lower where another name stands already."""
+        at = end[1] + 4
+        while any(abs(text["y"] - at) < LINE - 3 for text in self.texts if text.get("colour")):
+            at += LINE - 3
+        self._text(_plain(trace["name"]), end[0] + GAP, at, "start", in_full=True)
+        self.texts[-1] |= {"colour": _colour(trace), "strong": True}
+
+    def _number_bars(self, trace: Trace, x: Axis, y: Axis) -> None:
+        """The numbers of few bars over them; of many that of the largest."""
+        values = trace["y"]
+        top = max(range(len(values)), key=lambda place: values[place])
+        for place in range(len(values)) if len(values) <= MOST_NUMBERED else (top,):
+            reach = max(0, values[place]) + (_half_width(trace, place) or 0)
+            self._text(
+                f"{values[place]:,.4g}", x.at(trace["x"][place]), y.at(reach) - 4, "middle", in_full=True
+            )
+            if isinstance(values[place], int):
+                self.texts[-1]["text"] = f"{values[place]:,}"
+            self.texts[-1]["strong"] = place == top
 
     def _bars(self, trace: Trace, x: Axis, y: Axis, place: int, bars: int) -> None:
         width = 0.8 * x.step / bars if x.categories else 1.0
@@ -171,8 +219,34 @@ class _Drawing:
             left = x.at(value) + (place - bars / 2) * width
             path.append(bar(left, y.at(0), y.at(number), width))
             self._whisker(trace, len(path) - 1, left + width / 2, number, y)
-        line = marker.get("line", {}).get("color", "none")
-        self.areas.append({"path": "".join(path), "fill": marker.get("color"), "stroke": line, "opacity": 1})
+        self._fill("".join(path), marker)
+
+    def _lying_bars(self, trace: Trace, x: Axis, y: Axis) -> None:
+        """From the middle of a mirrored chart to the left or to the right."""
+        height, path = 0.8 * y.step, []
+        for value, number in zip(trace["y"], trace["x"], strict=True):
+            ends, top = sorted((x.at(0), x.at(number))), y.at(value) - height / 2
+            path.append(rectangle(ends[0], top, ends[1] - ends[0], height))
+            if (half := (trace.get("error_x") or {}).get("value")) is not None:
+                whisker = [(x.at(number - half), y.at(value)), (x.at(number + half), y.at(value))]
+                self.lines.append(_line(whisker, "var(--text)"))
+        self._fill("".join(path), trace.get("marker", {}))
+        is_left = sum(trace["x"]) < 0
+        self._text(
+            _plain(trace["name"]),
+            x.at(0) + (-GAP if is_left else GAP),
+            TOP - GAP,
+            "end" if is_left else "start",
+            in_full=True,
+        )
+        self.texts[-1] |= {"colour": _colour(trace), "strong": True}
+
+    def _fill(self, path: str, marker: Trace) -> None:
+        """Hatched bars are pale ones with an edge."""
+        hatch = marker.get("pattern")
+        edge = marker.get("line", {}).get("color", "none")
+        fill, opacity = (hatch["fgcolor"], PALE) if hatch else (marker.get("color"), 1)
+        self.areas.append({"path": path, "fill": fill, "stroke": edge, "opacity": opacity})
 
     def _scatter(
         self, trace: Trace, places: list[tuple[float, float]], before: list[tuple[float, float]], y: Axis
@@ -197,17 +271,22 @@ class _Drawing:
     def _heat_map(self, trace: Trace, x: Axis, y: Axis) -> None:
         """Cells of one shade as one path."""
         shades: dict[int, list[str]] = {}
+        columns = list(trace["x"])
         for row, values in zip(trace["y"], trace["z"], strict=True):
-            for column, value in zip(trace["x"], values, strict=True):
-                if value is not None and not math.isnan(value):
-                    shade = math.ceil(SHADES * min(1.0, abs(value) / self._largest) ** self._power)
-                    corner = x.at(column) - x.step / 2, y.at(row) - y.step / 2
-                    square = rectangle(*corner, x.step, y.step)
-                    shades.setdefault(_signed(shade, value, trace), []).append(square)
+            found = enumerate(None if v is None or math.isnan(v) else self._shade(v, trace) for v in values)
+            for shade, run in groupby(found, key=lambda cell: cell[1]):
+                if shade is not None:
+                    places = [place for place, _shade in run]
+                    corner = x.at(columns[places[0]]) - x.step / 2, y.at(row) - y.step / 2
+                    shades.setdefault(shade, []).append(rectangle(*corner, len(places) * x.step, y.step))
         for shade, squares in shades.items():
             fill = "var(--below)" if shade < 0 else "var(--accent)"
             opacity = round(max(0.04, abs(shade) / SHADES), 3)
             self.areas.append({"path": "".join(squares), "fill": fill, "stroke": "none", "opacity": opacity})
+
+    def _shade(self, value: float, trace: Trace) -> int:
+        shade = math.ceil(SHADES * min(1.0, abs(value) / self._largest) ** self._power)
+        return _signed(shade, value, trace)
 
     @property
     def _power(self) -> float:
@@ -224,7 +303,7 @@ class _Drawing:
 
     def _titles(self) -> None:
         """Of subplots side by side; the words of panels come in lines."""
-        wide, tall = WIDTH - self.left - RIGHT, self.height - TOP - self.bottom
+        wide, tall = WIDTH - self.left - self.right, self.height - TOP - self.bottom
         for note in self.layout.get("annotations", ()):
             if note.get("xref", "paper") == "paper":
                 words = ", ".join(_plain(part) for part in note["text"].split("<br>"))
@@ -255,16 +334,18 @@ def _values(trace: Trace, letter: str) -> Sequence[str | float]:
     return trace.get(letter) or ()
 
 
-def _reach(trace: Trace, letter: str) -> Iterator[float]:
+def _reach(trace: Trace, letter: str) -> Sequence[float]:
     """A trace's numbers on an axis, with the ends of their intervals."""
-    for place, value in enumerate(trace.get(letter) or ()):
-        if value is not None:
-            half = (_half_width(trace, place) or 0) if letter == "y" else 0
-            yield from (value - half, value + half)
+    values = trace.get(letter) or ()
+    if not trace.get(f"error_{letter}"):
+        return [value for value in values if value is not None]
+    halves = [_half_width(trace, place, letter) or 0 for place in range(len(values))]
+    known = [(value, half) for value, half in zip(values, halves, strict=True) if value is not None]
+    return [end for value, half in known for end in (value - half, value + half)]
 
 
-def _half_width(trace: Trace, place: int) -> float | None:
-    error = trace.get("error_y") or {}
+def _half_width(trace: Trace, place: int, letter: str = "y") -> float | None:
+    error = trace.get(f"error_{letter}") or {}
     return error["array"][place] if error.get("array") is not None else error.get("value")
 
 
@@ -282,7 +363,8 @@ def _marks(axis: Axis) -> list[tuple[str | float, str]]:
         return [(value, _plain(str(value))) for value in list(axis.categories)[::every]]
     step = round_step(axis.high - axis.low, TICKS)
     places = range(math.ceil(axis.low / step), math.floor(axis.high / step) + 1)
-    return [(place * step, f"{place * step:,.6g}") for place in places]
+    size = abs if axis.mirrored else float
+    return [(place * step, f"{size(place * step):,.6g}") for place in places]
 
 
 def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") -> FigureJson:

@@ -35,7 +35,7 @@ _AXIS = {
 TEMPLATE = go.layout.Template(
     layout={
         "font": {
-            "family": "system-ui, 'Segoe UI', Roboto, Arial, sans-serif",
+            "family": "'Source Sans 3', system-ui, 'Segoe UI', Roboto, Arial, sans-serif",
             "size": 13,
             "color": "var(--text)",
         },

@@ -14,6 +14,8 @@ from mechanisms.arrays import Floats
 WIDTH, HEIGHT = 120, 72
 MOST_BARS, MOST_POINTS, MOST_SQUARES = 30, 60, 20
 SHADES = 6
+# Of a table: columns, the height of their heads, and of a row.
+MOST_HEADS, HEAD, ROW = 4, 28, 8
 Mark = FigureJson
 
 
@@ -25,6 +27,8 @@ def thumbnail(figure: FigureJson) -> list[Mark]:
     for trace in figure["data"]:
         if trace["type"] == "heatmap" and trace.get("z"):
             return list(_shades(np.array(trace["z"], dtype=np.float64)))
+        if trace.get("orientation") == "h":
+            return mirrored(figure["data"])
         if trace["type"] == "bar" and _numbers(trace).size:
             return [_bars(_numbers(trace))]
         if trace["type"] == "scatter" and trace.get("hoverinfo") != "skip" and _numbers(trace).size > 1:
@@ -40,6 +44,43 @@ def line(numbers: Sequence[float]) -> Mark:
     return {"kind": "line", "path": f"M{points}", "opacity": 1}
 
 
+def mirrored(traces: Sequence[FigureJson]) -> list[Mark]:
+    """Bars to both sides of the middle, the first at the bottom."""
+    sides = [_thinned(np.array(trace["x"], dtype=np.float64), MOST_BARS) for trace in traces]
+    reach = max(float(np.abs(side).max()) for side in sides) or 1.0
+    tall = HEIGHT / max(side.size for side in sides)
+    marks = []
+    for side, opacity in zip(sides, (1, 0.5), strict=False):
+        widths = side / reach * WIDTH / 2
+        bars = [
+            rectangle(min(WIDTH / 2, WIDTH / 2 + wide), HEIGHT - (place + 0.9) * tall, abs(wide), 0.8 * tall)
+            for place, wide in enumerate(widths.tolist())
+        ]
+        marks.append({"kind": "bar", "path": "".join(bars), "opacity": opacity})
+    return marks
+
+
+def small_bars(numbers: Sequence[float]) -> str:
+    """A path of bars over the whole of a picture, of at most MOST_BARS means of neighbours."""
+    return str(_bars(np.array(numbers, dtype=np.float64))["path"])
+
+
+def table(columns: Sequence[Sequence[float]]) -> list[Mark]:
+    """A table as its readers see it: the first columns with small bars as their heads, over lines of rows."""
+    shown = columns[:MOST_HEADS]
+    wide = WIDTH / len(shown)
+    heads = [
+        _bars(np.array(numbers, dtype=np.float64), (place * wide + 2, HEAD), wide - 6)
+        for place, numbers in enumerate(shown)
+    ]
+    lines = "".join(
+        rectangle(place * wide + 2, HEAD + 4 + line * ROW, (wide - 6) * (0.9 - (3 * line + place) % 4 / 6), 3)
+        for line in range(int((HEIGHT - HEAD - 4) / ROW))
+        for place in range(len(shown))
+    )
+    return [*heads, {"kind": "bar", "path": lines, "opacity": 0.3}]
+
+
 def _numbers(trace: FigureJson) -> Floats:
     return np.array(
         [value for value in trace.get("y") or () if isinstance(value, int | float)], dtype=np.float64
@@ -51,17 +92,19 @@ def _thinned(values: Floats, most: int) -> Floats:
     return np.array([part.mean() for part in np.array_split(values, min(most, values.size))])
 
 
-def _heights(values: Floats) -> Floats:
+def _heights(values: Floats, height: float = HEIGHT) -> Floats:
     """Places down from the top; nothing is the bottom, unless some are below it."""
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-    return HEIGHT * (1 - (values - low) / ((high - low) or 1.0))
+    return height * (1 - (values - low) / ((high - low) or 1.0))
 
 
-def _bars(numbers: Floats) -> Mark:
+def _bars(numbers: Floats, corner: tuple[float, float] = (0.0, HEIGHT), width: float = WIDTH) -> Mark:
+    """corner: where the bars begin, on the left, and stand, from the top."""
+    left, height = corner
     values = _thinned(numbers, MOST_BARS)
-    tops, (floor, *_others) = _heights(values), _heights(np.array([0.0, *values]))
-    step = WIDTH / values.size
-    bars = (bar((i + 0.1) * step, floor, top, 0.8 * step) for i, top in enumerate(tops))
+    tops, (floor, *_others) = _heights(values, height), _heights(np.array([0.0, *values]), height)
+    step = width / values.size
+    bars = (bar(left + (i + 0.1) * step, floor, top, 0.8 * step) for i, top in enumerate(tops))
     return {"kind": "bar", "path": "".join(bars), "opacity": 1}
 
 

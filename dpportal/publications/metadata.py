@@ -95,7 +95,7 @@ class Metadata:
     """A published release or running count.
 
     kind: what it is, of which dataset, and its loss. author: by display name. published: when it became public, or
-    was made. address: of its page. columns: what it tells of.
+    was made. address: of its page. columns: what it tells of. site: the portal's own address, without a path.
     """
 
     title: str
@@ -107,6 +107,7 @@ class Metadata:
     doi: str = ""
     columns: Sequence[str] = ()
     about: About = About()
+    site: str = ""
 
     @classmethod
     def of(
@@ -126,6 +127,7 @@ class Metadata:
             doi=publication.doi,
             columns=columns,
             about=publication.dataset.about,
+            site=request.build_absolute_uri("/").rstrip("/"),
         )
 
     @property

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, Generic, TypeVar
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
+from dpportal.charts.static_svg import drawing
 from dpportal.platform.json_types import Json
 from dpportal.publications.archive import folder_name
 from dpportal.publications.downloads import PublishedFile, file_response
 from dpportal.publications.draft import Publication
 from dpportal.publications.metadata import FORMATS, Metadata
+from dpportal.publications.pictures import SVG, picture
 
 GONE = 410
 RETRY_AFTER_SECONDS = 60
@@ -28,12 +30,19 @@ RETRY_AFTER_SECONDS = 60
 P = TypeVar("P", bound=Publication)
 
 
+def asked(request: HttpRequest) -> str:
+    """What the page's address chooses, to be added to the addresses of its charts; empty if nothing."""
+    query = request.GET.urlencode()
+    return f"?{query}" if query else ""
+
+
 @dataclass(frozen=True)
 class ReaderPages(Generic[P]):
     """The pages of one kind of publication.
 
     space: the URL namespace. rows: all of them, with what a page reads. may_read: whether a visitor sees one; who may
-    see its dataset sees it before it is public, too. metadata: how it is cited. files: of its bundle, none while they
+    see its dataset sees it before it is public, too. metadata: how it is cited. charts: the figures of its page, by the
+    names that addresses have for them. files: of its bundle, none while they
     are being written; may raise Http404. forget_lost: has files written again that its rows name and the storage lacks.
     """
 
@@ -41,6 +50,7 @@ class ReaderPages(Generic[P]):
     rows: Callable[[], QuerySet[P]]
     may_read: Callable[[HttpRequest, P], bool]
     metadata: Callable[[HttpRequest, P], Metadata]
+    charts: Callable[[HttpRequest, P], Mapping[str, Json]]
     files: Callable[[P], Sequence[PublishedFile]]
     forget_lost: Callable[[P], None]
 
@@ -91,6 +101,48 @@ class ReaderPages(Generic[P]):
             return answer
 
         return cited
+
+    @property
+    def chart(self) -> Callable[..., HttpResponseBase]:
+        """A figure of the page, as the data that draw it live (json) or as a picture by itself (svg)."""
+
+        @self.page
+        def drawn(request: HttpRequest, publication: P, name: str, form: str) -> HttpResponse:
+            figure = self._figure(request, publication, name)
+            if form == "json":
+                return JsonResponse(figure["json"])
+            if form != "svg":
+                raise Http404
+            metadata = self.metadata(request, publication)
+            answer = HttpResponse(picture(figure, metadata), content_type=SVG)
+            file = f"{folder_name(metadata.title, metadata.identifier)}.svg"
+            answer["Content-Disposition"] = content_disposition_header(False, file) or ""
+            return answer
+
+        return drawn
+
+    @property
+    def embed(self) -> Callable[..., HttpResponseBase]:
+        """A figure with its source and licence, which pages of other sites may show in a frame."""
+
+        @self.page
+        def embedded(request: HttpRequest, publication: P, name: str) -> HttpResponse:
+            context = {
+                "publication": publication,
+                "metadata": self.metadata(request, publication),
+                "figure": self._figure(request, publication, name),
+            }
+            answer = render(request, "publications/embed.html", context)
+            answer.xframe_options_exempt = publication.is_public
+            return answer
+
+        return embedded
+
+    def _figure(self, request: HttpRequest, publication: P, name: str) -> Json:
+        figures = self.charts(request, publication)
+        if name not in figures:
+            raise Http404
+        return {**figures[name], "drawing": drawing(figures[name]["json"])}
 
     @property
     def download(self) -> Callable[..., HttpResponseBase]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from dpportal.budgets.dataset_costs import told_beside
+from dpportal.charts.report import stilled
 from dpportal.datasets.access import may_read
+from dpportal.platform.json_types import Json
 from dpportal.publications.metadata import Metadata
-from dpportal.publications.reader_pages import ReaderPages
+from dpportal.publications.reader_pages import ReaderPages, asked
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.releases import results
 from dpportal.releases.bundle import filled_columns
@@ -33,11 +38,30 @@ def metadata(request: HttpRequest, release: Release) -> Metadata:
     return Metadata.of(request, release, what, loss, release.columns)
 
 
+def charts(request: HttpRequest, release: Release) -> Mapping[str, Json]:
+    """The figures of a release's page, by the names that addresses have for them."""
+    return figures_of(shown_of(request, release))
+
+
+def shown_of(request: HttpRequest, release: Release) -> Json:
+    """What the page shows of the numbers, as the address chooses."""
+    shown, presenter = results.stored_page(release), presenter_of(release)
+    return {**shown, **presenter.chosen(release, confirmed_plan(release), shown, request.GET)}
+
+
+def figures_of(shown: Json) -> dict[str, Json]:
+    """The figures that readers may take along."""
+    sections = [("main", shown), ("column", shown.get("chosen_column", {}))]
+    sections += [(column.get("place", ""), column) for column in shown.get("columns", ())]
+    return {name: section["figure"] for name, section in sections if "figure" in section}
+
+
 pages = ReaderPages(
     space="releases",
     rows=readable_releases,
     may_read=may_read,
     metadata=metadata,
+    charts=charts,
     files=current_files,
     forget_lost=forget_lost,
 )
@@ -47,8 +71,11 @@ pages = ReaderPages(
 def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
     plan, delta = confirmed_plan(release), release.delta
+    drawn = stilled(shown_of(request, release))
+    assert isinstance(drawn, dict)
     context = {
         **pages.context(request, release),
+        **told_beside(release),
         "release": release,
         "product": product_of(release),
         "plan": plan,
@@ -58,7 +85,8 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),
         "artifacts": current_files(release),
-        "shown": results.stored_page(release),
+        "shown": {**drawn, "chart": next(iter(figures_of(drawn)), "")},
+        "query": asked(request),
         **presenter_of(release).explore(release, plan, without_picks(request.GET)),
     }
     return render(request, "releases/public.html", context)

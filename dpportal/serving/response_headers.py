@@ -14,6 +14,7 @@ PLOTLY_ATTRIBUTES = (
     "'sha256-AR/cKIZjWPcPmBUPDA6oti9XBiTbJvz0Cro2J1VzzS8='",
     "'sha256-wkY2X5hecQzbhnFCqvTpwrUJ1f4X8LH5WFjYUzv1wmU='",
 )
+NO_FRAME = "frame-ancestors 'none'"
 POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -23,7 +24,7 @@ POLICY = "; ".join(
         "object-src 'none'",
         "base-uri 'self'",
         "form-action 'self'",
-        "frame-ancestors 'none'",
+        NO_FRAME,
     )
 )
 # The portal's pages use none of a browser's devices and services, nor may a page that they would frame.
@@ -48,9 +49,10 @@ UNUSED = (
 PERMISSIONS = ", ".join(f"{name}=()" for name in UNUSED)
 
 
-def policy() -> str:
-    """The policy; scripts may send to the storage, too, where the site says so."""
-    return f"{POLICY}; connect-src 'self' {settings.DIRECT_UPLOADS}" if settings.DIRECT_UPLOADS else POLICY
+def policy(*, is_framed: bool = False) -> str:
+    """The policy; scripts may send to the storage, too, where the site says so. is_framed: by pages of any site."""
+    own = POLICY.replace(NO_FRAME, "frame-ancestors *") if is_framed else POLICY
+    return f"{own}; connect-src 'self' {settings.DIRECT_UPLOADS}" if settings.DIRECT_UPLOADS else own
 
 
 class ContentSecurityPolicy(Middleware):
@@ -58,7 +60,8 @@ class ContentSecurityPolicy(Middleware):
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        response.headers.setdefault("Content-Security-Policy", policy())
+        is_framed = getattr(response, "xframe_options_exempt", False)
+        response.headers.setdefault("Content-Security-Policy", policy(is_framed=is_framed))
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         return response
 

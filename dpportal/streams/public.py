@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from dpportal.budgets.dataset_costs import told_beside
+from dpportal.charts.report import stilled
+from dpportal.charts.style import Figure
 from dpportal.datasets.access import may_read
+from dpportal.platform.json_types import Json
 from dpportal.publications.metadata import Metadata
-from dpportal.publications.reader_pages import ReaderPages
+from dpportal.publications.reader_pages import ReaderPages, asked
 from dpportal.streams import downloads
 from dpportal.streams.access import readable_streams
 from dpportal.streams.models import SeriesFile, Stream
@@ -31,11 +37,22 @@ def files(stream: Stream) -> tuple[SeriesFile, ...]:
     return downloads.offered(stream).files
 
 
+def charts(request: HttpRequest, stream: Stream) -> dict[str, Json]:
+    """The figures of the running counts that the address chooses, by the names that addresses have for them."""
+    return as_json(shown(stream, request.GET)["figures"])
+
+
+def as_json(figures: Mapping[str, Figure]) -> dict[str, Json]:
+    """Figures by the same names, as pages and addresses have them."""
+    return {name: {"json": f.json, "title": f.title, "caption": f.caption} for name, f in figures.items()}
+
+
 pages = ReaderPages(
     space="streams",
     rows=readable_streams,
     may_read=may_read,
     metadata=metadata,
+    charts=charts,
     files=files,
     forget_lost=downloads.forget_lost,
 )
@@ -45,8 +62,10 @@ pages = ReaderPages(
 def page(request: HttpRequest, stream: Stream) -> HttpResponse:
     """A published stream; who may see its dataset sees it before, too."""
     plan, delta = stream.plan, stream.delta
+    numbers = shown(stream, request.GET)
     context = {
         **pages.context(request, stream),
+        **told_beside(stream),
         "stream": stream,
         "plan": plan,
         "method_title": registry.stream(plan.mechanism).title,
@@ -54,6 +73,8 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
         "loss": str(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, delta),
         "offered": downloads.offered(stream),
-        **shown(stream, request.GET),
+        "query": asked(request),
+        **numbers,
+        "figures": stilled(as_json(numbers["figures"])),
     }
     return render(request, "streams/public.html", context)

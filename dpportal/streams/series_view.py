@@ -20,7 +20,7 @@ from mechanisms import registry
 MAX_ROWS = 100
 # What a page draws and lists over all series, since it is computed for every visitor: points of lines, numbers of the
 # table, and bars of what periods added.
-MAX_POINTS, MAX_NUMBERS, MAX_BARS = 1_200, 240, 96
+MAX_POINTS, MAX_NUMBERS, MAX_BARS = 900, 240, 96
 # Points of a chart beyond which nobody sees more, and numbers of them that are read for it.
 MAX_LINE, MAX_READ = 500, 40_000
 TOGETHER, APART = "together", "apart"
@@ -148,8 +148,6 @@ def _rows(series: Series, chosen: Chosen, most: int) -> list[Json]:
                 "label": series.labels[at],
                 "released": released,
                 "half_width": half_width,
-                "lower": released[0] - half_width,
-                "upper": released[0] + half_width,
                 "added": series.increments[at, places].tolist(),
                 "added_half_width": int(series.increment_half_widths[at]),
                 "published_at": series.published_at[at],

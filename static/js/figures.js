@@ -12,7 +12,8 @@
    layout.meta.is_counts: the reader may spread the heights likewise, where one cell stands far above the others.
    layout.meta.is_switched: the traces carry meta, and the reader chooses of which kind they are shown.
    layout.meta.begins: the spread that is chosen at first.
-   Include plotly.min.js before this file. Figures that htmx brings in later are drawn as they arrive. */
+   Include plotly.min.js before this file, or load it before a figure comes in (js/charts.js does). Figures that htmx
+   brings in later are drawn as they arrive. */
 "use strict";
 {
   const VARIABLE = /^var\((--[\w-]+)\)$/;
@@ -205,6 +206,7 @@
   const showAll = () => document.querySelectorAll("[data-figure]").forEach(show);
   showAll();
   document.addEventListener("htmx:afterSettle", showAll);
+  document.addEventListener("portal:figures", showAll);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   document.addEventListener("portal:tab", () => window.dispatchEvent(new Event("resize")));
 }

@@ -1,7 +1,9 @@
 /* Sortable tables: <table class="sortable" data-sortable>, with aria-sort="none" on each heading that sorts.
 
    The heading's text becomes a button. Cells sort by data-sort where it is given, otherwise by their text; a
-   column sorts as numbers if all its cells are numbers, whatever their unit ("ε 0.25", "1,168", "± 14", "42 %"). */
+   column sorts as numbers if all its cells are numbers, whatever their unit ("ε 0.25", "1,168", "± 14", "42 %").
+
+   data-finder: the id of a table whose rows are hidden unless they hold every word that is typed there. */
 "use strict";
 {
   const NUMBER = /[-−]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?/i;
@@ -45,7 +47,23 @@
     }
   }
 
-  const equipAll = () => document.querySelectorAll("table[data-sortable]").forEach(equip);
+  function find(finder) {
+    const table = document.getElementById(finder.dataset.finder);
+    finder.removeAttribute("data-finder");
+    finder.hidden = false;
+    finder.querySelector("input").addEventListener("input", ({ target }) => {
+      const words = target.value.toLowerCase().split(/\s+/);
+      for (const row of table.tBodies[0].rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+      }
+    });
+  }
+
+  const equipAll = () => {
+    document.querySelectorAll("table[data-sortable]").forEach(equip);
+    document.querySelectorAll("[data-finder]").forEach(find);
+  };
   equipAll();
   document.addEventListener("htmx:afterSettle", equipAll);
 }

@@ -64,7 +64,13 @@ def test_a_stranger_sees_the_public_page(published, visit):
     page = visit()
     page.goto(published.address)
     expect(page.get_by_role("heading", level=1)).to_have_text(TITLE)
-    expect(page.locator("#counts-plot .main-svg").first).to_be_visible()
+    expect(page.locator("#main-plot svg.still")).to_be_visible()
+    assert not page.evaluate("'Plotly' in window")
+    with page.expect_download() as png:
+        page.get_by_role("button", name="PNG").click()
+    assert png.value.path().read_bytes().startswith(b"\x89PNG")
+    page.get_by_role("button", name="Explore the chart").click()
+    expect(page.locator("#main-plot .main-svg").first).to_be_visible()
 
 
 def test_a_stranger_downloads_the_same_bytes(published, visit):

@@ -58,6 +58,8 @@ STRANGER_PAGES = [
     "/releases/",
     "{release}",
     "{release}explore/",
+    "{release}embed/main/",
+    "{public}",
     "/guide/",
 ]
 ADMIN_PAGES = ["/office/", "/health/portal/", "/admin/"] + [
@@ -89,6 +91,7 @@ def places(portal: Portal, browser: Browser) -> dict[str, str]:
     means_draft = means_up_to_review(page, dataset)
     return {
         "dataset": dataset,
+        "public": dataset.replace("/datasets/", "/published/datasets/"),
         "release": release,
         "draft": draft,
         "means": means,

@@ -69,5 +69,5 @@ def test_a_curator_publishes_fifteen_columns(portal: Portal, browser: Browser) -
     )
     report = browser.new_page()
     report.set_content(files["report.html"].decode())
-    expect(report.get_by_role("heading", name="Measured pairs")).to_be_visible()
+    expect(report.get_by_role("heading", name="Pairs of columns")).to_be_visible()
     assert "Confidential" not in files["report.html"].decode()

@@ -57,7 +57,7 @@ def spend(page: Page, amount: str, strategy: str) -> dict[str, bytes]:
     expect(page.get_by_text("see true counts; this view is recorded")).to_be_visible()
     assert visiting.barriers(page) == []
     visiting.publish(page)
-    expect(page.locator("#answers-plot .main-svg").first).to_be_visible(timeout=JOB_MS)
+    expect(page.locator("#main-plot svg.still")).to_be_visible(timeout=JOB_MS)
     return visiting.download_all(page)
 
 

@@ -10,8 +10,6 @@ import pytest
 from dpportal.serving.response_headers import PERMISSIONS, policy
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
-# In files for themselves, which no policy is sent with.
-IN_FILES = {"_drawing.html"}
 
 
 def test_no_style_attribute_is_allowed_but_those_that_plotly_writes() -> None:
@@ -24,7 +22,7 @@ def test_no_style_attribute_is_allowed_but_those_that_plotly_writes() -> None:
 
 def test_no_page_has_a_style_attribute() -> None:
     styled = {path.name for path in TEMPLATES.rglob("*.html") if re.search(r"\sstyle=", path.read_text())}
-    assert styled == IN_FILES
+    assert styled == set()
 
 
 @pytest.mark.parametrize("address", ["/", "/guide/", "/account/sign-in/", "/nowhere/", "/health/"])
@@ -32,3 +30,14 @@ def test_every_answer_carries_them(client, db, address: str) -> None:
     answer = client.get(address)
     assert answer["Content-Security-Policy"] == policy()
     assert answer["Permissions-Policy"] == PERMISSIONS and "camera=()" in PERMISSIONS
+
+
+def test_the_typeface_is_local_small_and_credited() -> None:
+    """No font is asked of another site, and a page in English loads less than 50 kB of it."""
+    fonts = TEMPLATES.parent / "static" / "fonts"
+    named = re.findall(r'url\("\.\./fonts/([^"]+)"\)', (fonts.parent / "css" / "fonts.css").read_text())
+    sizes = {name: (fonts / name).stat().st_size for name in named}
+    assert set(named) == {path.name for path in fonts.glob("*.woff2")}
+    assert max(sizes.values()) < 100_000
+    assert sizes["source-sans-3-latin.woff2"] + sizes["source-sans-3-greek.woff2"] < 50_000
+    assert "SIL OPEN FONT LICENSE" in (fonts / "OFL.txt").read_text()

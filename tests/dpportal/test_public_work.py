@@ -32,11 +32,20 @@ MOST_CALLS = 450_000
 MOST_NUMBERS = 2 * 40_000
 # Where visitors find something: all else asks them to sign in, or is not there.
 PUBLIC = {
-    "home", "catalogue", "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
+    "home", "catalogue", "public_dataset", "sitemap", "robots",
+    "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
     "accounts:sign_in", "accounts:choose", "accounts:replace", "accounts:replaced",
     "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",
+    "releases:chart", "releases:embed",
     "streams:list", "streams:public", "streams:download", "streams:cite", "streams:periods",
+    "streams:chart", "streams:embed",
 }  # fmt: skip
+# What the addresses of charts name.
+CHARTS = {
+    f"{kind}:{page}": {"chart": chart, "form": "svg"}
+    for kind, chart in (("releases", "main"), ("streams", "series"))
+    for page in ("chart", "embed")
+}
 QUERIES = {
     "catalogue": ["words=colour&kind=histogram", "column=age&page=9"],
     "streams:periods": ["from=6000"],
@@ -111,7 +120,9 @@ def addresses(release: Release, stream: Stream) -> Iterator[tuple[str, str]]:
     for name, pattern in named(get_resolver()):
         for file in files.get(name, ["release.json"]):
             keys = pattern.pattern.converters
-            address = reverse(name, kwargs={key: {**known, "name": file}[key] for key in keys})
+            address = reverse(
+                name, kwargs={key: {**known, **CHARTS.get(name, {}), "name": file}[key] for key in keys}
+            )
             yield from ((name, f"{address}{query}") for query in _queries(name))
 
 

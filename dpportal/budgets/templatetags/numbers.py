@@ -46,6 +46,24 @@ def number_cells(row: Sequence[Any], labels: int) -> SafeString:
     return mark_safe(heads + numbers)  # noqa: S308 (labels are escaped, numbers are made here)
 
 
+@register.filter
+def count_cells(row: Sequence[Any], labels: int) -> SafeString:
+    """The cells of a line of counts: labels, noisy count, its margin if it has one, adjusted count.
+
+    row: labels, noisy and adjusted count, and the ends of the interval if there is one.
+    """
+    noisy, adjusted, *ends = row[labels:]
+    margin = f'<td class="number margin">± {grouped(ends[1] - noisy)}</td>' if ends else ""
+    first, last = (f'<td class="number">{grouped(number)}</td>' for number in (noisy, adjusted))
+    return mark_safe(number_cells(row[:labels], labels) + first + margin + last)  # noqa: S308 (as in number_cells)
+
+
+@register.filter(is_safe=True)
+def margin(upper: float, estimate: float) -> str:
+    """How far an interval reaches beyond its estimate: ± 12.4."""
+    return f"± {tenths(float(upper) - float(estimate))}"
+
+
 @register.filter(is_safe=True)
 def grouped(value: Any) -> str:
     """What `intcomma` says, in a fifth of its time where thousands are grouped by threes."""

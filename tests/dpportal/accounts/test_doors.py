@@ -29,6 +29,8 @@ GENERAL = {
     "decline",
     "security_txt",
     "signing_keys",
+    "sitemap",
+    "robots",
     "workings",
     "guide",
     "guide_choice",
@@ -68,7 +70,15 @@ OF_BUCKETS = {
     "datasets:direct_finish",
     "datasets:direct_give_up",
 }
+# Whoever it is opens it once something of the dataset is public, and nobody before.
+OF_PUBLISHED = {"public_dataset"}
 ARTIFACT = "release.json"
+CHARTS = {
+    "releases:chart": "main",
+    "releases:embed": "main",
+    "streams:chart": "series",
+    "streams:embed": "series",
+}
 # What a right to see opens, and what the right to release opens besides. All else is for owners.
 FOR_SEERS = {
     "datasets:home",
@@ -79,6 +89,7 @@ FOR_SEERS = {
     "releases:download",
     "releases:explore",
     "releases:cite",
+    *("releases:chart", "releases:embed", "streams:chart", "streams:embed"),
     "streams:public",
     "streams:download",
     "streams:cite",
@@ -139,7 +150,8 @@ def owned_addresses(release) -> dict[str, str]:
     found = {}
     for name, pattern in named(get_resolver()):
         if name not in GENERAL | OFFICE:
-            arguments = {key: known[key] for key in pattern.pattern.converters}
+            of_chart = {"chart": CHARTS[name], "form": "svg"} if name in CHARTS else {}
+            arguments = {key: {**known, **of_chart}[key] for key in pattern.pattern.converters}
             found[name] = reverse(name, kwargs=arguments)
     return found
 
@@ -165,7 +177,7 @@ def test_every_address_either_is_general_or_names_something_owned(db):
 def test_the_owner_finds_something_at_every_address(client, ready):
     client.force_login(ready.dataset.owner)
     for name, address in owned_addresses(ready).items():
-        if name in OF_OTHER_PRODUCTS | OF_BUCKETS:
+        if name in OF_OTHER_PRODUCTS | OF_BUCKETS | OF_PUBLISHED:
             continue
         found = answers(client, address)
         assert 404 not in found.values(), (name, found)
@@ -177,7 +189,7 @@ def test_the_owner_finds_something_at_every_address(client, ready):
 def test_a_share_opens_what_its_right_says_and_nothing_else(client, no_page, ready, right):
     client.force_login(colleague_with(right))
     for name, address in owned_addresses(ready).items():
-        if name in OF_OTHER_PRODUCTS | OF_BUCKETS:
+        if name in OF_OTHER_PRODUCTS | OF_BUCKETS | OF_PUBLISHED:
             continue
         found = answers(client, address)
         if name in FOR_SEERS or (right == Right.OWN) or (right == Right.RELEASE and is_of_releasers(name)):

@@ -107,3 +107,28 @@ def test_every_figure_of_what_a_page_shows_gets_a_drawing():
     shown = stilled({"rows": 3, "more": [{"json": figure.json, "title": "One"}]})
     assert shown["rows"] == 3
     assert shown["more"][0]["drawing"]["width"] > 0
+
+
+def test_few_lines_are_named_at_their_ends_and_bands_by_the_caption():
+    figure = series.series_figure(
+        series.Timeline(["Mon", "Tue", "Wed"], periods=3),
+        released=np.array([1, 5, 9]),
+        half_widths=np.array([2, 2, 2]),
+        consistent=np.array([1.0, 5.0, 9.0]),
+    )
+    drawn = drawing(figure.json)
+    ends = [text for text in drawn["texts"] if text.get("colour")]
+    assert len(ends) == 2 and not drawn["names"]
+    assert abs(ends[0]["y"] - ends[1]["y"]) >= 10
+    assert not any("interval" in text["text"] for text in ends)
+
+
+def test_the_largest_bar_has_its_number_over_it():
+    figure = counts.counts_figure(
+        Domain((SEX,)), raw=np.array([4267, 12]), counts=np.array([4267, 12]), half_width=3
+    )
+    noisy = {**figure.json, "data": figure.json["data"][:1]}
+    assert {t["text"]: t["strong"] for t in drawing(noisy)["texts"] if "strong" in t} == {
+        "4,267": True,
+        "12": False,
+    }

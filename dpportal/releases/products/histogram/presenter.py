@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +14,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
-from dpportal.releases.products.histogram import comparison, page, tables
+from dpportal.releases.products.histogram import comparison, page, reader_choices, tables
 from dpportal.releases.products.shared import explorer, stored_estimates
 from dpportal.releases.products.shared.moved_people import moved_verdict
 from dpportal.releases.products.shared.presenter import Presenter
@@ -32,7 +35,12 @@ class HistogramPresenter(Presenter[Plan, Result]):
         return tables.write(reconstructed.plan, reconstructed.result, reconstructed.seed, folder, is_plain)
 
     def page(self, reconstructed: ReconstructedRelease[Plan, Result]) -> Json:
-        return page.page(reconstructed.plan, reconstructed.result, _everyone(reconstructed))
+        plan, result, release = reconstructed.plan, reconstructed.result, reconstructed.release
+        shown = page.page(plan, result, _everyone(reconstructed))
+        if not reader_choices.begins_mirrored(plan.domain):
+            return shown
+        form = reader_choices.ChartForm(plan.domain, QueryDict())
+        return {**shown, "figure": reader_choices.figure(form, result.raw, _sums(release, plan))}
 
     def compare(self, reconstructed: ReconstructedRelease[Plan, Result], true: np.ndarray) -> Json:
         return comparison.build(reconstructed.plan, reconstructed.result, true)
@@ -50,6 +58,16 @@ class HistogramPresenter(Presenter[Plan, Result]):
         few = plan.domain.size <= explorer.MAX_CELLS
         return raw if few and not registry.mechanism(plan.mechanism).is_linear else None
 
+    def chosen(self, release: Release, plan: Plan, shown: Json, question: QueryDict) -> Json:
+        """The form that changes the chart, and the chart that its answers ask for."""
+        if plan.domain.size > reader_choices.MAX_CELLS or not (values := _numbers(release, plan)):
+            return {}
+        form = reader_choices.ChartForm(plan.domain, question)
+        if not form.is_asked:
+            return {"chart_form": form}
+        with values as numbers:
+            return {"chart_form": form, "figure": reader_choices.figure(form, numbers, _sums(release, plan))}
+
     def explore(self, release: Release, plan: Plan, question: QueryDict) -> Json:
         def answer(picks: Picks) -> CellSum:
             if (total := _measured_sum(release, plan, picks)) is not None:
@@ -66,6 +84,20 @@ class HistogramPresenter(Presenter[Plan, Result]):
         if not measured.is_linear and not stored_estimates.has_estimates(release):
             return {}
         return explorer.explored(plan.domain, question, answer, reason=str(explorer.NO_INTERVAL))
+
+
+def _numbers(release: Release, plan: Plan) -> AbstractContextManager[np.ndarray] | None:
+    """The estimates of all cells; None where none are stored."""
+    if registry.mechanism(plan.mechanism).is_plain:
+        return stored_estimates.measured(release)
+    return stored_estimates.estimates(release) if stored_estimates.has_estimates(release) else None
+
+
+def _sums(release: Release, plan: Plan) -> Callable[[Picks], CellSum | None]:
+    """Sums of boxes, where all boxes of a size have the same margin; else none."""
+    if registry.mechanism(plan.mechanism).is_plain:
+        return partial(_measured_sum, release, plan)
+    return lambda _picks: None
 
 
 def _everyone(reconstructed: ReconstructedRelease[Plan, Result]) -> CellSum | None:

@@ -31,11 +31,31 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
     return {
         # What the catalogue's small picture is made of.
         **({"figure": drawn[0]} if drawn else {}),
+        "finding": [_finding(plan, result, place) for place in range(len(plan.columns))],
         "group_names": list(plan.groups.names),
         "groups": plan.groups.size,
         "deviation": plan.degree > 1,
         "columns": columns,
     }
+
+
+def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
+    """A column's mean over all with its interval, and the groups with the highest and the lowest."""
+    planned, style = plan.columns[place], styles_of(plan.columns[place], plan.degree)["mean"]
+    everyone = result.together[place] if result.together else result.groups[place]
+    mean = cell_of(everyone.mean, 0, style)
+    means = result.groups[place].mean
+    known = np.flatnonzero(~np.isnan(means.estimate))
+    ends: Json = {}
+    if plan.groups.size > 1 and known.size > 1:
+        by_mean = known[np.argsort(means.estimate[known], kind="stable")]
+        names = names_of(plan)
+        ends = {
+            which: {"name": names[group], **cell_of(means, int(group), style)}
+            for which, group in (("highest", by_mean[-1]), ("lowest", by_mean[0]))
+        }
+    shown = {} if plan.groups.size > 1 and not result.together else {"mean": mean}
+    return {"column": planned.column.attribute.name, **shown, **ends}
 
 
 def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:

@@ -81,6 +81,7 @@ def shown(domain: Domain, result: MicrodataResult) -> list[Json]:
         {
             "columns": [domain.names[j] for j in table.pair],
             "cells": table.values.size,
+            "margin": table.half_width,
             "lines": _largest(table, labels),
         }
         for table in result.tables
@@ -91,7 +92,7 @@ def _largest(table: MeasuredTable, labels: list[list[str]]) -> list[list[object]
     places = np.argsort(-table.values, axis=None, kind="stable")[:MOST_SHOWN]
     a, b = table.pair
     counts = [(labels[a][x], labels[b][y], int(table.values[x, y])) for x, y in _cells(table, places)]
-    return [[x, y, n, n - table.half_width, n + table.half_width] for x, y, n in counts]
+    return [[x, y, n] for x, y, n in counts]
 
 
 def _cells(table: MeasuredTable, places: np.ndarray) -> list[tuple[int, int]]:

@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from dpportal.charts.pairs import pairs_figure
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.microdata import measured, relied_pairs
+from dpportal.releases.products.microdata import measured, relied_pairs, sample
 from dpportal.releases.products.microdata.component_lines import component_lines
 from dpportal.releases.products.microdata.expectation import expected_errors, public_people
 from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.figures import figure_json
+from dpportal.releases.products.shared.finding import counted
 from mechanisms import registry
+from mechanisms.box_queries import CellSum
 from mechanisms.microdata.cost_estimate import foresee, pair_error
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.synthesis.table import people_in_rows
 
-MOST_LINES = 2_000
+MOST_LINES, MOST_PAIRS = 2_000, 1_000
 # Pairs of values that cannot occur together which a page names; all are in release.json.
 MOST_IMPOSSIBLE = 20
 
 
-def page(plan: MicrodataPlan, result: MicrodataResult) -> Json:
-    """Noisy counts of single columns with intervals, the pairs, and the error to expect from noise, as JSON."""
+def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None, seed: bytes) -> Json:
+    """Ten rows, every column's noisy counts, the pairs, and the error to expect from noise, as JSON.
+
+    everyone: how many people there are. seed: of the synthetic rows.
+    """
     released = plan.of_columns(result.columns)
     counts, pairs = column_counts(plan, result), measured_pairs(released, result)
     people = public_people(result)
-    shown = pairs[pairs["measured"]]
+    tables = measured.shown(released.domain, result)
     return {
+        "finding": counted(everyone, result.total),
+        "sample": sample.first_rows(released.domain, result, seed),
+        "columns": sample.columns(plan, result),
         "rows": len(result.rows),
         "bin_errors": bin_error.in_words(released.domain, people_in_rows(released.domain, result.rows)),
         "kept": list(released.domain.names) if plan.keep is not None else [],
@@ -38,23 +47,39 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> Json:
         "follows": [list(pair) for pair in released.wishes.follows],
         "counts": counts.head(MOST_LINES).values.tolist(),
         "lines": len(counts),
-        "measured": [
-            [first, second, int(groups), round(float(error), 2)]
-            for first, second, _measured, groups, error in shown.itertuples(index=False)
-        ],
+        "measured": int(pairs["measured"].sum()),
         "pairs": len(pairs),
+        "pair_lines": _pair_lines(pairs, tables),
         "without_pairs": registry.microdata(plan.mechanism).without_pairs,
         "components": component_lines(released, result),
         "column": foresee(plan, people).column,
         "pair_error": pair_error(result.tables, people),
         "expected": expected_errors(plan, result),
-        "tables": measured.shown(released.domain, result),
+        "tables": tables,
         "figure": figure_json(
             pairs_figure(released.domain.names, _measurements(released, result), "measured")
         ),
         "steps": [[step, str(share)] for step, share in plan.shares.items()],
         "replicates": len(result.replicates),
     }
+
+
+def _pair_lines(pairs: pd.DataFrame, tables: list[Json]) -> list[Json]:
+    """The pairs, measured ones first; of those their exactest table: its place, cells and margin."""
+    best: dict[tuple[str, str], int] = {}
+    for place, table in enumerate(tables):
+        first, second = table["columns"]
+        known = best.setdefault((first, second), place)
+        if table["margin"] < tables[known]["margin"]:
+            best[first, second] = place
+    lines: list[Json] = []
+    for first, second in zip(pairs["first"], pairs["second"], strict=True):
+        if (found := best.get((first, second))) is None:
+            lines.append({"columns": [first, second]})
+        else:
+            table = {key: tables[found][key] for key in ("cells", "margin")}
+            lines.append({"columns": [first, second], "table": found, **table})
+    return sorted(lines, key=lambda line: "table" not in line)[:MOST_PAIRS]
 
 
 def _measurements(plan: MicrodataPlan, result: MicrodataResult) -> np.ndarray:

@@ -16,6 +16,7 @@ from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.microdata import (
     assessment,
+    choices,
     comparison,
     measured,
     page,
@@ -59,7 +60,13 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
         ]
 
     def page(self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Json:
-        return page.page(reconstructed.plan, reconstructed.result)
+        return page.page(
+            reconstructed.plan, reconstructed.result, _everyone(reconstructed), reconstructed.seed
+        )
+
+    def chosen(self, release: Release, plan: MicrodataPlan, shown: Json, question: QueryDict) -> Json:
+        """The chart of a column, and the largest counts of a measured pair."""
+        return choices.chosen(shown, question)
 
     def compare(
         self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult], true: np.ndarray
@@ -103,6 +110,13 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
             "synthetic_rows": len(reconstructed.result.rows),
             "measured_pairs": [[names[a], names[b]] for a, b in measured],
         }
+
+
+def _everyone(reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> CellSum | None:
+    plan = reconstructed.plan
+    with stored_estimates.measured(reconstructed.release) as values:
+        every = [np.arange(cells) for cells in plan.domain.shape]
+        return cell_sum(registry.microdata(plan.mechanism), plan, values, None, every)
 
 
 def _released(reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Domain:

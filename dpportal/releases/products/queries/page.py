@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from itertools import islice
 
 import numpy as np
+from django.utils.text import get_text_list
+from django.utils.translation import gettext as _
 
 from dpportal.charts.queries import MAX_RANGE_CELLS, answers_figure, ranges_figure, shown_queries
 from dpportal.charts.style import Figure
@@ -21,6 +24,7 @@ MAX_TABLE_ROWS = 2_000
 def page(plan: QueryPlan, result: QueryResult) -> Json:
     """Charts and the first answers as JSON."""
     return {
+        "finding": _finding(plan, result),
         "figure": figures_json("answers", [_answers_figure(plan, result)])[0],
         "strategy": figures_json("strategy", strategy_figures(plan)),
         "table": first_answers(plan, result),
@@ -30,6 +34,17 @@ def page(plan: QueryPlan, result: QueryResult) -> Json:
         "root_mean_error": root_mean(result.standard_errors),
         "widest": float(result.half_widths.max()),
         "narrowest": float(result.half_widths.min()),
+    }
+
+
+def _finding(plan: QueryPlan, result: QueryResult) -> Json:
+    """The largest answer with its margin, and of how many."""
+    top = int(np.argmax(result.answers))
+    return {
+        "columns": get_text_list(list(plan.domain.names), _("and")),
+        "largest": next(iter(workloads.labels_at(plan.workload, plan.domain, [top]))),
+        "count": round(float(result.answers[top])),
+        "margin": math.ceil(float(result.half_widths[top])),
     }
 
 

@@ -61,7 +61,16 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
 
     def page(self, reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> Json:
         answers = reconstructed.result
+        counts = as_integers(answers.estimate.counts)
+        top, domain = int(np.argmax(counts)), reconstructed.release.domain
         return {
+            "finding": {
+                "people": len(answers.reports),
+                "margin": 0,
+                "columns": domain.names[0],
+                "largest": f"{domain.names[0]} {_labels(reconstructed)[top]}",
+                "count": max(0, int(counts[top])),
+            },
             "figure": figure_json(_figure(reconstructed)),
             "table": _table(reconstructed),
             "interval": answers.half_width,

@@ -41,6 +41,7 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
     def page(self, reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> Json:
         plan = reconstructed.plan
         return {
+            "finding": {"choice": reconstructed.result[0], "question": plan.score.question},
             "choices": reconstructed.result,
             "candidates": list(plan.candidates[:MAX_SHOWN]),
             "candidate_count": len(plan.candidates),

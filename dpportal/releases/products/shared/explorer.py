@@ -32,10 +32,10 @@ NO_INTERVAL = gettext_lazy("The error of this method depends on the data, so no 
 # Of an ordered column the missing cell is in no range, so it is asked for by itself.
 UNRANGED, WITH, LEFT_OUT, ALONE = "", "with", "left-out", "alone"
 WITHOUT_VALUE = (
-    (UNRANGED, gettext_lazy("counted if both ends are any")),
-    (WITH, gettext_lazy("counted too")),
-    (LEFT_OUT, gettext_lazy("left out")),
-    (ALONE, gettext_lazy("they alone")),
+    (UNRANGED, gettext_lazy("included unless a range is picked")),
+    (WITH, gettext_lazy("include")),
+    (LEFT_OUT, gettext_lazy("exclude")),
+    (ALONE, gettext_lazy("only")),
 )
 _READERS: dict[str, Callable[[str], int | float | date]] = {
     Integer.kind: int,
@@ -119,9 +119,7 @@ class PickForm(forms.Form):
             return np.arange(attribute.size)
         if without == ALONE:
             if ends != [None, None]:
-                raise forms.ValidationError(
-                    _("Those without a value are in no range. Leave both ends at any.")
-                )
+                raise forms.ValidationError(_("Missing values are in no range. Leave both ends at any."))
             return np.array([attribute.regular_size], dtype=np.int64)
         first = 0 if ends[0] is None else ends[0]
         last = attribute.regular_size - 1 if ends[1] is None else ends[1]
@@ -141,7 +139,7 @@ def _fields(attribute: Attribute) -> dict[str, forms.Field]:
     fields = {"from": _one_of(_("From"), regular), "to": _one_of(_("To"), regular)}
     if attribute.missing_cell:
         fields["missing"] = forms.ChoiceField(
-            label=_("Those without a value"), required=False, choices=WITHOUT_VALUE
+            label=_("Missing values"), required=False, choices=WITHOUT_VALUE
         )
     return fields
 

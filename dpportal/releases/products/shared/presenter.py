@@ -35,6 +35,10 @@ class Presenter(ABC, Generic[P, R]):
     def verdict(self, comparison: Json) -> Verdict | None:
         """Whether the release is of use, from what the compare page shows; None if that does not tell."""
 
+    def chosen(self, release: Release, plan: P, shown: Json, question: QueryDict) -> Json:
+        """Beside what `page` stored, the parts that the page's address chooses; drawn while a visitor waits."""
+        return {}
+
     def facts(self, reconstructed: ReconstructedRelease[P, R]) -> Json:
         """Further entries of release.json."""
         return {}

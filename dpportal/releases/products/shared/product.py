@@ -29,6 +29,11 @@ class ReleaseProduct(Generic[M, P, R]):
     presenter: Presenter[P, R]
     has_report: bool = False
 
+    @property
+    def findings(self) -> tuple[str, str]:
+        """Templates of the page's first sentence: its own, or that of counts."""
+        return self.template("_finding.html"), "releases/_finding.html"
+
     def template(self, part: str) -> str:
         """The name of one of its templates: partials that a page of the wizard or of the release includes."""
         return f"releases/{self.name}/{part}"

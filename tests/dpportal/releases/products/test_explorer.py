@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -130,6 +131,7 @@ def test_of_a_column_of_very_many_cells_values_are_typed():
     assert (code.tolist(), works.tolist()) == ([3, 7], [1])
 
 
+STYLES = Path(__file__).resolve().parents[4] / "static" / "css" / "portal.css"
 AGED = Domain((Integer("age", lower=0, upper=99, width=25, missing_cell=True),))
 
 
@@ -139,6 +141,15 @@ def test_those_without_a_value_count_as_is_said(ends, said, cells):
     cells = cells or (4 if ends else 5)
     form = PickForm(AGED, QueryDict(f"{ends}pick-missing-0={said}"))
     assert form.is_valid() and form.picks[0].tolist() == list(range(cells))
+
+
+def test_missing_values_are_asked_for_in_short_words():
+    """“Those without a value” stood in a column of three letters, and broke into four lines."""
+    [column] = PickForm(AGED, QueryDict()).columns()
+    field = next(field for field in column.fields if field.name.startswith("missing"))
+    assert field.label == "Missing values"
+    assert [str(text) for _value, text in field.field.choices][1:] == ["include", "exclude", "only"]
+    assert "minmax(3rem, max-content)" in STYLES.read_text()
 
 
 def test_those_without_a_value_can_be_asked_for_alone():

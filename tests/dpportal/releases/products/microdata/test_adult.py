@@ -57,4 +57,4 @@ def test_a_curator_publishes_fifteen_columns(curator: User, administrator: User,
         )
         assert apart < independent / 3
     client.logout()
-    assert "Measured pairs" in page_of(client, release)
+    assert "Pairs of columns" in page_of(client, release)

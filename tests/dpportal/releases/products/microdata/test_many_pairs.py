@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import pandas as pd
 from django.template.loader import render_to_string
 
 from dpportal.releases.models import Release
+from dpportal.releases.products.microdata.page import _pair_lines
 from tests.dpportal.markup import folded
 
 FIGURE = {"json": {}, "title": "Title", "caption": "", "drawing": ""}
 
 
-def test_a_public_page_shows_a_hundred_tables_and_a_thousand_lines() -> None:
-    table = {"columns": ["a", "b"], "cells": 4, "lines": [["x", "y", 3, 1, 5]]}
-    shown = {
-        "tables": [table] * 1200,
-        "figure": FIGURE,
-        "measured": [["a", "b", 4, 1.5]] * 1200,
-        "pairs": 1200,
-    }
-    page = folded(render_to_string("releases/microdata/_measured.html", {"shown": shown}))
-    assert page.count("<details>") == 100 and "The first 100 of 1,200 tables." in page
-    page = folded(render_to_string("releases/microdata/_page.html", {"shown": shown, "alone": True}))
-    assert "The first 1,000 of 1,200 lines; all are in pairs.csv." in page
-    assert page.count("<td>a</td><td>b</td>") == 1000
+def test_a_public_page_shows_the_first_thousand_pairs_measured_ones_before_others() -> None:
+    pairs = pd.DataFrame({"first": ["a"] * 1200, "second": [f"b{place}" for place in range(1200)]})
+    tables = [{"columns": ["a", "b1100"], "cells": 4, "margin": margin, "lines": []} for margin in (9, 7)]
+    lines = _pair_lines(pairs, tables)
+    assert len(lines) == 1000
+    assert lines[0] == {"columns": ["a", "b1100"], "table": 1, "cells": 4, "margin": 7}
+    shown = {"pair_lines": lines, "pairs": 1200, "measured": 1, "figure": FIGURE}
+    page = folded(render_to_string("releases/microdata/_pairs.html", {"shown": shown, "alone": True}))
+    assert "The first 1,000 of 1,200 pairs; all are in pairs.csv." in page
+    assert page.count('<th scope="row">') == 1000 and page.count("± 7<") == 1
 
 
 def test_the_compare_page_shows_the_thousand_worst_pairs() -> None:

@@ -207,7 +207,7 @@ def test_the_public_page_and_the_bundle_hold_nothing_of_the_truth(wide, client) 
     release = made(wide)
     services.publish(release, wide.owner)
     text = page_of(client, release)
-    assert "Measured pairs" in text and "only modelled" in text
+    assert "Pairs of columns" in text and "only modelled" in text
     assert "Resample" not in text and "True" not in text.split("<main")[1]
     assert not {name for name in files(release) if "compar" in name or "true" in name}
 

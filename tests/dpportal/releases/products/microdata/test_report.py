@@ -57,7 +57,7 @@ def test_nobody_else_has_it(release, client, administrator) -> None:
 def test_everyone_has_what_needs_no_truth(release, client) -> None:
     services.publish(release, release.dataset.owner)
     text, given = page_of(client, release), files(release)
-    assert "Expected errors by method" in text and "used here" in text and "The measured tables" in text
+    assert "Expected errors by method" in text and "used here" in text and "Pairs of columns" in text
     assert not any("quality" in name for name in given)
     for words in CURATORS_WORDS:
         assert words not in text
@@ -69,7 +69,7 @@ def test_everyone_s_report_is_a_file_by_itself(release) -> None:
     """It says what the public page does, which knows nothing of the truth."""
     given = files(release)
     text = given["report.html"].decode()
-    for words in ("Measured pairs", "Expected errors by method", "The measured tables", "Single columns"):
+    for words in ("Pairs of columns", "Expected errors by method", "Ten of the rows", "Single columns"):
         assert words in text
     assert text.count('<svg class="still"') == 1
     assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script", text)

@@ -1,0 +1,35 @@
+"""What readers are told of everything that was released of a dataset: its cost so far, and the other releases."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from django.db.models import Q
+
+from dpportal.budgets.models import ChargedPublication
+from dpportal.budgets.promises import AccountPromise
+from dpportal.datasets.models import Dataset
+from dpportal.platform.json_types import Json
+from dpportal.publications.draft import PUBLIC
+
+# Other releases that a page names; all are on the page of the dataset.
+MOST_NAMED = 4
+
+
+def spent_so_far(dataset: Dataset) -> list[AccountPromise]:
+    """What was spent in all, a line for each promise: costs for different people are never added."""
+    return [AccountPromise.of(budget, budget.spent) for budget in dataset.budgets.all() if budget.spent]
+
+
+def told_beside(publication: ChargedPublication) -> Json:
+    """For a public page: costs (see `spent_so_far`), others (the newest releases and running counts), other_count."""
+    public = [
+        kind._default_manager.filter(PUBLIC & Q(dataset=publication.dataset)).exclude(pk=publication.pk)
+        for kind in ChargedPublication.__subclasses__()
+    ]
+    newest = chain.from_iterable(rows.order_by("-published_at")[:MOST_NAMED] for rows in public)
+    return {
+        "costs": spent_so_far(publication.dataset),
+        "others": sorted(newest, key=lambda row: str(row.published_at), reverse=True)[:MOST_NAMED],
+        "other_count": sum(rows.count() for rows in public),
+    }

@@ -1,0 +1,86 @@
+"""The public page of a dataset: what it is, what was released of it, at which cost, and what its columns mean."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from dpportal.budgets.dataset_costs import spent_so_far
+from dpportal.catalogue.entries import RUNNING_COUNT, CatalogueEntry, loaded, published
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.templatetags.columns import kind_in_words
+from dpportal.platform.json_types import Json
+from dpportal.publications.draft import PUBLIC
+from dpportal.releases.models import Release
+from dpportal.streams.models import Stream
+from mechanisms.domain import Attribute
+
+# Of a column's values: so many are named, where there are not too many to be written out.
+MOST_NAMED, MOST_WRITTEN = 12, 400
+PAGE_SIZE = 20
+
+
+@require_safe
+def page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    """Of a dataset of which something is public; of any other nobody learns that it exists."""
+    dataset = get_object_or_404(Dataset, pk=dataset_id)
+    public = published(dataset)
+    if not public:
+        raise Http404
+    shown = Paginator(public, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "dataset": dataset,
+        "about": dataset.about,
+        "page_obj": shown,
+        "number": len(public),
+        "entries": loaded(list(shown)),
+        "replaced": _replaced(entry.pk for entry in shown),
+        "costs": spent_so_far(dataset),
+        "codebook": _codebook(public),
+        "nav_section": "catalogue",
+    }
+    return render(request, "catalogue/dataset.html", context)
+
+
+def _replaced(older: Iterable[UUID]) -> dict[UUID, str]:
+    """Of these the ones that a newer public version replaces, with its address."""
+    pks = list(older)
+    pairs: dict[UUID, str] = {}
+    for kind in (Release, Stream):
+        newer = kind.objects.filter(PUBLIC, supersedes__in=pks).order_by("published_at")
+        pairs |= {row.supersedes_id: row.get_absolute_url() for row in newer if row.supersedes_id}
+    return pairs
+
+
+def _codebook(public: list[CatalogueEntry]) -> list[Json]:
+    """A line for each column that a public release tells of, as the newest one declares it."""
+    told = Counter(column for entry in public if entry.kind != RUNNING_COUNT for column in entry.columns)
+    lines: dict[str, Json] = {}
+    for entry in public:
+        unseen = set(entry.columns) - set(lines) if entry.kind != RUNNING_COUNT else set()
+        if unseen:
+            release = Release.objects.select_related("dataset", "domain_version").get(pk=entry.pk)
+            declared = [attribute for attribute in release.domain.attributes if attribute.name in unseen]
+            lines |= {a.name: {**_line(a), "releases": told[a.name]} for a in declared}
+    return list(lines.values())
+
+
+def _line(attribute: Attribute) -> Json:
+    """Its name, kind, cells and first values."""
+    labels = attribute.labels() if attribute.size <= MOST_WRITTEN else []
+    shown = (
+        ", ".join(labels[:MOST_NAMED]) if labels else _("%(cells)s cells") % {"cells": f"{attribute.size:,}"}
+    )
+    return {
+        "name": attribute.name,
+        "kind": kind_in_words(attribute),
+        "values": shown,
+        "more": max(0, len(labels) - MOST_NAMED),
+    }

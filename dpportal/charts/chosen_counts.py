@@ -1,0 +1,173 @@
+"""Released counts as a reader asks to see them: along one column, by the values of another, as counts or shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from django.utils.translation import gettext as _
+
+from dpportal.charts.counts import UNIT, interval_caption
+from dpportal.charts.reader_counts import DASHES, HATCHES, MAX_GROUPED, MAX_GROUPS
+from dpportal.charts.style import (
+    Figure,
+    bar_look,
+    category_axis,
+    finished,
+    hover,
+    interval_band,
+    people_axis,
+    plain,
+    plain_all,
+    whisker,
+)
+from mechanisms.arrays import Floats
+from mechanisms.domain import Attribute
+
+TICKS = 20
+# Bars of a mirrored chart, one above the other, and pixels that each takes besides the frame.
+MIRRORED, MIRRORED_PIXELS, FRAME_PIXELS = range(4, 111), 9, 130
+# Of two groups that face each other a third may be left out that holds at most such a share.
+LEFT_OUT = 0.01
+
+
+@dataclass(frozen=True)
+class ChosenCounts:
+    """What is drawn. values: (cells of along, groups), estimates. half_width: of each, where all have one.
+
+    by: whose values make the groups; None: one group. shares: of each group's people, in percent. by_size: cells with
+    most people first, of a column without an order.
+    """
+
+    along: Attribute
+    by: Attribute | None
+    values: Floats
+    half_width: int | None
+    shares: bool = False
+    by_size: bool = False
+
+
+def chosen_figure(chosen: ChosenCounts) -> Figure:
+    """Mirrored bars for two groups along an order, lines for more, bars for a column without an order."""
+    names = plain_all(chosen.by.labels()) if chosen.by else [""]
+    values, groups = _shown_values(chosen), _largest_groups(chosen.values)
+    labels = plain_all(chosen.along.labels())
+    if chosen.by_size and not chosen.along.ordered:
+        order = np.argsort(-chosen.values.sum(axis=1), kind="stable")
+        values, labels = values[order], [labels[place] for place in order]
+    half_width = None if chosen.shares else chosen.half_width
+    if (pair := _facing(chosen)) is not None:
+        figure = _mirrored(labels, [names[g] for g in pair], values[:, pair], half_width, chosen)
+        groups = pair
+    else:
+        figure = _side_by_side(labels, [names[g] for g in groups], values[:, groups], half_width, chosen)
+    caption = _shares_caption() if chosen.shares else interval_caption(half_width, UNIT)
+    if len(groups) < len(names):
+        caption += " " + _left_out_caption(len(groups), len(names))
+    by = f" × {chosen.by.name}" if chosen.by else ""
+    return finished(
+        figure, title=_("People by %(columns)s") % {"columns": chosen.along.name + by}, caption=caption
+    )
+
+
+def _shown_values(chosen: ChosenCounts) -> Floats:
+    if not chosen.shares:
+        return chosen.values
+    people = np.maximum(chosen.values, 0)
+    shares: Floats = np.round(100 * people / np.maximum(people.sum(axis=0), 1), 2)
+    return shares
+
+
+def _largest_groups(values: Floats) -> list[int]:
+    """As many as can be told apart, in their order."""
+    totals = values.sum(axis=0)
+    return sorted(np.argsort(-totals, kind="stable")[:MAX_GROUPS].tolist())
+
+
+def _facing(chosen: ChosenCounts) -> list[int] | None:
+    """The two groups of a mirrored chart, where it fits: an order of some length, nearly everybody in two groups."""
+    if chosen.by is None or not chosen.along.ordered or chosen.along.size not in MIRRORED:
+        return None
+    totals = np.maximum(chosen.values.sum(axis=0), 0)
+    pair = sorted(np.argsort(-totals, kind="stable")[:2].tolist())
+    rest = totals.sum() - totals[pair].sum()
+    return pair if len(totals) in (2, 3) and rest <= LEFT_OUT * totals.sum() else None
+
+
+def _mirrored(
+    labels: list[str], names: list[str], values: Floats, half_width: int | None, chosen: ChosenCounts
+) -> go.Figure:
+    figure = go.Figure(layout={"barmode": "overlay"})
+    for place, (name, side) in enumerate(zip(names, (-1, 1), strict=True)):
+        figure.add_bar(
+            name=name,
+            orientation="h",
+            y=labels,
+            x=(side * values[:, place]).tolist(),
+            customdata=values[:, place].tolist(),
+            marker=bar_look(f"var(--series-{place + 1})", HATCHES[place]),
+            error_x=whisker(half_width),
+            hovertemplate=f"{name}, {hover(_unit(chosen), half_width, '%{customdata:,}', '%{y}')}<extra></extra>",
+        )
+    axis = category_axis(chosen.along.name, TICKS, len(labels))
+    figure.update_layout(
+        yaxis={**axis, "showgrid": False},
+        xaxis={"title": {"text": _unit(chosen)}, "tickformat": ",", "labelalias": _unsigned(values)},
+        height=FRAME_PIXELS + max(240, MIRRORED_PIXELS * len(labels)),
+    )
+    return figure
+
+
+def _unsigned(values: Floats) -> dict[str, str]:
+    """What marks on the left are called: numbers grow to both sides."""
+    power = 10 ** max(0, int(np.log10(max(1.0, float(np.abs(values).max())))) - 1)
+    marks = np.unique(
+        [step * power for step in range(1, 100)] + [step * power // 2 for step in range(1, 200)]
+    )
+    return {f"\N{MINUS SIGN}{int(mark):,}": f"{int(mark):,}" for mark in marks}
+
+
+def _side_by_side(
+    labels: list[str], names: list[str], values: Floats, half_width: int | None, chosen: ChosenCounts
+) -> go.Figure:
+    legend = {"title": {"text": plain(chosen.by.name)}} if chosen.by else {}
+    figure = go.Figure(layout={"barmode": "group", "legend": legend})
+    lines = chosen.along.ordered and len(labels) > MAX_GROUPED and chosen.by is not None
+    for place, name in enumerate(names):
+        text = f"{f'{name}, ' if name else ''}{hover(_unit(chosen), half_width)}<extra></extra>"
+        colour, y = f"var(--series-{place + 1})", values[:, place]
+        if lines:
+            if half_width is not None:
+                band = interval_band(labels, y, half_width)
+                figure.add_traces([trace.update(showlegend=False) for trace in band])
+            line = {"color": colour, "width": 2, "dash": DASHES[place], "shape": "hvh"}
+            figure.add_scatter(name=name, x=labels, y=y.tolist(), mode="lines", line=line, hovertemplate=text)
+        else:
+            figure.add_bar(
+                name=name,
+                x=labels,
+                y=y.tolist(),
+                marker=bar_look(colour, HATCHES[place]),
+                error_y=whisker(half_width),
+                hovertemplate=text,
+                showlegend=bool(name),
+            )
+    axis = category_axis(chosen.along.name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(_unit(chosen)))
+    return figure
+
+
+def _unit(chosen: ChosenCounts) -> str:
+    return _("% of the group") if chosen.shares else UNIT
+
+
+def _shares_caption() -> str:
+    return _(
+        "Shares are worked out from noisy counts, with those below zero as zero. They have no margin; counts have."
+    )
+
+
+def _left_out_caption(shown: int, groups: int) -> str:
+    text = _("The %(shown)s largest of %(groups)s groups are drawn; all are in the table.")
+    return text % {"shown": shown, "groups": groups}

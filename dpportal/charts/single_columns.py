@@ -1,0 +1,47 @@
+"""The chart of one column of a synthetic table: its noisy counts, with their margin where each has one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+from django.utils.translation import gettext as _
+
+from dpportal.charts.counts import TICKS, UNIT, interval_caption
+from dpportal.charts.style import (
+    Display,
+    Figure,
+    bar_look,
+    category_axis,
+    finished,
+    hover,
+    people_axis,
+    plain_all,
+    series_names,
+    whisker,
+)
+
+
+def column_figure(
+    name: str, labels: Sequence[str], counts: Sequence[int], *, half_width: int | None, together: int
+) -> Figure:
+    """labels, counts: of the same length. together: cells that one count adds up."""
+    bars = go.Bar(
+        name=series_names()["noisy"],
+        x=plain_all(labels),
+        y=list(counts),
+        marker=bar_look("var(--noisy)", ""),
+        error_y=whisker(half_width),
+        hovertemplate=hover(UNIT, half_width) + "<extra></extra>",
+    )
+    figure = go.Figure(bars)
+    axis = category_axis(name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
+    caption = interval_caption(half_width, UNIT) if together == 1 else _together(together)
+    title = _("People by %(column)s") % {"column": name}
+    return finished(figure, title=title, caption=caption, display=Display(is_counts=True))
+
+
+def _together(cells: int) -> str:
+    text = _("Each bar adds up %(cells)s neighbouring cells; those and their margins are in columns.csv.")
+    return text % {"cells": f"{cells:,}"}

@@ -1,0 +1,144 @@
+"""How a reader looks at released counts: along which column, by which groups, of whom, as counts or shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.charts.chosen_counts import MIRRORED, ChosenCounts, chosen_figure
+from dpportal.platform.json_types import Json
+from dpportal.releases.products.shared.figures import figure_json
+from mechanisms.arrays import Floats
+from mechanisms.box_queries import CellSum, Picks
+from mechanisms.domain import Domain
+
+# Cells of a release that are added up while a page waits, bars along a chart, and values that a list offers.
+MAX_CELLS, MAX_ALONG, LISTED = 2**17, 400, 60
+NOBODY = "none"
+
+
+class ChartForm(forms.Form):
+    """The choices of one release's chart; what an address says otherwise is as if it were left out.
+
+    is_asked: whether the address chooses anything.
+    """
+
+    along = forms.ChoiceField(label=_("Along"), required=False)
+    by = forms.ChoiceField(label=_("Groups"), required=False)
+    scale = forms.ChoiceField(
+        label=_("Scale"), required=False, choices=[("", _("people")), ("share", _("share of the group"))]
+    )
+    order = forms.ChoiceField(
+        label=_("Order"), required=False, choices=[("", _("as declared")), ("size", _("largest first"))]
+    )
+
+    def __init__(self, domain: Domain, data: QueryDict) -> None:
+        self.domain, self.is_asked = domain, any(data.values())
+        super().__init__(
+            {**_defaults(domain), **{key: value for key, value in data.items() if value}}, label_suffix=""
+        )
+        columns = [(str(place), name) for place, name in enumerate(domain.names)]
+        drawable = [choice for choice in columns if domain.shape[int(choice[0])] <= MAX_ALONG]
+        self._offer("along", drawable)
+        self._offer("by", [(NOBODY, _("no groups")), *columns])
+        along, by = self.axes()
+        if len(columns) == 1:
+            del self.fields["along"], self.fields["by"]
+        if all(attribute.ordered for attribute in domain.attributes):
+            del self.fields["order"]
+        for place, attribute in enumerate(domain.attributes):
+            if place not in (along, by) and attribute.size <= LISTED:
+                labels = [(str(cell), label) for cell, label in enumerate(attribute.labels())]
+                field = forms.ChoiceField(
+                    label=_("Only %(column)s") % {"column": attribute.name},
+                    required=False,
+                    choices=[("", _("all")), *labels],
+                )
+                self.fields[f"where-{place}"] = field
+
+    def _offer(self, name: str, choices: Sequence[tuple[str, object]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+    def value(self, name: str) -> str:
+        """What is chosen of a field; empty where that is nothing, or none of what it offers."""
+        chosen = str(self.data.get(name) or "")
+        field = self.fields.get(name)
+        offered = isinstance(field, forms.ChoiceField) and field.valid_value(chosen)
+        return chosen if offered else ""
+
+    def axes(self) -> tuple[int, int | None]:
+        """The column along the chart and that of the groups, by default as the first chart has them."""
+        along, by = self.value("along"), self.value("by")
+        first, _second = first_axes(self.domain)
+        chosen = int(along) if along else first
+        groups = int(by) if by not in ("", NOBODY) else None
+        return chosen, None if groups == chosen else groups
+
+    def picks(self) -> list[np.ndarray]:
+        """The cells of each column that are counted."""
+        chosen = [self.value(f"where-{place}") for place in range(len(self.domain.shape))]
+        return [
+            np.array([int(cell)]) if cell else np.arange(size)
+            for cell, size in zip(chosen, self.domain.shape, strict=True)
+        ]
+
+
+def first_axes(domain: Domain) -> tuple[int, int | None]:
+    """An ordered column along, else the one with most cells that fit; by that with fewest."""
+    fitting = [place for place, size in enumerate(domain.shape) if size <= MAX_ALONG]
+    along = max(fitting, key=lambda place: (domain.attributes[place].ordered, domain.shape[place]), default=0)
+    others = [place for place in range(len(domain.shape)) if place != along]
+    return along, min(others, key=lambda place: domain.shape[place], default=None)
+
+
+def _defaults(domain: Domain) -> dict[str, str]:
+    along, by = first_axes(domain)
+    return {"along": str(along), "by": NOBODY if by is None else str(by)}
+
+
+def begins_mirrored(domain: Domain) -> bool:
+    """Whether the first chart is one of two sides: an order of some length by two or three values."""
+    if len(domain.shape) != 2:
+        return False
+    along, by = first_axes(domain)
+    fits = domain.attributes[along].ordered and domain.shape[along] in MIRRORED
+    return fits and by is not None and domain.shape[by] in (2, 3)
+
+
+def figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], CellSum | None]) -> Json:
+    """The chart that is chosen. values: (cells,) estimates; summed: of a box, with its margin if all boxes have one."""
+    domain, (along, by) = form.domain, form.axes()
+    kept = [axis for axis in (along, by) if axis is not None]
+    picks = form.picks()
+    for axis in kept:
+        picks[axis] = np.arange(domain.shape[axis])
+    box = values.reshape(domain.shape)[np.ix_(*picks)]
+    table = _over(box, kept)
+    one = [np.array([0]) if axis in kept else places for axis, places in enumerate(picks)]
+    margin = summed(one)
+    half_width = None if margin is None or margin.half_width is None else int(np.ceil(margin.half_width))
+    attributes = domain.attributes
+    chosen = ChosenCounts(
+        attributes[along],
+        None if by is None else attributes[by],
+        np.rint(table),
+        half_width,
+        shares=form.value("scale") == "share",
+        by_size=form.value("order") == "size",
+    )
+    return figure_json(chosen_figure(chosen))
+
+
+def _over(box: np.ndarray, kept: list[int]) -> Floats:
+    """(cells along, groups): the others added up."""
+    rest = tuple(axis for axis in range(box.ndim) if axis not in kept)
+    table = np.asarray(box.sum(axis=rest), dtype=np.float64)
+    if len(kept) == 1:
+        return table[:, np.newaxis]
+    return table if kept[0] < kept[1] else table.T

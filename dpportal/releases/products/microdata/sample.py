@@ -1,0 +1,67 @@
+"""What a reader sees first of a synthetic table: ten of its rows, and of every column how its people are spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from dpportal.charts.cells import merged, merged_labels, widths_within
+from dpportal.charts.thumbnail import small_bars
+from dpportal.platform.json_types import Json
+from mechanisms.arrays import Integers
+from mechanisms.domain import Attribute, Domain
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.synthesis.table import rows_of_cells
+
+ROWS = 10
+# Of a column: neighbours of more are put together, and of more values without an order the most frequent are shown.
+MOST_BARS = 60
+
+
+def first_rows(domain: Domain, result: MicrodataResult, seed: bytes) -> list[list[str]]:
+    """The first rows of the synthetic table's file, as texts; a missing value is empty."""
+    frame = next(rows_of_cells(domain, result.rows, seed, chunk=ROWS))
+    return [list(row) for row in zip(*(_texts(frame[name]) for name in frame), strict=True)]
+
+
+def _texts(values: pd.Series) -> list[str]:
+    if pd.api.types.is_datetime64_any_dtype(values):
+        values = values.dt.strftime("%Y-%m-%d")
+    return ["" if pd.isna(value) else str(value) for value in values]
+
+
+def columns(plan: MicrodataPlan, result: MicrodataResult) -> list[Json]:
+    """Of each column that the rows have: name, small bars, and labels and noisy counts to draw; margin of each count.
+
+    together: how many neighbouring cells one count adds up, which then has no margin. left_out: rarer values.
+    """
+    return [
+        _column(plan.domain.attributes[place], result.margins[place], result.half_widths[place])
+        for place in result.columns
+    ]
+
+
+def _column(attribute: Attribute, noisy: Integers, half_width: int) -> Json:
+    labels, counts, together = _drawn(attribute, noisy)
+    return {
+        "name": attribute.name,
+        "bars": small_bars(np.maximum(counts, 0).tolist()),
+        "labels": labels,
+        "counts": counts.tolist(),
+        "margin": half_width if together == 1 else None,
+        "together": together,
+        "left_out": 0 if together > 1 else attribute.size - len(labels),
+        "largest": labels[int(np.argmax(counts))],
+    }
+
+
+def _drawn(attribute: Attribute, noisy: Integers) -> tuple[Sequence[str], Integers, int]:
+    if attribute.size <= MOST_BARS:
+        return attribute.labels(), noisy, 1
+    if attribute.ordered:
+        (width,) = widths_within([attribute.size], MOST_BARS)
+        return merged_labels(attribute, width, attribute.size), merged(noisy, [width]), width
+    labels, kept = attribute.labels(), np.sort(np.argsort(-noisy, kind="stable")[:MOST_BARS])
+    return [labels[place] for place in kept], noisy[kept], 1

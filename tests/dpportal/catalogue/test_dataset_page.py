@@ -1,0 +1,74 @@
+"""The public page of a dataset: only where something of it is public, with its whole cost and no sum over promises."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+from django.urls import reverse
+
+from dpportal.datasets import services as datasets
+from dpportal.datasets.models import PublicDescription
+from dpportal.releases import execution, services
+from dpportal.releases.models import Release
+from tests.dpportal import building
+
+pytestmark = pytest.mark.slow
+
+
+def address(dataset) -> str:
+    return reverse("public_dataset", args=[dataset.pk])
+
+
+def published(dataset, amount: str = "0.1") -> Release:
+    release = building.requested_release(dataset, amount)
+    execution.RELEASES.run(release.pk)
+    release.refresh_from_db()
+    services.publish(release, dataset.owner)
+    return release
+
+
+def locations(client) -> list[str]:
+    elements = ET.fromstring(client.get("/sitemap.xml").content).iter()
+    return [str(element.text) for element in elements if element.tag.endswith("loc")]
+
+
+def test_nobody_learns_of_a_dataset_of_which_nothing_is_public(client, dataset, ready, curator) -> None:
+    assert client.get(address(dataset)).status_code == 404
+    client.force_login(curator)
+    assert client.get(address(dataset)).status_code == 404
+    assert not any(str(dataset.pk) in place or str(ready.pk) in place for place in locations(client))
+
+
+def test_page_and_releases_tell_all_that_was_spent_and_name_each_other(client, dataset) -> None:
+    first, second = published(dataset), published(dataset, "0.2")
+    page = client.get(address(dataset)).text
+    assert "ε = 0.3" in page and first.get_absolute_url() in page and second.get_absolute_url() in page
+    assert "colour" in page and "red, green, blue" in page
+    shown = client.get(first.get_absolute_url()).text
+    assert "ε = 0.3" in shown and second.get_absolute_url() in shown and address(dataset) in shown
+    places = locations(client)
+    assert {f"http://testserver{a}" for a in (address(dataset), first.get_absolute_url())} <= set(places)
+    assert "http://testserver/sitemap.xml" in client.get("/robots.txt").text
+    assert address(dataset) in client.get("/published/", {"words": "small"}).text
+
+
+def test_costs_for_different_people_stand_apart(client, dataset, administrator) -> None:
+    published(dataset)
+    datasets.declare_unit(dataset, neighbours="add-remove", unit_column="age", max_rows=3)
+    building.granted(dataset, administrator, "1", knowing=True)
+    dataset.refresh_from_db()
+    published(dataset, "0.2")
+    page = client.get(address(dataset)).text
+    assert "ε = 0.1" in page and "ε = 0.2" in page and "ε = 0.3" not in page
+    assert "each person in “age”" in page and "not added" in page
+
+
+def test_a_description_that_is_not_permitted_and_what_is_withdrawn_are_not_shown(
+    client, dataset, curator
+) -> None:
+    release = published(dataset)
+    PublicDescription.objects.create(dataset=dataset, text="Nobody may read this.", shown=False)
+    assert "Nobody may read this." not in client.get(address(dataset)).text
+    services.withdraw(release, curator, "A mistake")
+    assert client.get(address(dataset)).status_code == 404

@@ -1,0 +1,84 @@
+"""Charts as readers choose them, against sums by loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from django.http import QueryDict
+
+from dpportal.charts.static_svg import drawing
+from dpportal.charts.thumbnail import thumbnail
+from dpportal.releases.products.histogram.reader_choices import ChartForm, begins_mirrored, figure, first_axes
+from mechanisms.box_queries import CellSum
+from mechanisms.domain import Categorical, Domain, Integer
+
+AGE = Integer("age", lower=0, upper=49, width=10)
+SEX = Categorical("sex", values=("f", "m"), closed=True)
+KIND = Categorical("kind", values=tuple(f"k{place}" for place in range(9)), closed=True)
+DOMAIN = Domain((AGE, SEX, KIND))
+COUNTS = np.arange(DOMAIN.size)
+
+
+def drawn(question: str, domain: Domain = DOMAIN, counts: np.ndarray = COUNTS, margin: float | None = 3.2):
+    asked = []
+
+    def summed(picks):
+        asked.append([len(places) for places in picks])
+        return CellSum(0.0, margin, 1)
+
+    return figure(ChartForm(domain, QueryDict(question)), counts, summed)["json"], asked
+
+
+def by_loops(age: int, sex: int | None = None, kind: int | None = None) -> int:
+    table = COUNTS.reshape(DOMAIN.shape)
+    return sum(
+        int(table[age, s, k])
+        for s in range(2)
+        for k in range(9)
+        if (sex is None or s == sex) and (kind is None or k == kind)
+    )
+
+
+def test_cells_are_added_up_over_what_is_not_drawn() -> None:
+    (json, asked) = drawn("along=0&by=none")
+    [trace] = json["data"]
+    assert trace["y"] == [by_loops(age) for age in range(5)]
+    assert trace["error_y"]["value"] == 4 and asked == [[1, 2, 9]]
+
+
+def test_one_value_of_a_column_can_be_picked() -> None:
+    (json, asked) = drawn("along=0&by=none&where-2=4")
+    assert json["data"][0]["y"] == [by_loops(age, kind=4) for age in range(5)]
+    assert asked == [[1, 2, 1]]
+
+
+def test_an_order_by_two_groups_is_mirrored() -> None:
+    json, _asked = drawn("along=0&by=1")
+    left, right = json["data"]
+    assert [-x for x in left["x"]] == [by_loops(age, 0) for age in range(5)] == left["customdata"]
+    assert right["x"] == [by_loops(age, 1) for age in range(5)]
+    picture = drawing(json)
+    assert {"f", "m"} <= {text["text"] for text in picture["texts"]} and not picture["names"]
+    assert not any(text["text"].startswith("-") for text in picture["texts"])
+    assert len(thumbnail(json)) == 2
+    assert begins_mirrored(Domain((SEX, AGE))) and not begins_mirrored(DOMAIN)
+
+
+def test_of_many_groups_the_largest_are_drawn_and_the_caption_says_so() -> None:
+    form = ChartForm(DOMAIN, QueryDict("along=1&by=2"))
+    shown = figure(form, COUNTS, lambda _picks: None)
+    assert [trace["name"] for trace in shown["json"]["data"]] == [f"k{place}" for place in range(3, 9)]
+    assert "6 largest of 9 groups" in shown["caption"] and "no interval" in shown["caption"]
+
+
+def test_a_column_without_an_order_is_sorted_on_demand() -> None:
+    json, _asked = drawn("along=2&by=none&order=size")
+    assert json["data"][0]["x"] == [f"k{place}" for place in range(8, -1, -1)]
+
+
+@pytest.mark.parametrize("question", ["", "along=7&by=x&scale=log", "along=0&by=0", "where-0=99"])
+def test_what_is_none_of_the_choices_is_as_if_left_out(question) -> None:
+    form = ChartForm(DOMAIN, QueryDict(question))
+    along, by = form.axes()
+    assert along == 0 and by in (1, None) and first_axes(DOMAIN) == (0, 1)
+    assert drawn(question)[0]["data"]

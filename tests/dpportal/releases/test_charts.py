@@ -1,0 +1,83 @@
+"""The pictures of a public page: at once, to take along, and in frames of other sites, as no other page may be."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+from django.urls import reverse
+
+from dpportal.datasets.models import PublicDescription
+from dpportal.releases import services
+from dpportal.releases.models import Release
+from dpportal.serving.response_headers import policy
+from tests.dpportal.releases.products.building import page_of
+
+pytestmark = pytest.mark.slow
+SVG = "{http://www.w3.org/2000/svg}"
+FIRST_VIEW = 300_000
+
+
+@pytest.fixture
+def published(ready) -> Release:
+    services.publish(ready, ready.created_by)
+    return ready
+
+
+def address(release: Release, form: str = "svg", name: str = "main") -> str:
+    return reverse("releases:chart", args=[release.pk, name, form])
+
+
+def test_the_page_has_a_picture_and_no_library(client, published) -> None:
+    page = page_of(client, published)
+    assert '<svg class="still"' in page and 'plotly.min.js" defer' not in page
+    assert len(page) < FIRST_VIEW
+    assert page.index('class="finding"') < page.index('class="still"') < page.index('id="downloads"')
+
+
+def test_a_picture_by_itself_needs_nothing_and_names_source_and_licence(client, published) -> None:
+    PublicDescription.objects.create(dataset=published.dataset, shown=True, licence="CC-BY-4.0")
+    answer = client.get(address(published))
+    assert answer["Content-Type"] == "image/svg+xml" and "var(" not in answer.text
+    texts = " ".join(text.text or "" for text in ET.fromstring(answer.text).iter(f"{SVG}text"))
+    assert published.title in texts and published.get_absolute_url() in texts.replace(" ", "")
+    assert "Creative Commons Attribution 4.0" in texts
+
+
+def test_the_live_chart_is_of_the_same_figure(client, published) -> None:
+    assert {"data", "layout"} <= set(client.get(address(published, "json")).json())
+    for wrong in (address(published, "pdf"), address(published, name="other")):
+        assert client.get(wrong).status_code == 404
+
+
+def test_other_sites_may_frame_the_chart_and_nothing_else(client, published) -> None:
+    framed = client.get(reverse("releases:embed", args=[published.pk, "main"]))
+    assert framed["Content-Security-Policy"] == policy(is_framed=True)
+    assert "X-Frame-Options" not in framed and "frame-ancestors *" in policy(is_framed=True)
+    assert published.get_absolute_url() in framed.text
+    for other in (published.get_absolute_url(), address(published)):
+        answer = client.get(other)
+        assert answer["X-Frame-Options"] == "DENY"
+        assert answer["Content-Security-Policy"] == policy() and "frame-ancestors 'none'" in policy()
+
+
+def test_nothing_of_it_is_there_before_and_a_preview_is_in_no_frame(client, ready, curator) -> None:
+    embed = reverse("releases:embed", args=[ready.pk, "main"])
+    assert {client.get(a).status_code for a in (embed, address(ready), address(ready, "json"))} == {404}
+    client.force_login(curator)
+    assert client.get(embed)["X-Frame-Options"] == "DENY"
+
+
+def test_a_reader_changes_axis_groups_and_scale(client, published) -> None:
+    """100 people of each colour, ten of each in every tenth of the ages; noise of scale 10."""
+    ages = client.get(address(published, "json"), {"along": "1", "by": "none"}).json()["data"]
+    assert [len(trace["x"]) for trace in ages] == [10]
+    assert sum(ages[0]["y"]) == pytest.approx(300, abs=250)
+    margin, of_one = ages[0]["error_y"]["value"], 30
+    assert margin > of_one  # three colours are added up
+    shares = client.get(address(published, "json"), {"along": "1", "by": "0", "scale": "share"}).json()[
+        "data"
+    ]
+    assert all(round(sum(trace["y"]), 1) in (0, 100) and min(trace["y"]) >= 0 for trace in shares)
+    nonsense = client.get(published.get_absolute_url(), {"along": "x", "by": "9", "where-0": "-1"})
+    assert nonsense.status_code == 200 and 'name="along"' in nonsense.text
