@@ -67,12 +67,10 @@ class Dataset(models.Model):
     source = models.ForeignKey(
         SharedTable, null=True, editable=False, on_delete=models.PROTECT, related_name="datasets"
     )
-    # The tables of that database which it is read from.
-    relations = models.JSONField(default=list, editable=False)
+    relations = models.JSONField(default=list, editable=False)  # of that database, which it is read from
     file_name = models.CharField(max_length=255, editable=False)
     upload = models.CharField(max_length=200, blank=True, editable=False)
-    # The size of the uploaded file, rounded up.
-    megabytes = models.PositiveIntegerField(default=0, editable=False)
+    megabytes = models.PositiveIntegerField(default=0, editable=False)  # of the uploaded file, rounded up
     options = models.JSONField(default=dict, editable=False)
     reading_frozen = models.BooleanField(default=False, editable=False)
     table = models.CharField(max_length=200, blank=True, editable=False)
