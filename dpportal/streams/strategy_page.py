@@ -63,10 +63,11 @@ def _recommended(suggested: StreamOffer, usable: list[StreamOffer]) -> list[Json
 def at_the_end(offer: StreamOffer) -> float:
     """Half the 95 % interval of the last running count; without an end, of the last one that is foreseen."""
     assert offer.plan is not None
-    return _half_width(offer.plan)
+    return half_width(offer.plan)
 
 
-def _half_width(plan: StreamPlan) -> float:
+def half_width(plan: StreamPlan) -> float:
+    """The same of a plan."""
     last = plan.request.horizon or int(plan.details["periods_shown"])
     return float(registry.stream(plan.mechanism).half_widths(plan, np.array([last]))[0])
 
@@ -87,10 +88,10 @@ def _expected(stream: Stream, plan: StreamPlan) -> Verdict:
         text = _(
             "Without your estimate of it, nobody can say whether a running count ± %(half)s is of any use."
         )
-        return Verdict(VerdictLevel.DOUBTFUL, text % {"half": rounded(_half_width(plan))})
+        return Verdict(VerdictLevel.DOUBTFUL, text % {"half": rounded(half_width(plan))})
     name = _("The running sum at the end") if stream.summed else _("The running count at the end")
     unit = "" if stream.summed else unit_of(stream, stream.dataset.current_domain())
-    return of_answers(_half_width(plan), float(stream.expected), name, unit or _("in all"))
+    return of_answers(half_width(plan), float(stream.expected), name, unit or _("in all"))
 
 
 def turned(stream: Stream, turn: dict[str, str]) -> Json:

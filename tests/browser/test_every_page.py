@@ -67,7 +67,6 @@ ADMIN_PAGES = ["/office/", "/health/portal/", "/admin/"] + [
         "datasets/dataset",
         "budgets/budget",
         "budgets/ledgerentry",
-        "budgets/ledgerentry/add",
         "releases/release",
         "releases/releasejob",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,12 +82,9 @@ def grant(portal: Portal, browser: Browser) -> None:
     expect(office.get_by_text("Ages of women and men")).to_be_visible()
     assert visiting.barriers(office) == []
     office.get_by_role("link", name="Grant", exact=True).click()
-    office.get_by_label("Amount").fill("1")
-    office.get_by_label("Reason").fill("As asked")
-    # The demonstration holds nearly the same people: the grant has to name it.
-    office.get_by_role("button", name="Save", exact=True).click()
-    visiting.tick_known(office)
-    office.get_by_text("was added successfully").wait_for()
+    expect(office.get_by_role("checkbox", name=re.compile("demonstration"))).to_be_visible()
+    assert visiting.barriers(office) == []
+    visiting.grant(office, "1", "As asked")
     context.close()
 
 
