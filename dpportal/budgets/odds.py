@@ -18,7 +18,9 @@ from mechanisms.accounting import SYMBOL, Definition, Neighbours, chance_factor,
 PRIOR = 0.1
 # From the first ε on a grant is warned of, from the second on it is confirmed a second time.
 WARNED, CONFIRMED_TWICE = 3.0, 10.0
-# The worked choices: what is granted for these people, in ε.
+# Of a share near certainty.
+MOST_DIGITS = 4
+# The worked choices, in ε.
 EPSILONS = (Decimal("0.1"), Decimal(1), Decimal(3))
 
 
@@ -118,6 +120,9 @@ def _as_rho(epsilon: Decimal) -> Decimal:
 
 
 def at_most_percent(share: float) -> str:
-    """A share in whole percent, rounded up; what is not certain is not 100 %."""
-    percent = math.ceil(100 * share - 1e-9)
-    return f"{percent} %" if percent < 100 else _("nearly 100 %")
+    """A share in percent, rounded up to whole ones; near certainty to as many digits as show that it is none."""
+    for digits in range(MOST_DIGITS + 1):
+        percent = math.ceil(100 * share * 10**digits - 1e-9) / 10**digits
+        if percent < 100:
+            return f"{percent:.{digits}f} %"
+    return _("nearly 100 %")

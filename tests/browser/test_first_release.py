@@ -72,7 +72,7 @@ def ask_for_a_budget(curator: Curator) -> None:
     curator.click("button", "Ask for a budget")
     curator.type("What it is for", "Ages of women and men, to within a hundred people.")
     curator.click("button", "Send to the administrators")
-    curator.page.get_by_text("Asked. The answer is announced at the bell.").wait_for()
+    curator.page.get_by_text("Request sent.").wait_for()
 
 
 def grant(portal: Portal, browser: Browser) -> None:

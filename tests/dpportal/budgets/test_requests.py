@@ -176,7 +176,7 @@ def test_a_co_owners_question_is_theirs(desk, office, without, curator):
     sharing.share(without, "partner", Right.OWN, curator)
     requests.ask(without, WHY, partner)
     assert re.search(r"partner\s+\(a dataset of curator\)", office.get(reverse("office")).text)
-    assert "partner asked for budget" in desk.get(reverse("datasets:home", args=[without.pk])).text
+    assert "partner asked for a budget" in desk.get(reverse("datasets:home", args=[without.pk])).text
 
 
 @pytest.mark.slow

@@ -90,11 +90,6 @@ def test_a_step_that_is_missing_is_where_the_review_leads(desk, dataset):
     assert desk.get(address(draft, "review")).url == address(draft, "columns")
 
 
-def test_without_a_budget_the_method_step_says_whom_to_ask(desk, curator):
-    draft = building.complete_draft(building.stored_dataset(curator, "No budget"))
-    assert "Ask an administrator" in desk.get(address(draft, "method")).content.decode()
-
-
 def test_the_review_shows_cost_before_and_after(desk, draft):
     page = desk.get(address(draft, "review")).content.decode()
     for text in ("Spend ε 0.10 and release", "1.00", "0.90 afterwards"):
