@@ -7,7 +7,7 @@ from typing import TypeVar
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.accounts.admin import ReadOnlyAdmin
+from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.models import Budget, ChargedPublication, LedgerEntry
 
@@ -82,7 +82,7 @@ class LedgerAdmin(ReadOnlyAdmin[LedgerEntry]):
     """The ledger, to read: grants are made on a page of their own, and nothing is ever changed or deleted."""
 
     list_display = ["at", "dataset", "protects", "kind", "amount_text", "state", "reason", "by", "withheld"]
-    list_filter = ["kind", "state", "by"]
+    list_filter = ["kind", "state", ("by", PersonFilter)]
     search_fields = ["dataset__name", "reason", "by__username"]
     date_hierarchy = "at"
     list_select_related = ["dataset", "by", "budget", "release", "stream"]

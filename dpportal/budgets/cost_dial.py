@@ -57,7 +57,7 @@ def most_proposed(budget: Budget) -> Decimal:
 
 
 def usual(budget: Budget, is_useful: Callable[[Decimal], bool]) -> Decimal:
-    """The cost that every wizard begins with: the least at which it is expected to be useful, within a tenth of what is left.
+    """The cost that every wizard begins with: the least that is expected to be useful, within a tenth of what is left.
 
     Where nothing within that is known to be useful it is all of that; without a budget a tenth of ε 1.
     """
@@ -77,13 +77,19 @@ def worth(verdict: Verdict | None, amount: Decimal, definition: Definition, leas
         return ""
     share = verdict.typical.share if verdict.typical else ""
     better = verdict.amount(amount, definition)
-    values = {"symbol": SYMBOL[definition], "least": plain(least or better or amount), "amount": plain(amount)}
+    values = {
+        "symbol": SYMBOL[definition],
+        "least": plain(least or better or amount),
+        "amount": plain(amount),
+    }
     if least and least <= CLEARLY_LESS * amount:
         other = _("%(symbol)s %(least)s would do instead of %(amount)s") % values
     else:
         other = _("it takes %(symbol)s %(least)s to be useful") % values if better else ""
     text = "; ".join(filter(None, (share, other)))
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    # A symbol at the beginning stays as it is: Ε is another letter.
+    beginning = text[:1].upper() if text[:1].isascii() else text[:1]
+    return f"{beginning}{text[1:]}." if text else ""
 
 
 def _half_width_field() -> forms.FloatField:

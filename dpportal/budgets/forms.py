@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -78,7 +77,9 @@ class GrantAmountForm(forms.Form):
         min_value=3,
         max_value=15,
         required=False,
-        help_text=_("For ρ only. Recommended: δ well below one over the number of people; 6 for most tables."),
+        help_text=_(
+            "For ρ only. Recommended: δ well below one over the number of people; 6 for most tables."
+        ),
     )
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:

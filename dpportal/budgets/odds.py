@@ -67,6 +67,11 @@ class Odds:
         return self.epsilon >= CONFIRMED_TWICE
 
     @property
+    def notice(self) -> str:
+        """The class of the notice that tells it."""
+        return "bad" if self.needs_second_confirmation else "warn" if self.is_warned else "info"
+
+    @property
     def kind(self) -> str:
         """The promise in a word or two."""
         if self.epsilon < 1:
@@ -91,7 +96,11 @@ class Odds:
     @property
     def meaning(self) -> str:
         """The same as a factor, of all that is granted for these people."""
-        values = {"symbol": self.symbol, "total": plain(self.total), "factor": rounded_up(chance_factor(self.epsilon), 2)}
+        values = {
+            "symbol": self.symbol,
+            "total": plain(self.total),
+            "factor": rounded_up(chance_factor(self.epsilon), 2),
+        }
         if self.replaced:
             text = _(
                 "%(symbol)s %(total)s in all: changing one person's entries makes any result at most %(factor)s times "

@@ -65,7 +65,10 @@ def _datasets() -> QuerySet[Dataset]:
 
     Each with how many releases and running counts are public, and when something was measured last.
     """
-    releases, streams = Release.objects.filter(dataset=OuterRef("pk")), Stream.objects.filter(dataset=OuterRef("pk"))
+    releases, streams = (
+        Release.objects.filter(dataset=OuterRef("pk")),
+        Stream.objects.filter(dataset=OuterRef("pk")),
+    )
     periods = Period.objects.filter(stream__dataset=OuterRef("pk"))
     times = (
         _one(releases, "dataset", Max("measured_at")),

@@ -1,4 +1,4 @@
-"""Where an administrator grants a budget, seeing what it is for and what it means for the people, or takes a part back."""
+"""Where an administrator grants a budget, seeing what it is for and what it means, or takes a part back."""
 
 from __future__ import annotations
 

@@ -24,8 +24,7 @@ def of(draft: Release, plan: ReleasePlan | None) -> PricedDraft:
 
 def of_dataset(dataset: Dataset) -> list[PricedDraft]:
     """Every draft in which something was chosen, the newest first."""
-    listed = dataset.releases.filter(state=Release.State.DRAFT).order_by("-changed_at")
-    return [of(draft, _plan(draft)) for draft in listed.exclude(pk__in=Release.objects.untouched())]
+    return [of(draft, _plan(draft)) for draft in dataset.releases.drafts()]
 
 
 def _plan(draft: Release) -> ReleasePlan | None:

@@ -19,7 +19,9 @@ def of(draft: Stream, plan: StreamPlan | None) -> PricedDraft:
     """plan: None where the draft has none yet; then no margin can be said."""
     definition = Budget.for_planning(draft.dataset).definition
     margin = _("± %(half)s at the end") % {"half": rounded(strategy_page.half_width(plan))} if plan else ""
-    return PricedDraft(draft.name, draft.amount, definition, margin, reverse("streams:review", args=[draft.pk]))
+    return PricedDraft(
+        draft.name, draft.amount, definition, margin, reverse("streams:review", args=[draft.pk])
+    )
 
 
 def of_dataset(dataset: Dataset) -> list[PricedDraft]:

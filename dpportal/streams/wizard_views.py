@@ -107,7 +107,11 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     named = chosen_by_hand(request.POST).get("mechanism") if by_htmx else form["mechanism"].value()
     picked = request.POST.get("use") or named or draft.mechanism
     exceeds = budget.is_granted and amount > budget.left
-    context = {"amount": amount, "exceeds": exceeds, **strategy_page.strategies(draft, offers, picked, amount)}
+    context = {
+        "amount": amount,
+        "exceeds": exceeds,
+        **strategy_page.strategies(draft, offers, picked, amount),
+    }
     if by_htmx:
         shown = {"stream": draft, "form": form, "budget": budget, **context}
         return render(request, "streams/_offers.html", shown)

@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import ConsoleMessage, FilePayload, Page, Response, expect
+from playwright.sync_api import ConsoleMessage, FilePayload, Page, Response
 
 ADULT = Path(__file__).resolve().parents[2] / "dpportal" / "datasets" / "demonstration" / "adult.csv.gz"
 JOB_MS = 300_000

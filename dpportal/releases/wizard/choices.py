@@ -92,11 +92,14 @@ def methods(
     shared = {"budget": budget, "chosen_method": checked, **dial_shown(draft, budget, form)}
     if form["purpose"].value() in Release.Purpose.values:
         draft.purpose = form["purpose"].value()
+    wrong_amount = ""
     try:
         amount = amount_formfield().clean(form["amount"].value())
-        offers = drafts.offers(draft, amount)
     except ValidationError as error:
-        return {**shared, "refusal": error.messages[0]}
+        # The methods stand at the last cost, and the choice stays as it was.
+        amount, wrong_amount = draft.amount or usual_amount(draft), error.messages[0]
+    try:
+        offers = drafts.offers(draft, amount)
     except DraftError as error:
         return {**shared, "refusal": error.message}
     compared = SideBySide(draft, offers, checked, amount)
@@ -104,7 +107,7 @@ def methods(
         **shared,
         **compared.context,
         "amount": amount,
-        # Where the form was sent its field says so.
+        "wrong_amount": wrong_amount,
         "exceeds": budget.is_granted and amount > budget.left,
         "worth": worth_of(draft, plan, amount) if (plan := compared.plan_of_the_chosen) else "",
         "searches": active_searches(draft, searches),

@@ -49,6 +49,10 @@ wizard = Wizard(
 )
 
 
+# What the step about the method chooses.
+CHOSEN = ("mechanism", "amount", "parameters", "purpose")
+
+
 @curator_required
 @require_POST
 @with_dataset(Right.RELEASE)
@@ -117,7 +121,9 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
         except DraftError as error:
             form.add_error("mechanism", error.message)
         if not form.errors:
-            return wizard.forward(request, draft, ("mechanism", "amount", "parameters", "purpose"), "review")
+            # Options that were not on the page are shown before anything is reviewed.
+            step, part = ("review", "") if form.options_were_shown() else ("method", "#chosen")
+            return wizard.forward(request, draft, CHOSEN, step, part)
     return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches, simulation))
 
 

@@ -235,7 +235,9 @@ def test_the_page_says_what_it_is_for_and_what_was_spent_never_a_sum_over_differ
     services.declare_unit(dataset, neighbours="replace-one", unit_column="", max_rows=1)
     building.granted(dataset, dataset.owner, "2")
     page = admin.get(place(dataset)).text
-    assert "added or removed" in page and "ε 1.00" in page and "replaced by another" in page and "ε 2.00" in page
+    assert (
+        "added or removed" in page and "ε 1.00" in page and "replaced by another" in page and "ε 2.00" in page
+    )
     assert "ε 3.00</td>" not in page and "never added" in page
     listed = admin.get(reverse("admin:budgets_ledgerentry_changelist")).text
     assert "All pure budgets" not in listed and "granted," not in listed
@@ -243,7 +245,9 @@ def test_the_page_says_what_it_is_for_and_what_was_spent_never_a_sum_over_differ
 
 def test_drafts_stand_with_cost_and_margin(admin, dataset):
     draft = building.complete_draft(dataset)
-    row = admin.get(place(dataset)).text.split(draft.title or escape(draft.proposed_title))[1].split("</tr>")[0]
+    row = (
+        admin.get(place(dataset)).text.split(draft.title or escape(draft.proposed_title))[1].split("</tr>")[0]
+    )
     assert f"ε {draft.amount}" in row and "±" in row and "people" in row
 
 

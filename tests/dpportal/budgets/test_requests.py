@@ -98,7 +98,10 @@ def test_one_question_is_granted_once_unless_one_goes_on_knowingly(desk, office,
     ask(desk, without, "Now for districts")
     for _again in range(2):
         late = office.post(place(without), opened)
-        assert "answered meanwhile" in late.text and f'name="answers" value="{opened["answers"]}"' not in late.text
+        assert (
+            "answered meanwhile" in late.text
+            and f'name="answers" value="{opened["answers"]}"' not in late.text
+        )
     assert without.budgets.get().total == 4
     assert office.post(place(without), {**opened, "answers": ""}).status_code == 302
     assert without.budgets.get().total == 8

@@ -12,8 +12,8 @@ from django.core.cache import cache
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import charge_journal, ledger
-from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.forms import protection_digest
+from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.operations import restore_check
 from dpportal.platform import journal

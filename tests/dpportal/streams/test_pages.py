@@ -154,7 +154,7 @@ def test_a_column_that_is_summed_cannot_choose_the_rows_too(curious, dataset) ->
 def test_a_cost_above_what_is_left_is_told_and_nothing_is_reserved(curious, dataset) -> None:
     draft = building.draft_stream(dataset, amount=2)
     page = curious.get(f"/streams/{draft.pk}/review/")
-    assert "only ε = 1.00 is left" in text(page)
+    assert "ε = 1.00 left" in text(page) and "Ask for this" in text(page)
     reviewed = page.context["form"]["reviewed"].value()
     page = curious.post(f"/streams/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on"})
     assert page.status_code == 422
@@ -209,6 +209,17 @@ def test_pasted_periods_appear_without_a_reload(curious, stream) -> None:
     assert after.status_code == 200
     assert "everything in it is published" in text(after)
     assert "HX-Refresh" not in after
+
+
+def test_the_next_period_is_added_above_the_series_and_news_bring_the_series_in_its_place(
+    curious, stream
+) -> None:
+    execution.publish(stream.pk, [Update(1, (5,), Period.Source.PROGRAM)])
+    home = curious.get(f"/streams/{stream.pk}/home/").text
+    assert home.index('id="live"') < home.index('id="add"') < home.index('id="measured"')
+    assert "hx-swap-oob" not in home
+    live = curious.get(f"/streams/{stream.pk}/live/").text
+    assert live.index('id="live"') < live.index('id="measured"') and "hx-swap-oob" in live
 
 
 def test_an_open_page_says_when_the_period_of_its_forms_is_published(curious, stream) -> None:

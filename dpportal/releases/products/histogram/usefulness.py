@@ -52,7 +52,9 @@ def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law
     share = cells * absolute / (2 * people)
     level = level_of(share, SHARES)
     typical = Typical(people / cells, 1.96 * sigma if half_width is None else half_width, _("a typical cell"))
-    text = _("Noise will misplace %(percent)s of the people; a typical cell has %(size)s, ± %(interval)s.") % {
+    text = _(
+        "Noise will misplace %(percent)s of the people; a typical cell has %(size)s, ± %(interval)s."
+    ) % {
         "percent": about(min(share, 1.0)),
         "size": rounded(typical.answer),
         "interval": rounded(typical.half_width),

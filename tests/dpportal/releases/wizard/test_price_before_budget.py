@@ -116,7 +116,9 @@ def is_useful(draft: Release, amount: Decimal) -> bool:
     return verdict is not None and verdict.is_useful
 
 
-def test_a_draft_begins_at_the_cost_that_is_just_useful_within_a_tenth_of_what_is_left(dataset, administrator):
+def test_a_draft_begins_at_the_cost_that_is_just_useful_within_a_tenth_of_what_is_left(
+    dataset, administrator
+):
     building.granted(dataset, administrator, "9")
     draft = building.complete_draft(dataset)
     draft.mechanism, draft.people = "laplace-histogram", 3000
@@ -133,9 +135,9 @@ def test_the_dial_says_what_the_margin_is_beside_a_typical_cell_and_what_would_d
     Release.objects.filter(pk=draft.pk).update(people=100 * cells)
     turned = {"epsilon": "0.5", "mechanism": "laplace-histogram"}
     # Laplace noise of scale 2: ± 6 of 100 people in a cell.
-    assert "± 6 is 6 % of a typical cell; ε 0.0" in (worth := desk.get(
-        reverse("releases:dial", args=[draft.pk]), turned
-    ).json()["worth"])
+    assert "± 6 is 6 % of a typical cell; ε 0.0" in (
+        worth := desk.get(reverse("releases:dial", args=[draft.pk]), turned).json()["worth"]
+    )
     assert worth.endswith("would do instead of 0.50.") and worth in page(desk, draft, "method") + worth
     Release.objects.filter(pk=draft.pk).update(people=cells)
     worth = desk.get(reverse("releases:dial", args=[draft.pk]), turned).json()["worth"]

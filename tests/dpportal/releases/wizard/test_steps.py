@@ -11,7 +11,6 @@ from django.urls import reverse
 from dpportal.releases.models import Release
 from mechanisms import registry
 from mechanisms.accounting import Definition
-from tests.dpportal import building
 
 
 @pytest.fixture
@@ -44,7 +43,8 @@ def test_each_step_has_a_title_of_its_own(desk, draft):
 
 
 def test_a_chosen_method_and_its_cost_are_saved(desk, draft):
-    fields = {"mechanism": "laplace-histogram", "amount": "0.25", "purpose": "cells"}
+    options = {"parameter-within_bins": "smooth"}
+    fields = {"mechanism": "laplace-histogram", "amount": "0.25", "purpose": "cells", **options}
     answer = desk.post(address(draft, "method"), fields)
     draft.refresh_from_db()
     assert draft.amount == Decimal("0.25")
