@@ -80,5 +80,5 @@ def test_an_admin_list_takes_few_queries(
     for number in range(12):
         published(dataset, f"Release {number}")
     client.force_login(administrator)
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(16):
         assert client.get(f"/admin/{address}/").status_code == 200
