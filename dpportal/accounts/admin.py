@@ -47,7 +47,7 @@ class OfferedFilters(admin.ModelAdmin[M]):
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Not Django's rule, which allows what belongs to the row, such as the keys of a person's sessions."""
-        filters = [each if isinstance(each, str) else str(each[0]) for each in self.list_filter]
+        filters = [str(each[0]) if isinstance(each, tuple) else str(each) for each in self.list_filter]
         offered = [*filters, self.date_hierarchy]
         shown = any(lookup == name or lookup.startswith(f"{name}__") for name in offered)
         return shown and bool(super().lookup_allowed(lookup, value, request))

@@ -28,7 +28,7 @@ from mechanisms.accounting import Definition
 
 
 @administrator_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @from_workers
 @transaction.atomic
 def page(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:

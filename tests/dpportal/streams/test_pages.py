@@ -211,17 +211,6 @@ def test_pasted_periods_appear_without_a_reload(curious, stream) -> None:
     assert "HX-Refresh" not in after
 
 
-def test_the_next_period_is_added_above_the_series_and_news_bring_the_series_in_its_place(
-    curious, stream
-) -> None:
-    execution.publish(stream.pk, [Update(1, (5,), Period.Source.PROGRAM)])
-    home = curious.get(f"/streams/{stream.pk}/home/").text
-    assert home.index('id="live"') < home.index('id="add"') < home.index('id="measured"')
-    assert "hx-swap-oob" not in home
-    live = curious.get(f"/streams/{stream.pk}/live/").text
-    assert live.index('id="live"') < live.index('id="measured"') and "hx-swap-oob" in live
-
-
 def test_an_open_page_says_when_the_period_of_its_forms_is_published(curious, stream) -> None:
     overtaken = "forms below are still for the period before"
     home = curious.get(f"/streams/{stream.pk}/home/")
