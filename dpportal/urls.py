@@ -6,7 +6,7 @@ from django.views.generic import RedirectView, TemplateView
 
 from dpportal.catalogue import dataset_page, sitemap
 from dpportal.catalogue.views import catalogue
-from dpportal.operations import admin_home, health, history_pages, metrics
+from dpportal.operations import admin_home, grant_page, health, history_pages, metrics
 from dpportal.operations.home import home
 from dpportal.publications.search_progress import awaited
 from dpportal.serving.security_txt import security_txt
@@ -30,6 +30,9 @@ urlpatterns = [
     path("robots.txt", sitemap.robots, name="robots"),
     path("office/", admin_home.page, name="office"),
     path("office/declined/<int:request_id>/", admin_home.decline, name="decline"),
+    path("office/budgets/<uuid:dataset_id>/", grant_page.page, name="grant"),
+    path("office/budgets/<uuid:dataset_id>/meaning/", grant_page.meaning, name="grant_meaning"),
+    path("office/budgets/<uuid:dataset_id>/reduction/", grant_page.reduction, name="reduction"),
     path("workings/", awaited, name="workings"),
     path("health/", health.health, name="health"),
     path("metrics", metrics.metrics, name="metrics"),

@@ -163,3 +163,27 @@ def chance_factor(epsilon: float) -> float:
         return math.exp(epsilon)
     except OverflowError:
         return math.inf
+
+
+def zcdp_loss_bound(rho: float, delta: float) -> float:
+    """What the privacy loss of a ρ-zCDP mechanism exceeds with a chance of at most δ.
+
+    More than the ε of `zcdp_to_epsilon`, as (ε, δ)-DP alone does not bound the loss so; a reader's suspicion follows
+    the loss. By whole orders, which hold for running counts, too. Raises ValueError unless rho > 0 and 0 < delta < 1.
+    Source: Bun and Steinke 2016, the proof of Proposition 1.3: Markov's inequality for e^((α−1)Z), whose mean is at
+    most e^((α−1)αρ); the least over whole α >= 2 of αρ + ln(1/δ)/(α−1).
+    """
+    if not (rho > 0 and 0 < delta < 1):
+        raise ValueError(f"needs rho > 0 and 0 < delta < 1, got rho={rho}, delta={delta}")
+    surprise = math.log(1 / delta)
+    below = max(2, math.floor(1 + math.sqrt(surprise / rho)))
+    return min(order * rho + surprise / (order - 1) for order in (below, below + 1))
+
+
+def posterior(prior: float, epsilon: float) -> float:
+    """The most that a suspicion can become by a result whose privacy loss is at most ε: p e^ε / (p e^ε + 1 − p).
+
+    prior: the chance p that somebody gives a fact about one person before, strictly between 0 and 1.
+    Source: Bayes' rule with a likelihood ratio of e^ε; written with e^−ε, which does not overflow.
+    """
+    return prior / (prior + (1 - prior) * math.exp(-epsilon))

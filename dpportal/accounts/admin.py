@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.contrib import admin
 from django.contrib.auth import admin as auth_admin  # noqa: F401 which registers groups
@@ -11,12 +11,14 @@ from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.accounts import audit, locking, mailing, people, reset_links
 from dpportal.accounts.forms import origin_of
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.permissions import current_user
+from dpportal.platform.json_types import Json
 
 if TYPE_CHECKING:
     from django.contrib.admin.options import _FieldsetSpec
@@ -24,15 +26,30 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=Model)
 
 admin.site.unregister(Group)
-admin.site.site_header = admin.site.site_title = "Privacy portal administration"
+admin.site.site_header = admin.site.site_title = gettext_lazy("DP Portal")
+admin.site.index_title = gettext_lazy("People, connections and records")
+
+
+class PersonFilter(admin.RelatedFieldListFilter):
+    """Whoever did it. Named after the field, its heading would be “By by”, or “By created by”."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = _("person")
 
 
 class OfferedFilters(admin.ModelAdmin[M]):
     """A list that is filtered by what it offers alone: any other filter would reveal a field that no page shows."""
 
+    def changelist_view(self, request: HttpRequest, extra_context: Json | None = None) -> HttpResponse:
+        """Headed by what it lists, where Django says “Select … to view”."""
+        title = capfirst(str(self.opts.verbose_name_plural))
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Not Django's rule, which allows what belongs to the row, such as the keys of a person's sessions."""
-        offered = [*self.list_filter, self.date_hierarchy]
+        filters = [str(each[0]) if isinstance(each, tuple) else str(each) for each in self.list_filter]
+        offered = [*filters, self.date_hierarchy]
         shown = any(lookup == name or lookup.startswith(f"{name}__") for name in offered)
         return shown and bool(super().lookup_allowed(lookup, value, request))
 

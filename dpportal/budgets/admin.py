@@ -1,21 +1,15 @@
-"""Budgets in the admin: totals to look at, and changes that are ledger lines with a reason."""
+"""Budgets and the ledger in the admin, to read."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
 from django.contrib import admin
-from django.db.models import Sum
-from django.forms import ModelForm
-from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.accounts.admin import ReadOnlyAdmin
-from dpportal.accounts.permissions import current_user
+from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
 from dpportal.budgets.amounts import plain
-from dpportal.budgets.forms import BudgetChangeForm, dataset_of
 from dpportal.budgets.models import Budget, ChargedPublication, LedgerEntry
-from dpportal.platform.json_types import Json
 
 P = TypeVar("P", bound=ChargedPublication)
 
@@ -85,18 +79,13 @@ class BudgetAdmin(ReadOnlyAdmin[Budget]):
 
 @admin.register(LedgerEntry)
 class LedgerAdmin(ReadOnlyAdmin[LedgerEntry]):
-    """The ledger. "Add" writes a grant or a reduction; nothing is ever changed or deleted."""
+    """The ledger, to read: grants are made on a page of their own, and nothing is ever changed or deleted."""
 
-    form = BudgetChangeForm
     list_display = ["at", "dataset", "protects", "kind", "amount_text", "state", "reason", "by", "withheld"]
-    list_filter = ["kind", "state", "by"]
+    list_filter = ["kind", "state", ("by", PersonFilter)]
     search_fields = ["dataset__name", "reason", "by__username"]
     date_hierarchy = "at"
     list_select_related = ["dataset", "by", "budget", "release", "stream"]
-    change_list_template = "admin/budgets/ledger_list.html"
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return request.user.is_active and request.user.is_staff
 
     @admin.display(description=_("withheld"))
     def withheld(self, entry: LedgerEntry) -> str:
@@ -109,28 +98,3 @@ class LedgerAdmin(ReadOnlyAdmin[LedgerEntry]):
     @admin.display(description=_("amount"), ordering="amount")
     def amount_text(self, entry: LedgerEntry) -> str:
         return f"{entry.budget.symbol} {plain(entry.amount)}"
-
-    def get_changeform_initial_data(self, request: HttpRequest) -> Json:
-        """The dataset that the office names, with whom it protects now, and how its account counts."""
-        initial: Json = super().get_changeform_initial_data(request)
-        dataset = dataset_of(initial.pop("dataset", ""))
-        if dataset is None:
-            return initial
-        account = Budget.of(dataset)
-        counts = (
-            {"definition": account.definition, "delta_exponent": account.delta_exponent} if account else {}
-        )
-        field = BudgetChangeForm.base_fields["dataset"]
-        return {**initial, **counts, "dataset": field.prepare_value(dataset)}
-
-    def save_model(
-        self, request: HttpRequest, obj: LedgerEntry, form: ModelForm[LedgerEntry], change: bool
-    ) -> None:
-        assert isinstance(form, BudgetChangeForm)
-        obj.pk = form.save_as(current_user(request)).pk
-
-    def changelist_view(self, request: HttpRequest, extra_context: Json | None = None) -> HttpResponse:
-        sums = Budget.objects.values("definition").annotate(
-            granted=Sum("total"), gone=Sum("spent"), held=Sum("reserved")
-        )
-        return super().changelist_view(request, {**(extra_context or {}), "totals": sums})

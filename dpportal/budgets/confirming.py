@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 
 from django.http import HttpRequest
 
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import current_user
-from dpportal.budgets import ledger
+from dpportal.budgets import ledger, refusals
 from dpportal.budgets.models import Budget, ChargedPublication, LedgerEntry
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
@@ -42,13 +43,25 @@ def confirmed(
 
 
 def around(request: HttpRequest, draft: ChargedPublication, budget: Budget, columns: Sequence[str]) -> Json:
-    """The context that every review shows with the plan. budget: the paying one. columns: those that are read."""
+    """The context that every review shows with the plan.
+
+    budget: the paying one, perhaps not granted yet. columns: those that are read. "why_ask" says why a draft cannot be
+    paid for and has to be asked for; empty where it can.
+    """
     assert draft.amount is not None
     return {
+        "why_ask": _why_ask(budget, draft.amount),
+        "budget_request": draft.dataset.budget_requests.first(),
         "identifying": datasets.columns_to_ask_about(draft.dataset),
         "fit_warnings": shown_warnings(draft.dataset, columns, current_user(request)),
         "left_after": budget.left - draft.amount,
     }
+
+
+def _why_ask(budget: Budget, amount: Decimal) -> str:
+    if not budget.is_granted:
+        return refusals.missing_text(budget.dataset)
+    return refusals.shortage_text(budget, amount) if amount > budget.left else ""
 
 
 def lock(draft: ChargedPublication, by: User, refused: type[Exception]) -> None:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from dpportal.budgets.amounts import amount_formfield, plain
+from dpportal.budgets.amounts import STEP, amount_formfield, plain
+from dpportal.budgets.models import Budget
 from dpportal.platform.json_types import Json
 from dpportal.publications import cost_search
+from dpportal.publications.verdict import Verdict
+from mechanisms.accounting import SYMBOL, Definition
+
+# What a dial begins with where nothing is left.
+UNSPENDABLE = Decimal("0.1")
+# A lower cost that would do as well is named if it is at most this share of the chosen one.
+CLEARLY_LESS = Decimal("0.9")
 
 
 def position(
@@ -20,8 +28,9 @@ def position(
     amount_of: Callable[[float], Decimal | None] | None,
     error_of: Callable[[Decimal], float | None],
     meaning_of: Callable[[Decimal], str],
+    worth_of: Callable[[Decimal], str],
 ) -> Json:
-    """The cost, what it means, and the error that it buys, None where nothing can be said of it.
+    """The cost, what it means and is worth, and the error that it buys, None where nothing can be said of it.
 
     query: "epsilon" (the cost, in ε or ρ) or "half_width" (the wanted error). amount_of: the cost at which the error
     is as wanted, None if there is none; None itself where no error can be wanted. Raises ValidationError.
@@ -35,8 +44,52 @@ def position(
     return {
         "amount": plain(amount),
         "meaning": meaning_of(amount),
+        "worth": worth_of(amount),
         "half_width": cost_search.shown(error_of(amount)),
     }
+
+
+def most_proposed(budget: Budget) -> Decimal:
+    """A tenth of what is left, in hundredths where that is any; without a budget ε 1, to be asked for."""
+    left = budget.left if budget.is_granted else cost_search.WITHOUT_BUDGET
+    hundredths = (left / 10).quantize(Decimal("0.01"), ROUND_FLOOR)
+    return hundredths or (left / 10).quantize(STEP, ROUND_FLOOR) or UNSPENDABLE
+
+
+def usual(budget: Budget, is_useful: Callable[[Decimal], bool]) -> Decimal:
+    """The cost that every wizard begins with: the least that is expected to be useful, within a tenth of what is left.
+
+    Where nothing within that is known to be useful it is all of that; without a budget a tenth of ε 1.
+    """
+    most = most_proposed(budget)
+    least = cost_search.least_useful(most, is_useful)
+    if least is None and not budget.is_granted:
+        return most / 10
+    return least or most
+
+
+def worth(verdict: Verdict | None, amount: Decimal, definition: Definition, least: Decimal | None) -> str:
+    """± 10 is 8 % of a typical cell; ε 0.29 would do instead of 2.00.
+
+    least: the cost from which on it is expected to be useful, if it is at this one. Empty where nothing can be said.
+    """
+    if verdict is None:
+        return ""
+    share = verdict.typical.share if verdict.typical else ""
+    better = verdict.amount(amount, definition)
+    values = {
+        "symbol": SYMBOL[definition],
+        "least": plain(least or better or amount),
+        "amount": plain(amount),
+    }
+    if least and least <= CLEARLY_LESS * amount:
+        other = _("%(symbol)s %(least)s would do instead of %(amount)s") % values
+    else:
+        other = _("it takes %(symbol)s %(least)s to be useful") % values if better else ""
+    text = "; ".join(filter(None, (share, other)))
+    # A symbol at the beginning stays as it is: Ε is another letter.
+    beginning = text[:1].upper() if text[:1].isascii() else text[:1]
+    return f"{beginning}{text[1:]}." if text else ""
 
 
 def _half_width_field() -> forms.FloatField:

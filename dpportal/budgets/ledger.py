@@ -107,6 +107,7 @@ def grant(
     granted = f"{budget.symbol} = {plain(amount)}"
     if terms.answers and not answer_by_grant(terms.answers, granted, reason):
         raise BudgetRefusedError(answered_text())
+    audit.record(by, "granted a budget", dataset, granted)
     entry = _append(budget, Kind.GRANT, State.BOOKED, amount, _own(reason), by)
     _change(_budget_of(entry), total=F("total") + stored(amount), delta_exponent=terms.delta_exponent)
     Dataset.objects.filter(pk=dataset.pk).update(granted_fingerprint=dataset.fingerprint)
@@ -145,6 +146,7 @@ def reduce(budget: Budget | None, amount: Decimal, *, reason: str, by: User) -> 
     entry = _append(budget, Kind.REDUCTION, State.BOOKED, amount, _own(reason), by)
     if not _change(_with(amount).filter(pk=budget.pk), total=F("total") - stored(amount)):
         raise BudgetRefusedError(refusals.reduction_text(Budget.objects.get(pk=budget.pk)))
+    audit.record(by, "reduced a budget", budget.dataset, f"{budget.symbol} = {plain(amount)}")
     return entry
 
 

@@ -12,7 +12,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.budgets.amounts import AmountField
+from dpportal.budgets.amounts import AmountField, plain
 from dpportal.budgets.promises import OtherPromises
 from dpportal.budgets.writing import Guarded, GuardedQuerySet, LedgerWriteError, require_writing
 from dpportal.datasets.models import Dataset
@@ -106,6 +106,19 @@ class Budget(Guarded):
         budgets = list(dataset.budgets.all())
         own = (b for b in budgets if b.is_fixed and Protection.of(b) == protection)
         return next(own, None) or next((b for b in budgets if not b.is_fixed), None)
+
+    @classmethod
+    def for_planning(cls, dataset: Dataset) -> Budget:
+        """The account that pays for what is now declared; where nothing was granted, an empty one that is never saved.
+
+        It counts ε, as is recommended for a first grant, so that a draft has a price before it has a budget.
+        """
+        return cls.of(dataset) or cls(dataset=dataset)
+
+    @property
+    def is_granted(self) -> bool:
+        """Whether an administrator has granted anything for it yet."""
+        return self.pk is not None
 
     @property
     def protection(self) -> Protection:
@@ -284,6 +297,8 @@ class BudgetRequest(models.Model):
     """A curator's question for a budget, or for more, and what became of it. Written by `requests` only.
 
     Whoever has not looked yet hears of it at the bell: an administrator while it waits, then the curator (`seen`).
+    Where it is for one draft: its title, cost (`amount` of ε or ρ, as `definition` says), margin, and the address at
+    which the curator goes on.
     """
 
     class State(models.TextChoices):
@@ -294,6 +309,11 @@ class BudgetRequest(models.Model):
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="budget_requests")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     reason = models.CharField(max_length=500)
+    title = models.CharField(max_length=200, blank=True)
+    amount = AmountField(null=True)
+    definition = models.CharField(max_length=5, choices=Budget.Kind.choices, blank=True)
+    margin = models.CharField(max_length=200, blank=True)
+    address = models.CharField(max_length=200, blank=True)
     at = models.DateTimeField(auto_now_add=True)
     state = models.CharField(max_length=8, choices=State.choices, default=State.WAITING)
     answer = models.CharField(max_length=500, blank=True)
@@ -310,6 +330,13 @@ class BudgetRequest(models.Model):
 
     def __str__(self) -> str:
         return f"Request for {self.dataset}"
+
+    @property
+    def cost(self) -> str:
+        """What its draft costs, such as ε 0.29; empty where it is for no one draft."""
+        if self.amount is None:
+            return ""
+        return f"{SYMBOL[Definition(self.definition)]} {plain(self.amount)}"
 
     @property
     def is_waiting(self) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
@@ -17,19 +20,53 @@ from dpportal.datasets.services import lock_dataset
 State = BudgetRequest.State
 
 
+@dataclass(frozen=True)
+class PricedDraft:
+    """A draft as administrators see it before anything is granted: what it costs, and how wrong it will be.
+
+    amount: of ε or ρ, as definition says; None where none was chosen. margin: in words, empty where none can be said.
+    address: where its curator goes on with it.
+    """
+
+    title: str
+    amount: Decimal | None
+    definition: str
+    margin: str
+    address: str
+
+
 @transaction.atomic
-def ask(dataset: Dataset, reason: str, by: User) -> bool:
-    """Ask the administrators for a budget. Returns whether it is a new question: one that waits is left as it is."""
+def ask(dataset: Dataset, reason: str, by: User, draft: PricedDraft | None = None) -> bool:
+    """Ask the administrators for a budget. Returns whether it is a new question: one that waits is left as it is.
+
+    draft: what it is to pay for, if that is planned already.
+    """
     lock_dataset(dataset)
     if dataset.budget_requests.filter(state=State.WAITING).exists():
         return False
-    request = BudgetRequest.objects.create(dataset=dataset, by=by, reason=reason)
-    audit.record(by, "asked for a budget", dataset)
+    planned = asdict(draft) if draft else {}
+    request = BudgetRequest.objects.create(dataset=dataset, by=by, reason=reason, **planned)
+    audit.record(by, "asked for a budget", dataset, request.cost)
     administrators = User.objects.filter(role=Role.ADMINISTRATOR, is_active=True).exclude(email="")
-    text = _("%(curator)s asks for a privacy budget for the dataset “%(dataset)s”: %(reason)s")
-    words = {"curator": by.get_username(), "dataset": dataset.name, "reason": request.reason}
-    mailing.write(administrators.values_list("email", flat=True), _("A budget is asked for"), text % words)
+    mailing.write(
+        administrators.values_list("email", flat=True), _("A budget is asked for"), _request_text(request)
+    )
     return True
+
+
+def _request_text(request: BudgetRequest) -> str:
+    """The mail to administrators."""
+    text = _("%(curator)s asks for a privacy budget for the dataset “%(dataset)s”: %(reason)s")
+    words = {
+        "curator": request.by.get_username(),
+        "dataset": request.dataset.name,
+        "reason": request.reason,
+    }
+    if not request.cost:
+        return text % words
+    draft = _("It is for “%(title)s”, which costs %(cost)s. %(margin)s")
+    priced = {"title": request.title, "cost": request.cost, "margin": request.margin}
+    return f"{text % words}\n\n{(draft % priced).strip()}"
 
 
 def answer_by_grant(request: BudgetRequest, granted: str, reason: str) -> bool:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import csv
 
-from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
-from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets import requests
+from dpportal.accounts.permissions import curator_required
+from dpportal.budgets import asking
 from dpportal.budgets.amounts import plain
-from dpportal.budgets.forms import ReasonForm
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
@@ -41,18 +38,9 @@ def ledger_page(request: HttpRequest, dataset: Dataset) -> HttpResponse:
 @curator_required
 @require_POST
 @with_dataset(Right.OWN)
-def ask(request: HttpRequest, dataset: Dataset) -> HttpResponse:
+def ask(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Ask the administrators for a budget, or for more."""
-    form = ReasonForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, _("Say in a sentence what the budget is for; administrators see it."))
-    elif dataset.state == Dataset.State.ERASED:
-        messages.error(request, _("The records are deleted, so there is nothing to spend a budget on."))
-    elif requests.ask(dataset, form.cleaned_data["reason"], current_user(request)):
-        messages.success(request, _("Asked. The answer is announced at the bell."))
-    else:
-        messages.info(request, _("A budget is asked for already; the administrators have not answered yet."))
-    return redirect("datasets:home", dataset.pk)
+    return asking.send(request, dataset)
 
 
 @curator_required

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.accounts.admin import ReadOnlyAdmin
+from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
 from dpportal.accounts.permissions import current_user
 from dpportal.datasets import attach_table, near_duplicates, services
 from dpportal.datasets.faults import DatasetError
@@ -22,7 +22,7 @@ class DatasetAdmin(ReadOnlyAdmin[Dataset]):
     """What exists, whose it is, and the decision on duplicates."""
 
     list_display = ["name", "owner", "state", "column_count", "created_at", "duplicate_of"]
-    list_filter = ["state", "owner"]
+    list_filter = ["state", ("owner", PersonFilter)]
     search_fields = ["name", "owner__username"]
     date_hierarchy = "created_at"
     list_select_related = ["owner", "duplicate_of"]

@@ -122,15 +122,19 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     # The page reads them in several places.
     prefetch_related_objects([dataset], "budgets")
     domain = dataset.current_domain()
-    releases, streams = dataset.releases.listed(), dataset.streams.all()
+    releases, drafts = dataset.releases.confirmed(), dataset.releases.drafts()
+    streams, stream_drafts = dataset.streams.exclude(state="draft"), dataset.streams.filter(state="draft")
     if not dataset.can_release:  # drafts, and what failed
-        releases, streams = releases.filter(state="ready"), streams.filter(opened_at__isnull=False)
+        releases, drafts = releases.filter(state="ready"), drafts.none()
+        streams, stream_drafts = streams.filter(opened_at__isnull=False), stream_drafts.none()
     context: Json = {
         "dataset": dataset,
         "domain": domain,
         "releases": releases.select_related("job", "charge__budget")[:PAGE_SIZE],
         "release_count": releases.count(),
+        "drafts": drafts[:PAGE_SIZE],
         "streams": streams,
+        "stream_drafts": stream_drafts,
         **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "who": Protection.of(domain),

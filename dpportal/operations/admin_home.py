@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import TypeVar
+
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Aggregate, Count, F, Max, Model, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce, Greatest, NullIf
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -17,8 +21,15 @@ from dpportal.budgets.models import BudgetRequest
 from dpportal.datasets.models import Dataset
 from dpportal.operations import health, restore_check
 from dpportal.platform.json_types import Json
+from dpportal.publications.draft import PUBLIC
+from dpportal.releases.models import Release
+from dpportal.streams.models import Period, Stream
+
+M = TypeVar("M", bound=Model)
 
 PAGE_SIZE = 25
+# In place of a time that never was: of several, SQLite finds no latest where one is missing.
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @administrator_required
@@ -50,10 +61,30 @@ def decline(request: HttpRequest, request_id: int) -> HttpResponse:
 
 
 def _datasets() -> QuerySet[Dataset]:
-    """All datasets, those where something happened lately first."""
-    public = Q(releases__published_at__isnull=False, releases__withdrawn_at=None)
+    """All datasets, those where something was released lately first; drafts are no releases.
+
+    Each with how many releases and running counts are public, and when something was measured last.
+    """
+    releases, streams = (
+        Release.objects.filter(dataset=OuterRef("pk")),
+        Stream.objects.filter(dataset=OuterRef("pk")),
+    )
+    periods = Period.objects.filter(stream__dataset=OuterRef("pk"))
+    times = (
+        _one(releases, "dataset", Max("measured_at")),
+        _one(streams, "dataset", Max("opened_at")),
+        _one(periods, "stream__dataset", Max("published_at")),
+    )
     listed = Dataset.objects.with_states().select_related("owner").prefetch_related("shares__person")
     counted = listed.annotate(
-        last_release=Max("releases__created_at"), published=Count("releases", filter=public, distinct=True)
+        public_releases=Coalesce(_one(releases.filter(PUBLIC), "dataset", Count("pk")), 0),
+        public_streams=Coalesce(_one(streams.filter(PUBLIC), "dataset", Count("pk")), 0),
+        latest=Greatest(*(Coalesce(time, Value(LONG_AGO)) for time in times)),
     )
-    return counted.order_by("-last_release", "-created_at")
+    dated = counted.annotate(last_release=NullIf(F("latest"), Value(LONG_AGO)))
+    return dated.order_by("-latest", "-created_at")
+
+
+def _one(rows: QuerySet[M], dataset: str, number: Aggregate) -> Subquery:
+    """One number of each dataset's rows, counted apart: joined, releases and periods would multiply."""
+    return Subquery(rows.order_by().values(dataset).annotate(number=number).values("number"))

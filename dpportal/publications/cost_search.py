@@ -13,6 +13,10 @@ CLOSE = 0.03
 TRIES = 12
 SMALLEST_ON_DIAL, LARGEST_ON_DIAL = 0.001, 10.0
 SMALLEST, LARGEST = Decimal("0.000001"), Decimal(1000)
+# The least cost that is proposed, and how close to the least useful one a proposal is.
+SMALLEST_USUAL, WITHIN = Decimal("0.001"), 1.03
+# Without a budget, what a proposal is a tenth of.
+WITHOUT_BUDGET = Decimal(10)
 
 
 def ends(total: Decimal) -> dict[str, float]:
@@ -46,6 +50,30 @@ def amount_for(target: float, definition: Definition, error_of: Callable[[Decima
         if amount > LARGEST:
             break
     return enough
+
+
+def least_useful(ceiling: Decimal, is_useful: Callable[[Decimal], bool]) -> Decimal | None:
+    """The least cost of two digits at which a release is expected to be useful; None if it is not at the ceiling.
+
+    Never above the ceiling. is_useful: whether it is at a cost; once it is, it is at every higher one.
+    """
+    if not is_useful(ceiling):
+        return None
+    low, high = float(SMALLEST_USUAL), float(ceiling)
+    if low >= high or is_useful(SMALLEST_USUAL):
+        return min(SMALLEST_USUAL, ceiling)
+    while high / low > WITHIN:
+        middle = _two_digits(math.sqrt(low * high))
+        if not low < float(middle) < high:
+            break
+        low, high = (low, float(middle)) if is_useful(middle) else (float(middle), high)
+    return min(_two_digits(high), ceiling)
+
+
+def _two_digits(amount: float) -> Decimal:
+    """Rounded up to two significant digits, in whole millionths."""
+    exact = Decimal(f"{amount:.12g}")
+    return exact.quantize(Decimal(1).scaleb(max(-6, exact.adjusted() - 1)), ROUND_CEILING)
 
 
 def _rounded(amount: Decimal) -> Decimal:

@@ -93,10 +93,10 @@ class CuratorPages(Generic[P]):
         done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")
         try:
             self.withdraw(publication, current_user(request), form.cleaned_data["because"])
-            messages.success(request, done)
         except self.refusal as refusal:
             messages.error(request, str(refusal))
-        return redirect(f"{self.space}:{self.home}", publication.pk)
+            return redirect(f"{self.space}:{self.home}", publication.pk)
+        return self._public(request, publication, done)
 
     def _public(self, request: HttpRequest, publication: P, done: str | Promise) -> HttpResponseBase:
         messages.success(request, str(done))

@@ -104,7 +104,9 @@ class Wizard(Generic[D]):
     def dial(
         self, turned: Callable[[D, dict[str, str]], Json], refusals: tuple[type[Exception], ...]
     ) -> Callable[..., HttpResponseBase]:
-        """ε (or ρ) ⇄ the wanted error: {"amount", "meaning", "half_width"}, or {"error": a sentence} with 400.
+        """ε (or ρ) ⇄ the wanted error: {"amount", "meaning", "worth", "half_width"}, or {"error": a sentence}.
+
+        A refusal is an answer like any other, with 200: what is half typed is no fault to note in a browser's console.
 
         turned: one position of the dial, by what was asked. refusals: what it may raise beside ValidationError.
         """
@@ -116,17 +118,22 @@ class Wizard(Generic[D]):
             try:
                 return JsonResponse(turned(self.own(request, *ids.values()), request.GET.dict()))
             except ValidationError as error:
-                return JsonResponse({"error": error.messages[0]}, status=400)
+                return JsonResponse({"error": error.messages[0]})
             except refusals as refusal:
-                return JsonResponse({"error": str(refusal)}, status=400)
+                return JsonResponse({"error": str(refusal)})
 
         return dial
 
-    def forward(self, request: HttpRequest, draft: D, chosen: Iterable[str], step: str) -> HttpResponseBase:
-        """Save what was chosen, the fields of these names, and go on, unless another page confirmed it meanwhile."""
+    def forward(
+        self, request: HttpRequest, draft: D, chosen: Iterable[str], step: str, part: str = ""
+    ) -> HttpResponseBase:
+        """Save what was chosen, the fields of these names, and go on, unless another page confirmed it meanwhile.
+
+        part: of the next page, such as "#chosen".
+        """
         if not draft.keep(chosen):
             return self._already_spent(request, draft)
-        return redirect(f"{self.space}:{step}", draft.pk)
+        return redirect(reverse(f"{self.space}:{step}", args=[draft.pk]) + part)
 
     def page(
         self, request: HttpRequest, step: str, draft: D, form: BaseForm | None, **context: object

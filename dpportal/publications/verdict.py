@@ -26,16 +26,38 @@ class VerdictLevel(StrEnum):
 
 
 @dataclass(frozen=True)
+class Typical:
+    """A typical answer of a release, half its 95 % interval beside it, and what it is called inside a sentence."""
+
+    answer: float
+    half_width: float
+    name: str
+
+    @property
+    def share(self) -> str:
+        """± 10 is 8 % of a typical cell."""
+        values = {"half": rounded(self.half_width), "name": self.name}
+        if self.half_width >= self.answer:
+            return _("± %(half)s is more than %(name)s") % values
+        return _("± %(half)s is %(percent)s of %(name)s") % {
+            **values,
+            "percent": percent(self.half_width / self.answer),
+        }
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What to think of a release.
 
     text: what it rests on, in sentences. calmer: by what the noise's standard error must be divided for it to be of
-    use; 1 if it is, or if more budget is not known to help.
+    use; 1 if it is, or if more budget is not known to help. typical: an answer to hold the margin against, if there is
+    one.
     """
 
     level: VerdictLevel
     text: str
     calmer: float = 1.0
+    typical: Typical | None = None
 
     @property
     def is_useful(self) -> bool:
@@ -61,10 +83,11 @@ def level_of(error: float, ends: tuple[float, float]) -> VerdictLevel:
     return VerdictLevel.DOUBTFUL if error <= ends[1] else VerdictLevel.USELESS
 
 
-def of_answers(half_width: float, answer: float, name: str, unit: str = "") -> Verdict:
+def of_answers(half_width: float, answer: float, name: str, unit: str = "", inside: str = "") -> Verdict:
     """Before anything is spent, of answers of which a typical one is `answer` people, ± half_width.
 
-    name: what a typical answer is called at the beginning of a sentence. unit: what is counted, if not people.
+    name: what a typical answer is called at the beginning of a sentence. unit: what is counted, if not people. inside:
+    its name inside a sentence.
     """
     level = level_of(half_width / max(answer, 1e-9), RATIOS)
     text = _("%(name)s is %(answer)s %(unit)s, ± %(half)s.") % {
@@ -77,9 +100,8 @@ def of_answers(half_width: float, answer: float, name: str, unit: str = "") -> V
         text = _("The noise of an answer is about as large as the answer itself.") + " " + text
     # Intervals of counts end at whole people, so that less noise may not show before it is less by one of them.
     useful_width = max(RATIOS[0] * answer - 1, RATIOS[0] * answer / 2)
-    return Verdict(
-        level, text, 1.0 if level is VerdictLevel.USEFUL else max(1.0, half_width / max(useful_width, 1e-9))
-    )
+    calmer = 1.0 if level is VerdictLevel.USEFUL else max(1.0, half_width / max(useful_width, 1e-9))
+    return Verdict(level, text, calmer, Typical(answer, half_width, inside or _("a typical answer")))
 
 
 def measured_verdict(error: float) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.accounts.admin import ReadOnlyAdmin
+from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
 from dpportal.budgets.admin import PaidAdmin
 from dpportal.jobs.admin_columns import DurationColumn
 from dpportal.jobs.memoised import StoredQuestion
@@ -27,7 +27,7 @@ class ReleaseAdmin(PaidAdmin[Release]):
         "is_public",
         "withheld",
     ]
-    list_filter = ["state", "product", "mechanism", "created_by"]
+    list_filter = ["state", "product", "mechanism", ("created_by", PersonFilter)]
     search_fields = ["title", "dataset__name", "created_by__username", "id"]
     fields = [
         "id", "title", "dataset", "product", "columns", "mechanism", "parameters", "cost", "state", "created_by",
@@ -45,7 +45,7 @@ class ReleaseJobAdmin(DurationColumn, ReadOnlyAdmin[ReleaseJob]):
     """Jobs with their state and duration."""
 
     list_display = ["release", "dataset", "who", "state", "step", "attempts", "queued_at", "lasted"]
-    list_filter = ["state", "release__created_by"]
+    list_filter = ["state", ("release__created_by", PersonFilter)]
     search_fields = ["release__title", "release__dataset__name", "release__created_by__username"]
     date_hierarchy = "queued_at"
     list_select_related = ["release__dataset", "release__created_by"]

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from django.utils.translation import gettext as _
 
-from dpportal.budgets import refusals
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import DomainVersion
 from dpportal.publications import cost
@@ -76,10 +75,8 @@ def meaning_of(release: Release, amount: Decimal) -> str:
 
 
 def budget_of(release: Release) -> Budget:
-    """The budget that a draft will be paid from. Raises DraftError if there is none."""
-    if release.account is None:
-        raise DraftError(refusals.missing_text(release.dataset), "method")
-    return release.account
+    """The budget that a draft will be paid from; an empty one where none is granted yet."""
+    return Budget.for_planning(release.dataset)
 
 
 def unit_of(release: Release) -> PrivacyUnit:

@@ -24,11 +24,16 @@ class Releases(models.QuerySet["Release"]):
         drafts = self.filter(state=Release.State.DRAFT, title="", mechanism="", amount=None)
         return drafts.filter(columns=[], parameters={})
 
-    def listed(self) -> Releases:
-        """As their curator sees them: what waits to be published first, and no untouched drafts."""
+    def drafts(self) -> Releases:
+        """Drafts in which something was chosen, the newest first."""
+        chosen = self.filter(state=Release.State.DRAFT).exclude(pk__in=Release.objects.untouched())
+        return chosen.order_by("-changed_at")
+
+    def confirmed(self) -> Releases:
+        """What budget was set aside for, as its curator sees it: what waits to be published first."""
         waits = models.Q(state=Release.State.READY, published_at=None)
         order = models.Case(models.When(waits, then=0), default=1, output_field=models.IntegerField())
-        return self.exclude(pk__in=Release.objects.untouched()).order_by(order, "-created_at")
+        return self.exclude(state=Release.State.DRAFT).order_by(order, "-created_at")
 
 
 LONGEST_TITLE = titles.LONGEST

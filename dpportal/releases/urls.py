@@ -26,6 +26,7 @@ urlpatterns = [
     path("<uuid:release_id>/method/simulation/", live.simulation, name="simulation"),
     path("<uuid:release_id>/method/dial/", wizard.dial, name="dial"),
     path("<uuid:release_id>/review/", wizard.review, name="review"),
+    path("<uuid:release_id>/ask/", wizard.ask, name="ask"),
     path("<uuid:release_id>/discard/", wizard.wizard.discard_page, name="discard"),
     path("<uuid:release_id>/job/", views.job, name="job"),
     path("<uuid:release_id>/cancel/", views.cancel, name="cancel"),

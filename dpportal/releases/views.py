@@ -60,11 +60,13 @@ def listing(request: HttpRequest) -> HttpResponse:
     mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | finished
     listed = mine if own else PUBLIC
     shown = Release.objects.filter(listed).select_related("charge__budget", "dataset__owner", "job")
-    shown = shown.listed() if own else shown.order_by("-published_at", "-created_at")
+    drafts = list(shown.drafts()[:PAGE_SIZE]) if own else []
+    shown = shown.confirmed() if own else shown.order_by("-published_at", "-created_at")
     page = Paginator(shown, PAGE_SIZE).get_page(request.GET.get("page"))
-    for release in page:
+    for release in [*drafts, *page]:
         with_right(request, release.dataset)
-    return render(request, "releases/list.html", {"page_obj": page, "nav_section": "releases", "own": own})
+    context = {"page_obj": page, "nav_section": "releases", "own": own, "drafts": drafts}
+    return render(request, "releases/list.html", context)
 
 
 @curator_required

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from dpportal.accounts.admin import ReadOnlyAdmin
+from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
 from dpportal.budgets.admin import PaidAdmin
 from dpportal.jobs.admin_columns import DurationColumn
 from dpportal.streams.models import Stream, StreamJob
@@ -25,7 +25,7 @@ class StreamAdmin(PaidAdmin[Stream]):
         "is_public",
         "withheld",
     ]
-    list_filter = ["state", "step", "mechanism", "created_by"]
+    list_filter = ["state", "step", "mechanism", ("created_by", PersonFilter)]
     search_fields = ["name", "dataset__name", "created_by__username", "id"]
     fields = [
         "id", "name", "dataset", "column", "split", "summed", "step", "first_day", "horizon", "mechanism", "cost",
@@ -39,7 +39,7 @@ class StreamJobAdmin(DurationColumn, ReadOnlyAdmin[StreamJob]):
     """Jobs with their state and duration."""
 
     list_display = ["stream", "kind", "created_by", "state", "step", "attempts", "queued_at", "lasted"]
-    list_filter = ["state", "kind", "created_by"]
+    list_filter = ["state", "kind", ("created_by", PersonFilter)]
     search_fields = ["stream__name", "stream__dataset__name", "created_by__username"]
     date_hierarchy = "queued_at"
     list_select_related = ["stream", "created_by"]

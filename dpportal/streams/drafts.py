@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.budgets import refusals
 from dpportal.budgets.models import Budget
 from dpportal.charts.series import expectation_figure, expectation_periods
 from dpportal.charts.style import Figure
@@ -49,10 +48,8 @@ def request_of(stream: Stream) -> tuple[DomainVersion, StreamRequest]:
 
 
 def budget_of(stream: Stream) -> Budget:
-    """The budget that the stream will be paid from. Raises StreamDraftError."""
-    if stream.account is None:
-        raise StreamDraftError(refusals.missing_text(stream.dataset))
-    return stream.account
+    """The budget that the stream will be paid from; an empty one where none is granted yet."""
+    return Budget.for_planning(stream.dataset)
 
 
 def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:

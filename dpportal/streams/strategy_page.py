@@ -63,10 +63,11 @@ def _recommended(suggested: StreamOffer, usable: list[StreamOffer]) -> list[Json
 def at_the_end(offer: StreamOffer) -> float:
     """Half the 95 % interval of the last running count; without an end, of the last one that is foreseen."""
     assert offer.plan is not None
-    return _half_width(offer.plan)
+    return half_width(offer.plan)
 
 
-def _half_width(plan: StreamPlan) -> float:
+def half_width(plan: StreamPlan) -> float:
+    """The same of a plan."""
     last = plan.request.horizon or int(plan.details["periods_shown"])
     return float(registry.stream(plan.mechanism).half_widths(plan, np.array([last]))[0])
 
@@ -87,10 +88,11 @@ def _expected(stream: Stream, plan: StreamPlan) -> Verdict:
         text = _(
             "Without your estimate of it, nobody can say whether a running count ± %(half)s is of any use."
         )
-        return Verdict(VerdictLevel.DOUBTFUL, text % {"half": rounded(_half_width(plan))})
+        return Verdict(VerdictLevel.DOUBTFUL, text % {"half": rounded(half_width(plan))})
     name = _("The running sum at the end") if stream.summed else _("The running count at the end")
     unit = "" if stream.summed else unit_of(stream, stream.dataset.current_domain())
-    return of_answers(_half_width(plan), float(stream.expected), name, unit or _("in all"))
+    inside = _("the running sum at the end") if stream.summed else _("the running count at the end")
+    return of_answers(half_width(plan), float(stream.expected), name, unit or _("in all"), inside)
 
 
 def turned(stream: Stream, turn: dict[str, str]) -> Json:
@@ -108,7 +110,43 @@ def turned(stream: Stream, turn: dict[str, str]) -> Json:
         amount_of=lambda error: cost_search.amount_for(error, definition, error_of),
         error_of=error_of,
         meaning_of=partial(_meaning, stream),
+        worth_of=partial(worth_of, stream, mechanism),
     )
+
+
+def usual_amount(stream: Stream) -> Decimal:
+    """The cost that a draft begins with, by the strategy that is best at a tenth of what is left."""
+    budget = drafts.budget_of(stream)
+    try:
+        offered = drafts.offers(stream, cost_dial.most_proposed(budget), only=stream.mechanism)
+        mechanism = _offer(offered, stream.mechanism).mechanism.name
+    except StreamDraftError:
+        mechanism = ""
+    return cost_dial.usual(budget, partial(_is_useful, stream, mechanism))
+
+
+def worth_of(stream: Stream, mechanism: str, amount: Decimal) -> str:
+    """How large the margin is beside the last running count, and which cost would do; empty where nobody can tell."""
+    try:
+        plan = _plan(stream, mechanism, amount)
+    except StreamDraftError:
+        return ""
+    least = cost_search.least_useful(amount, partial(_is_useful, stream, plan.mechanism))
+    return cost_dial.worth(_expected(stream, plan), amount, plan.loss.definition, least)
+
+
+def _is_useful(stream: Stream, mechanism: str, amount: Decimal) -> bool:
+    try:
+        return _expected(stream, _plan(stream, mechanism, amount)).is_useful
+    except StreamDraftError:
+        return False
+
+
+def _plan(stream: Stream, mechanism: str, amount: Decimal) -> StreamPlan:
+    """Raises StreamDraftError."""
+    plan = _offer(drafts.offers(stream, amount, only=mechanism), mechanism).plan
+    assert plan is not None
+    return plan
 
 
 def _offer(offers: list[StreamOffer], mechanism: str) -> StreamOffer:
@@ -125,9 +163,10 @@ def _meaning(stream: Stream, amount: Decimal) -> str:
     return cost.meaning(drafts.loss_of(stream, version, amount), drafts.budget_of(stream).delta)
 
 
-def dial_shown(stream: Stream, amount: Decimal) -> Json:
-    """The dial's ends, what the cost means, and what others have chosen."""
+def dial_shown(stream: Stream, chosen: str, amount: Decimal) -> Json:
+    """The dial's ends, what the cost means and is worth by the chosen strategy, and what others have chosen."""
     return {
+        "worth": worth_of(stream, chosen, amount),
         **cost_search.ends(drafts.budget_of(stream).total),
         "meaning": _meaning(stream, amount),
         "published_choices": cost.CHOICES,

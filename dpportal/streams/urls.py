@@ -18,6 +18,7 @@ urlpatterns = [
     path("<uuid:stream_id>/strategy/", wizard_views.strategy, name="strategy"),
     path("<uuid:stream_id>/strategy/dial/", wizard_views.dial, name="dial"),
     path("<uuid:stream_id>/review/", wizard_views.review, name="review"),
+    path("<uuid:stream_id>/ask/", wizard_views.ask, name="ask"),
     path("<uuid:stream_id>/again/", wizard_views.again, name="again"),
     path("<uuid:stream_id>/discard/", wizard_views.wizard.discard_page, name="discard"),
     path("<uuid:stream_id>/home/", views.home, name="home"),

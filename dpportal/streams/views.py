@@ -62,10 +62,13 @@ def listing(request: HttpRequest) -> HttpResponse:
     mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | seen
     visible = mine if own else PUBLIC
     shown = downloads.with_newest(Stream.objects.filter(visible)).select_related("dataset", "charge__budget")
-    page = Paginator(shown.order_by("-created_at"), PAGE_SIZE).get_page(request.GET.get("page"))
-    for stream in page:
+    drafts = list(shown.filter(state=Stream.State.DRAFT).order_by("-changed_at")[:PAGE_SIZE]) if own else []
+    opened = shown.exclude(state=Stream.State.DRAFT).order_by("-created_at")
+    page = Paginator(opened, PAGE_SIZE).get_page(request.GET.get("page"))
+    for stream in [*drafts, *page]:
         with_right(request, stream.dataset)
-    return render(request, "streams/list.html", {"page_obj": page, "nav_section": "streams", "own": own})
+    context = {"page_obj": page, "nav_section": "streams", "own": own, "drafts": drafts}
+    return render(request, "streams/list.html", context)
 
 
 @curator_required
@@ -87,7 +90,7 @@ def live(request: HttpRequest, stream: Stream) -> HttpResponse:
     if request.GET.get("seen") == context["mark"]:
         return HttpResponse(status=204)
     context |= _shown(stream, request.GET)
-    response = render(request, "streams/_live.html", {"stream": stream, **context})
+    response = render(request, "streams/_live.html", {"stream": stream, "alone": True, **context})
     if request.GET.get("state") != stream.state:
         response["HX-Refresh"] = "true"  # what can be done changes with the state
     return response

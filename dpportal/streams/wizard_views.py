@@ -13,14 +13,14 @@ from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets import confirming, refusals
+from dpportal.budgets import asking, confirming
 from dpportal.budgets.amounts import plain
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.services import UNIT_FIRST
 from dpportal.publications.search_progress import chosen_by_hand, from_workers
 from dpportal.publications.steps import Wizard
-from dpportal.streams import correction_rule, drafts, services, strategy_page
+from dpportal.streams import correction_rule, drafts, prices, services, strategy_page
 from dpportal.streams.access import stream_for
 from dpportal.streams.forms import CHOSEN, CountedForm, PeriodsForm, StrategyForm
 from dpportal.streams.measure import StreamDraftError
@@ -46,7 +46,6 @@ wizard = Wizard(
     discard=services.discard,
     refusal=StreamError,
 )
-FIRST_OFFER = Decimal("0.1")
 
 
 @curator_required
@@ -100,7 +99,7 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Compare the strategies; asked by htmx, only their table at the cost that was typed."""
     try:
         budget = drafts.budget_of(draft)
-        offered = _linked(request) or draft.amount or min(budget.left, FIRST_OFFER) or FIRST_OFFER
+        offered = _linked(request) or draft.amount or strategy_page.usual_amount(draft)
         initial = {"amount": plain(offered)}
         typed = StrategyForm(request.POST)
         amount = offered if "amount" in typed.errors else typed.cleaned_data["amount"]
@@ -111,7 +110,12 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     by_htmx = getattr(request, "htmx", False)
     named = chosen_by_hand(request.POST).get("mechanism") if by_htmx else form["mechanism"].value()
     picked = request.POST.get("use") or named or draft.mechanism
-    context = {"amount": amount, **strategy_page.strategies(draft, offers, picked, amount)}
+    exceeds = budget.is_granted and amount > budget.left
+    context = {
+        "amount": amount,
+        "exceeds": exceeds,
+        **strategy_page.strategies(draft, offers, picked, amount),
+    }
     if by_htmx:
         shown = {"stream": draft, "form": form, "budget": budget, **context}
         return render(request, "streams/_offers.html", shown)
@@ -121,11 +125,9 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
             drafts.plan_of(draft)
         except StreamDraftError as error:
             form.add_error("mechanism", str(error))
-        if draft.amount > budget.left:
-            form.add_error("amount", refusals.shortage_text(budget, draft.amount))
         if not form.errors:
             return wizard.forward(request, draft, ("amount", "mechanism"), "review")
-    context.update(strategy_page.dial_shown(draft, amount))
+    context.update(strategy_page.dial_shown(draft, context["chosen"], amount))
     return wizard.page(request, "strategy", draft, form, **context)
 
 
@@ -172,6 +174,20 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         **strategy_page.expected_verdict(draft, plan, draft.amount),
     }
     return wizard.page(request, "review", draft, form, **context)
+
+
+@from_workers
+@wizard.step
+def ask(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    """Ask the administrators for what the draft costs."""
+    if request.method != "POST":
+        return redirect("streams:review", draft.pk)
+    try:
+        _version, plan = drafts.plan_of(draft)
+    except StreamDraftError as error:
+        messages.info(request, str(error))
+        return redirect("streams:strategy", draft.pk)
+    return asking.send(request, draft.dataset, prices.of(draft, plan))
 
 
 @curator_required

@@ -2,7 +2,7 @@
 
    <div data-dial="/address">          the lookup; it gets ?epsilon=0.25 or ?half_width=14 (and what is in
                                        data-dial-query, such as "mechanism=laplace") and answers
-                                       {"amount": "0.25", "half_width": 14}, or {"error": "a sentence"} with 400
+                                       {"amount": "0.25", "half_width": 14}, or {"error": "a sentence"}
      <input type="range" data-dial-range>  its value is the logarithm (base 10) of the amount
      <input data-dial-amount>          ε or ρ, as text the server reads exactly; this one is the form's field
      <input data-dial-half-width>      ± people at 95 % (optional; half_width is null where a method has none)

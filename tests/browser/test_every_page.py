@@ -69,7 +69,6 @@ ADMIN_PAGES = ["/office/", "/health/portal/", "/admin/"] + [
         "datasets/dataset",
         "budgets/budget",
         "budgets/ledgerentry",
-        "budgets/ledgerentry/add",
         "releases/release",
         "releases/releasejob",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def ask_for_a_budget(curator: Curator) -> None:
     curator.click("button", "Ask for a budget")
     curator.type("What it is for", "Ages of women and men, to within a hundred people.")
     curator.click("button", "Send to the administrators")
-    curator.page.get_by_text("Asked. The answer is announced at the bell.").wait_for()
+    curator.page.get_by_text("Request sent.").wait_for()
 
 
 def grant(portal: Portal, browser: Browser) -> None:
@@ -81,12 +82,9 @@ def grant(portal: Portal, browser: Browser) -> None:
     expect(office.get_by_text("Ages of women and men")).to_be_visible()
     assert visiting.barriers(office) == []
     office.get_by_role("link", name="Grant", exact=True).click()
-    office.get_by_label("Amount").fill("1")
-    office.get_by_label("Reason").fill("As asked")
-    # The demonstration holds nearly the same people: the grant has to name it.
-    office.get_by_role("button", name="Save", exact=True).click()
-    visiting.tick_known(office)
-    office.get_by_text("was added successfully").wait_for()
+    expect(office.get_by_role("checkbox", name=re.compile("demonstration"))).to_be_visible()
+    assert visiting.barriers(office) == []
+    visiting.grant(office, "1", "As asked")
     context.close()
 
 

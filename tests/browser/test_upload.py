@@ -41,7 +41,7 @@ def published(portal: Portal, browser: Browser) -> Published:
     visiting.upload(page, visiting.adult_csv(without_first=100), NAME)
     page.get_by_role("button", name="Yes, each row is one person").click(timeout=visiting.JOB_MS)
     declare(page)
-    granted(browser.new_context(base_url=portal.address).new_page(), portal, NAME, "1", has_kin=True)
+    granted(browser.new_context(base_url=portal.address).new_page(), portal, NAME, "1")
     visiting.open_dataset(page, NAME)
     before = visiting.left(page)
     compare = visiting.release(page, title="Three columns of my own", columns=COLUMNS, amount="0.80")
@@ -72,17 +72,11 @@ def declare(page: Page) -> None:
         page.get_by_text(f"Saved: {column}.").wait_for()
 
 
-def granted(page: Page, portal: Portal, name: str, amount: str, *, has_kin: bool = False) -> None:
+def granted(page: Page, portal: Portal, name: str, amount: str) -> None:
     """An administrator gives a dataset its budget in the admin, knowing of all that hold nearly the same."""
     visiting.sign_in(page, "administrator", portal.passwords["administrator"])
-    page.goto("/admin/budgets/ledgerentry/add/")
-    page.locator("[name=dataset]").select_option(label=f"{name} – each row, as one person, added or removed")
-    page.locator("[name=amount]").fill(amount)
-    page.locator("[name=reason]").fill("Trial of the portal")
-    page.get_by_role("button", name="Save", exact=True).click()
-    if has_kin:
-        visiting.tick_known(page)
-    page.get_by_text("was added successfully").wait_for()
+    page.get_by_role("link", name=name, exact=True).click()
+    visiting.grant(page, amount, "Trial of the portal")
 
 
 def lines(published: Published, name: str) -> list[dict[str, str]]:

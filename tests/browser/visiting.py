@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import ConsoleMessage, FilePayload, Page, Response, expect
+from playwright.sync_api import ConsoleMessage, FilePayload, Page, Response
 
 ADULT = Path(__file__).resolve().parents[2] / "dpportal" / "datasets" / "demonstration" / "adult.csv.gz"
 JOB_MS = 300_000
@@ -84,12 +84,14 @@ def open_column(page: Page, name: str) -> None:
     page.get_by_role("heading", name=name, exact=True).wait_for()
 
 
-def tick_known(page: Page) -> None:
-    """Say that other datasets hold nearly the same people, those that other tests of this portal uploaded too."""
-    expect(page.get_by_role("checkbox", name=re.compile("demonstration"))).to_be_visible()
+def grant(page: Page, amount: str, reason: str) -> None:
+    """On a dataset's page of grants: so much, knowing of all that hold nearly the same people."""
     for box in page.locator("[name=knowing]").all():
         box.check()
-    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_label("Another amount").fill(amount)
+    page.get_by_label("Reason").first.fill(reason)
+    page.get_by_role("button", name="Grant", exact=True).click()
+    page.get_by_text("Granted. A 10 % suspicion").wait_for()
 
 
 def left(page: Page) -> Decimal:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from mechanisms.accounting import (
     Definition,
@@ -15,7 +16,9 @@ from mechanisms.accounting import (
     PrivacyUnit,
     chance_factor,
     compose,
+    posterior,
     pure_within_zcdp,
+    zcdp_loss_bound,
     zcdp_to_epsilon,
 )
 from mechanisms.domain import Boolean, Domain
@@ -155,3 +158,25 @@ def test_a_loss_is_positive() -> None:
 def test_a_person_has_at_least_one_row() -> None:
     with pytest.raises(ValueError, match="max_rows must be at least 1, got 0"):
         PrivacyUnit(max_rows=0)
+
+
+@pytest.mark.parametrize("rho", [0.005, 0.1, 0.5, 3.0])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9])
+def test_the_loss_of_gaussian_noise_exceeds_its_bound_with_less_chance_than_delta(
+    rho: float, delta: float
+) -> None:
+    """Of Gaussian noise the loss is normal with mean ρ and variance 2ρ, exactly."""
+    bound = zcdp_loss_bound(rho, delta)
+    chance = float(norm.sf((bound - rho) / math.sqrt(2 * rho)))
+    assert chance < delta and bound >= zcdp_to_epsilon(rho, delta)
+    # By all orders it would be ρ + 2√(ρ ln(1/δ)); whole ones lose little.
+    best = rho + 2 * math.sqrt(rho * math.log(1 / delta))
+    assert best <= bound * (1 + 1e-12) and bound < 1.5 * best
+
+
+def test_a_suspicion_grows_as_bayes_rule_says() -> None:
+    for prior, epsilon in ((0.1, 1.0), (0.5, 0.1), (0.01, 3.0)):
+        weight = prior * math.exp(epsilon)
+        assert posterior(prior, epsilon) == pytest.approx(weight / (weight + 1 - prior))
+    assert 0.23 < posterior(0.1, 1.0) < 0.24  # "a 10 % suspicion becomes at most 24 %"
+    assert posterior(0.1, 1000.0) == 1

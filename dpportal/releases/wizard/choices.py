@@ -12,11 +12,13 @@ from dpportal.jobs.memoised import StoredQuestion
 from dpportal.platform.json_types import Json
 from dpportal.publications import cost
 from dpportal.publications.cost_search import ends
+from dpportal.publications.verdict import rounded
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, DraftError, planner_of
 from dpportal.releases.products.histogram.form import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from dpportal.releases.products.microdata import simulations
+from dpportal.releases.wizard.dial import usual_amount, worth_of
 from dpportal.releases.wizard.forms import PARAMETER, MethodForm
 from dpportal.releases.wizard.side_by_side import SideBySide
 from mechanisms.accounting import Definition
@@ -36,17 +38,16 @@ def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
     return {
         "chosen": names,
         "cells": size,
-        "per_cell": people / size if people and size else None,
+        "per_cell": rounded(people / size) if people and size else "",
         "many": WARN_CELLS < size <= MAX_CELLS,
         "too_many": size > MAX_CELLS,
         "too_many_columns": len(names) > MAX_COLUMNS,
     }
 
 
-def method_initial(draft: Release, budget: Budget, proposed: str = "") -> Json:
-    """What was chosen before, or a tenth of what is left. proposed: a cost that the address proposes, if it is one."""
-    tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
-    amount = _proposed(proposed) or draft.amount or tenth or Decimal("0.1")
+def method_initial(draft: Release, proposed: str = "") -> Json:
+    """What was chosen before, or the usual cost. proposed: a cost that the address proposes, if it is one."""
+    amount = _proposed(proposed) or draft.amount or usual_amount(draft)
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
     usual = AUTOMATIC if planner_of(draft).has_automatic else None
     return {
@@ -91,11 +92,14 @@ def methods(
     shared = {"budget": budget, "chosen_method": checked, **dial_shown(draft, budget, form)}
     if form["purpose"].value() in Release.Purpose.values:
         draft.purpose = form["purpose"].value()
+    wrong_amount = ""
     try:
         amount = amount_formfield().clean(form["amount"].value())
-        offers = drafts.offers(draft, amount)
     except ValidationError as error:
-        return {**shared, "refusal": error.messages[0]}
+        # The methods stand at the last cost, and the choice stays as it was.
+        amount, wrong_amount = draft.amount or usual_amount(draft), error.messages[0]
+    try:
+        offers = drafts.offers(draft, amount)
     except DraftError as error:
         return {**shared, "refusal": error.message}
     compared = SideBySide(draft, offers, checked, amount)
@@ -103,8 +107,9 @@ def methods(
         **shared,
         **compared.context,
         "amount": amount,
-        # Where the form was sent its field says so.
-        "exceeds": amount > budget.left and not form.errors,
+        "wrong_amount": wrong_amount,
+        "exceeds": budget.is_granted and amount > budget.left,
+        "worth": worth_of(draft, plan, amount) if (plan := compared.plan_of_the_chosen) else "",
         "searches": active_searches(draft, searches),
         **simulated(draft, simulation, amount),
         "parameter_fields": form.parameter_fields(compared.chosen),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
@@ -23,16 +23,42 @@ def turned(draft: Release, position: dict[str, str]) -> Json:
     Raises ValidationError, DraftError or PlanError with a sentence for the curator.
     """
     planner, mechanism = planner_of(draft), position.get("mechanism", "")
-
-    def error_of(amount: Decimal) -> float | None:
-        return planner.error_of(_plan(draft, mechanism, amount), draft)
-
+    plan_at = cache(partial(_plan, draft, mechanism))
     return cost_dial.position(
         position,
         amount_of=partial(_amount_for, draft, mechanism),
-        error_of=error_of,
+        error_of=lambda amount: planner.error_of(plan_at(amount), draft),
         meaning_of=partial(drafts.meaning_of, draft),
+        worth_of=lambda amount: worth_of(draft, plan_at(amount), amount),
     )
+
+
+def usual_amount(draft: Release) -> Decimal:
+    """The cost that a draft begins with, by the method that is best at a tenth of what is left."""
+    budget = drafts.budget_of(draft)
+    try:
+        mechanism = _plan(draft, draft.mechanism, cost_dial.most_proposed(budget)).mechanism
+    except ValidationError:
+        mechanism = ""
+    return cost_dial.usual(budget, partial(_is_useful, draft, mechanism))
+
+
+def worth_of(draft: Release, plan: ReleasePlan, amount: Decimal) -> str:
+    """How large the margin is beside a typical answer, and which cost would do; empty where nothing can be said.
+
+    plan: at that amount.
+    """
+    verdict = planner_of(draft).verdict(plan, draft)
+    least = cost_search.least_useful(amount, partial(_is_useful, draft, plan.mechanism))
+    return cost_dial.worth(verdict, amount, plan.loss.definition, least)
+
+
+def _is_useful(draft: Release, mechanism: str, amount: Decimal) -> bool:
+    try:
+        verdict = planner_of(draft).verdict(_plan(draft, mechanism, amount), draft)
+    except ValidationError:
+        return False
+    return verdict is not None and verdict.is_useful
 
 
 def _plan(draft: Release, mechanism: str, amount: Decimal) -> ReleasePlan:

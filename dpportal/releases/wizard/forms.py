@@ -88,6 +88,11 @@ class MethodForm(forms.Form):
         """The chosen method's parameters; call after `is_valid()`."""
         return {p.name: self._chosen(p) for p in self._declared(self.cleaned_data["mechanism"])}
 
+    def options_were_shown(self) -> bool:
+        """Whether every option of the chosen method was on the page that was sent; call after `is_valid()`."""
+        declared = self._declared(self.cleaned_data["mechanism"])
+        return all(PARAMETER + p.name in self.data for p in declared if p.name != PURPOSE)
+
     def _chosen(self, parameter: Parameter) -> str | int:
         if parameter.name == PURPOSE:
             return str(self.cleaned_data[PURPOSE])

@@ -48,7 +48,7 @@ class SideBySide:
 
     @property
     def _of_the_chosen(self) -> Json:
-        plan, chosen = self._plan_of_the_chosen, self.chosen
+        plan, chosen = self.plan_of_the_chosen, self.chosen
         verdict = self._planner.verdict(plan, self._draft) if plan else None
         better = verdict and plan and verdict.amount(self._amount, plan.loss.definition)
         return {
@@ -61,7 +61,7 @@ class SideBySide:
         }
 
     @property
-    def _plan_of_the_chosen(self) -> ReleasePlan | None:
+    def plan_of_the_chosen(self) -> ReleasePlan | None:
         """That of the best method, where the choice is left to the portal."""
         return self._method_plans.get(self.chosen or "") or self._method_plans.get(self._best or "")
 

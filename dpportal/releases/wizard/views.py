@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.http import require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets import confirming, refusals
+from dpportal.budgets import asking, confirming
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.services import UNIT_FIRST
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.publications.steps import Wizard
-from dpportal.releases import drafts, services
+from dpportal.releases import drafts, prices, services
 from dpportal.releases.access import release_for
 from dpportal.releases.database_time import database_time
 from dpportal.releases.models import Release
@@ -48,6 +48,10 @@ wizard = Wizard(
     discard=services.discard,
     refusal=ReleaseError,
 )
+
+
+# What the step about the method chooses.
+CHOSEN = ("mechanism", "amount", "parameters", "purpose")
 
 
 @curator_required
@@ -102,13 +106,13 @@ def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
 def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
     """Step 3: by which method, and at which cost."""
     try:
-        budget = drafts.budget_of(draft)
         searches, simulation = services.ask_strategies(draft), services.ask_simulation(draft)
     except DraftError as error:
         return _page(request, "method", draft, None, refusal=error)
+    budget = drafts.budget_of(draft)
     form = MethodForm(
         _with_used(request.POST) or None,
-        initial=choices.method_initial(draft, budget, request.GET.get("amount", "")),
+        initial=choices.method_initial(draft, request.GET.get("amount", "")),
         mechanisms=planner_of(draft).methods,
         automatic=planner_of(draft).has_automatic,
     )
@@ -120,10 +124,10 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
             drafts.plan_of(draft)
         except DraftError as error:
             form.add_error("mechanism", error.message)
-        if draft.amount > budget.left:
-            form.add_error("amount", refusals.shortage_text(budget, draft.amount))
         if not form.errors:
-            return wizard.forward(request, draft, ("mechanism", "amount", "parameters", "purpose"), "review")
+            # Options that were not on the page are shown before anything is reviewed.
+            step, part = ("review", "") if form.options_were_shown() else ("method", "#chosen")
+            return wizard.forward(request, draft, CHOSEN, step, part)
     return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches, simulation))
 
 
@@ -174,6 +178,20 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         "filled": version.attributes.filter(filled_from_data=True, column__in=draft.columns),
     }
     return _page(request, "review", draft, form, **context)
+
+
+@from_workers
+@wizard.step
+def ask(request: HttpRequest, draft: Release) -> HttpResponseBase:
+    """Ask the administrators for what the draft costs."""
+    if request.method != "POST":
+        return redirect("releases:review", draft.pk)
+    try:
+        _version, plan = drafts.plan_of(draft)
+    except DraftError as error:
+        messages.info(request, error.message)
+        return redirect(f"releases:{error.step}", draft.pk)
+    return asking.send(request, draft.dataset, prices.of(draft, plan))
 
 
 def _page(

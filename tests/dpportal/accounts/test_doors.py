@@ -60,7 +60,7 @@ GENERAL = {
     "streams:list",
 }
 # For administrators alone, whoever owns what it names.
-OFFICE = {"enter_missing"}
+OFFICE = {"enter_missing", "grant", "grant_meaning", "reduction"}
 # Only releases of some products have these, and the one here is a histogram.
 OF_OTHER_PRODUCTS = {"releases:compare_report"}
 # Only where browsers send files to a bucket themselves.

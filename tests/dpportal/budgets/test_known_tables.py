@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import ledger
-from dpportal.budgets.forms import ProtectedDatasetField
+from dpportal.budgets.forms import protection_digest
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services
@@ -24,8 +24,6 @@ from tests.dpportal import building
 
 # Each reads files in a process of its own, as the portal does.
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
-
-ADD = reverse("admin:budgets_ledgerentry_add")
 
 
 def table(*changes: tuple[int, str], header: str = "name,age,town") -> bytes:
@@ -166,16 +164,9 @@ def test_a_strange_table_is_granted_without_a_question(client, funded, other_cur
 def test_the_form_says_what_is_shared_and_what_is_spent(client, funded, other_curator, administrator):
     known = given(client, other_curator, CHANGED)
     client.force_login(administrator)
-    form = {
-        "dataset": ProtectedDatasetField(queryset=Dataset.objects.all()).prepare_value(known),
-        "budget": "",
-        "kind": "grant",
-        "definition": "pure",
-        "delta_exponent": "6",
-        "amount": "1",
-        "reason": "Two studies",
-    }
-    page = client.post(ADD, form).content.decode()
+    form = {"protects": protection_digest(known), "amount": "1", "reason": "Two studies"}
+    address = reverse("grant", args=[known.pk])
+    page = client.post(address, form).content.decode()
     assert (
         "99 % or more of its rows with Confidential trial of curator, which has spent ε = 0.30 of 1.00"
         in page
@@ -186,8 +177,8 @@ def test_the_form_says_what_is_shared_and_what_is_spent(client, funded, other_cu
     protect(funded, "add-remove")
     building.granted(funded, administrator, knowing=True)
     spend(funded, "0.1")
-    assert hidden in client.post(ADD, form).content.decode()
-    client.post(ADD, {**form, "knowing": [str(funded.pk)]})
+    assert hidden in client.post(address, form).content.decode()
+    client.post(address, {**form, "knowing": [str(funded.pk)]})
     assert known.budgets.get().total == 1
 
 

@@ -114,8 +114,8 @@ def test_the_release_keeps_the_account_that_paid_for_it(ready, dataset):
 def test_the_administrator_sees_whom_a_grant_is_for(client, dataset, administrator):
     protect(dataset, PEOPLE)
     client.force_login(administrator)
-    page = client.get("/admin/budgets/ledgerentry/add/").content.decode()
-    assert f"{dataset.name} – {PEOPLE}" in page
+    page = client.get(f"/office/budgets/{dataset.pk}/").content.decode()
+    assert f"The budget is for {PEOPLE}" in " ".join(page.replace("&quot;", '"').split())
     assert str(PEOPLE) in client.get("/admin/budgets/budget/").content.decode()
 
 

@@ -32,6 +32,16 @@ def test_a_curator_sees_own_drafts(client, curator, draft):
     assert draft.title in client.get(LIST).content.decode()
 
 
+@pytest.mark.parametrize("name", ["list", "home"])
+def test_drafts_stand_apart_from_what_was_released(client, curator, dataset, draft, name):
+    published(dataset, "For everyone")
+    client.force_login(curator)
+    page = client.get(LIST if name == "list" else reverse("datasets:home", args=[dataset.pk])).text
+    released, drafts = page.split('id="releases-drafts"')
+    assert "For everyone" in released and "For everyone" not in drafts.split("</section>")[0]
+    assert draft.title in drafts and f"/releases/{draft.pk}/" not in released
+
+
 def test_a_curator_does_not_see_another_curators_draft(client, other_curator, draft):
     client.force_login(other_curator)
     assert draft.title not in client.get(LIST).content.decode()
@@ -58,7 +68,7 @@ def test_a_list_takes_as_many_queries_however_long(
         "ledger": reverse("budgets:ledger", args=[dataset.pk]),
     }
     client.force_login(curator)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(18):
         assert client.get(pages[address]).status_code == 200
 
 

@@ -10,6 +10,7 @@ import pytest
 from django.urls import reverse
 
 from dpportal.budgets import ledger
+from dpportal.budgets.forms import protection_digest
 from dpportal.budgets.models import LedgerEntry
 from dpportal.budgets.promises import AccountPromise
 from dpportal.datasets import services as datasets
@@ -216,16 +217,12 @@ def test_a_grant_for_another_promise_is_refused_until_it_was_read(client, datase
     building.requested_release(funded(dataset, administrator, total="5", **HIDDEN), "5")
     there = declared(dataset, **PEOPLE)
     client.force_login(administrator)
-    address = "/admin/budgets/ledgerentry/add/"
-    page = client.get(f"{address}?dataset={there.pk}").content.decode()
+    address = reverse("grant", args=[there.pk])
+    page = client.get(address).content.decode()
     assert "It can cost a person with 10 rows, as this grant sees people, up to ε = 60 (10 × 6)." in page
-    field = page.split('name="dataset"')[1].split("selected")[0].rsplit('value="', 1)[1].split('"')[0]
-    sent = {
-        "dataset": field, "kind": "grant", "definition": "pure", "delta_exponent": "6", "amount": "1",
-        "reason": "For people",
-    }  # fmt: skip
+    sent = {"protects": protection_digest(there), "amount": "1", "reason": "For people"}
     answer = client.post(address, sent)
-    assert answer.status_code == 200 and "Read what it means for one person" in answer.content.decode()
+    assert answer.status_code == 422 and "Read what it means for one person" in answer.content.decode()
     grants = LedgerEntry.objects.filter(kind="grant").count()
     key = str(there.budgets.get().pk)
     assert client.post(address, {**sent, "promises": [key]}).status_code == 302

@@ -117,7 +117,8 @@ def test_what_waits_to_be_published_is_listed_first(dataset):
     execution.RELEASES.run(public.pk)
     Release.objects.filter(pk=public.pk).update(published_at=timezone.now())
     draft = building.complete_draft(dataset)
-    assert list(Release.objects.listed().values_list("pk", flat=True)) == [waiting.pk, draft.pk, public.pk]
+    assert list(Release.objects.confirmed().values_list("pk", flat=True)) == [waiting.pk, public.pk]
+    assert list(Release.objects.drafts()) == [draft]
 
 
 @pytest.mark.slow

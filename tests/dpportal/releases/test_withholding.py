@@ -139,3 +139,9 @@ def test_a_page_with_true_counts_neither_publishes_nor_withdraws(desk, ready, cu
     assert at(ready, "publish") not in shown and at(ready, "job") in shown
     services.publish(ready, curator)
     assert at(ready, "withdraw") not in desk.get(at(ready, "compare")).content.decode()
+
+
+def test_withdrawing_ends_on_the_release(desk, ready, curator):
+    services.publish(ready, curator)
+    answer = desk.post(at(ready, "withdraw"), {"because": "A wrong column"}, follow=True)
+    assert answer.redirect_chain == [(ready.get_absolute_url(), 302)] and "Withdrawn." in answer.text

@@ -12,6 +12,7 @@ from django.core.cache import cache
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import charge_journal, ledger
+from dpportal.budgets.forms import protection_digest
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.operations import restore_check
@@ -86,13 +87,9 @@ def test_while_a_charge_is_missing_nothing_is_granted_reserved_or_spent(office, 
         ledger.reserve(dataset, Decimal("0.1"), ledger.Booking(uuid4(), "Next"), **how)
     with pytest.raises(BudgetRefusedError, match="page Health"):
         ledger.grant(dataset, Decimal(1), definition="pure", reason="More", by=dataset.owner)
-    form = office.get("/admin/budgets/ledgerentry/add/").context["adminform"].form
-    shown = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
-    chosen = form["dataset"].field.prepare_value(dataset)
-    shown = {name: value for name, value in shown.items() if value is not None}
-    posted = {**shown, "dataset": chosen, "budget": "", "amount": "1", "reason": "More", "definition": "pure"}
-    answer = office.post("/admin/budgets/ledgerentry/add/", posted)
-    assert answer.status_code == 200 and "page Health" in answer.content.decode()
+    posted = {"protects": protection_digest(dataset), "amount": "1", "reason": "More"}
+    answer = office.post(f"/office/budgets/{dataset.pk}/", posted)
+    assert answer.status_code == 422 and "page Health" in answer.content.decode()
 
 
 def test_a_dataset_that_is_missing_itself_is_noted(office, dataset, spent):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from django.utils.translation import gettext as _
 
-from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, about, level_of, rounded
+from dpportal.publications.verdict import SHARES, Typical, Verdict, VerdictLevel, about, level_of, rounded
 from dpportal.releases.models import Release
 from mechanisms.calibration import count_law
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
@@ -50,18 +51,19 @@ def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law
     absolute = law.mean_absolute if law else math.sqrt(2 / math.pi) * sigma
     share = cells * absolute / (2 * people)
     level = level_of(share, SHARES)
+    typical = Typical(people / cells, 1.96 * sigma if half_width is None else half_width, _("a typical cell"))
     text = _(
-        "Before counts are adjusted, noise is expected to put %(percent)s of the people into another cell; a cell "
-        "of average size holds %(size)s of them, ± %(interval)s."
+        "Noise will misplace %(percent)s of the people; a typical cell has %(size)s, ± %(interval)s."
     ) % {
         "percent": about(min(share, 1.0)),
-        "size": rounded(people / cells),
-        "interval": rounded(1.96 * sigma if half_width is None else half_width),
+        "size": rounded(typical.answer),
+        "interval": rounded(typical.half_width),
     }
     if level is VerdictLevel.USELESS:
         text = _("Most cells would hold noise only.") + " " + text
     target = SHARES[0] * 2 * people / cells
-    return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else _calmer(absolute, target, law))
+    calmer = 1.0 if level is VerdictLevel.USEFUL else _calmer(absolute, target, law)
+    return Verdict(level, text, calmer, typical)
 
 
 def _calmer(absolute: float, target: float, law: NoiseLaw | None) -> float:
@@ -106,4 +108,4 @@ def _mild(verdict: Verdict) -> Verdict:
         "How far off this method is depends on the data, and it does better than plain noise where people crowd into "
         "few cells. Of plain noise:"
     )
-    return Verdict(VerdictLevel.DOUBTFUL, f"{caveat} {verdict.text}", verdict.calmer)
+    return replace(verdict, level=VerdictLevel.DOUBTFUL, text=f"{caveat} {verdict.text}")

@@ -16,6 +16,8 @@ from mechanisms.domain import Attribute, Domain
 # Labels of a column of more cells are not written out to measure them.
 LABELS = 20_000
 LONG_LABEL = 24
+# What a page tells of the work, above.
+MUCH_SECONDS, MUCH_BYTES = 60, 2**30
 
 
 def duration_text(seconds: float) -> str:
@@ -33,6 +35,11 @@ class JobCost:
     seconds: float
     memory: int
     disk: int
+
+    @property
+    def is_much(self) -> bool:
+        """Whether it is worth telling: more than a minute, or than what any machine has to spare."""
+        return self.seconds > MUCH_SECONDS or max(self.memory, self.disk) > MUCH_BYTES
 
     @property
     def duration(self) -> str:

@@ -52,13 +52,20 @@ def test_few_methods_are_recommended_and_the_simplest_is_one_of_them(draft, clie
     assert ranked[0] in names
 
 
-def test_using_a_recommended_method_leads_to_the_review(client, draft) -> None:
+def test_using_a_recommended_method_leads_past_its_options_to_the_review(client, draft) -> None:
+    """Those of another method are on no page yet: they are shown first, with the method chosen."""
     client.force_login(draft.created_by)
-    fields = {"mechanism": "laplace-histogram", "use": "hierarchical-histogram", "amount": "0.1"}
-    answer = client.post(f"/releases/{draft.pk}/method/", {**fields, "purpose": "cells"})
-    assert answer.url == f"/releases/{draft.pk}/review/"
+    address = f"/releases/{draft.pk}/method/"
+    used = {"use": "dawa-histogram", "amount": "0.1", "purpose": "cells"}
+    on_the_page = {"mechanism": "laplace-histogram", "parameter-within_bins": "smooth"}
+    answer = client.post(address, {**used, **on_the_page})
+    assert answer.url == f"{address}#chosen"
     draft.refresh_from_db()
-    assert draft.mechanism == "hierarchical-histogram"
+    assert draft.mechanism == "dawa-histogram"
+    names = [field.html_name for field in client.get(address).context["parameter_fields"]]
+    assert len(names) > 1
+    answer = client.post(address, {**used, **dict.fromkeys(names, "")})
+    assert answer.url == f"/releases/{draft.pk}/review/"
 
 
 @pytest.mark.slow
@@ -107,7 +114,7 @@ def test_private_cuts_and_clusters_come_last_and_it_is_said_why(draft, client) -
     assert (
         text.count("Never advised: only for tables whose people are nearly all in a few cells or clouds") == 2
     )
-    ranked = text[text.index('id="advice"') : text.index('id="chosen"')]
+    ranked = text[text.index('id="advice"') :]
     assert ranked.rindex("Never advised") > ranked.rindex("Noisy histogram, Laplace")
 
 
@@ -130,7 +137,9 @@ def test_no_record_is_read_for_it(draft, client, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_cost_that_is_no_number_is_said_so(draft, client) -> None:
-    assert "Write one plain number" in page(client, draft, amount="0.1+0.2", purpose="cells")
+    text = page(client, draft, amount="0.1+0.2", purpose="cells", mechanism="dawa-histogram")
+    assert "Write one plain number" in text and "What follows is at ε = 0.10" in " ".join(text.split())
+    assert re.search(r'value="dawa-histogram"\s+checked', text)
 
 
 @pytest.mark.slow

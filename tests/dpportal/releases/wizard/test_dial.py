@@ -104,20 +104,20 @@ def test_an_error_that_depends_on_the_data_has_no_cost(desk: Client, dataset, me
     draft = drafted(dataset, "histogram", ["age"], {})
     asked = {"half_width": "20", "mechanism": mechanism}
     answer = desk.get(reverse("releases:dial", args=[draft.pk]), asked)
-    assert answer.status_code == 400 and "depends on the data" in answer.json()["error"]
+    assert answer.status_code == 200 and "depends on the data" in answer.json()["error"]
 
 
 @pytest.mark.parametrize("wanted", ["-1", "nan", "inf", "many", ""])
 def test_a_wanted_error_that_is_none_is_said_so(desk: Client, dataset, wanted: str) -> None:
     draft = drafted(dataset, "queries", ["age"], {"workload": 'ranges("age")'})
     answer = desk.get(reverse("releases:dial", args=[draft.pk]), {"half_width": wanted})
-    assert answer.status_code == 400 and answer.json()["error"]
+    assert answer.status_code == 200 and answer.json()["error"]
 
 
 def test_an_error_that_no_cost_reaches_is_said_so(desk: Client, dataset) -> None:
     draft = drafted(dataset, "selection", ["age"], {"question": "most-common-value"})
     answer = desk.get(reverse("releases:dial", args=[draft.pk]), {"half_width": "0"})
-    assert answer.status_code == 400 and "allow more" in answer.json()["error"]
+    assert answer.status_code == 200 and "allow more" in answer.json()["error"]
 
 
 @pytest.mark.slow

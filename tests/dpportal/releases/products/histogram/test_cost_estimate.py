@@ -84,3 +84,16 @@ class TestForesight:
         column = Integer("n", lower=0, upper=10**6)
         monkeypatch.setattr(Integer, "labels", lambda _: pytest.fail("a million labels were written"))
         assert label_bytes(Domain((column,))) == LONG_LABEL
+
+
+@pytest.mark.parametrize(
+    ("seconds", "memory", "disk", "much"),
+    [
+        (5, 320 * 2**20, 2**20, False),
+        (61, 2**20, 2**20, True),
+        (5, 2**31, 2**20, True),
+        (5, 2**20, 2**31, True),
+    ],
+)
+def test_work_is_told_where_it_is_much(seconds, memory, disk, much):
+    assert JobCost(seconds, memory, disk).is_much is much

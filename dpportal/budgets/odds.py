@@ -1,0 +1,137 @@
+"""What a budget means for one person, for whoever grants it: as a sentence, and as odds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.amounts import plain
+from dpportal.budgets.models import Budget
+from dpportal.publications.statement import power_of_ten, rounded_up
+from mechanisms.accounting import SYMBOL, Definition, Neighbours, chance_factor, posterior, zcdp_loss_bound
+
+# The suspicion of the worked sentence.
+PRIOR = 0.1
+# From the first ε on a grant is warned of, from the second on it is confirmed a second time.
+WARNED, CONFIRMED_TWICE = 3.0, 10.0
+# Of a share near certainty.
+MOST_DIGITS = 4
+# The worked choices, in ε.
+EPSILONS = (Decimal("0.1"), Decimal(1), Decimal(3))
+
+
+@dataclass(frozen=True)
+class Odds:
+    """What all that is granted for some people means for one of them, once an amount is added.
+
+    granted: before. amount: to be added; both of ε or ρ. delta_exponent: n in the δ = 10⁻ⁿ of ρ.
+    """
+
+    definition: Definition
+    granted: Decimal
+    amount: Decimal
+    delta_exponent: int
+    replaced: bool = False
+
+    @classmethod
+    def of(cls, budget: Budget, amount: Decimal) -> Odds:
+        """For an account, which may be one that is not granted yet."""
+        replaced = budget.protection.neighbours == Neighbours.REPLACE_ONE
+        return cls(Definition(budget.definition), budget.total, amount, budget.delta_exponent, replaced)
+
+    @property
+    def total(self) -> Decimal:
+        return self.granted + self.amount
+
+    @property
+    def symbol(self) -> str:
+        return SYMBOL[self.definition]
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy loss of all that is granted; of ρ what it exceeds with a chance of at most δ."""
+        if self.definition is Definition.PURE:
+            return float(self.total)
+        return zcdp_loss_bound(float(self.total), 10.0**-self.delta_exponent)
+
+    @property
+    def is_warned(self) -> bool:
+        return self.epsilon >= WARNED
+
+    @property
+    def needs_second_confirmation(self) -> bool:
+        return self.epsilon >= CONFIRMED_TWICE
+
+    @property
+    def notice(self) -> str:
+        """The class of the notice that tells it."""
+        return "bad" if self.needs_second_confirmation else "warn" if self.is_warned else "info"
+
+    @property
+    def kind(self) -> str:
+        """The promise in a word or two."""
+        if self.epsilon < 1:
+            return _("Strong protection")
+        return _("Usual protection") if self.epsilon < WARNED else _("Weak protection")
+
+    @property
+    def suspicion(self) -> str:
+        """The odds: what a suspicion about one person can become at most, rounded up, by all that is published."""
+        values = {
+            "before": f"{100 * PRIOR:.0f} %",
+            "after": at_most_percent(posterior(PRIOR, self.epsilon)),
+            "delta": power_of_ten(-self.delta_exponent),
+        }
+        if self.replaced:
+            text = _("A %(before)s suspicion about a person's entries becomes at most %(after)s")
+        else:
+            text = _("A %(before)s suspicion that a person is in the data becomes at most %(after)s")
+        chance = "" if self.definition is Definition.PURE else _(", but for a chance of %(delta)s") % values
+        return f"{text % values}{chance}."
+
+    @property
+    def meaning(self) -> str:
+        """The same as a factor, of all that is granted for these people."""
+        values = {
+            "symbol": self.symbol,
+            "total": plain(self.total),
+            "factor": rounded_up(chance_factor(self.epsilon), 2),
+        }
+        if self.replaced:
+            text = _(
+                "%(symbol)s %(total)s in all: changing one person's entries makes any result at most %(factor)s times "
+                "more or less likely."
+            )
+        else:
+            text = _(
+                "%(symbol)s %(total)s in all: including or leaving out one person makes any result at most %(factor)s "
+                "times more or less likely."
+            )
+        return text % values
+
+
+def choices(budget: Budget, asked: Decimal | None) -> list[Odds]:
+    """The worked choices for an account, in its own unit: what was asked for first, then the fixed ones."""
+    definition = Definition(budget.definition)
+    fixed = [each if definition is Definition.PURE else _as_rho(each) for each in EPSILONS]
+    amounts = [asked, *fixed] if asked and asked not in fixed else fixed
+    return [Odds.of(budget, amount) for amount in amounts]
+
+
+def _as_rho(epsilon: Decimal) -> Decimal:
+    """ε²/2, the ρ that pure ε implies (Bun and Steinke 2016, Proposition 1.4)."""
+    rho = Fraction(epsilon) ** 2 / 2
+    return Decimal(rho.numerator) / Decimal(rho.denominator)
+
+
+def at_most_percent(share: float) -> str:
+    """A share in percent, rounded up to whole ones; near certainty to as many digits as show that it is none."""
+    for digits in range(MOST_DIGITS + 1):
+        percent = math.ceil(100 * share * 10**digits - 1e-9) / 10**digits
+        if percent < 100:
+            return f"{percent:.{digits}f} %"
+    return _("nearly 100 %")

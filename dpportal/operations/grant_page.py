@@ -1,0 +1,104 @@
+"""Where an administrator grants a budget, seeing what it is for and what it means, or takes a part back."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dpportal.accounts.permissions import administrator_required, current_user
+from dpportal.budgets import odds, requests
+from dpportal.budgets.forms import GrantAmountForm, GrantForm, ReductionForm, protection_digest
+from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.budgets.models import Budget, BudgetRequest
+from dpportal.budgets.odds import Odds
+from dpportal.datasets.models import Dataset
+from dpportal.platform.json_types import Json
+from dpportal.publications.search_progress import from_workers
+from dpportal.publications.steps import UNPROCESSABLE
+from dpportal.releases import prices as release_prices
+from dpportal.streams import prices as stream_prices
+from mechanisms.accounting import Definition
+
+
+@administrator_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@from_workers
+@transaction.atomic
+def page(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """The request, what it is for, what was granted before, and the grant."""
+    dataset = get_object_or_404(Dataset, pk=dataset_id)
+    form = GrantForm(request.POST or None, dataset=dataset)
+    if request.method == "POST" and form.is_valid():
+        then = form.odds
+        try:
+            form.save_as(current_user(request))
+        except BudgetRefusedError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            _say_granted(request, then)
+            return redirect("office")
+    return _shown(request, dataset, form, ReductionForm(dataset=dataset))
+
+
+def _say_granted(request: HttpRequest, now: Odds | None) -> None:
+    """With the odds; where there is little protection left, as a warning."""
+    say = messages.warning if now and now.is_warned else messages.success
+    say(request, _("Granted. %(odds)s") % {"odds": now.suspicion if now else ""})
+
+
+@administrator_required
+@require_POST
+@transaction.atomic
+def reduction(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Take back what is neither spent nor reserved."""
+    dataset = get_object_or_404(Dataset, pk=dataset_id)
+    form = ReductionForm(request.POST, dataset=dataset)
+    if form.is_valid():
+        try:
+            form.save_as(current_user(request))
+        except BudgetRefusedError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, _("Taken back. It is a line of the ledger."))
+            return redirect("office")
+    return _shown(request, dataset, GrantForm(dataset=dataset), form)
+
+
+@administrator_required
+@require_GET
+def meaning(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    """What the amount now in the form means for a person, with its warnings; nothing where it is no amount yet."""
+    dataset = get_object_or_404(Dataset, pk=dataset_id)
+    form = GrantAmountForm(request.GET, dataset=dataset)
+    return render(request, "budgets/_odds.html", {"odds": form.odds})
+
+
+def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: ReductionForm) -> HttpResponse:
+    account = Budget.for_planning(dataset)
+    waiting: BudgetRequest | None = requests.waiting().filter(dataset=dataset).first()
+    same_kind = waiting is not None and waiting.definition == account.definition
+    context: Json = {
+        "dataset": dataset,
+        "asked": waiting,
+        "account": account,
+        "others": [b for b in dataset.budgets.all() if b.pk != account.pk],
+        "drafts": [*release_prices.of_dataset(dataset), *stream_prices.of_dataset(dataset)],
+        "symbol": account.symbol,
+        "choices": odds.choices(account, waiting.amount if waiting and same_kind else None),
+        "chosen": form["choice"].value(),
+        "protects": protection_digest(dataset),
+        "form": form,
+        "odds": form.odds,
+        "taking": taking,
+        "is_pure": account.definition == Definition.PURE,
+        "nav_section": "office",
+    }
+    wrong = form.errors or taking.errors
+    return render(request, "budgets/grant.html", context, status=UNPROCESSABLE if wrong else 200)

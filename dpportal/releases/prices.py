@@ -1,0 +1,44 @@
+"""What drafts of releases cost and how wrong they will be, as administrators are told; no data is read here."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.models import Budget
+from dpportal.budgets.requests import PricedDraft
+from dpportal.datasets.models import Dataset
+from dpportal.publications.verdict import rounded
+from dpportal.releases import drafts
+from dpportal.releases.models import Release
+from dpportal.releases.products import DraftError, ReleasePlan, planner_of
+
+
+def of(draft: Release, plan: ReleasePlan | None) -> PricedDraft:
+    """plan: None where the draft has none yet; then no margin can be said."""
+    title = draft.title or draft.proposed_title
+    definition = Budget.for_planning(draft.dataset).definition
+    margin = _margin(draft, plan) if plan else ""
+    return PricedDraft(title, draft.amount, definition, margin, reverse("releases:review", args=[draft.pk]))
+
+
+def of_dataset(dataset: Dataset) -> list[PricedDraft]:
+    """Every draft in which something was chosen, the newest first."""
+    return [of(draft, _plan(draft)) for draft in dataset.releases.drafts()]
+
+
+def _plan(draft: Release) -> ReleasePlan | None:
+    try:
+        return drafts.plan_of(draft)[1]
+    except DraftError:
+        return None
+
+
+def _margin(draft: Release, plan: ReleasePlan) -> str:
+    """± 10 people, and of what."""
+    planner = planner_of(draft)
+    error, label = planner.error_of(plan, draft), planner.error_label(draft)
+    if error is None:
+        return _("The margin depends on the data.")
+    values = {"sign": label.sign, "error": rounded(error), "unit": label.unit, "what": label.title}
+    return " ".join((_("%(sign)s %(error)s %(unit)s (%(what)s)") % values).split())

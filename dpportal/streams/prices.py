@@ -1,0 +1,37 @@
+"""What drafts of running counts cost and how wrong they will be, as administrators are told; no data is read here."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.models import Budget
+from dpportal.budgets.requests import PricedDraft
+from dpportal.datasets.models import Dataset
+from dpportal.publications.verdict import rounded
+from dpportal.streams import drafts, strategy_page
+from dpportal.streams.measure import StreamDraftError
+from dpportal.streams.models import Stream
+from mechanisms.continual.mechanism import StreamPlan
+
+
+def of(draft: Stream, plan: StreamPlan | None) -> PricedDraft:
+    """plan: None where the draft has none yet; then no margin can be said."""
+    definition = Budget.for_planning(draft.dataset).definition
+    margin = _("± %(half)s at the end") % {"half": rounded(strategy_page.half_width(plan))} if plan else ""
+    return PricedDraft(
+        draft.name, draft.amount, definition, margin, reverse("streams:review", args=[draft.pk])
+    )
+
+
+def of_dataset(dataset: Dataset) -> list[PricedDraft]:
+    """Every draft, the newest first."""
+    listed = dataset.streams.filter(state=Stream.State.DRAFT).order_by("-changed_at")
+    return [of(draft, _plan(draft)) for draft in listed]
+
+
+def _plan(draft: Stream) -> StreamPlan | None:
+    try:
+        return drafts.plan_of(draft)[1]
+    except StreamDraftError:
+        return None

@@ -1,0 +1,144 @@
+"""The price comes before the budget: every wizard is open without one, and ends in a request for exactly that."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.core import mail
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.accounts.models import Role, User
+from dpportal.budgets.models import Budget
+from dpportal.datasets import sharing
+from dpportal.datasets.models import Dataset, Right
+from dpportal.publications.cost_search import least_useful
+from dpportal.releases import drafts
+from dpportal.releases.models import Release
+from dpportal.releases.products import planner_of
+from dpportal.releases.wizard.dial import usual_amount
+from dpportal.streams.models import Stream
+from tests.dpportal import building
+from tests.dpportal.streams.building import draft_stream
+
+WHY = "For the yearbook"
+
+
+@pytest.fixture
+def desk(client: Client, curator) -> Client:
+    client.force_login(curator)
+    return client
+
+
+@pytest.fixture
+def bare(curator) -> Dataset:
+    return building.stored_dataset(curator, "No budget yet")
+
+
+def page(desk: Client, draft: Release | Stream, step: str) -> str:
+    space = "releases" if isinstance(draft, Release) else "streams"
+    answer = desk.get(reverse(f"{space}:{step}", args=[draft.pk]))
+    assert answer.status_code == 200
+    return " ".join(answer.text.split())
+
+
+def test_a_draft_without_a_budget_is_asked_for_with_its_price_and_margin(desk, bare, administrator, settings):
+    settings.EMAIL_URL = "smtp://mail.example.org"
+    User.objects.filter(pk=administrator.pk).update(email="admin@example.org")
+    draft = building.complete_draft(bare, "0.5")
+    assert "on the next page you ask" in page(desk, draft, "method")
+    review = page(desk, draft, "review")
+    assert "Ask for this" in review and "Spend ε" not in review and "I understand" not in review
+    desk.post(reverse("releases:ask", args=[draft.pk]), {"reason": WHY})
+    asked = bare.budget_requests.get()
+    assert (asked.reason, asked.cost, asked.title) == (WHY, "ε 0.50", draft.title or draft.proposed_title)
+    assert asked.margin.startswith("± ") and "people" in asked.margin
+    assert asked.address == reverse("releases:review", args=[draft.pk])
+    building.deliver_mail()
+    assert "ε 0.50" in mail.outbox[0].body and asked.margin in mail.outbox[0].body
+    office = Client()
+    office.force_login(administrator)
+    for shown in (office.get(reverse("office")).text, office.get(reverse("grant", args=[bare.pk])).text):
+        assert WHY in shown and "ε 0.50" in shown and asked.margin in shown
+    assert "A request was sent" in page(desk, draft, "review")
+    assert not Budget.objects.exists() and draft.state == Release.State.DRAFT
+
+
+def test_once_it_is_granted_the_same_draft_is_paid_for(desk, bare, administrator):
+    draft = building.complete_draft(bare)
+    building.granted(bare, administrator)
+    assert "Spend ε 0.10 and release" in page(desk, draft, "review")
+
+
+def test_what_is_beyond_the_budget_is_asked_for_too(desk, dataset):
+    draft = building.complete_draft(dataset)
+    sent = {"mechanism": "laplace-histogram", "amount": "7", "purpose": "cells"}
+    assert desk.post(reverse("releases:method", args=[draft.pk]), sent).status_code == 302
+    review = page(desk, draft, "review")
+    assert "Ask for this" in review and "ε = 1.00 left" in review
+    answer = desk.post(reverse("releases:ask", args=[draft.pk]), {"reason": " "}, follow=True)
+    assert "Say in a sentence" in answer.text and not dataset.budget_requests.exists()
+
+
+def test_who_may_only_release_cannot_ask(client, bare, curator):
+    partner = User.objects.create_user("partner", password="x", role=Role.CURATOR)
+    sharing.share(bare, "partner", Right.RELEASE, curator)
+    draft = building.complete_draft(bare)
+    client.force_login(partner)
+    assert "Only an owner" in page(client, draft, "review")
+    client.post(reverse("releases:ask", args=[draft.pk]), {"reason": WHY})
+    assert not bare.budget_requests.exists()
+
+
+def test_a_running_count_has_its_price_before_its_budget(desk, bare):
+    stream = draft_stream(bare)
+    assert "on the next page you ask" in page(desk, stream, "strategy")
+    assert "Ask for this" in page(desk, stream, "review")
+    desk.post(reverse("streams:ask", args=[stream.pk]), {"reason": WHY})
+    asked = bare.budget_requests.get()
+    assert asked.amount == stream.amount and asked.margin.endswith("at the end")
+
+
+@pytest.mark.parametrize("threshold", ["0.0004", "0.0073", "0.284349", "0.5", "0.99", "1"])
+def test_the_least_useful_cost_has_two_digits_and_is_hardly_more(threshold):
+    """Against the threshold itself, which the search is not told."""
+    true = Decimal(threshold)
+    least = least_useful(Decimal(1), lambda amount: amount >= true)
+    assert least is not None and true <= least <= max(Decimal("0.001"), true * Decimal("1.13"))
+    assert len(least.normalize().as_tuple().digits) <= 2
+    assert least_useful(Decimal("0.9") * true, lambda amount: amount >= true) is None
+
+
+def is_useful(draft: Release, amount: Decimal) -> bool:
+    plan = next(o.plan for o in drafts.offers(draft, amount) if o.mechanism.name == "laplace-histogram")
+    verdict = planner_of(draft).verdict(plan, draft)
+    return verdict is not None and verdict.is_useful
+
+
+def test_a_draft_begins_at_the_cost_that_is_just_useful_within_a_tenth_of_what_is_left(
+    dataset, administrator
+):
+    building.granted(dataset, administrator, "9")
+    draft = building.complete_draft(dataset)
+    draft.mechanism, draft.people = "laplace-histogram", 3000
+    usual = usual_amount(draft)
+    assert usual < 1 and is_useful(draft, usual) and not is_useful(draft, usual * Decimal("0.85"))
+    for people in (None, 3):  # unknown, or hopeless
+        draft.people = people
+        assert usual_amount(draft) == 1
+
+
+def test_the_dial_says_what_the_margin_is_beside_a_typical_cell_and_what_would_do(desk, dataset):
+    draft = building.complete_draft(dataset)
+    cells = drafts.domain_of(draft)[1].size
+    Release.objects.filter(pk=draft.pk).update(people=100 * cells)
+    turned = {"epsilon": "0.5", "mechanism": "laplace-histogram"}
+    # Laplace noise of scale 2: ± 6 of 100 people in a cell.
+    assert "± 6 is 6 % of a typical cell; ε 0.0" in (
+        worth := desk.get(reverse("releases:dial", args=[draft.pk]), turned).json()["worth"]
+    )
+    assert worth.endswith("would do instead of 0.50.") and worth in page(desk, draft, "method") + worth
+    Release.objects.filter(pk=draft.pk).update(people=cells)
+    worth = desk.get(reverse("releases:dial", args=[draft.pk]), turned).json()["worth"]
+    assert worth.startswith("± 6 is more than a typical cell; it takes ε ")
