@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 from uuid import UUID
@@ -187,21 +187,36 @@ def count_each(
 
 
 def power_sums(
-    dataset: Dataset, version: DomainVersion, groups: Domain, readings: Sequence[Attribute], key: bytes
+    dataset: Dataset,
+    version: DomainVersion,
+    groups: Domain,
+    readings: Sequence[Attribute],
+    key: bytes,
+    *,
+    within: Domain | None = None,
 ) -> np.ndarray:
     """Exact power sums of columns by groups, (columns, groups, 6) Python integers: `moments.mechanism.POWERS`.
 
     readings: their cells are added up; the last is for missing values. At most `max_rows` rows of each person count,
-    the same for every column; none that a column of the groups leaves out.
+    the same for every column; none that a column of the groups leaves out, or of the release's whole domain `within`.
     """
+    further = _leaving(within.attributes if within else (), groups)
     options, persons = options_of(dataset), persons_of(version)
     if dataset.is_remote:
         from dpportal.tables.pushdown import counting
 
-        summed = counting.power_sums(_count_request(dataset), groups, readings, options, persons)
+        summed = counting.power_sums(_count_request(dataset), groups, readings, options, persons, further)
         return _noted(dataset, summed)
     with _stored(dataset.table) as path:
-        return raw_tables.power_sums(path, groups, readings, options, persons=persons, key=key)
+        return raw_tables.power_sums(
+            path, groups, readings, options, persons=persons, key=key, further=further
+        )
+
+
+def _leaving(attributes: Sequence[Attribute], groups: Domain) -> list[Attribute]:
+    """Those beside the groups that leave rows out, under names that no reading of the same column has."""
+    leaving = [a for a in attributes if a.leaves_out and a.name not in groups.names]
+    return [replace(a, name=f"{a.name} (rows)", source=a.column) for a in leaving]
 
 
 def _count_remotely(

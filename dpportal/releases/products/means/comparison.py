@@ -8,7 +8,7 @@ import numpy as np
 
 from dpportal.charts.group_means import means_figure
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.means.numbers import decimals_for
+from dpportal.releases.products.shared.numbers import decimals_for
 from dpportal.releases.products.means.page import (
     MOST_ROWS,
     cell_of,
