@@ -46,7 +46,10 @@ def shares_figure(
     )
     height = FRAME_PIXELS + BAR_PIXELS * len(names) * max(2, len(shown))
     return finished(
-        figure, title=_title(_("Shares of %(column)s"), column), caption=caption, display=Display(height=height)
+        figure,
+        title=_title(_("Shares of %(column)s"), column),
+        caption=caption,
+        display=Display(height=height),
     )
 
 

@@ -39,5 +39,8 @@ def density_mark(starts: Floats, shares: Floats, top: float) -> str:
     outline = [(0.0, float(HEIGHT))]
     for begin, end, height in zip(begins, ends, heights, strict=True):
         level = HEIGHT - (HEIGHT - 1) * height / tallest
-        outline += [(WIDTH * (edges[begin] - edges[0]) / span, level), (WIDTH * (end - edges[0]) / span, level)]
+        outline += [
+            (WIDTH * (edges[begin] - edges[0]) / span, level),
+            (WIDTH * (end - edges[0]) / span, level),
+        ]
     return f"M{points([*outline, (float(WIDTH), float(HEIGHT))])}z"

@@ -162,12 +162,21 @@ def count(
 
 
 def count_tables(
-    dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[Sequence[str]], key: bytes
+    dataset: Dataset,
+    version: DomainVersion,
+    domain: Domain,
+    tables: Sequence[Sequence[str]],
+    key: bytes,
+    *,
+    within: Domain | None = None,
 ) -> np.ndarray:
     """True counts of tables of some of the domain's columns each, one after the other, int64, in one pass.
 
-    At most `max_rows` rows of each person count, the same in every table; none that a column of the domain leaves out.
+    At most `max_rows` rows of each person count, the same in every table; none that a column of the domain leaves out,
+    or of the release's whole domain `within`, of which this one is another reading.
     """
+    further = _leaving(within.attributes if within else (), domain)
+    domain = Domain((*domain.attributes, *further))
     if dataset.is_remote:
         return _count_remotely(dataset, version, domain, tables)
     with _stored(dataset.table) as path:
@@ -213,10 +222,10 @@ def power_sums(
         )
 
 
-def _leaving(attributes: Sequence[Attribute], groups: Domain) -> list[Attribute]:
-    """Those beside the groups that leave rows out, under names that no reading of the same column has."""
-    leaving = [a for a in attributes if a.leaves_out and a.name not in groups.names]
-    return [replace(a, name=f"{a.name} (rows)", source=a.column) for a in leaving]
+def _leaving(attributes: Sequence[Attribute], read: Domain) -> list[Attribute]:
+    """Those that leave rows out and are not read as they are, under names that no reading of the same column has."""
+    leaving = [a for a in attributes if a.leaves_out and a not in read.attributes]
+    return [replace(a, name=f"\x1e{a.name}", source=a.column) for a in leaving]
 
 
 def _count_remotely(

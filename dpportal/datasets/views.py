@@ -133,6 +133,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "streams": streams,
         **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
+        "people": releases.exclude(people=None).values_list("people", flat=True).first(),
         "who": Protection.of(domain),
         "budget_request": dataset.budget_requests.first(),
         "nav_section": "datasets",

@@ -52,6 +52,7 @@ class Release(ChargedPublication):
         QUERIES = "queries", _("Answers to many queries")
         MICRODATA = "microdata", _("Synthetic table of many columns")
         MEANS = "means", _("Totals and means")
+        SUMMARY = "summary", _("Summary (Table 1)")
         SELECTION = "selection", _("Private choice")
         RESPONSE = "response", _("Randomised answers")
 
@@ -103,7 +104,8 @@ class Release(ChargedPublication):
 
     @property
     def _question(self) -> Json:
-        return self.parameters if self.product in (self.Product.SELECTION, self.Product.MEANS) else {}
+        asking = (self.Product.SELECTION, self.Product.MEANS, self.Product.SUMMARY)
+        return self.parameters if self.product in asking else {}
 
     @property
     def declaration(self) -> DomainVersion:
@@ -141,6 +143,11 @@ class Release(ChargedPublication):
     def is_means(self) -> bool:
         """Whether it is totals and means."""
         return self.product == self.Product.MEANS
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it is a summary of many columns."""
+        return self.product == self.Product.SUMMARY
 
     @property
     def is_response(self) -> bool:

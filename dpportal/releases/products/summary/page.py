@@ -1,0 +1,102 @@
+"""What the public page of a summary shows: the table, and a chart of each column on a click."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from django.utils.translation import gettext as _, ngettext
+
+from dpportal.charts.column_summaries import density_figure, shares_figure
+from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
+from dpportal.releases.products.shared.figures import figure_json
+from dpportal.releases.products.summary.cells import SINGLE, told
+from dpportal.releases.products.summary.table_one import TableOne
+from mechanisms.domain import Date
+from mechanisms.moments.column import day_of
+from mechanisms.summary.estimates import CategoryEstimates, NumberEstimates, Summary
+from mechanisms.summary.line import LineColumn
+from mechanisms.summary.plan import SummaryPlan
+
+# Columns that a page shows, and those of which it has charts; all are in the downloads.
+MOST_COLUMNS, MOST_CHARTS = 200, 60
+
+
+def page(plan: SummaryPlan, summary: Summary) -> Json:
+    """The table, and a chart for each of its columns."""
+    table = TableOne(plan, summary)
+    blocks = list(table.blocks())[:MOST_COLUMNS]
+    charts = [_chart(table, place) for place in range(min(len(blocks), MOST_CHARTS))]
+    return {
+        # What the catalogue's small picture is made of.
+        "figure": charts[0]["figure"],
+        "table_one": table_json(table, blocks),
+        "charts": charts,
+        "charted": [chart["place"] for chart in charts],
+        "further": len(plan.columns) - len(blocks),
+    }
+
+
+def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
+    """The table as its template has it."""
+    return {
+        "caption": _caption(table.plan),
+        "heads": table.heads,
+        "group_name": ", ".join(table.plan.groups.names),
+        "difference_name": table.difference_name,
+        "hidden": table.hidden,
+        "blocks": blocks,
+        "columns": 2 + len(table.heads) + 2 * bool(table.difference_name),
+    }
+
+
+def _caption(plan: SummaryPlan) -> str:
+    """What the table is of, as journals say it."""
+    number = len(plan.columns)
+    text = ngettext("Table 1. %(number)s characteristic", "Table 1. %(number)s characteristics", number)
+    names = {"number": number, "group": ", ".join(plan.groups.names)}
+    return (text + _(", in all and by %(group)s") if plan.groups.names else text) % names
+
+
+def _chart(table: TableOne, place: int) -> Json:
+    attribute, own = table.plan.columns[place], table.summary.columns[place]
+    names = {table.everybody: _("Overall"), **{group: table.labels[group] for group in table.groups}}
+    if isinstance(own, CategoryEstimates):
+        figure = _shares(attribute.name, attribute.labels(), own, names)
+        return {"name": attribute.name, "place": f"column-{place}", "figure": figure_json(figure)}
+    line = table.plan.lines[attribute.name]
+    figure = _density(line, own, names)
+    shown = {"name": attribute.name, "place": f"column-{place}", "figure": figure_json(figure)}
+    return {**shown, **_bounds(line, own, table.everybody)}
+
+
+def _shares(column: str, labels: Sequence[str], own: CategoryEstimates, names: dict[int, str]) -> Figure:
+    shares = own.shares
+    series = {
+        name: (shares.estimate[row], shares.lower[row], shares.upper[row]) for row, name in names.items()
+    }
+    return shares_figure(column, labels, series)
+
+
+def _density(line: LineColumn, own: NumberEstimates, names: dict[int, str]) -> Figure:
+    starts, ends = line.edges
+    edges = [*starts.tolist(), float(ends[-1])]
+    # A cell ends where the next one begins: of whole numbers and days it holds the last one whole.
+    widths = np.maximum(np.diff(edges), float(line.measured.step))
+    is_date = isinstance(line.attribute, Date)
+    texts = [day_of(edge).isoformat() for edge in edges] if is_date else edges
+    return density_figure(
+        line.attribute.name, texts, widths, {name: own.density[row] for row, name in names.items()}
+    )
+
+
+def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> Json:
+    """How many values lie at or beyond a bound, and what the bounds are."""
+    lower, upper = line.measured.bound_texts
+    return {
+        "lower": lower,
+        "upper": upper,
+        "at_lower": SINGLE.cell([told(own.at_lower, (row,), "share")]),
+        "at_upper": SINGLE.cell([told(own.at_upper, (row,), "share")]),
+    }
