@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 from uuid import UUID
@@ -162,21 +162,12 @@ def count(
 
 
 def count_tables(
-    dataset: Dataset,
-    version: DomainVersion,
-    domain: Domain,
-    tables: Sequence[Sequence[str]],
-    key: bytes,
-    *,
-    within: Domain | None = None,
+    dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[Sequence[str]], key: bytes
 ) -> np.ndarray:
     """True counts of tables of some of the domain's columns each, one after the other, int64, in one pass.
 
-    At most `max_rows` rows of each person count, the same in every table; none that a column of the domain leaves out,
-    or of the release's whole domain `within`, of which this one is another reading.
+    At most `max_rows` rows of each person count, the same in every table; none that a column of the domain leaves out.
     """
-    further = _leaving(within.attributes if within else (), domain)
-    domain = Domain((*domain.attributes, *further))
     if dataset.is_remote:
         return _count_remotely(dataset, version, domain, tables)
     with _stored(dataset.table) as path:
@@ -196,36 +187,21 @@ def count_each(
 
 
 def power_sums(
-    dataset: Dataset,
-    version: DomainVersion,
-    groups: Domain,
-    readings: Sequence[Attribute],
-    key: bytes,
-    *,
-    within: Domain | None = None,
+    dataset: Dataset, version: DomainVersion, groups: Domain, readings: Sequence[Attribute], key: bytes
 ) -> np.ndarray:
     """Exact power sums of columns by groups, (columns, groups, 6) Python integers: `moments.mechanism.POWERS`.
 
     readings: their cells are added up; the last is for missing values. At most `max_rows` rows of each person count,
-    the same for every column; none that a column of the groups leaves out, or of the release's whole domain `within`.
+    the same for every column; none that a column of the groups leaves out.
     """
-    further = _leaving(within.attributes if within else (), groups)
     options, persons = options_of(dataset), persons_of(version)
     if dataset.is_remote:
         from dpportal.tables.pushdown import counting
 
-        summed = counting.power_sums(_count_request(dataset), groups, readings, options, persons, further)
+        summed = counting.power_sums(_count_request(dataset), groups, readings, options, persons)
         return _noted(dataset, summed)
     with _stored(dataset.table) as path:
-        return raw_tables.power_sums(
-            path, groups, readings, options, persons=persons, key=key, further=further
-        )
-
-
-def _leaving(attributes: Sequence[Attribute], read: Domain) -> list[Attribute]:
-    """Those that leave rows out and are not read as they are, under names that no reading of the same column has."""
-    leaving = [a for a in attributes if a.leaves_out and a not in read.attributes]
-    return [replace(a, name=f"\x1e{a.name}", source=a.column) for a in leaving]
+        return raw_tables.power_sums(path, groups, readings, options, persons=persons, key=key)
 
 
 def _count_remotely(

@@ -130,6 +130,12 @@ class Release(ChargedPublication):
         return self.declaration.unit_column
 
     @property
+    def leaving_columns(self) -> list[str]:
+        """The columns of which a closed one leaves rows out: of a summary that of the groups, which comes first."""
+        columns: list[str] = self.columns
+        return columns[: bool(self.parameters.get("group"))] if self.is_summary else columns
+
+    @property
     def is_cancelled(self) -> bool:
         """Whether its curator stopped it before anything was measured."""
         return self.state == self.State.CANCELLED

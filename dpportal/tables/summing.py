@@ -27,22 +27,21 @@ def power_sums(
     *,
     persons: Persons | None = None,
     key: bytes | None = None,
-    further: Sequence[Attribute] = (),
 ) -> np.ndarray:
     """Exact power sums of columns by groups, (columns, groups, 6) Python integers, in one pass.
 
-    readings: columns whose cell is what is added up, and whose last cell is for missing values. further: columns that
-    leave rows out, too. Which rows count: as for `count_tables` of all of them.
+    readings: columns whose cell is what is added up, and whose last cell is for missing values. Which rows count: as
+    for `count_tables`.
     """
-    domain = Domain((*groups.attributes, *readings, *further))
-    first, last = len(groups.attributes), len(groups.attributes) + len(readings)
+    domain = Domain((*groups.attributes, *readings))
+    first = len(groups.attributes)
     sums = np.zeros((len(readings), groups.size, POWERS), dtype=object)
     with stored_table(path) as connection:
         rows = RowSource(connection, path, (options or ReadOptions()).settled(), domain.attributes)
         with counted_rows(rows, every_cell(domain), persons, key) as parts:
             for columns in cells_in_batches(connection, parts, len(domain.attributes)):
                 group = _group(columns[:first], groups)
-                for own, cell, reading in zip(sums, columns[first:last], readings, strict=True):
+                for own, cell, reading in zip(sums, columns[first:], readings, strict=True):
                     # A batch's sums fit 64 bits, those of all batches need not.
                     own += _batch(group, cell, reading.regular_size, groups.size).astype(object)
     return sums

@@ -162,17 +162,15 @@ def power_sums(
     readings: Sequence[Attribute],
     options: ReadOptions,
     persons: Persons | None,
-    further: Sequence[Attribute] = (),
 ) -> PushdownCounts:
     """Exact power sums of columns by groups, (columns, groups, 6) Python integers: see `sum_statement`.
 
     Raises SourceFault for whatever keeps the table from being read as it was declared.
     """
     sums = np.zeros((groups.size, len(readings), len(PARTS)), dtype=np.int64)
-    read = Domain((*groups.attributes, *readings, *further))
-    with _opened(request, read, persons) as (session, source):
-        asked = (groups, readings, options.settled(), persons, further)
-        _add(session, sums.reshape(-1), lambda: sum_statement(source, *asked))
+    with _opened(request, Domain((*groups.attributes, *readings)), persons) as (session, source):
+        settled = options.settled()
+        _add(session, sums.reshape(-1), lambda: sum_statement(source, groups, readings, settled, persons))
     read_at = session.read_at.isoformat(timespec="seconds")
     return PushdownCounts(powers_of(sums), session.version, read_at)
 

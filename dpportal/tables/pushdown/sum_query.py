@@ -25,15 +25,13 @@ def sum_statement(
     readings: Sequence[Attribute],
     options: ReadOptions,
     persons: Persons | None,
-    further: Sequence[Attribute] = (),
 ) -> str:
     """SQL: place and value of every sum of each group that has rows, `PARTS` of each column.
 
     readings: columns whose cell is what is added up, and whose last cell is for missing values. Places are those of an
-    array of (groups, columns, parts) in C order. further: columns that leave rows out, too. Which rows count: see
-    `count_statement`.
+    array of (groups, columns, parts) in C order. Which rows count: see `count_statement`.
     """
-    domain = Domain((*groups.attributes, *readings, *further))
+    domain = Domain((*groups.attributes, *readings))
     dialect, first = source.dialect, len(groups.attributes)
     cells = [numbered(CELL, first + j) for j in range(len(readings))]
     rows = dialect.once(counted_rows(source, domain, options, persons), "counted")

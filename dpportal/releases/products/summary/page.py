@@ -15,7 +15,7 @@ from dpportal.releases.products.summary.cells import SINGLE, told
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.domain import Date
 from mechanisms.moments.column import day_of
-from mechanisms.summary.estimates import CategoryEstimates, NumberEstimates, Summary
+from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
 
@@ -60,7 +60,7 @@ def _caption(plan: SummaryPlan) -> str:
 
 
 def _chart(table: TableOne, place: int) -> Json:
-    attribute, own = table.plan.columns[place], table.summary.columns[place]
+    attribute, own = table.columns[place], table.summary.columns[place]
     names = {table.everybody: _("Overall"), **{group: table.labels[group] for group in table.groups}}
     if isinstance(own, CategoryEstimates):
         figure = _shares(attribute.name, attribute.labels(), own, names)
@@ -92,7 +92,9 @@ def _density(line: LineColumn, own: NumberEstimates, names: dict[int, str]) -> F
 
 
 def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> Json:
-    """How many values lie at or beyond a bound, and what the bounds are."""
+    """How many values lie at or beyond a bound, and what the bounds are; nothing of dates."""
+    if own.at_lower is None or own.at_upper is None:
+        return {}
     lower, upper = line.measured.bound_texts
     return {
         "lower": lower,

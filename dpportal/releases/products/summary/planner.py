@@ -53,7 +53,7 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
         """The table that the page shows, filled with what to expect of a group of average size."""
         people = _group_people(plan)
         rows = [
-            _row(attribute, own, attribute.name in plan.twice)
+            _row(plan, attribute, own)
             for attribute, own in zip(plan.columns, expectations(plan, people), strict=True)
         ]
         share, mean = typical(plan, people)
@@ -114,7 +114,7 @@ def _typical_error(plan: SummaryPlan) -> float | None:
     return mean if share is None else share
 
 
-def _row(attribute: Attribute, own: Expectation, twice: bool) -> Json:
+def _row(plan: SummaryPlan, attribute: Attribute, own: Expectation) -> Json:
     """A column's line in the table of what to expect."""
     days = _(" days") if isinstance(attribute, Date) else ""
 
@@ -127,7 +127,7 @@ def _row(attribute: Attribute, own: Expectation, twice: bool) -> Json:
         "mean": text(own.mean),
         "deviation": text(own.deviation),
         "quantile": text(own.quantile),
-        "is_number": own.mean is not None or attribute.ordered,
+        "is_number": attribute.name in plan.lines,
         "says_nothing": own.says_nothing,
-        "twice": twice,
+        "twice": attribute.name in plan.twice,
     }

@@ -16,12 +16,10 @@ from mechanisms.domain import Domain
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement
 from mechanisms.summary.counts import ColumnCounts, Reading, exact_values, readings
-from mechanisms.summary.estimates import Summary, estimates
+from mechanisms.summary.estimates import estimates
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import Summary
 from mechanisms.summary.truth import true_summary
-
-# Of the power sums that are counted for means: how many have a value, and the sums of v and v².
-POWERS = 3
 
 
 class SummaryRunner(Runner[SummaryPlan, Summary]):
@@ -32,10 +30,10 @@ class SummaryRunner(Runner[SummaryPlan, Summary]):
         tables = _tables(release, plan, read, key)
         powers = iter(_powers(release, plan, read, key))
         counts = [
-            ColumnCounts(table, next(powers)[:, :POWERS] if reading.steps else None)
+            ColumnCounts(table, next(powers) if reading.steps else None)
             for table, reading in zip(tables, read, strict=True)
         ]
-        # Every row that counts is in one cell of each column.
+        # Every row is in one cell of each column.
         return Counted.same(exact_values(plan, tables[0].sum(axis=1), counts))
 
     def rows_counted(self, plan: SummaryPlan, compared: np.ndarray) -> int:
@@ -53,15 +51,9 @@ class SummaryRunner(Runner[SummaryPlan, Summary]):
 def _tables(release: Release, plan: SummaryPlan, read: Sequence[Reading], key: bytes) -> list[Integers]:
     """(groups, cells) counts of each column, all of the same rows."""
     groups, columns = plan.groups, Domain(tuple(reading.cells for reading in read))
+    domain = Domain((*groups.attributes, *columns.attributes))
     names = [[*groups.names, name] for name in columns.names]
-    counted = records.count_tables(
-        release.dataset,
-        release.declaration,
-        Domain((*groups.attributes, *columns.attributes)),
-        names,
-        key,
-        within=plan.domain,
-    )
+    counted = records.count_tables(release.dataset, release.declaration, domain, names, key)
     sizes = [groups.size * size for size in columns.shape]
     parts = np.split(counted, np.cumsum(sizes)[:-1])
     return [part.reshape(groups.size, -1) for part in parts]
@@ -69,9 +61,7 @@ def _tables(release: Release, plan: SummaryPlan, read: Sequence[Reading], key: b
 
 def _powers(release: Release, plan: SummaryPlan, read: Sequence[Reading], key: bytes) -> np.ndarray:
     """(columns of numbers, groups, 6) power sums."""
-    steps = [reading.steps.reading for reading in read if reading.steps]
+    steps = [reading.steps for reading in read if reading.steps]
     if not steps:
         return np.zeros((0, plan.groups.size, 6), dtype=object)
-    return records.power_sums(
-        release.dataset, release.declaration, plan.groups, steps, key, within=plan.domain
-    )
+    return records.power_sums(release.dataset, release.declaration, plan.groups, steps, key)

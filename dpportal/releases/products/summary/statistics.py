@@ -8,8 +8,9 @@ from typing import NamedTuple
 from dpportal.publications.label_columns import written
 from mechanisms.domain import Attribute, Date
 from mechanisms.moments.estimates import Interval
+from mechanisms.summary.counts import readings
 from mechanisms.summary.differences import difference
-from mechanisms.summary.estimates import QUANTILES, CategoryEstimates, NumberEstimates, Summary
+from mechanisms.summary.told import QUANTILES, CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.plan import SummaryPlan
 
 GROUP, EVERYBODY = "group", "everybody"
@@ -52,7 +53,8 @@ def statistics(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
     for row in rows:
         yield _of(row, "number", PEOPLE, summary.number, (row.place,))
         yield _of(row, "group_share", SHARE, summary.share, (row.place,))
-    for attribute, own in zip(plan.columns, summary.columns, strict=True):
+    columns = [reading.cells for reading in readings(plan)]
+    for attribute, own in zip(columns, summary.columns, strict=True):
         for row in rows:
             numbers = _categories if isinstance(own, CategoryEstimates) else _numbers
             yield from (number._replace(column=attribute.name) for number in numbers(attribute, own, row))
@@ -89,8 +91,9 @@ def _numbers(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statistic
     yield _of(row, "deviation", spread, own.deviation, here)
     for place, level in enumerate(QUANTILES):
         yield _of(row, f"quantile_{round(100 * level):02}", at, own.quantiles, (row.place, place))
-    yield _of(row, "share_at_low", SHARE, own.at_lower, here)
-    yield _of(row, "share_at_high", SHARE, own.at_upper, here)
+    for name, interval in (("share_at_low", own.at_lower), ("share_at_high", own.at_upper)):
+        if interval is not None:
+            yield _of(row, name, SHARE, interval, here)
 
 
 def _differences(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statistic]:

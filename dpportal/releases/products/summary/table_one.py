@@ -22,8 +22,9 @@ from dpportal.releases.products.summary.cells import (
 )
 from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Attribute, Categorical, Date
 from mechanisms.moments.estimates import Interval
+from mechanisms.summary.counts import readings
 from mechanisms.summary.differences import difference
-from mechanisms.summary.estimates import CategoryEstimates, NumberEstimates, Summary
+from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.plan import SummaryPlan
 
 Column = CategoryEstimates | NumberEstimates
@@ -43,6 +44,11 @@ class TableOne:
     def everybody(self) -> int:
         """The row of the estimates that is of all people."""
         return self.plan.rows - 1
+
+    @cached_property
+    def columns(self) -> list[Attribute]:
+        """The columns as they were counted: a closed one has cells for other and missing values."""
+        return [reading.cells for reading in readings(self.plan)]
 
     @cached_property
     def labels(self) -> list[str]:
@@ -82,7 +88,7 @@ class TableOne:
 
     def blocks(self) -> Iterator[Json]:
         """Each column's name, its rows, and whether it is told as categories."""
-        for place, attribute in enumerate(self.plan.columns):
+        for place, attribute in enumerate(self.columns):
             own, true = self.summary.columns[place], self.truth.columns[place] if self.truth else None
             block = _Block(self, attribute, own, true)
             yield {
