@@ -153,7 +153,7 @@ def moments(name: str) -> BernsteinSums:
 
 
 def summary(name: str) -> ColumnTables:
-    """The way to a summary of many columns of that name. Raises KeyError with the names that exist."""
+    """The way to a summary of all columns of that name. Raises KeyError with the names that exist."""
     return _named("way to a summary", name, SUMMARIES)
 
 
