@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
-from dpportal.charts.style import Display, Figure, category_axis, finished, plain, plain_all
+from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
 from mechanisms.arrays import Floats
 
 MOST_LABELS = 40
@@ -15,7 +16,6 @@ MOST_LABELS = 40
 MOST_SERIES = 7
 COLOURS = ("var(--muted)", *(f"var(--series-{place})" for place in range(1, 7)))
 DASHES = ("solid", "solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-BAR_PIXELS, FRAME_PIXELS = 14, 150
 
 
 def shares_figure(
@@ -28,54 +28,50 @@ def shares_figure(
     figure, names = go.Figure(), plain_all(labels[:MOST_LABELS])
     shown = dict(list(series.items())[:MOST_SERIES])
     for place, (name, (share, lower, upper)) in enumerate(shown.items()):
-        half = [max(s - low, up - s) for s, low, up in zip(share, lower, upper, strict=True)]
+        half = np.maximum(share - lower, upper - share)
         figure.add_bar(
-            name=plain(name), y=names, x=_percent(share), orientation="h", marker={"color": COLOURS[place]},
-            error_x={"type": "data", "array": _percent(half), "color": "var(--text)", "thickness": 1, "width": 2},
-            hovertemplate="%{y}<br><b>%{x:.2f} %</b><extra>%{fullData.name}</extra>",
+            name=plain(name), x=names, y=_percent(share[:MOST_LABELS]), marker={"color": COLOURS[place]},
+            error_y={"type": "data", "array": _percent(half), "color": "var(--text)", "thickness": 1, "width": 2},
+            hovertemplate="%{x}<br><b>%{y:.2f} %</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.update_layout(
         barmode="group",
-        yaxis={**category_axis(""), "autorange": "reversed", "showgrid": False},
-        xaxis={"title": {"text": _("% of people with a value")}, "rangemode": "tozero", "showgrid": True},
+        xaxis=category_axis(column),
+        yaxis={"title": {"text": _("% of people")}, "rangemode": "tozero"},
         showlegend=len(shown) > 1,
     )
     caption = _("The true share lies within the line at the end of its bar with probability 95 % or more.")
-    caption += _first_of(len(labels), MOST_LABELS, _("values")) + _first_of(
-        len(series), MOST_SERIES, _("groups")
-    )
-    height = FRAME_PIXELS + BAR_PIXELS * len(names) * max(2, len(shown))
-    return finished(
-        figure,
-        title=_title(_("Shares of %(column)s"), column),
-        caption=caption,
-        display=Display(height=height),
-    )
+    caption += _first_of(len(labels), MOST_LABELS, _("values"))
+    caption += _first_of(len(series), MOST_SERIES, _("groups"))
+    return finished(figure, title=_title(_("Shares of %(column)s"), column), caption=caption)
 
 
 def density_figure(
-    column: str, edges: Sequence[float] | Sequence[str], widths: Floats, series: Mapping[str, Floats]
+    column: str, edges: Sequence[float] | Sequence[str], series: Mapping[str, Floats]
 ) -> Figure:
-    """A line of steps over the cells of a column, a series for each group.
+    """A line of steps over a column's range, a series for each group.
 
-    edges: (cells + 1,) where each cell begins and the last one ends; texts of days. widths: (cells,) in the column's
-    unit. series: by the group's name the shares of the cells, (cells,) each.
+    edges: (steps + 1,) where each step begins and the last one ends; texts of days. series: by the group's name the
+    shares of the steps, (steps,) each.
     """
     figure, shown = go.Figure(), dict(list(series.items())[:MOST_SERIES])
     for place, (name, shares) in enumerate(shown.items()):
-        heights = _percent(shares / widths)
+        heights = _percent(shares)
         figure.add_scatter(
             name=plain(name), x=list(edges), y=[*heights, *heights[-1:]], mode="lines",
             line={"color": COLOURS[place], "dash": DASHES[place], "shape": "hv", "width": 1.5},
             hovertemplate="%{x}<br><b>%{y:.3g} %</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.update_layout(
-        xaxis={"title": {"text": plain(column)}},
-        yaxis={"title": {"text": _("% of people, by unit")}, "rangemode": "tozero"},
+        xaxis={
+            "title": {"text": plain(column)},
+            **({} if isinstance(edges[0], str) else {"tickformat": ","}),
+        },
+        yaxis={"title": {"text": _("% of people, by step")}, "rangemode": "tozero"},
         showlegend=len(shown) > 1,
     )
-    caption = _("How the values lie, from noisy counts that were smoothed so that none is below 0.")
-    caption += _first_of(len(series), MOST_SERIES, _("groups"))
+    text = _("Of each group's people with a value, how many lie in each of %(steps)s steps of equal width.")
+    caption = text % {"steps": len(edges) - 1} + _first_of(len(series), MOST_SERIES, _("groups"))
     return finished(figure, title=_title(_("Distribution of %(column)s"), column), caption=caption)
 
 

@@ -24,7 +24,7 @@ SIGNED = ("points", "plus", "plus-days")
 class Told(NamedTuple):
     """An estimate with the ends of its interval, and how it is written.
 
-    style: "people", "share", "points" (of shares), "plus" and "plus-days" (with their signs), "day", "days" or "".
+    style: "people", "whole" (numbers), "share", "points" (of shares), "plus" and "plus-days" (with their signs), "day", "days" or "".
     truth: without noise, NaN where it is not known.
     """
 
@@ -54,7 +54,7 @@ class Told(NamedTuple):
 
     @property
     def decimals(self) -> int:
-        return 0 if self.style == "people" else decimals_for(self.half_width)
+        return 0 if self.style in ("people", "whole") else decimals_for(self.half_width)
 
 
 @dataclass(frozen=True)

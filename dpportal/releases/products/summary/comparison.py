@@ -11,8 +11,8 @@ from dpportal.releases.products.summary.page import MOST_COLUMNS, table_json
 from dpportal.releases.products.summary.statistics import Statistic, statistics
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.arrays import Integers
-from mechanisms.summary.told import Summary
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import Summary
 from mechanisms.summary.truth import true_summary
 
 HEADER = (

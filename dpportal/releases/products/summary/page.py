@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-import numpy as np
 from django.utils.translation import gettext as _, ngettext
 
 from dpportal.charts.column_summaries import density_figure, shares_figure
+from dpportal.charts.equal_steps import steps_of_equal_width
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.summary.cells import SINGLE, told
-from dpportal.releases.products.summary.table_one import TableOne
+from dpportal.releases.products.summary.table_one import TableOne, edges_of
 from mechanisms.domain import Date
 from mechanisms.moments.column import day_of
-from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 
 # Columns that a page shows, and those of which it has charts; all are in the downloads.
 MOST_COLUMNS, MOST_CHARTS = 200, 60
@@ -31,6 +32,9 @@ def page(plan: SummaryPlan, summary: Summary) -> Json:
     return {
         # What the catalogue's small picture is made of.
         "figure": charts[0]["figure"],
+        **_finding(table),
+        # The page has a part of that name.
+        "table": True,
         "table_one": table_json(table, blocks),
         "charts": charts,
         "charted": [chart["place"] for chart in charts],
@@ -49,6 +53,23 @@ def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
         "blocks": blocks,
         "columns": 2 + len(table.heads) + 2 * bool(table.difference_name),
     }
+
+
+def _finding(table: TableOne) -> Json:
+    """The first sentence: how many people there are, and the largest group; nothing without groups."""
+    if not table.groups:
+        return {}
+    number = table.summary.number
+    largest = max(table.groups, key=lambda group: float(number.estimate[group]))
+    everybody = told(number, (table.everybody,), "people")
+    finding = {
+        "people": round(everybody.value),
+        "margin": math.ceil(everybody.half_width),
+        "columns": table.plan.groups.names[0],
+        "largest": table.labels[largest],
+        "count": round(float(number.estimate[largest])),
+    }
+    return {"finding": finding}
 
 
 def _caption(plan: SummaryPlan) -> str:
@@ -80,15 +101,11 @@ def _shares(column: str, labels: Sequence[str], own: CategoryEstimates, names: d
 
 
 def _density(line: LineColumn, own: NumberEstimates, names: dict[int, str]) -> Figure:
-    starts, ends = line.edges
-    edges = [*starts.tolist(), float(ends[-1])]
-    # A cell ends where the next one begins: of whole numbers and days it holds the last one whole.
-    widths = np.maximum(np.diff(edges), float(line.measured.step))
-    is_date = isinstance(line.attribute, Date)
-    texts = [day_of(edge).isoformat() for edge in edges] if is_date else edges
-    return density_figure(
-        line.attribute.name, texts, widths, {name: own.density[row] for row, name in names.items()}
-    )
+    edges = edges_of(line)
+    series = {name: steps_of_equal_width(edges, own.density[row])[1] for row, name in names.items()}
+    steps = steps_of_equal_width(edges, own.density[0])[0].tolist()
+    texts = [day_of(step).isoformat() for step in steps] if isinstance(line.attribute, Date) else steps
+    return density_figure(line.attribute.name, texts, series)
 
 
 def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> Json:

@@ -14,8 +14,8 @@ from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from dpportal.releases.products.summary import comparison, page, tables
 from dpportal.releases.products.summary.planner import SHARES
-from mechanisms.summary.told import Summary
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import Summary
 
 # Half a 95 % interval over the middle one of the errors' sizes, of a normal law.
 MIDDLE = 2.906

@@ -10,8 +10,8 @@ from mechanisms.domain import Attribute, Date
 from mechanisms.moments.estimates import Interval
 from mechanisms.summary.counts import readings
 from mechanisms.summary.differences import difference
-from mechanisms.summary.told import QUANTILES, CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import QUANTILES, CategoryEstimates, NumberEstimates, Summary
 
 GROUP, EVERYBODY = "group", "everybody"
 PEOPLE, SHARE, DAYS_SINCE, DAYS, RATIO = "people", "share", "days since 1970-01-01", "days", "ratio"

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 from django.utils.translation import gettext as _
 
+from dpportal.charts.equal_steps import steps_of_equal_width
 from dpportal.charts.inline_marks import density_mark, share_mark
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.summary.cells import (
@@ -20,12 +22,14 @@ from dpportal.releases.products.summary.cells import (
     Told,
     told,
 )
-from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Attribute, Categorical, Date
+from mechanisms.arrays import Floats
+from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Attribute, Categorical, Date, Integer, Real
 from mechanisms.moments.estimates import Interval
 from mechanisms.summary.counts import readings
 from mechanisms.summary.differences import difference
-from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
+from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 
 Column = CategoryEstimates | NumberEstimates
 # Places of quantiles: 5 %, quartiles and median, 95 %.
@@ -120,8 +124,8 @@ class _Block:
         """A density for numbers; categories have a bar in each row."""
         if isinstance(self.own, CategoryEstimates):
             return ""
-        starts, ends = self.table.plan.lines[self.attribute.name].edges
-        return density_mark(starts, self.own.density[self.table.everybody], float(ends[-1]))
+        edges = edges_of(self.table.plan.lines[self.attribute.name])
+        return density_mark(steps_of_equal_width(edges, self.own.density[self.table.everybody])[1])
 
     def rows(self) -> Iterator[Json]:
         return self._categories() if isinstance(self.own, CategoryEstimates) else self._statistics()
@@ -163,11 +167,12 @@ class _Block:
             [("mean", None, value), ("deviation", None, spread)],
             self._compared(0, "plus-days" if is_date else "plus"),
         )
-        quantiles: list[tuple[str, int | None, str]] = [
-            ("quantiles", place, value) for place in (MEDIAN, *QUARTILES)
-        ]
-        yield self._row(_("Median [Q1, Q3]"), MEDIAN_AND_QUARTILES, quantiles)
-        yield self._row(_("5 % … 95 %"), RANGE, [("quantiles", place, value) for place in ENDS])
+        value = "whole" if isinstance(self.attribute, Integer) else value
+        for label, pattern, places in (
+            (_("Median [Q1, Q3]"), MEDIAN_AND_QUARTILES, (MEDIAN, *QUARTILES)),
+            (_("5 % … 95 %"), RANGE, ENDS),
+        ):
+            yield self._row(label, pattern, [("quantiles", place, value) for place in places])
         if bool(self.own.missing.upper[self.table.everybody] > 0):
             yield self._row(_("Missing"), SINGLE, [("missing", None, "share")])
 
@@ -197,6 +202,13 @@ class _Block:
             "difference": SINGLE.cell([told(pair.plain, (cell,), style)]),
             "standardised": SINGLE.cell([told(pair.standardised, (cell,), "plus")]),
         }
+
+
+def edges_of(line: LineColumn) -> Floats:
+    """(cells + 1,) where each cell begins and the last one ends: whole numbers and days are as wide as one."""
+    starts, ends = line.edges
+    top = ends[-1] + (0 if isinstance(line.attribute, Real) else 1)
+    return np.append(starts, top)
 
 
 def _is_undeclared(attribute: Attribute, label: str) -> bool:

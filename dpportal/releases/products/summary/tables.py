@@ -20,8 +20,8 @@ from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.page import table_json
 from dpportal.releases.products.summary.statistics import EVERYBODY, GROUP, PEOPLE, statistics
 from dpportal.releases.products.summary.table_one import TableOne
-from mechanisms.summary.told import NumberEstimates, Summary
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import NumberEstimates, Summary
 
 _TEXT, _NUMBER = "string", "number"
 NUMBERS = [

@@ -21,7 +21,8 @@ from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
 from dpportal.releases.products.summary.cells import COUNT_AND_SHARE, Told
-from mechanisms.domain import Boolean, Categorical, Date, Integer
+from dpportal.releases.products.summary.form import usual_columns
+from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
 from mechanisms.summary.truth import true_summary
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
@@ -104,9 +105,10 @@ class TestReleased:
         release = summarised(rich)
         table = results.stored_page(release)["table_one"]
         assert table["difference_name"] == "green − red"
-        files_have = table_of(release).set_index(["column", "statistic"]).loc[("age", "difference")]
-        assert files_have["reference"].tolist() == ["red"]
-        assert abs(files_have["estimate"].iloc[0]) < 2
+        numbers = table_of(release).set_index(["column", "statistic"])
+        of_ages = numbers.loc[("age", "difference")]
+        assert (of_ages["group"], of_ages["reference"]) == ("green", "red")
+        assert abs(of_ages["estimate"]) < 2
 
     def test_the_comparison_has_the_exact_truth(self, release, client) -> None:
         comparison = records.comparison(release.dataset_id, release.pk)
@@ -119,14 +121,17 @@ class TestReleased:
         text = client.get(reverse("releases:compare", args=[release.pk])).text
         assert "true: 49.5" in text and "of all numbers; 95 % or more expected" in text
 
-    def test_a_row_that_a_closed_column_leaves_out_is_in_no_number(self, rich) -> None:
-        """Blue is not declared, and no other value takes its rows: 200 of 300 count, in sums of ages, too."""
+    @pytest.mark.parametrize(("group", "people"), [("colour", 200), ("", 300)])
+    def test_only_the_groups_leave_rows_out(self, rich, group, people) -> None:
+        """Blue is not declared, and no other value takes its rows: they are in no group, but everybody has them."""
         dataset_services.declare(rich, "colour", Categorical("colour", values=("red", "green"), closed=True))
-        release = summarised(rich, group="")
+        release = summarised(rich, group=group)
         true = true_summary(confirmed_plan(release), records.stored_counts(release.true_counts))
-        assert true.number.estimate.tolist() == [200]
-        [ages] = [c for c in true.columns if hasattr(c, "mean")]
-        assert (ages.number.estimate[0], ages.mean.estimate[0]) == pytest.approx((200, MEAN))
+        [ages] = [column for column in true.columns if hasattr(column, "mean")]
+        found = (true.number.estimate[-1], ages.number.estimate[-1], ages.mean.estimate[-1])
+        assert found == pytest.approx((people, people, MEAN))
+        readme = files(release)["README.md"].decode()
+        assert ("have no declared value in colour are left out" in readme) == bool(group)
 
     def test_at_most_so_many_rows_of_a_person_count(self, rich) -> None:
         """Colours are the persons: of each a hundred rows, of which two count."""
@@ -155,11 +160,9 @@ class TestDrafts:
         assert answer.redirect_chain[-1][0].endswith("/columns/")
         assert answer.context["form"]["columns"].value() == ["colour", "age"]
 
-    def test_of_two_declarations_of_a_column_the_first_is_ticked(self, rich, client) -> None:
-        ages = Integer("age", lower=0, upper=99, width=10), Integer("decade", lower=0, upper=99, source="age")
-        dataset_services.declare_all(rich, ages)
-        answer = sent(rich, client, reverse("releases:summarise", args=[rich.pk]), people="")
-        assert answer.context["form"]["columns"].value() == ["age"]
+    def test_of_two_declarations_of_a_column_the_first_is_ticked(self) -> None:
+        age, decade = Integer("age", lower=0, upper=99), Integer("decade", lower=0, upper=9, source="age")
+        assert usual_columns(Domain((age, decade, Boolean("x")))) == ["age", "x"]
 
     def test_a_million_groups_are_refused_at_their_field(self, rich, client) -> None:
         dataset_services.declare_all(rich, [Integer("age", lower=1, upper=10**6), Boolean("colour")])
