@@ -24,7 +24,8 @@ SIGNED = ("points", "plus", "plus-days")
 class Told(NamedTuple):
     """An estimate with the ends of its interval, and how it is written.
 
-    style: "people", "whole" (numbers), "share", "points" (of shares), "plus" and "plus-days" (with their signs), "day", "days" or "".
+    style: "people", "whole" (numbers), "share", "points" (of shares), "plus" and "plus-days" (with their signs), "day",
+    "days" or "".
     truth: without noise, NaN where it is not known.
     """
 
