@@ -37,7 +37,7 @@ class SummaryRunner(Runner[SummaryPlan, Summary]):
         return Counted.same(exact_values(plan, tables[0].sum(axis=1), counts))
 
     def rows_counted(self, plan: SummaryPlan, compared: np.ndarray) -> int:
-        return int(true_summary(plan, compared).number.estimate[-1])
+        return round(float(true_summary(plan, compared).number.estimate[-1]))
 
     def measure(self, plan: SummaryPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         return registry.summary(plan.mechanism).measure(plan, counts, noise)
