@@ -94,14 +94,23 @@ class _Column:
         return mean, np.clip(1 - over(curved, number, 1.0) - mean**2, 0, 1 - mean**2)
 
     @cached_property
-    def possible(self) -> Floats:
-        """(rows, cells + 1) of a possible table whose values could have the means told."""
+    def _agreed(self) -> tuple[Floats, Floats]:
+        """(groups, cells + 1) of a possible table, and (groups,) means of u that its values could have.
+
+        A mean moves only where no cell that seems to hold anybody could give it, as in groups of next to nobody.
+        """
         cells = self.rows.possible_cells(self.name)
-        lower, span = float(self.line.measured.lower), self._span
-        low, high = ((ends - lower) / span for ends in self.line.edges)
-        means = (self._value(self._group_moments[0]) - lower) / span
-        cells[:, :-1] = tilted(cells[:, :-1], (low, high), means)
-        return self.rows.with_all(cells)
+        # In u, in whose terms a value is spread evenly over its step.
+        low, high = (2 * (ends - self._value(-np.ones(1))) / self._span - 1 for ends in self.line.edges)
+        mean = self._group_moments[0]
+        inner = cells[:, :-1] = tilted(cells[:, :-1], (low, high), mean)
+        number = inner.sum(axis=1)
+        return cells, np.clip(mean, over(inner @ low, number, -1.0), over(inner @ high, number, 1.0))
+
+    @cached_property
+    def possible(self) -> Floats:
+        """(rows, cells + 1) of that table."""
+        return self.rows.with_all(self._agreed[0])
 
     @cached_property
     def people(self) -> Floats:
@@ -120,7 +129,7 @@ class _Column:
     @property
     def _moments(self) -> tuple[Floats, Floats]:
         """Mean and variance of u in each row; everybody's are those of the groups put together."""
-        mean, variance = self._group_moments
+        mean, variance = self._agreed[1], self._group_moments[1]
         groups = len(mean)
         weights = over(self.people[:groups], self.people[:groups].sum(), 0.0)
         all_mean = weights @ mean

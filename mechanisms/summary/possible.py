@@ -27,9 +27,9 @@ def nearest_possible(cells: Floats, totals: Floats) -> Floats:
 def tilted(cells: Floats, places: tuple[Floats, Floats], means: Floats) -> Floats:
     """Cells that could have given means, from ones that could not: those of least divergence, which keep their sums.
 
-    cells: (rows, n) >= 0. places: the least and the largest value of each cell as shares of the range, (n,) each.
-    means: (rows,) likewise; NaN asks nothing. A row's values can have a mean between those of its cells' ends. Where
-    the mean is beyond one, each cell is multiplied by exp(θ · that end), θ so that it is reached.
+    cells: (rows, n) >= 0. places: the least and the largest value of each cell, (n,) each, in units of about the range.
+    means: (rows,) likewise. A row's values can have a mean between those of its cells' ends. Where the mean is beyond
+    one, each cell is multiplied by exp(θ · that end), θ so that it is reached, as far as cells above 0 can.
     """
     result = cells.copy()
     for ends, side in zip(places, (1, -1), strict=True):

@@ -45,14 +45,14 @@ class RunningTotals:
         """Numbers that are measured, that of missing values included."""
         return len(self.rows) + 1
 
-    @property
+    @cached_property
     def column(self) -> Sensitivity:
         """The largest norms of what a row adds."""
         A = self.matrix
         l1, l2 = int(np.abs(A).sum(axis=0).max()), int((A * A).sum(axis=0).max())
         return Sensitivity(max(l1, self.missing), max(l2, self.missing**2))
 
-    @property
+    @cached_property
     def replaced(self) -> Sensitivity:
         """The largest distances between what two rows add, of one group or of two.
 
@@ -84,7 +84,7 @@ class RunningTotals:
         covariance: Floats = self.inverse @ self.inverse.T
         return covariance
 
-    @property
+    @cached_property
     def total_variance(self) -> float:
         """The mean variance of the running totals, for noise of variance 1."""
         sums = np.cumsum(self.inverse[:-1], axis=0)
