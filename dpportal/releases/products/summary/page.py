@@ -89,7 +89,7 @@ def _chart(table: TableOne, place: int) -> Json:
     line = table.plan.lines[attribute.name]
     figure = _density(line, own, names)
     shown = {"name": attribute.name, "place": f"column-{place}", "figure": figure_json(figure)}
-    return {**shown, **_bounds(line, own, table.everybody)}
+    return {**shown, "bounds": _bounds(line, own, table.everybody)}
 
 
 def _shares(column: str, labels: Sequence[str], own: CategoryEstimates, names: dict[int, str]) -> Figure:
@@ -108,14 +108,15 @@ def _density(line: LineColumn, own: NumberEstimates, names: dict[int, str]) -> F
     return density_figure(line.attribute.name, texts, series)
 
 
-def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> Json:
-    """How many values lie at or beyond a bound, and what the bounds are; nothing of dates."""
+def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> str:
+    """How many values lie at or beyond a bound, in a sentence; empty of dates, of which that is not told."""
     if own.at_lower is None or own.at_upper is None:
-        return {}
+        return ""
     lower, upper = line.measured.bound_texts
-    return {
-        "lower": lower,
-        "upper": upper,
-        "at_lower": SINGLE.cell([told(own.at_lower, (row,), "share")]),
-        "at_upper": SINGLE.cell([told(own.at_upper, (row,), "share")]),
-    }
+    low, high = (SINGLE.cell([told(each, (row,), "share")]) for each in (own.at_lower, own.at_upper))
+    text = _(
+        "Values were counted from %(lower)s to %(upper)s: %(low)s (%(low_margin)s) are %(lower)s or below, %(high)s "
+        "(%(high_margin)s) are %(upper)s or above. Those beyond count as the limit."
+    )
+    margins = {"low_margin": low["margin"], "high_margin": high["margin"]}
+    return text % {"lower": lower, "upper": upper, "low": low["value"], "high": high["value"], **margins}

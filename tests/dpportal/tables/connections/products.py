@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from dpportal.datasets import records, services
 from dpportal.releases.models import Release
-from dpportal.releases.products import confirmed_plan
+from dpportal.releases.products import confirmed_plan, runner_of
 from dpportal.releases.row_retention import rows_counted
 from dpportal.tables.connections.models import SharedTable
 from mechanisms.domain import Boolean
@@ -70,6 +70,9 @@ class Products:
         chosen = {"group": "colour", "twice": []}
         release = finished(either, "summary", ["colour", "age"], "0.5", "column-tables", **chosen)
         plan = confirmed_plan(release)
+        upload = building.stored_dataset(either.owner, "The same, uploaded")
+        there = Release(dataset=upload, domain_version=upload.current_domain())
+        assert counted(release) == runner_of(release).count(there, plan, b"any").compared.tolist()
         true = true_summary(plan, records.stored_counts(release.true_counts))
         assert true.number.estimate.tolist() == pytest.approx([100, 100, 100, 0, 300])
         ages = true.columns[0]
