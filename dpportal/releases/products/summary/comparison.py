@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.summary.page import MOST_COLUMNS, table_json
+from dpportal.releases.products.summary.page import shown_blocks, table_json
 from dpportal.releases.products.summary.statistics import Statistic, statistics
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.arrays import Integers
@@ -33,16 +33,17 @@ def build(plan: SummaryPlan, summary: Summary, values: Integers) -> Json:
     """What the compare page shows. values: the exact integers that were measured."""
     truth = true_summary(plan, values)
     table = TableOne(plan, summary, truth)
+    blocks = shown_blocks(table)
     pairs = list(_pairs(plan, summary, truth))
     inside = [own.lower <= true.estimate <= own.upper for own, true in pairs if not np.isnan(own.estimate)]
     return {
         "header": HEADER,
         "table": [_line(own, true) for own, true in pairs],
-        "table_one": table_json(table, list(table.blocks())[:MOST_COLUMNS]),
+        "table_one": table_json(table, blocks),
         "inside": float(np.mean(inside)) if inside else None,
         "share_error": _median_error(pairs, "share", {}),
         "mean_error": _median_error(pairs, "mean", _ranges(plan)),
-        "further": max(0, len(plan.columns) - MOST_COLUMNS),
+        "further": len(plan.columns) - len(blocks),
     }
 
 

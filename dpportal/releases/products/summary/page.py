@@ -20,14 +20,14 @@ from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 
-# Columns that a page shows, and those of which it has charts; all are in the downloads.
-MOST_COLUMNS, MOST_CHARTS = 200, 60
+# Cells that a page shows, and columns of which it has charts; all are in the downloads.
+MOST_CELLS, MOST_CHARTS = 10_000, 60
 
 
 def page(plan: SummaryPlan, summary: Summary) -> Json:
     """The table, and a chart for each of its columns."""
     table = TableOne(plan, summary)
-    blocks = list(table.blocks())[:MOST_COLUMNS]
+    blocks = shown_blocks(table)
     charts = [_chart(table, place) for place in range(min(len(blocks), MOST_CHARTS))]
     return {
         # What the catalogue's small picture is made of.
@@ -40,6 +40,18 @@ def page(plan: SummaryPlan, summary: Summary) -> Json:
         "charted": [chart["place"] for chart in charts],
         "further": len(plan.columns) - len(blocks),
     }
+
+
+def shown_blocks(table: TableOne) -> list[Json]:
+    """The first columns, as many as a page holds."""
+    shown: list[Json] = []
+    cells = 0
+    for block in table.blocks():
+        cells += len(block["rows"]) * len(table.heads)
+        if shown and cells > MOST_CELLS:
+            break
+        shown.append(block)
+    return shown
 
 
 def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
