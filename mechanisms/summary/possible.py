@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mechanisms.arrays import Floats
+from mechanisms.microdata.margins import to_simplex
 
 # Bisections of the tilt, to the last digits of a float; and how far it goes, in ranges of the column.
 _HALVINGS = 60
@@ -12,16 +13,9 @@ _STEEPEST = 500.0
 
 
 def nearest_possible(cells: Floats, totals: Floats) -> Floats:
-    """The nearest cells that are not negative and add up to given totals. cells: (rows, cells). totals: (rows,) >= 0.
-
-    Source: Held, Wolfe, Crowder 1974: all are lowered alike, and cut at 0.
-    """
-    falling = -np.sort(-cells, axis=1)
-    counted = np.arange(1, cells.shape[1] + 1)
-    lowered = (np.cumsum(falling, axis=1) - totals[:, None]) / counted
-    last = np.maximum((falling > lowered).sum(axis=1), 1) - 1
-    shift = np.take_along_axis(lowered, last[:, None], axis=1)
-    return np.maximum(cells - shift, 0)
+    """The nearest cells that are not negative and add up to given totals. cells: (rows, cells). totals: (rows,) >= 0."""
+    pairs = zip(cells, totals, strict=True)
+    return np.array([to_simplex(row, total) if total > 0 else np.zeros_like(row) for row, total in pairs])
 
 
 def tilted(cells: Floats, places: tuple[Floats, Floats], means: Floats) -> Floats:
