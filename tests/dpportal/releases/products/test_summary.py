@@ -20,6 +20,7 @@ from dpportal.releases import bundle, drafts, results, services
 from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
+from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.cells import COUNT_AND_SHARE, Told
 from dpportal.releases.products.summary.form import usual_columns
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
@@ -79,13 +80,11 @@ class TestReleased:
         again = bundle.write(results.reconstruct(release), DisplayTexts.of(release))
         assert {artifact.name: artifact.sha256 for artifact in again} == before
 
-    def test_the_page_by_itself_runs_and_fetches_nothing(self, release) -> None:
-        text = files(release)["table1.html"].decode()
+    def test_the_page_by_itself_fetches_nothing_and_latex_closes_what_it_opens(self, release) -> None:
+        given = files(release)
+        text, tex = given["table1.html"].decode(), given["table1.tex"].decode()
         assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script", text)
         assert "Mean (SD)" in text and "ε = 50" in text
-
-    def test_latex_has_the_same_cells_and_closes_what_it_opens(self, release) -> None:
-        tex = files(release)["table1.tex"].decode()
         assert sorted(re.findall(r"\\begin{(\w+)}", tex)) == sorted(re.findall(r"\\end{(\w+)}", tex))
         rows = [line for line in tex.splitlines() if line.startswith(r"\quad")]
         assert rows and len({re.sub(r"\\&", "", row).count("&") for row in rows}) == 1
@@ -213,6 +212,10 @@ def test_dates_are_days_and_missing_values_are_told(curator, administrator, clie
     assert numbers["missing"] == pytest.approx(0.25, abs=0.02)
     services.publish(release, curator)
     assert re.search(r"2020-01-1\d", page_of(client, release))
+
+
+def test_latex_prints_names_as_they_are() -> None:
+    assert latex.escaped(r"50% & {x}_1\y") == r"50\% \& \{x\}\_1\textbackslash{}y"
 
 
 def test_a_margin_is_the_wider_side_rounded_up() -> None:
