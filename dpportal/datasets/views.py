@@ -125,15 +125,16 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     releases, streams = dataset.releases.listed(), dataset.streams.all()
     if not dataset.can_release:  # drafts, and what failed
         releases, streams = releases.filter(state="ready"), streams.filter(opened_at__isnull=False)
+    shown = list(releases.select_related("job", "charge__budget")[:PAGE_SIZE])
     context: Json = {
         "dataset": dataset,
         "domain": domain,
-        "releases": releases.select_related("job", "charge__budget")[:PAGE_SIZE],
+        "releases": shown,
         "release_count": releases.count(),
         "streams": streams,
         **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
-        "people": releases.exclude(people=None).values_list("people", flat=True).first(),
+        "people": next((release.people for release in shown if release.people), None),
         "who": Protection.of(domain),
         "budget_request": dataset.budget_requests.first(),
         "nav_section": "datasets",
