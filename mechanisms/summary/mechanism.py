@@ -192,15 +192,10 @@ def _table(part: _Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
 
 
 def _explanation(tables: Sequence[TablePlan]) -> str:
-    least, most = (
-        float(extreme(table.noise.standard_error / table.unit for table in tables if table.kind == CELLS))
-        if any(table.kind == CELLS for table in tables)
-        else 0.0
-        for extreme in (min, max)
-    )
-    counts = f" The standard error of a count: {least:.3g} to {most:.3g} people." if most else ""
+    errors = [table.noise.standard_error / table.unit for table in tables if table.kind in (NUMBER, CELLS)]
     return (
         f"Measures {len(tables):,} tables: the numbers of the groups, the values of each column of categories, and of "
         "each column of numbers its running totals and two sums for mean and deviation. Each has the share of the cost "
-        f"that makes all errors together least.{counts}"
+        f"that makes all errors together least. The standard error of a count is {min(errors):.3g} to {max(errors):.3g} "
+        "people; what several tables tell is put together."
     )
