@@ -96,7 +96,7 @@ def _exact(plan: SummaryPlan, table: TablePlan, number: Integers, own: ColumnCou
     times, curved = table.unit // steps**2, CURVED[plan.loss.definition]
     tilted = times * steps * (2 * first - steps * people)
     bent = times * curved * (steps * first - second)
-    return np.stack([tilted, bent], axis=1)
+    return np.stack([tilted, bent, table.unit * own.cells[:, -1].astype(object)], axis=1)
 
 
 def split_values(plan: SummaryPlan, values: Integers) -> list[Integers]:

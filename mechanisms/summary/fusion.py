@@ -68,7 +68,17 @@ class Model:
         if table.kind != LINE:
             return Cells(table, None, table.noise.variance / table.unit**2)
         own = self.plan.strategies[self.plan.lines[table.name].cells]
-        return Cells(table, own.inverse, table.noise.variance * own.covariance)
+        covariance = table.noise.variance * own.covariance
+        covariance[-1, -1] *= self.missing_weight(table)
+        return Cells(table, own.inverse, covariance)
+
+    def missing_weight(self, line: TablePlan) -> float:
+        """Of those without a value, as the line tells them, beside what the moments tell: by their precisions."""
+        own, other = (
+            table.noise.variance / table.unit**2
+            for table in (line, next(t for t in self.plan.tables if (t.name, t.kind) == (line.name, MOMENTS)))
+        )
+        return other / (own + other)
 
     @property
     def law(self) -> NoiseLaw:
@@ -118,6 +128,11 @@ class Fused:
         plan = model.plan
         measured = list(zip(plan.tables, split_values(plan, values), strict=True))
         alone = {t.name: model.cells[t.name].estimates(own) for t, own in measured if t.kind != MOMENTS}
+        for table, own in measured:
+            if table.kind == MOMENTS:
+                weight = model.missing_weight(model.cells[table.name].table)
+                alone[table.name][:, -1] *= weight
+                alone[table.name][:, -1] += (1 - weight) * own[:, -1] / table.unit
         weights = {name: model.number_variance / own.variance for name, own in model.cells.items()}
         number = sum(weights[name] * y.sum(axis=1) for name, y in alone.items())
         assert isinstance(number, np.ndarray)
@@ -127,5 +142,5 @@ class Fused:
             if model.cells[name].table.kind != NUMBER
         }
         curved = np.array([1.0, 4 / CURVED[plan.loss.definition]])
-        moments = {t.name: own / t.unit * curved for t, own in measured if t.kind == MOMENTS}
+        moments = {t.name: own[:, :2] / t.unit * curved for t, own in measured if t.kind == MOMENTS}
         return cls(number, cells, moments)

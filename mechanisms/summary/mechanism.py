@@ -58,7 +58,8 @@ class ColumnTables:
     strategy, whose norms and distances are worked out in whole numbers. For the moments, with v in 0..W and u = 2v - W,
     it adds kWu and kb(W² - u²), with K = kW² and b = 1/2 of ε, 1 of ρ. As |u| <= W, W|u| + (W² - u²)/2 <= W², for that
     is (W - |u|)² >= 0; and W²u² + (W² - u²)² = W⁴ - u²(W² - u²) <= W⁴. So ‖a‖₁ <= K, ‖a‖₂² <= K², both reached at a
-    bound, and a row without a value adds nothing. Two rows' vectors are at most 2K apart, as those of both bounds are.
+    bound; a row without a value adds K to a sum of its own. Two rows' vectors are at most 2K apart, as those of both
+    bounds are.
     """
 
     name: ClassVar[str] = "column-tables"
@@ -167,7 +168,7 @@ def _line(line: LineColumn, strategies: Mapping[int, RunningTotals], weight: flo
     quantiles = weight * QUANTILE_WEIGHT * own.total_variance
     return [
         _Part(name, LINE, own.missing, own.answers, own.column, own.replaced, quantiles),
-        _Part(name, MOMENTS, unit, 2, row, Sensitivity(2 * unit, 4 * unit**2), moments),
+        _Part(name, MOMENTS, unit, 3, row, Sensitivity(2 * unit, 4 * unit**2), moments),
     ]
 
 
@@ -192,15 +193,10 @@ def _table(part: _Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
 
 
 def _explanation(tables: Sequence[TablePlan]) -> str:
-    least, most = (
-        float(extreme(table.noise.standard_error / table.unit for table in tables if table.kind == CELLS))
-        if any(table.kind == CELLS for table in tables)
-        else 0.0
-        for extreme in (min, max)
-    )
-    counts = f" The standard error of a count: {least:.3g} to {most:.3g} people." if most else ""
+    errors = [table.noise.standard_error / table.unit for table in tables if table.kind in (NUMBER, CELLS)]
     return (
         f"Measures {len(tables):,} tables: the numbers of the groups, the values of each column of categories, and of "
         "each column of numbers its running totals and two sums for mean and deviation. Each has the share of the cost "
-        f"that makes all errors together least.{counts}"
+        f"that makes all errors together least. The standard error of a count is {min(errors):.3g} to "
+        f"{max(errors):.3g} people; what several tables tell is put together."
     )

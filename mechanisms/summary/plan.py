@@ -21,7 +21,7 @@ NUMBER, CELLS, LINE, MOMENTS = "number", "cells", "line", "moments"
 
 @dataclass(frozen=True)
 class TablePlan:
-    """One linear measurement: a table of groups and cells, of groups alone, or the two sums of a column's moments.
+    """One linear measurement: a table of groups and cells, of groups alone, or the sums of a column's moments.
 
     name: the column; empty of the numbers of the groups. kind: NUMBER, CELLS, LINE or MOMENTS. unit: what a row adds
     in all, or the length of what it adds, at most. share: of the loss, exactly. sums: integers measured of each group.

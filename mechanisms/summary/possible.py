@@ -13,7 +13,10 @@ _STEEPEST = 500.0
 
 
 def nearest_possible(cells: Floats, totals: Floats) -> Floats:
-    """The nearest cells that are not negative and add up to given totals. cells: (rows, cells). totals: (rows,) >= 0."""
+    """The nearest cells that are not negative and add up to given totals.
+
+    cells: (rows, cells). totals: (rows,) >= 0.
+    """
     pairs = zip(cells, totals, strict=True)
     return np.array([to_simplex(row, total) if total > 0 else np.zeros_like(row) for row, total in pairs])
 

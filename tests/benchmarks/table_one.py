@@ -90,13 +90,14 @@ def half_widths(plan: SummaryPlan, exact: Integers, true: Summary) -> tuple[dict
             {"share": (column.shares, truth.shares)}
             if isinstance(column, CategoryEstimates) and isinstance(truth, CategoryEstimates)
             else {
-                f"{n} {attribute.name}": (getattr(column, n), getattr(truth, n))
-                for n in ("mean", "quantiles")
+                f"{word} {attribute.name}": (getattr(column, n), getattr(truth, n))
+                for n, word in (("mean", "mean"), ("quantiles", "median"))
             }
         )
         for name, (interval, right) in parts.items():
             halves = (interval.upper[rows] - interval.lower[rows]) / 2
-            widest = float(np.median(halves, axis=0).max())
+            middle = np.median(halves, axis=0)
+            widest = float(middle[MEDIAN] if name.startswith("median") else middle.max())
             found[name] = max(found.get(name, 0.0), widest)
             exactly = right.estimate[WOMEN]
             held.append((interval.lower[rows] <= exactly + 1e-9) & (exactly - 1e-9 <= interval.upper[rows]))
@@ -127,7 +128,7 @@ def opendp(plan: SummaryPlan, table: Census) -> dict[str, float]:
             total = clipped.sum() + _noise(plan, column, max(abs(attribute.lower), abs(attribute.upper)))
             found[f"mean {attribute.name}"] = _reached(total / number - clipped.mean())
         if column.kind == LINE and attribute.name == "age":
-            found["quantiles age"] = _median_error(plan, column, own)
+            found["median age"] = _median_error(plan, column, own)
     return found
 
 
@@ -213,7 +214,7 @@ def main() -> None:
             "share": share / 100,
             "mean age": age,
             "mean capital-gain": gain * forced(plan, "capital-gain", people),
-            "quantiles age": math.inf,
+            "median age": math.inf,
         }
         for name, target in most.items():
             numbers = "".join(f"{x:>20.4g}" for x in (found[name], target, rival[name], inside))
