@@ -96,7 +96,9 @@ class TestReleased:
         assert "Median [Q1, Q3]" in text and '<svg class="mark"' in text and "±" in text
         assert "true:" not in text
         for artifact in release.artifacts.all():
-            assert client.get(reverse("releases:download", args=[release.pk, artifact.name])).status_code == 200
+            assert (
+                client.get(reverse("releases:download", args=[release.pk, artifact.name])).status_code == 200
+            )
         # Nobody is of another colour than those declared, so the table has no column for them.
         heads = [head["name"] for head in results.stored_page(release)["table_one"]["heads"]]
         assert heads == ["Overall", "red", "green", "blue"]
