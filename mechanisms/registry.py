@@ -51,6 +51,7 @@ from mechanisms.moments.mechanism import BernsteinSums
 from mechanisms.protocol import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax, Selection
+from mechanisms.summary.mechanism import ColumnTables
 
 HISTOGRAMS: tuple[Mechanism, ...] = (
     LaplaceHistogram(),
@@ -70,6 +71,7 @@ HISTOGRAMS: tuple[Mechanism, ...] = (
 # The default comes first.
 SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())
 MOMENTS: tuple[BernsteinSums, ...] = (BernsteinSums(),)
+SUMMARIES: tuple[ColumnTables, ...] = (ColumnTables(),)
 RESPONSES: tuple[Response, ...] = (RandomisedResponse(), UnaryEncoding())
 QUERIES: tuple[QueryMechanism, ...] = (
     CellsStrategy(),
@@ -150,6 +152,11 @@ def moments(name: str) -> BernsteinSums:
     return _named("way to totals and means", name, MOMENTS)
 
 
+def summary(name: str) -> ColumnTables:
+    """The way to a summary of all columns of that name. Raises KeyError with the names that exist."""
+    return _named("way to a summary", name, SUMMARIES)
+
+
 def stream(name: str) -> StreamMechanism:
     """The mechanism for running counts of that name. Raises KeyError with the names that exist."""
     return _named("stream", name, STREAMS)
@@ -171,6 +178,7 @@ def title(name: str) -> str:
         HISTOGRAMS,
         SELECTIONS,
         MOMENTS,
+        SUMMARIES,
         RESPONSES,
         QUERIES,
         MICRODATA,

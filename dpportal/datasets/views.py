@@ -127,16 +127,18 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     if not dataset.can_release:  # drafts, and what failed
         releases, drafts = releases.filter(state="ready"), drafts.none()
         streams, stream_drafts = streams.filter(opened_at__isnull=False), stream_drafts.none()
+    shown = list(releases.select_related("job", "charge__budget")[:PAGE_SIZE])
     context: Json = {
         "dataset": dataset,
         "domain": domain,
-        "releases": releases.select_related("job", "charge__budget")[:PAGE_SIZE],
+        "releases": shown,
         "release_count": releases.count(),
         "drafts": drafts[:PAGE_SIZE],
         "streams": streams,
         "stream_drafts": stream_drafts,
         **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
+        "people": next((release.people for release in shown if release.people), None),
         "who": Protection.of(domain),
         "identifying": services.identifying_columns(dataset) if dataset.asks_for_unit else [],
         "budget_request": dataset.budget_requests.first(),

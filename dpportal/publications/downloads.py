@@ -17,6 +17,7 @@ from dpportal.publications.draft import Publication
 
 TYPES = {
     "csv": "text/csv; charset=utf-8",
+    "tex": "application/x-tex; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "json": "application/json",
     "npy": "application/octet-stream",

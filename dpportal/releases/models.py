@@ -57,6 +57,7 @@ class Release(ChargedPublication):
         QUERIES = "queries", _("Answers to many queries")
         MICRODATA = "microdata", _("Synthetic table of many columns")
         MEANS = "means", _("Totals and means")
+        SUMMARY = "summary", _("Summary (Table 1)")
         SELECTION = "selection", _("Private choice")
         RESPONSE = "response", _("Randomised answers")
 
@@ -108,7 +109,8 @@ class Release(ChargedPublication):
 
     @property
     def _question(self) -> Json:
-        return self.parameters if self.product in (self.Product.SELECTION, self.Product.MEANS) else {}
+        asking = (self.Product.SELECTION, self.Product.MEANS, self.Product.SUMMARY)
+        return self.parameters if self.product in asking else {}
 
     @property
     def declaration(self) -> DomainVersion:
@@ -133,6 +135,12 @@ class Release(ChargedPublication):
         return self.declaration.unit_column
 
     @property
+    def leaving_columns(self) -> list[str]:
+        """The columns of which a closed one leaves rows out: of a summary that of the groups, which comes first."""
+        columns: list[str] = self.columns
+        return columns[: bool(self.parameters.get("group"))] if self.is_summary else columns
+
+    @property
     def is_cancelled(self) -> bool:
         """Whether its curator stopped it before anything was measured."""
         return self.state == self.State.CANCELLED
@@ -146,6 +154,11 @@ class Release(ChargedPublication):
     def is_means(self) -> bool:
         """Whether it is totals and means."""
         return self.product == self.Product.MEANS
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it is a summary of many columns."""
+        return self.product == self.Product.SUMMARY
 
     @property
     def is_response(self) -> bool:

@@ -25,7 +25,8 @@ class RowRetention:
 
     @classmethod
     def of(cls, release: Release) -> RowRetention:
-        closed = tuple(attribute.name for attribute in release.domain.attributes if attribute.leaves_out)
+        leaving = release.domain.project(release.leaving_columns).attributes
+        closed = tuple(attribute.name for attribute in leaving if attribute.leaves_out)
         return cls(release.person_column, release.declaration.max_rows, closed)
 
 

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from dpportal.releases import public, publishing, views
-from dpportal.releases.wizard import live, template, views as wizard
+from dpportal.releases.wizard import live, shortcut, template, views as wizard
 
 app_name = "releases"
 
@@ -9,6 +9,7 @@ urlpatterns = [
     path("", views.listing, name="list"),
     path("finished/", views.finished, name="finished"),
     path("new/<uuid:dataset_id>/", wizard.start, name="start"),
+    path("new/<uuid:dataset_id>/summary/", shortcut.summarise, name="summarise"),
     path("<uuid:release_id>/", public.page, name="public"),
     path("<uuid:release_id>/download/<str:name>", public.pages.download, name="download"),
     path("<uuid:release_id>/explore/", public.explore, name="explore"),

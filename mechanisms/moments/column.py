@@ -114,15 +114,16 @@ class MeasuredColumn:
         return cls(attribute, Fraction(value["step"]))
 
 
-def usual_step(attribute: Integer | Real | Date) -> Fraction:
+def usual_step(attribute: Integer | Real | Date, most: int = MAX_STEPS) -> Fraction:
     """1 of days, and of whole numbers where that is not too fine, else 1, 2 or 5 times a power of ten.
 
-    Of decimals a power of ten, so that there are at least a thousand steps.
+    most: steps between the bounds of whole numbers. Of decimals a power of ten, so that there are at least a thousand
+    steps.
     """
     span = _number(attribute.upper) - _number(attribute.lower)
-    if isinstance(attribute, Date) or (isinstance(attribute, Integer) and span <= MAX_STEPS):
+    if isinstance(attribute, Date) or (isinstance(attribute, Integer) and span <= most):
         return Fraction(1)
-    finest = span / (1_000 if isinstance(attribute, Real) else MAX_STEPS)
+    finest = span / (1_000 if isinstance(attribute, Real) else most)
     power = Fraction(1)
     while power > finest:
         power /= 10

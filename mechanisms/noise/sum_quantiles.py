@@ -29,11 +29,14 @@ _POINTS, _POINTS_PER_ERROR = 2**10, 64
 _NEGLIGIBLE = 1e-12
 
 
-def reach(law: NoiseLaw) -> float:
-    """Half the width of a 95 % interval in standard errors, the largest over all weighted sums of continuous noise."""
+def reach(law: NoiseLaw, level: float = LEVEL) -> float:
+    """Half the width of an interval in standard errors, the largest over all weighted sums of continuous noise.
+
+    level: at least 0.95. Of Laplace noises of given variance a single one then reaches farthest.
+    """
     if isinstance(law, DiscreteLaplace):
-        return math.log(1 / (1 - LEVEL)) / math.sqrt(2)
-    return float(ndtri((1 + LEVEL) / 2))
+        return math.log(1 / (1 - level)) / math.sqrt(2)
+    return float(ndtri((1 + level) / 2))
 
 
 def half_widths(law: NoiseLaw, errors: Floats, largest: float | Floats = math.inf) -> Floats:

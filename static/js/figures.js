@@ -13,7 +13,7 @@
    layout.meta.is_switched: the traces carry meta, and the reader chooses of which kind they are shown.
    layout.meta.begins: the spread that is chosen at first.
    Include plotly.min.js before this file, or load it before a figure comes in (js/charts.js does). Figures that htmx
-   brings in later are drawn as they arrive. */
+   brings in later are drawn as they arrive, those inside a closed <details> when it opens. */
 "use strict";
 {
   const VARIABLE = /^var\((--[\w-]+)\)$/;
@@ -203,10 +203,13 @@
     }
   }
 
-  const showAll = () => document.querySelectorAll("[data-figure]").forEach(show);
+  // What is folded away has no width to be drawn in; it is drawn when its reader unfolds it.
+  const isFolded = (element) => element.closest("details:not([open])");
+  const showAll = () => [...document.querySelectorAll("[data-figure]")].filter((element) => !isFolded(element)).forEach(show);
   showAll();
   document.addEventListener("htmx:afterSettle", showAll);
   document.addEventListener("portal:figures", showAll);
+  document.addEventListener("toggle", showAll, true);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   document.addEventListener("portal:tab", () => window.dispatchEvent(new Event("resize")));
 }

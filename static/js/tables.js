@@ -2,6 +2,7 @@
 
    The heading's text becomes a button. Cells sort by data-sort where it is given, otherwise by their text; a
    column sorts as numbers if all its cells are numbers, whatever their unit ("ε 0.25", "1,168", "± 14", "42 %").
+   Each <tbody> is sorted by itself; its rows with data-stays stand first, in their order.
 
    data-finder: the id of a table whose rows are hidden unless they hold every word that is typed there. */
 "use strict";
@@ -28,10 +29,12 @@
     const direction = heading.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
     table.querySelectorAll("thead th[aria-sort]").forEach((other) => other.setAttribute("aria-sort", "none"));
     heading.setAttribute("aria-sort", direction);
-    const body = table.tBodies[0];
-    const rows = [...body.rows];
+    for (const body of table.tBodies) sortRows(body, heading, direction === "ascending" ? 1 : -1);
+  }
+
+  function sortRows(body, heading, sign) {
+    const rows = [...body.rows].filter((row) => !row.hasAttribute("data-stays"));
     const by = keys(rows, heading.cellIndex, heading);
-    const sign = direction === "ascending" ? 1 : -1;
     const order = rows.map((_, i) => i).sort((i, j) => sign * compare(by[i], by[j]) || i - j);
     body.append(...order.map((i) => rows[i]));
   }

@@ -5,7 +5,8 @@ Run: python -m tests.benchmarks.summary [--runs 1000000]
 One column alone, ε = 1 and ρ = 0.1, one person added or removed, their number private. The prototype has three plain
 Bernstein sums with continuous noise and tells nothing of bounds; “at most 1.02 times its error” is what this portal's
 has to be. OpenDP measures count, sum and, for the deviation, sum of squares, each at the same share of the loss, with
-its own sensitivities and its own noise, which is drawn for a tenth of the runs, all at once.
+its own sensitivities and its own noise, which is drawn for a tenth of the runs, all at once. Then all columns together:
+see `table_one`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from mechanisms.moments.estimates import estimates
 from mechanisms.moments.mechanism import BernsteinSums, exact_sums
 from mechanisms.moments.truth import true_statistics
 from mechanisms.noise import Noise
+from tests.benchmarks import table_one
 
 ADULT = Path(dpportal.__file__).parent / "datasets" / "demonstration" / "adult.csv.gz"
 LOSSES = (Loss(Definition.PURE, Fraction(1)), Loss(Definition.ZCDP, Fraction(1, 10)))
@@ -131,6 +133,7 @@ def main() -> None:
             error, other, rival = (getattr(each, what) for each in (ours, floats, theirs))
             numbers = "".join(f"{x:>14.4g}" for x in (error, other, error / other, rival, inside))
             print(f"{loss!s:>14}{name:>14}{what:>14}{numbers}{'yes' if error / other <= MOST else 'NO':>14}")
+    table_one.main()
 
 
 if __name__ == "__main__":

@@ -24,10 +24,12 @@ from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
 from mechanisms.moments.column import MeasuredColumn
 from mechanisms.moments.mechanism import BernsteinSums, exact_sums
-from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.protocol import Mechanism, Plan, PlanError
 from mechanisms.response import Response
 from mechanisms.selection import MostCommonValue, Selection
+from mechanisms.summary.counts import split_values
+from mechanisms.summary.mechanism import ColumnTables
 from tests.mechanisms.audit import (
     MILLION,
     RUNS,
@@ -39,10 +41,11 @@ from tests.mechanisms.audit import (
     runs_in_lanes,
 )
 from tests.mechanisms.shared_runs import shared
+from tests.mechanisms.summary.counting import counted
 
 # STREAMS in tests/mechanisms/continual/test_stream_audit.py, QUERIES in tests/mechanisms/matrix/test_query_audit.py,
 # MICRODATA, whose steps are audited, in tests/mechanisms/microdata/test_privacy.py.
-AUDITED = {"HISTOGRAMS", "SELECTIONS", "RESPONSES", "MOMENTS", "STREAMS", "QUERIES", "MICRODATA"}
+AUDITED = {"HISTOGRAMS", "SELECTIONS", "RESPONSES", "MOMENTS", "SUMMARIES", "STREAMS", "QUERIES", "MICRODATA"}
 AMOUNT = {Definition.PURE: Fraction(1), Definition.ZCDP: Fraction(1, 2)}
 PAIR = Domain((Integer("x", lower=0, upper=1),))
 LINE = Domain((Integer("x", lower=0, upper=3),))
@@ -243,6 +246,45 @@ def test_means_keep_their_promise_and_half_their_noise_does_not(definition: Defi
     _report(BernsteinSums.name, loss, verdict, broken)
     assert not verdict.refuted
     assert broken.refuted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("definition", [Definition.PURE, Definition.ZCDP])
+def test_a_summary_keeps_its_promise_and_half_its_noise_does_not(definition: Definition) -> None:
+    """One row more, at the lower bound, where it moves all tables. Outcomes are quarters of how much likelier it is.
+
+    By the most telling event of them all, the likelihood ratio, all shares of the loss are seen at once.
+    """
+    loss = Loss(definition, AMOUNT[definition])
+    one = ColumnTables().plan(Domain(()), LINE.attributes, (), loss, 10)
+    exact = [counted(one, np.zeros(n, dtype=np.int64), {"x": np.array([3, 1, 0])[:n]}) for n in (2, 3)]
+    before, after = (split_values(one, own) for own in exact)
+
+    def sample(values: np.ndarray, runs: int, noise: Noise) -> np.ndarray:
+        # Groups are measured independently of each other, so each is a run.
+        many = replace(one, groups=Domain((Integer("run", lower=1, upper=runs),)))
+        repeated = np.concatenate([np.tile(part, (runs, 1)).ravel() for part in split_values(one, values)])
+        told = split_values(many, ColumnTables().measure(many, repeated, noise).values)
+        tables = zip(one.tables, told, before, after, strict=True)
+        ratio = sum(_likelihood_ratio(table.noise, *own) for table, *own in tables)
+        return np.floor(4 * np.asarray(ratio)).astype(np.int64)[:, None]
+
+    verdict, broken = (
+        audit(sample, (exact[0], exact[1]), Claim.of(loss), RUNS, n) for n in (Noise(), Weakened())
+    )
+    _report(ColumnTables.name, loss, verdict, broken)
+    assert not verdict.refuted
+    assert broken.refuted
+
+
+def _likelihood_ratio(law: NoiseLaw, told: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """The logarithm of how much likelier what is told is after than before, (runs,)."""
+    if isinstance(law, DiscreteLaplace):
+        ratio: np.ndarray = (np.abs(told - before) - np.abs(told - after)).sum(axis=1) / float(law.scale)
+    else:
+        squares = (told - before).astype(float) ** 2 - (told - after).astype(float) ** 2
+        ratio = squares.sum(axis=1) / (2 * float(law.variance_parameter))
+    return ratio
 
 
 def test_lanes_of_a_measurement_that_adds_noise_are_runs() -> None:

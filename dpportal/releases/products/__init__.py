@@ -18,6 +18,7 @@ from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.product import ReleaseProduct
 from dpportal.releases.products.shared.runner import Runner
 from dpportal.releases.products.shared.values import Method, ReconstructedRelease, ReleasePlan
+from dpportal.releases.products.summary.product import SUMMARY
 
 # Which product a release is of is known when it runs: each takes its own kind of plan and result.
 AnyProduct = ReleaseProduct[Any, Any, Any]
@@ -25,7 +26,7 @@ AnyPlanner = Planner[Any, Any]
 AnyReconstructed = ReconstructedRelease[Any, Any]
 
 PRODUCTS: dict[str, AnyProduct] = {
-    p.name: p for p in (HISTOGRAM, MEANS, MICRODATA, QUERIES, SELECTION, RESPONSE)
+    p.name: p for p in (HISTOGRAM, SUMMARY, MEANS, MICRODATA, QUERIES, SELECTION, RESPONSE)
 }
 
 

@@ -14,6 +14,7 @@ PRODUCTS = {
     "histogram": (["colour", "age"], "laplace-histogram", {"within_bins": "smooth"}),
     "queries": (["colour", "age"], "identity-strategy", {"workload": 'identity("colour") x ranges("age")'}),
     "means": (["colour", "age"], "bernstein-sums", {"measured": ["age"], "deviation": True, "steps": {}}),
+    "summary": (["colour", "age"], "column-tables", {"group": "colour", "twice": []}),
     "selection": (["colour"], "permute-and-flip", {}),
 }
 

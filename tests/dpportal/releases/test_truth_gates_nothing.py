@@ -46,6 +46,7 @@ def test_a_comparison_that_cannot_be_made_of_the_truth_keeps_no_release_back(
         ("selection", "permute-and-flip", ["colour"], {"question": "most-common-value", "picks": 1}),
         ("selection", "exponential-mechanism", ["age"], {"question": "quantile", "picks": 1}),
         ("means", "bernstein-sums", ["colour", "age"], {"measured": ["age"], "deviation": True, "steps": {}}),
+        ("summary", "column-tables", ["colour", "age"], {"group": "colour", "twice": []}),
         ("microdata", "independent-columns", ["colour", "age"], {}),
     ],
 )

@@ -26,6 +26,7 @@ AFTER = (
     "mechanisms/moments/*.py",
     "mechanisms/response.py",
     "mechanisms/selection/*.py",
+    "mechanisms/summary/*.py",
     "mechanisms/noise/*.py",
 )
 # What ends before any record is read: requests, drafts, forms, declarations, and what a curator does on a page.

@@ -8,7 +8,6 @@ import numpy as np
 
 from dpportal.charts.group_means import means_figure
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.means.numbers import decimals_for
 from dpportal.releases.products.means.page import (
     MOST_ROWS,
     cell_of,
@@ -22,6 +21,7 @@ from dpportal.releases.products.means.page import (
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared.figures import figure_json
+from dpportal.releases.products.shared.numbers import decimals_for
 from mechanisms.arrays import Floats, Integers
 from mechanisms.moments.estimates import Interval
 from mechanisms.moments.mechanism import LARGEST_SUM, ROOM

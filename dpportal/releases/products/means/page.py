@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.charts.group_means import means_figure
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.means.numbers import decimals_for, number_text
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared.figures import figure_json
+from dpportal.releases.products.shared.numbers import decimals_for, number_text
 from mechanisms.accounting import plainly
 from mechanisms.arrays import Floats
 from mechanisms.moments.column import day_of

@@ -11,8 +11,8 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict, VerdictLevel, level_of, rounded
 from dpportal.releases.models import Release
 from dpportal.releases.products.means.form import MeansForm, group_names, measured_columns
-from dpportal.releases.products.means.numbers import number_text
 from dpportal.releases.products.shared.draft_form import DraftError
+from dpportal.releases.products.shared.numbers import number_text
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner
 from mechanisms import registry
 from mechanisms.accounting import Loss, plainly

@@ -33,6 +33,7 @@ QUESTIONS: list[tuple[str, list[str], dict[str, Any], str, float]] = [
         "bernstein-sums",
         4.0,
     ),
+    ("summary", ["colour", "age"], {"group": "", "twice": []}, "column-tables", 2.0),
     ("microdata", ["colour", "age"], {"wishes": {}, "rows": None, "keep": None}, "independent-columns", 2.0),
 ]
 

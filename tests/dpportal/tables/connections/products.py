@@ -8,9 +8,11 @@ from django.urls import reverse
 
 from dpportal.datasets import records, services
 from dpportal.releases.models import Release
+from dpportal.releases.products import confirmed_plan, runner_of
 from dpportal.releases.row_retention import rows_counted
 from dpportal.tables.connections.models import SharedTable
 from mechanisms.domain import Boolean
+from mechanisms.summary.truth import true_summary
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import finished
 from tests.dpportal.releases.products.queries import building as queries
@@ -62,6 +64,20 @@ class Products:
             unit // 64,
         ]
         assert counted(release) == [[sums, sums, sums, [0] * 6]]
+
+    def test_a_summary_by_groups(self, either):
+        """The same integers as of an upload: what is measured of ages 0 to 99 of each of three colours."""
+        chosen = {"group": "colour", "twice": []}
+        release = finished(either, "summary", ["colour", "age"], "0.5", "column-tables", **chosen)
+        plan = confirmed_plan(release)
+        upload = building.stored_dataset(either.owner, "The same, uploaded")
+        there = Release(dataset=upload, domain_version=upload.current_domain())
+        assert counted(release) == runner_of(release).count(there, plan, b"any").compared.tolist()
+        true = true_summary(plan, records.stored_counts(release.true_counts))
+        assert true.number.estimate.tolist() == pytest.approx([100, 100, 100, 0, 300])
+        ages = true.columns[0]
+        assert ages.mean.estimate[:3].tolist() == pytest.approx([49.5] * 3)
+        assert ages.deviation.estimate[0] == pytest.approx(np.arange(100).std())
 
     @pytest.mark.parametrize("method", ["latent-classes", "tree-of-pairs"])
     def test_a_synthetic_table_of_counted_pairs(self, elsewhere, client, curator, method):

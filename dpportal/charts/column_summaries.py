@@ -1,0 +1,91 @@
+"""One column of a summary: shares of its categories or a density of its values, in all and by groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from django.utils.translation import gettext as _
+
+from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
+from mechanisms.arrays import Floats
+
+MOST_LABELS = 40
+# Series that are told apart by colour and dash; further groups are in the table.
+MOST_SERIES = 7
+COLOURS = ("var(--muted)", *(f"var(--series-{place})" for place in range(1, 7)))
+DASHES = ("solid", "solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+
+
+def shares_figure(
+    column: str, labels: Sequence[str], series: Mapping[str, tuple[Floats, Floats, Floats]]
+) -> Figure:
+    """Bars of each category, a series for each group.
+
+    series: by the group's name the shares and the ends of their 95 % intervals, (labels,) each.
+    """
+    figure, names = go.Figure(), plain_all(labels[:MOST_LABELS])
+    shown = dict(list(series.items())[:MOST_SERIES])
+    for place, (name, (share, lower, upper)) in enumerate(shown.items()):
+        half = np.maximum(share - lower, upper - share)
+        figure.add_bar(
+            name=plain(name), x=names, y=_percent(share[:MOST_LABELS]), marker={"color": COLOURS[place]},
+            error_y={"type": "data", "array": _percent(half), "color": "var(--text)", "thickness": 1, "width": 2},
+            hovertemplate="%{x}<br><b>%{y:.2f} %</b><extra>%{fullData.name}</extra>",
+        )  # fmt: skip
+    figure.update_layout(
+        barmode="group",
+        xaxis=category_axis(column),
+        yaxis={"title": {"text": _("% of people")}, "rangemode": "tozero"},
+        showlegend=len(shown) > 1,
+    )
+    caption = _("The true share lies within the line at the end of its bar with probability 95 % or more.")
+    caption += _first_of(len(labels), MOST_LABELS, _("values"))
+    caption += _first_of(len(series), MOST_SERIES, _("groups"))
+    return finished(figure, title=_title(_("Shares of %(column)s"), column), caption=caption)
+
+
+def density_figure(
+    column: str, edges: Sequence[float] | Sequence[str], series: Mapping[str, Floats]
+) -> Figure:
+    """A line of steps over a column's range, a series for each group.
+
+    edges: (steps + 1,) where each step begins and the last one ends; texts of days. series: by the group's name the
+    shares of the steps, (steps,) each.
+    """
+    figure, shown = go.Figure(), dict(list(series.items())[:MOST_SERIES])
+    for place, (name, shares) in enumerate(shown.items()):
+        heights = _percent(shares)
+        figure.add_scatter(
+            name=plain(name), x=list(edges), y=[*heights, *heights[-1:]], mode="lines",
+            line={"color": COLOURS[place], "dash": DASHES[place], "shape": "hv", "width": 1.5},
+            hovertemplate="%{x}<br><b>%{y:.3g} %</b><extra>%{fullData.name}</extra>",
+        )  # fmt: skip
+    figure.update_layout(
+        xaxis={
+            "title": {"text": plain(column)},
+            **({} if isinstance(edges[0], str) else {"tickformat": ","}),
+        },
+        yaxis={"title": {"text": _("% of people, by step")}, "rangemode": "tozero"},
+        showlegend=len(shown) > 1,
+    )
+    text = _("Of each group's people with a value, how many lie in each of %(steps)s steps of equal width.")
+    caption = text % {"steps": len(edges) - 1} + _first_of(len(series), MOST_SERIES, _("groups"))
+    return finished(figure, title=_title(_("Distribution of %(column)s"), column), caption=caption)
+
+
+def _title(text: str, column: str) -> str:
+    return text % {"column": column}
+
+
+def _first_of(there: int, most: int, what: str) -> str:
+    if there <= most:
+        return ""
+    text = _(" Drawn are the first %(most)s of %(there)s %(what)s; all are in the table.")
+    return text % {"most": most, "there": there, "what": what}
+
+
+def _percent(values: Floats | Sequence[float]) -> list[float | None]:
+    """Shares as percentages with the digits that a chart can show; nothing where there is none."""
+    return [None if value != value else float(f"{100 * value:.5g}") for value in values]

@@ -1,0 +1,87 @@
+"""The table in LaTeX, with booktabs and longtable: a file that compiles by itself and can be cut from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from django.utils.translation import gettext as _
+
+from dpportal.platform.json_types import Json
+
+_SIGNS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "$": r"\$",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    "−": r"$-$",
+    "…": r"\dots{}",
+    "ε": r"$\varepsilon$",
+    "ρ": r"$\rho$",
+    "δ": r"$\delta$",
+    "\n": " ",
+}
+_SPECIAL = re.compile("|".join(map(re.escape, _SIGNS)))
+
+
+def document(shown: Json, loss: str) -> str:
+    """A document with the table alone. shown: as `page.table_json` gives it. loss: in words."""
+    head = ["", *(f"{h['name']}" for h in shown["heads"]), *_difference_heads(shown)]
+    people = ["", *(f"n = {h['value']} {h['margin']}" for h in shown["heads"])]
+    people += [""] * (len(head) - len(people))
+    body = [line for block in shown["blocks"] for line in _block(block, len(head))]
+    note = _(
+        "Margins (±) are half the width of 95 %% intervals; those of shares are in percentage points. The table is "
+        "differentially private with %(loss)s: every number holds noise."
+    )
+    lines = [
+        r"\documentclass{article}",
+        r"\usepackage[utf8]{inputenc}",
+        r"\usepackage[T1]{fontenc}",
+        r"\usepackage{booktabs,longtable,pdflscape}",
+        r"\begin{document}",
+        r"\begin{landscape}\small",
+        rf"\begin{{longtable}}{{l{'r' * (len(head) - 1)}}}",
+        rf"\caption{{{escaped(shown['caption'])}}}\\",
+        r"\toprule",
+        _row(head),
+        _row(people),
+        r"\midrule\endhead",
+        *body,
+        r"\bottomrule",
+        r"\end{longtable}",
+        rf"\noindent {escaped(note % {'loss': loss})}",
+        r"\end{landscape}",
+        r"\end{document}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    """A text that LaTeX prints as it is."""
+    return _SPECIAL.sub(lambda sign: _SIGNS[sign[0]], text)
+
+
+def _difference_heads(shown: Json) -> list[str]:
+    return [shown["difference_name"], _("Standardised")] if shown["difference_name"] else []
+
+
+def _block(block: Json, columns: int) -> Iterator[str]:
+    yield rf"\multicolumn{{{columns}}}{{l}}{{\textbf{{{escaped(block['name'])}}}}}\\"
+    for row in block["rows"]:
+        cells = [*row["cells"], row.get("difference"), row.get("standardised")]
+        texts = [f"{c['value']} {c['margin']}" if c and c["value"] else "" for c in cells]
+        yield r"\quad " + _row([row["label"], *texts][:columns])
+
+
+def _row(texts: list[str]) -> str:
+    return " & ".join(map(escaped, texts)) + r"\\"

@@ -1,0 +1,134 @@
+"""What the public page of a summary shows: the table, and a chart of each column on a click."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from django.utils.translation import gettext as _, ngettext
+
+from dpportal.charts.column_summaries import density_figure, shares_figure
+from dpportal.charts.equal_steps import steps_of_equal_width
+from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
+from dpportal.releases.products.shared.figures import figure_json
+from dpportal.releases.products.summary.cells import SINGLE, told
+from dpportal.releases.products.summary.table_one import TableOne, edges_of
+from mechanisms.domain import Date
+from mechanisms.moments.column import day_of
+from mechanisms.summary.line import LineColumn
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
+
+# Cells that a page shows, and columns of which it has charts; all are in the downloads.
+MOST_CELLS, MOST_CHARTS = 10_000, 60
+
+
+def page(plan: SummaryPlan, summary: Summary) -> Json:
+    """The table, and a chart for each of its columns."""
+    table = TableOne(plan, summary)
+    blocks = shown_blocks(table)
+    charts = [_chart(table, place) for place in range(min(len(blocks), MOST_CHARTS))]
+    return {
+        # What the catalogue's small picture is made of.
+        "figure": charts[0]["figure"],
+        **_finding(table),
+        # The page has a part of that name.
+        "table": True,
+        "table_one": table_json(table, blocks),
+        "charts": charts,
+        "charted": [chart["place"] for chart in charts],
+        "further": len(plan.columns) - len(blocks),
+    }
+
+
+def shown_blocks(table: TableOne) -> list[Json]:
+    """The first columns, as many as a page holds."""
+    shown: list[Json] = []
+    cells = 0
+    for block in table.blocks():
+        cells += len(block["rows"]) * len(table.heads)
+        if shown and cells > MOST_CELLS:
+            break
+        shown.append(block)
+    return shown
+
+
+def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
+    """The table as its template has it."""
+    return {
+        "caption": _caption(table.plan),
+        "heads": table.heads,
+        "group_name": ", ".join(table.plan.groups.names),
+        "difference_name": table.difference_name,
+        "hidden": table.hidden,
+        "blocks": blocks,
+        "columns": 2 + len(table.heads) + 2 * bool(table.difference_name),
+    }
+
+
+def _finding(table: TableOne) -> Json:
+    """The first sentence: how many people there are, and the largest group; nothing without groups."""
+    if not table.groups:
+        return {}
+    number = table.summary.number
+    largest = max(table.groups, key=lambda group: float(number.estimate[group]))
+    everybody = told(number, (table.everybody,), "people")
+    finding = {
+        "people": round(everybody.value),
+        "margin": math.ceil(everybody.half_width),
+        "columns": table.plan.groups.names[0],
+        "largest": table.labels[largest],
+        "count": round(float(number.estimate[largest])),
+    }
+    return {"finding": finding}
+
+
+def _caption(plan: SummaryPlan) -> str:
+    """What the table is of, as journals say it."""
+    number = len(plan.columns)
+    text = ngettext("Table 1. %(number)s characteristic", "Table 1. %(number)s characteristics", number)
+    names = {"number": number, "group": ", ".join(plan.groups.names)}
+    return (text + _(", in all and by %(group)s") if plan.groups.names else text) % names
+
+
+def _chart(table: TableOne, place: int) -> Json:
+    attribute, own = table.columns[place], table.summary.columns[place]
+    names = {table.everybody: _("Overall"), **{group: table.labels[group] for group in table.groups}}
+    if isinstance(own, CategoryEstimates):
+        figure = _shares(attribute.name, attribute.labels(), own, names)
+        return {"name": attribute.name, "place": f"column-{place}", "figure": figure_json(figure)}
+    line = table.plan.lines[attribute.name]
+    figure = _density(line, own, names)
+    shown = {"name": attribute.name, "place": f"column-{place}", "figure": figure_json(figure)}
+    return {**shown, "bounds": _bounds(line, own, table.everybody)}
+
+
+def _shares(column: str, labels: Sequence[str], own: CategoryEstimates, names: dict[int, str]) -> Figure:
+    shares = own.shares
+    series = {
+        name: (shares.estimate[row], shares.lower[row], shares.upper[row]) for row, name in names.items()
+    }
+    return shares_figure(column, labels, series)
+
+
+def _density(line: LineColumn, own: NumberEstimates, names: dict[int, str]) -> Figure:
+    edges = edges_of(line)
+    series = {name: steps_of_equal_width(edges, own.density[row])[1] for row, name in names.items()}
+    steps = steps_of_equal_width(edges, own.density[0])[0].tolist()
+    texts = [day_of(step).isoformat() for step in steps] if isinstance(line.attribute, Date) else steps
+    return density_figure(line.attribute.name, texts, series)
+
+
+def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> str:
+    """How many values lie at or beyond a bound, in a sentence; empty of dates, of which that is not told."""
+    if own.at_lower is None or own.at_upper is None:
+        return ""
+    lower, upper = line.measured.bound_texts
+    low, high = (SINGLE.cell([told(each, (row,), "share")]) for each in (own.at_lower, own.at_upper))
+    text = _(
+        "Values were counted from %(lower)s to %(upper)s: %(low)s (%(low_margin)s) are %(lower)s or below, %(high)s "
+        "(%(high_margin)s) are %(upper)s or above. Those beyond count as the limit."
+    )
+    margins = {"low_margin": low["margin"], "high_margin": high["margin"]}
+    return text % {"lower": lower, "upper": upper, "low": low["value"], "high": high["value"], **margins}

@@ -1,0 +1,133 @@
+"""What a summary costs, and how wide its margins will be; no record is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.utils.translation import gettext as _, gettext_lazy
+
+from dpportal.datasets.models import DomainVersion
+from dpportal.platform.json_types import Json
+from dpportal.publications.verdict import Verdict, VerdictLevel, level_of, rounded
+from dpportal.releases.models import Release
+from dpportal.releases.products.shared.draft_form import DraftError
+from dpportal.releases.products.shared.numbers import number_text
+from dpportal.releases.products.shared.planner import ErrorLabel, Planner
+from dpportal.releases.products.summary.form import SummaryForm, group_name
+from mechanisms import registry
+from mechanisms.accounting import Loss
+from mechanisms.domain import Attribute, Categorical, Date, Domain
+from mechanisms.summary.expectation import Expectation, expectations, number_half_width, typical
+from mechanisms.summary.mechanism import ColumnTables
+from mechanisms.summary.plan import SummaryPlan
+
+# Half the interval of a typical share, or of a typical mean over its range, up to which it is of use, and of some use.
+SHARES = (0.02, 0.1)
+
+
+class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
+    """All columns of a table at one cost."""
+
+    form = SummaryForm
+
+    @property
+    def methods(self) -> Sequence[ColumnTables]:
+        return registry.SUMMARIES
+
+    def check(self, domain: Domain) -> None:
+        if not domain.attributes:
+            raise DraftError(_("Choose at least one column."), "columns")
+
+    def plan(
+        self, method: ColumnTables, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
+    ) -> SummaryPlan:
+        group = group_name(draft)
+        groups = domain.project([group] if group else [])
+        columns = [a for a in domain.attributes if a.name != group]
+        return method.plan(groups, columns, draft.parameters.get("twice", []), loss, draft.people or 1)
+
+    def read_plan(self, value: Json) -> SummaryPlan:
+        return SummaryPlan.from_json(value)
+
+    def offer(self, plan: SummaryPlan, draft: Release, plans: Sequence[SummaryPlan] = ()) -> Json:
+        """The table that the page shows, filled with what to expect of a group of average size."""
+        people = _group_people(plan)
+        rows = [
+            _row(plan, attribute, own)
+            for attribute, own in zip(plan.columns, expectations(plan, people), strict=True)
+        ]
+        share, mean = typical(plan, people)
+        return {
+            "foreseen": rows,
+            "group_name": ", ".join(plan.groups.names),
+            "group_people_text": rounded(people),
+            "number_text": number_text(number_half_width(plan)),
+            "share_text": None if share is None else number_text(100 * share),
+            "mean_text": None if mean is None else number_text(100 * mean),
+            "silent": [row["name"] for row in rows if row["says_nothing"]],
+        }
+
+    def error_label(self, draft: Release) -> ErrorLabel:
+        return ErrorLabel(gettext_lazy("Margin of a typical share"), unit=gettext_lazy("percentage points"))
+
+    def error_of(self, plan: SummaryPlan, draft: Release) -> float | None:
+        if not draft.people:
+            return None
+        error = _typical_error(plan)
+        return None if error is None else 100 * error
+
+    def verdict(self, plan: SummaryPlan, draft: Release) -> Verdict | None:
+        if not draft.people:
+            return None
+        people, error = rounded(_group_people(plan)), _typical_error(plan)
+        silent = sum(own.says_nothing for own in expectations(plan, _group_people(plan)))
+        if error is None or silent == len(plan.columns):
+            text = _("A group of average size has %(people)s people, too few to tell anything of any column.")
+            return Verdict(VerdictLevel.USELESS, text % {"people": people}, 2.0)
+        level = level_of(error, SHARES)
+        text = _("In a group of %(people)s people a typical share is told to within ± %(share)s points.") % {
+            "people": people,
+            "share": f"{100 * error:.2g}",
+        }
+        if silent:
+            further = _("%(silent)s of %(columns)s columns would say nothing.")
+            text += " " + further % {"silent": silent, "columns": len(plan.columns)}
+        return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else error / SHARES[0])
+
+
+def _group_people(plan: SummaryPlan) -> float:
+    """How many people a group of average size has: those of the declared values, if all others are nobody's."""
+    groups = plan.groups.attributes
+    return plan.people / max(1, _declared(groups[0])) if groups else float(plan.people)
+
+
+def _declared(attribute: Attribute) -> int:
+    """How many cells are declared; those for other and missing values are not."""
+    if isinstance(attribute, Categorical) and not attribute.closed:
+        return len(set(attribute.words or attribute.values))
+    return attribute.regular_size
+
+
+def _typical_error(plan: SummaryPlan) -> float | None:
+    """Half the interval of a typical share, of a mean over its range where no column has shares."""
+    share, mean = typical(plan, _group_people(plan))
+    return mean if share is None else share
+
+
+def _row(plan: SummaryPlan, attribute: Attribute, own: Expectation) -> Json:
+    """A column's line in the table of what to expect."""
+    days = _(" days") if isinstance(attribute, Date) else ""
+
+    def text(half_width: float | None) -> str | None:
+        return None if half_width is None else number_text(half_width) + days
+
+    return {
+        "name": own.name,
+        "share": None if own.share is None else number_text(100 * own.share),
+        "mean": text(own.mean),
+        "deviation": text(own.deviation),
+        "quantile": text(own.quantile),
+        "is_number": attribute.name in plan.lines,
+        "says_nothing": own.says_nothing,
+        "twice": attribute.name in plan.twice,
+    }

@@ -1,0 +1,45 @@
+"""What bundle, pages and comparison of a summary show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from dpportal.platform.json_types import Json
+from dpportal.publications.table import Table
+from dpportal.publications.verdict import Verdict, VerdictLevel, level_of
+from dpportal.releases.products.shared.presenter import Presenter
+from dpportal.releases.products.shared.values import ReconstructedRelease
+from dpportal.releases.products.summary import comparison, page, tables
+from dpportal.releases.products.summary.planner import SHARES
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import Summary
+
+# Half a 95 % interval over the middle one of the errors' sizes, of a normal law.
+MIDDLE = 2.906
+
+
+class SummaryPresenter(Presenter[SummaryPlan, Summary]):
+    """The table of all columns, on pages and in files."""
+
+    def tables(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary], folder: Path) -> list[Table]:
+        return tables.write(reconstructed.plan, reconstructed.result, folder)
+
+    def page(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary]) -> Json:
+        return page.page(reconstructed.plan, reconstructed.result)
+
+    def compare(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary], true: np.ndarray) -> Json:
+        return comparison.build(reconstructed.plan, reconstructed.result, true)
+
+    def verdict(self, comparison: Json) -> Verdict | None:
+        error, column_error = comparison["share_error"], comparison["mean_error"]
+        if error is None and column_error is None:
+            return Verdict(VerdictLevel.USELESS, _("No group is large enough for anything to be told."))
+        if error is None:
+            text = _("Half of the means are off by less than %(share)s %% of the range between the bounds.")
+            level = level_of(MIDDLE * column_error, SHARES)
+            return Verdict(level, text % {"share": f"{100 * column_error:.2g}"})
+        text = _("Half of the shares are off by less than %(share)s percentage points.")
+        return Verdict(level_of(MIDDLE * error, SHARES), text % {"share": f"{100 * error:.2g}"})

@@ -1,0 +1,117 @@
+"""Every number of a summary by name, one after the other: the long form of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dpportal.publications.label_columns import written
+from mechanisms.domain import Attribute, Date
+from mechanisms.moments.estimates import Interval
+from mechanisms.summary.counts import readings
+from mechanisms.summary.differences import difference
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import QUANTILES, CategoryEstimates, NumberEstimates, Summary
+
+GROUP, EVERYBODY = "group", "everybody"
+PEOPLE, SHARE, DAYS_SINCE, DAYS, RATIO = "people", "share", "days since 1970-01-01", "days", "ratio"
+Column = CategoryEstimates | NumberEstimates
+Place = tuple[int, ...]
+
+
+class Statistic(NamedTuple):
+    """A number with the ends of its 95 % interval; NaN where it is not determined.
+
+    column: empty of numbers of people. statistic, unit: as files call them. value: of a column of categories. whose:
+    `GROUP` or `EVERYBODY`. group: empty of everybody, and of those without a value. reference: of a difference, the
+    group that is subtracted.
+    """
+
+    column: str
+    statistic: str
+    value: str
+    whose: str
+    group: str
+    reference: str
+    unit: str
+    estimate: float
+    lower: float
+    upper: float
+
+
+class _Row(NamedTuple):
+    """A row of the estimates: a group or everybody."""
+
+    place: int
+    whose: str
+    group: str
+
+
+def statistics(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
+    """Numbers of people first, then each column; differences are those from the first group."""
+    rows = _rows(plan)
+    for row in rows:
+        yield _of(row, "number", PEOPLE, summary.number, (row.place,))
+        yield _of(row, "group_share", SHARE, summary.share, (row.place,))
+    columns = [reading.cells for reading in readings(plan)]
+    for attribute, own in zip(columns, summary.columns, strict=True):
+        for row in rows:
+            numbers = _categories if isinstance(own, CategoryEstimates) else _numbers
+            yield from (number._replace(column=attribute.name) for number in numbers(attribute, own, row))
+        for row in rows[1 : plan.groups.size]:
+            for number in _differences(attribute, own, row):
+                yield number._replace(column=attribute.name, reference=rows[0].group)
+
+
+def _rows(plan: SummaryPlan) -> list[_Row]:
+    """Each row of the estimates; the last is everybody."""
+    everybody = _Row(plan.rows - 1, EVERYBODY, "")
+    if plan.rows == 1:
+        return [everybody]
+    [attribute] = plan.groups.attributes
+    groups = [_Row(i, GROUP, label) for i, label in enumerate(written(attribute, attribute.labels()))]
+    return [*groups, everybody]
+
+
+def _categories(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statistic]:
+    assert isinstance(own, CategoryEstimates)
+    for cell, value in enumerate(written(attribute, attribute.labels())):
+        names = ("count", "share") if value else ("missing_count", "missing")
+        for name, unit, interval in zip(names, (PEOPLE, SHARE), (own.counts, own.shares), strict=True):
+            yield _of(row, name, unit, interval, (row.place, cell))._replace(value=value)
+
+
+def _numbers(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statistic]:
+    assert isinstance(own, NumberEstimates)
+    at, spread = _units(attribute)
+    here = (row.place,)
+    yield _of(row, "number", PEOPLE, own.number, here)
+    yield _of(row, "missing", SHARE, own.missing, here)
+    yield _of(row, "mean", at, own.mean, here)
+    yield _of(row, "deviation", spread, own.deviation, here)
+    for place, level in enumerate(QUANTILES):
+        yield _of(row, f"quantile_{round(100 * level):02}", at, own.quantiles, (row.place, place))
+    for name, interval in (("share_at_low", own.at_lower), ("share_at_high", own.at_upper)):
+        if interval is not None:
+            yield _of(row, name, SHARE, interval, here)
+
+
+def _differences(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statistic]:
+    """Of a group from the first one: of shares or means, and standardised."""
+    pair = difference(own, row.place, 0)
+    is_category = isinstance(own, CategoryEstimates)
+    values = written(attribute, attribute.labels()) if is_category else [""]
+    unit = SHARE if is_category else _units(attribute)[1]
+    for cell, value in enumerate(values):
+        yield _of(row, "difference", unit, pair.plain, (cell,))._replace(value=value)
+        yield _of(row, "standardised_difference", RATIO, pair.standardised, (cell,))._replace(value=value)
+
+
+def _units(attribute: Attribute) -> tuple[str, str]:
+    """Of a value, and of how far values are apart."""
+    return (DAYS_SINCE, DAYS) if isinstance(attribute, Date) else ("", "")
+
+
+def _of(row: _Row, statistic: str, unit: str, interval: Interval, place: Place) -> Statistic:
+    numbers = (float(x[place]) for x in (interval.estimate, interval.lower, interval.upper))
+    return Statistic("", statistic, "", row.whose, row.group, "", unit, *numbers)

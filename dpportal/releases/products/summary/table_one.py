@@ -1,0 +1,218 @@
+"""The table in the form of journals: a block of rows for each column, a column for everybody and for each group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from dpportal.charts.equal_steps import steps_of_equal_width
+from dpportal.charts.inline_marks import density_mark, share_mark
+from dpportal.platform.json_types import Json
+from dpportal.releases.products.summary.cells import (
+    COUNT_AND_SHARE,
+    MEAN_AND_DEVIATION,
+    MEDIAN_AND_QUARTILES,
+    RANGE,
+    SINGLE,
+    Pattern,
+    Told,
+    told,
+)
+from mechanisms.arrays import Floats
+from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Attribute, Categorical, Date, Integer, Real
+from mechanisms.moments.estimates import Interval
+from mechanisms.summary.counts import readings
+from mechanisms.summary.differences import difference
+from mechanisms.summary.line import LineColumn
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
+
+Column = CategoryEstimates | NumberEstimates
+# Places of quantiles: 5 %, quartiles and median, 95 %.
+MEDIAN, QUARTILES, ENDS = 2, (1, 3), (0, 4)
+
+
+@dataclass(frozen=True)
+class TableOne:
+    """A summary as blocks of rows. truth: the same without noise, for the curator's comparison."""
+
+    plan: SummaryPlan
+    summary: Summary
+    truth: Summary | None = None
+
+    @cached_property
+    def everybody(self) -> int:
+        """The row of the estimates that is of all people."""
+        return self.plan.rows - 1
+
+    @cached_property
+    def columns(self) -> list[Attribute]:
+        """The columns as they were counted: a closed one has cells for other and missing values."""
+        return [reading.cells for reading in readings(self.plan)]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """What each group is called; none without groups."""
+        groups = self.plan.groups.attributes
+        return groups[0].labels() if groups else []
+
+    @cached_property
+    def groups(self) -> list[int]:
+        """The groups that the table shows: those that have somebody, as far as the noise lets it be told."""
+        return [group for group in range(len(self.labels)) if self.summary.number.lower[group] > 0]
+
+    @property
+    def hidden(self) -> list[Json]:
+        """The groups that may be empty, with the number that was measured."""
+        left_out = [group for group in range(len(self.labels)) if group not in self.groups]
+        return [{"name": self.labels[group], **self._number(group)} for group in left_out]
+
+    @cached_property
+    def compared(self) -> tuple[int, int] | None:
+        """The two groups whose difference the table shows; None where there are more or fewer."""
+        return (self.groups[1], self.groups[0]) if len(self.groups) == 2 else None
+
+    @property
+    def heads(self) -> list[Json]:
+        """The columns of numbers: everybody and the groups, each with how many people it has."""
+        named = [(_("Overall"), self.everybody), *((self.labels[g], g) for g in self.groups)]
+        return [{"name": name, **self._number(row)} for name, row in named]
+
+    @property
+    def difference_name(self) -> str:
+        """What the column of differences is called; empty where there is none."""
+        if self.compared is None:
+            return ""
+        first, second = (self.labels[group] for group in self.compared)
+        return f"{first} − {second}"
+
+    def blocks(self) -> Iterator[Json]:
+        """Each column's name, its rows, and whether it is told as categories."""
+        for place, attribute in enumerate(self.columns):
+            own, true = self.summary.columns[place], self.truth.columns[place] if self.truth else None
+            block = _Block(self, attribute, own, true)
+            yield {
+                "name": attribute.name,
+                "place": f"column-{place}",
+                "is_number": isinstance(own, NumberEstimates),
+                "rows": list(block.rows()),
+                "mark": block.mark(),
+            }
+
+    def _number(self, row: int) -> Json:
+        truth = self.truth.number if self.truth else None
+        return SINGLE.cell([told(self.summary.number, (row,), "people", truth)])
+
+    @property
+    def shown(self) -> list[int]:
+        """The rows of the estimates that are columns of the table."""
+        return [self.everybody, *self.groups]
+
+
+class _Block:
+    """The rows of one column."""
+
+    def __init__(self, table: TableOne, attribute: Attribute, own: Column, true: Column | None) -> None:
+        self.table, self.attribute, self.own, self.true = table, attribute, own, true
+        self.difference = difference(own, *table.compared) if table.compared else None
+
+    def mark(self) -> str:
+        """A density for numbers; categories have a bar in each row."""
+        if isinstance(self.own, CategoryEstimates):
+            return ""
+        edges = edges_of(self.table.plan.lines[self.attribute.name])
+        return density_mark(steps_of_equal_width(edges, self.own.density[self.table.everybody])[1])
+
+    def rows(self) -> Iterator[Json]:
+        return self._categories() if isinstance(self.own, CategoryEstimates) else self._statistics()
+
+    def _categories(self) -> Iterator[Json]:
+        assert isinstance(self.own, CategoryEstimates)
+        true = self.true if isinstance(self.true, CategoryEstimates) else None
+        for cell, label in enumerate(self.attribute.labels()):
+            if self._is_unseen(cell, label):
+                continue
+            cells = [
+                COUNT_AND_SHARE.cell(
+                    [
+                        told(self.own.counts, (row, cell), "people", true.counts if true else None),
+                        told(self.own.shares, (row, cell), "share", true.shares if true else None),
+                    ]
+                )
+                for row in self.table.shown
+            ]
+            share = float(self.own.shares.estimate[self.table.everybody, cell])
+            row = {"label": label, "cells": cells, "is_category": True, "mark": share_mark(share)}
+            yield {**row, **self._compared(cell, "points")}
+
+    def _is_unseen(self, cell: int, label: str) -> bool:
+        """Whether it is the cell for what was not declared, or for missing values, and may well be nobody's."""
+        assert isinstance(self.own, CategoryEstimates)
+        beside = _is_undeclared(self.attribute, label) or (
+            self.attribute.missing_cell and label == MISSING_LABEL
+        )
+        return beside and bool(self.own.counts.lower[self.table.everybody, cell] <= 0)
+
+    def _statistics(self) -> Iterator[Json]:
+        assert isinstance(self.own, NumberEstimates)
+        is_date = isinstance(self.attribute, Date)
+        value, spread = ("day", "days") if is_date else ("", "")
+        yield self._row(
+            _("Mean (SD)"),
+            MEAN_AND_DEVIATION,
+            [("mean", None, value), ("deviation", None, spread)],
+            self._compared(0, "plus-days" if is_date else "plus"),
+        )
+        value = "whole" if isinstance(self.attribute, Integer) else value
+        for label, pattern, places in (
+            (_("Median [Q1, Q3]"), MEDIAN_AND_QUARTILES, (MEDIAN, *QUARTILES)),
+            (_("5 % … 95 %"), RANGE, ENDS),
+        ):
+            yield self._row(label, pattern, [("quantiles", place, value) for place in places])
+        if bool(self.own.missing.upper[self.table.everybody] > 0):
+            yield self._row(_("Missing"), SINGLE, [("missing", None, "share")])
+
+    def _row(
+        self,
+        label: str,
+        pattern: Pattern,
+        parts: Sequence[tuple[str, int | None, str]],
+        compared: Json | None = None,
+    ) -> Json:
+        """parts: names of estimates, with the place of a quantile, and how each is written."""
+        cells = [pattern.cell([self._told(row, *part) for part in parts]) for row in self.table.shown]
+        return {"label": label, "cells": cells, "is_category": False, "mark": "", **(compared or {})}
+
+    def _told(self, row: int, name: str, place: int | None, style: str) -> Told:
+        index = (row,) if place is None else (row, place)
+        interval: Interval = getattr(self.own, name)
+        truth: Interval | None = getattr(self.true, name) if self.true else None
+        return told(interval, index, style, truth)
+
+    def _compared(self, cell: int, style: str) -> Json:
+        """The difference of two groups, and the same standardised, where the table shows it."""
+        if self.difference is None:
+            return {}
+        pair = self.difference
+        return {
+            "difference": SINGLE.cell([told(pair.plain, (cell,), style)]),
+            "standardised": SINGLE.cell([told(pair.standardised, (cell,), "plus")]),
+        }
+
+
+def edges_of(line: LineColumn) -> Floats:
+    """(cells + 1,) where each cell begins and the last one ends: whole numbers and days are as wide as one."""
+    starts, ends = line.edges
+    top = ends[-1] + (0 if isinstance(line.attribute, Real) else 1)
+    return np.append(starts, top)
+
+
+def _is_undeclared(attribute: Attribute, label: str) -> bool:
+    """Whether the label is that of the cell for all values that were not declared."""
+    if not isinstance(attribute, Categorical):
+        return False
+    return label == OTHER_LABEL and label not in (attribute.words or attribute.values)

@@ -1,0 +1,149 @@
+"""The files of a summary: every number, numbers of people, densities, and the table as journals print it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+from dpportal.platform.json_types import Json
+from dpportal.publications import codebook
+from dpportal.publications.descriptions import styles
+from dpportal.publications.headers import Headers, valid_names
+from dpportal.publications.label_columns import written
+from dpportal.publications.spreadsheet import inert_frame
+from dpportal.publications.table import Table
+from dpportal.releases.products.summary import latex
+from dpportal.releases.products.summary.page import table_json
+from dpportal.releases.products.summary.statistics import EVERYBODY, GROUP, PEOPLE, statistics
+from dpportal.releases.products.summary.table_one import TableOne
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.told import NumberEstimates, Summary
+
+_TEXT, _NUMBER = "string", "number"
+NUMBERS = [
+    {"name": "estimate", "type": _NUMBER, "title": "Estimate; of dates in days since 1 January 1970"},
+    {"name": "interval_lower", "type": _NUMBER, "title": "Lower end of the 95 % interval"},
+    {"name": "interval_upper", "type": _NUMBER, "title": "Upper end of the 95 % interval"},
+]
+NAMED = [
+    {"name": "column", "type": _TEXT, "title": "Name of the column; empty where people are counted"},
+    {"name": "statistic", "type": _TEXT, "title": "What is told of it"},
+    {"name": "value", "type": _TEXT, "title": "Value of a column of categories"},
+]
+WHOSE = [
+    {"name": "whose", "type": _TEXT, "title": f"“{EVERYBODY}”, or “{GROUP}”: of the people of a group"},
+    {"name": "group", "type": _TEXT, "title": "Value that makes the group; empty for a missing one"},
+]
+SUMMARY_FIELDS = [
+    *NAMED,
+    *WHOSE,
+    {"name": "reference", "type": _TEXT, "title": "Group that is subtracted, of a difference"},
+    {"name": "unit", "type": _TEXT, "title": "Unit; empty for the column's own"},
+    *NUMBERS,
+]
+TOTALS_FIELDS = [*NAMED, *WHOSE, *NUMBERS]
+DENSITY_FIELDS = [
+    {"name": "column", "type": _TEXT, "title": "Name of the column"},
+    *WHOSE,
+    {
+        "name": "first",
+        "type": _NUMBER,
+        "title": "Least value of the cell; of dates in days since 1 January 1970",
+    },
+    {"name": "last", "type": _NUMBER, "title": "Largest value of the cell"},
+    {"name": "share", "type": _NUMBER, "title": "Share of the values that lies in it, without an interval"},
+]
+
+# What a row of the table has beside its cells, where two groups are compared.
+DIFFERENCES = ("difference", "standardised")
+
+
+def write(plan: SummaryPlan, summary: Summary, folder: Path) -> list[Table]:
+    """summary.csv first, then totals.csv, density.csv, the table in three forms, and the codebook."""
+    frame = _frame(plan, summary)
+    people = frame[frame["unit"] == PEOPLE]
+    files = [
+        _table(frame, SUMMARY_FIELDS, folder / "summary.csv", "Every number, with its 95 % interval"),
+        _table(people, TOTALS_FIELDS, folder / "totals.csv", "Numbers of people, with 95 % intervals"),
+    ]
+    if plan.lines:
+        density = pd.DataFrame(_densities(plan, summary), columns=_names(DENSITY_FIELDS))
+        about = "How the values of numbers and dates lie"
+        files.append(_table(density, DENSITY_FIELDS, folder / "density.csv", about))
+    return [*files, *_printed(plan, summary, folder), codebook.write(plan.domain, folder)]
+
+
+def _names(fields: Sequence[Json]) -> list[str]:
+    return [field["name"] for field in fields]
+
+
+def _frame(plan: SummaryPlan, summary: Summary) -> pd.DataFrame:
+    """A line for each number, by the names of files."""
+    names = {**Headers.of(plan.domain).columns, "": ""}
+    lines = [number._replace(column=names[number.column]) for number in statistics(plan, summary)]
+    return pd.DataFrame(lines, columns=_names(SUMMARY_FIELDS))
+
+
+def _table(frame: pd.DataFrame, fields: Sequence[Json], path: Path, about: str) -> Table:
+    table = inert_frame(frame[_names(fields)])
+    table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+    return Table(path, about, fields)
+
+
+def _densities(plan: SummaryPlan, summary: Summary) -> Iterator[tuple[str | float, ...]]:
+    names = Headers.of(plan.domain).columns
+    groups = [
+        (GROUP, label) for a in plan.groups.attributes for label in written(a, a.labels()) if plan.rows > 1
+    ]
+    for attribute, own in zip(plan.columns, summary.columns, strict=True):
+        if isinstance(own, NumberEstimates):
+            edges = zip(*plan.lines[attribute.name].edges, strict=True)
+            for cell, (first, last) in enumerate(edges):
+                for row, whose in enumerate([*groups, (EVERYBODY, "")]):
+                    yield (names[attribute.name], *whose, first, last, own.density[row, cell])
+
+
+def _printed(plan: SummaryPlan, summary: Summary, folder: Path) -> list[Table]:
+    """The table as the page has it: as texts, as a page by itself, and for LaTeX."""
+    table = TableOne(plan, summary)
+    shown = table_json(table, list(table.blocks()))
+    html, tex = folder / "table1.html", folder / "table1.tex"
+    context = {"table_one": shown, "styles": styles(), "loss": str(plan.loss), "alone": True}
+    html.write_text(render_to_string("releases/summary/table1.html", context), encoding="utf-8")
+    tex.write_text(latex.document(shown, str(plan.loss)), encoding="utf-8")
+    return [
+        _texts(shown, folder / "table1.csv"),
+        Table(html, "The table to read and to print, without programs"),
+        Table(tex, "The table for LaTeX, with booktabs"),
+    ]
+
+
+def _texts(shown: Json, path: Path) -> Table:
+    """The table's cells as texts with their margins, for word processors."""
+    heads = [f"{head['name']} (n = {head['value']} {head['margin']})" for head in shown["heads"]]
+    further = [shown["difference_name"], _("Standardised difference")] if shown["difference_name"] else []
+    named = ["column", "row", *(head["name"] for head in shown["heads"]), *DIFFERENCES[: len(further)]]
+    titles = [_("Column"), _("Value or statistic"), *heads, *further]
+    fields = [
+        {"name": name, "type": _TEXT, "title": title}
+        for name, title in zip(valid_names(named), titles, strict=True)
+    ]
+    lines = [
+        [block["name"], row["label"], *map(_text, row["cells"]), *_differences(row, len(further))]
+        for block in shown["blocks"]
+        for row in block["rows"]
+    ]
+    frame = pd.DataFrame(lines, columns=_names(fields))
+    return _table(frame, fields, path, "The table as the page shows it, with margins")
+
+
+def _differences(row: Json, further: int) -> list[str]:
+    return [_text(row.get(name)) for name in DIFFERENCES[:further]]
+
+
+def _text(cell: Json | None) -> str:
+    return f"{cell['value']} {cell['margin']}" if cell and cell["value"] else ""

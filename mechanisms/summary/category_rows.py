@@ -1,0 +1,22 @@
+"""What is told of a column of categories."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechanisms.summary.ratios import Moment, about, linear, over, ratio, within
+from mechanisms.summary.rows import Rows
+from mechanisms.summary.told import CategoryEstimates
+
+
+def category_rows(rows: Rows, name: str) -> CategoryEstimates:
+    """Counts and shares of each value."""
+    raw, counts = rows.with_all(rows.fused.cells[name]), rows.with_all(rows.possible_cells(name))
+    variance = rows.times[:, None] * rows.model.variances(name)
+    below = rows.number_variance[:, None]
+    part = Moment(raw, variance, below * rows.model.cells[name].gain)
+    shares = ratio(part, rows.number[:, None], below, rows.reach)
+    return CategoryEstimates(
+        about(counts, within(linear(raw, variance, rows.reach), 0, np.inf)),
+        about(over(counts, rows.possible_number[:, None]), within(shares, 0, 1)),
+    )

@@ -1,0 +1,40 @@
+"""From a measurement to what is told: consistent estimates with 95 % intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechanisms.arrays import Integers
+from mechanisms.summary.category_rows import category_rows
+from mechanisms.summary.fusion import Fused, Model
+from mechanisms.summary.number_rows import number_rows
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.ratios import Moment, about, linear, over, ratio, within
+from mechanisms.summary.rows import Rows
+from mechanisms.summary.told import Summary
+
+
+def estimates(plan: SummaryPlan, values: Integers) -> Summary:
+    """Everything that is told of a measurement, (plan.size,): the same every time.
+
+    Intervals are worked out from best linear estimates, as laws of the noise say. Estimates are then made into those of
+    a possible table: none below 0, shares adding up to 1, groups to the whole, quantiles rising, and each mean one that
+    values in the cells told could have. Where that leaves an interval, the interval is made longer.
+    """
+    model = Model(plan)
+    return told(Rows(plan, model, Fused.of(model, values), model.law))
+
+
+def told(rows: Rows) -> Summary:
+    """From best linear estimates."""
+    number, counts, variance = rows.number, rows.possible_number, rows.number_variance
+    shares = ratio(Moment(number, variance, variance), number[-1:], variance[-1:], rows.reach)
+    lines = rows.plan.lines
+    return Summary(
+        about(counts, within(linear(number, variance, rows.reach), 0, np.inf)),
+        about(over(counts, counts[-1:]), within(shares, 0, 1)),
+        tuple(
+            number_rows(rows, lines[a.name]) if a.name in lines else category_rows(rows, a.name)
+            for a in rows.plan.columns
+        ),
+    )

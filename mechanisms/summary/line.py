@@ -1,0 +1,96 @@
+"""A numeric column as the cells whose running totals tell its quantiles."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from mechanisms.arrays import Floats
+from mechanisms.domain import Attribute, Date, Integer, Real
+from mechanisms.domain.ordered import MAX_SINGLE_VALUES
+from mechanisms.moments.column import EPOCH, MeasuredColumn, usual_step
+
+# Steps from bound to bound: squares of more would leave no room for the noise of hundreds of columns.
+MOST_STEPS = 10_000
+# Whole numbers and periods up to so many have a cell each; all others are divided into blocks.
+MOST_SINGLE, BLOCKS = 128, 62
+
+
+@dataclass(frozen=True)
+class LineColumn:
+    """A column of numbers or dates: whole steps for its moments, and at most some 130 cells for its quantiles."""
+
+    measured: MeasuredColumn
+
+    @classmethod
+    def of(cls, attribute: Attribute) -> LineColumn:
+        """A declared column with the usual step. Raises PlanError if it has no mean."""
+        if not isinstance(attribute, Integer | Real | Date):
+            return cls(MeasuredColumn.of(attribute))
+        return cls(MeasuredColumn.of(attribute, usual_step(attribute, MOST_STEPS)))
+
+    @property
+    def attribute(self) -> Integer | Real | Date:
+        """The column as it is declared."""
+        return self.measured.attribute
+
+    @cached_property
+    def reading(self) -> Integer | Real | Date:
+        """The same column declared so that its cells are this line's; the last cell is for missing values.
+
+        Of numbers the lower and the upper bound are cells of their own, where values at or beyond a bound are counted,
+        and so are declared single values. Dates are counted in the shortest periods that are few.
+        """
+        a, source = self.attribute, self.attribute.source
+        if isinstance(a, Date):
+            return next(d for d in _dates(a) if d.regular_size <= MOST_SINGLE or d.step == "year")
+        bounds = (a.lower, a.upper)
+        singles = tuple(sorted({*bounds, *a.single_values}))
+        singles = singles if len(singles) <= MAX_SINGLE_VALUES else bounds
+        if isinstance(a, Real):
+            return Real(a.name, True, a.lower, a.upper, BLOCKS, single_values=singles, source=source)
+        width = -(-(a.upper - a.lower + 1) // (MOST_SINGLE if self._is_short else BLOCKS))
+        kept = () if width == 1 else singles
+        return Integer(a.name, True, a.lower, a.upper, width, single_values=kept, source=source)
+
+    @property
+    def _is_short(self) -> bool:
+        return self.measured.range < MOST_SINGLE
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are, without the one for missing values."""
+        return self.reading.regular_size
+
+    @cached_property
+    def edges(self) -> tuple[Floats, Floats]:
+        """The least and the largest value of each cell, (cells,) each, in the column's unit.
+
+        Dates are days since 1970.
+        """
+        pairs = [self.reading.bounds(cell) for cell in range(self.cells)]
+        low, high = (np.array([_number(end) for end in ends]) for ends in zip(*pairs, strict=True))
+        return low, high
+
+    @property
+    def floor_error(self) -> float:
+        """By how much a value may be above its whole step, in the column's unit: nothing where every value is one."""
+        step = float(self.measured.step)
+        return step if isinstance(self.attribute, Real) else step - 1
+
+
+def _dates(a: Date) -> Iterator[Date]:
+    """By ever longer periods."""
+    steps: tuple[Literal["day", "week", "month", "quarter", "year"], ...] = (
+        "day", "week", "month", "quarter", "year",
+    )  # fmt: skip
+    return (Date(a.name, True, a.lower, a.upper, step, source=a.source) for step in steps)
+
+
+def _number(value: float | dt.date) -> float:
+    return float((value - EPOCH).days) if isinstance(value, dt.date) else float(value)

@@ -1,0 +1,202 @@
+"""A table of each column at one cost."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.arrays import Integers
+from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
+from mechanisms.domain import Attribute, Date, Domain, Integer, Real
+from mechanisms.moments.mechanism import LARGEST_SUM, ROOM
+from mechanisms.noise import Noise
+from mechanisms.noise.sampler import WIDEST
+from mechanisms.protocol import Measurement, PlanError
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
+from mechanisms.summary.counts import FINEST, reading
+from mechanisms.summary.line import LineColumn
+from mechanisms.summary.plan import CELLS, LINE, MOMENTS, NUMBER, SummaryPlan, TablePlan
+from mechanisms.summary.running_totals import RunningTotals, best_running_totals
+from mechanisms.summary.split import best_shares
+from mechanisms.validation import check_amount
+
+MAX_COLUMNS = 500
+MAX_GROUPS = 20
+MAX_CATEGORIES = 10_000
+MAX_MEASURED = 2**24
+# Weights of squared errors beside those of a share, which is 1: of a mean as a share of its range, and of a rank, which
+# costs some fifteen times as much and of which less is asked.
+MEAN_WEIGHT, QUANTILE_WEIGHT = 1 / 2, 1 / 12
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A table before it has its share. column, replaced: what a row moves in it, as for `unit_sensitivity`.
+
+    error: the variance of what is shown, in people, for noise of variance 1, times its weight.
+    """
+
+    name: str
+    kind: str
+    unit: int
+    sums: int
+    column: Sensitivity
+    replaced: Sensitivity
+    error: float
+
+
+class ColumnTables:
+    """Counts of each column's values by groups, and of numbers running totals and two sums for mean and deviation.
+
+    Sensitivity: a row is in one group, and moves its group's numbers in each table; tables are composed, each with its
+    share of the loss. With K = `unit`: in a table of cells it adds K to one. In a line it adds a column of the
+    strategy, whose norms and distances are worked out in whole numbers. For the moments, with v in 0..W and u = 2v - W,
+    it adds kWu and kb(W² - u²), with K = kW² and b = 1/2 of ε, 1 of ρ. As |u| <= W, W|u| + (W² - u²)/2 <= W², for that
+    is (W - |u|)² >= 0; and W²u² + (W² - u²)² = W⁴ - u²(W² - u²) <= W⁴. So ‖a‖₁ <= K, ‖a‖₂² <= K², both reached at a
+    bound; a row without a value adds K to a sum of its own. Two rows' vectors are at most 2K apart, as those of both
+    bounds are.
+    """
+
+    name: ClassVar[str] = "column-tables"
+    title: ClassVar[str] = "A table of each column"
+    summary: ClassVar[str] = (
+        "Measures each column once, by groups, at a share of the cost that makes all errors together least, and lets "
+        "all columns tell how many people each group has."
+    )
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
+
+    def plan(
+        self, groups: Domain, columns: Sequence[Attribute], twice: Collection[str], loss: Loss, people: int
+    ) -> SummaryPlan:
+        """Decide everything without data.
+
+        groups: no attribute, or the one whose cells are the groups. columns: as declared, without that one.
+        twice: names of columns whose errors weigh twice. people: the curator's estimate of the number of rows.
+        Raises PlanError for what cannot be measured.
+        """
+        _check(groups, columns)
+        check_amount(loss)
+        loss = loss.for_domain(groups)
+        lines = {a.name: LineColumn.of(a) for a in columns if _is_line(a)}
+        sizes = sorted({line.cells for line in lines.values()})
+        strategies = {cells: best_running_totals(cells, loss.definition) for cells in sizes}
+        parts = [_counted("", NUMBER, 1, 1)]
+        for a in columns:
+            weight = 2 if a.name in twice else 1
+            if a.name in lines:
+                parts += _line(lines[a.name], strategies, weight)
+            else:
+                parts.append(_counted(a.name, CELLS, reading(a, None).cells.size, weight))
+        if groups.size * sum(part.sums for part in parts) > MAX_MEASURED:
+            raise PlanError("These are too many values in all. Choose fewer columns, or fewer groups.")
+        energies = [part.error * _moved(part, loss.unit, loss.definition) for part in parts]
+        shares = best_shares(energies, loss.definition)
+        tables = tuple(_table(part, share, loss, people) for part, share in zip(parts, shares, strict=True))
+        kept = tuple(a.name for a in columns if a.name in twice)
+        return SummaryPlan(
+            self.name,
+            groups,
+            tuple(columns),
+            lines,
+            strategies,
+            kept,
+            people,
+            loss,
+            tables,
+            _explanation(tables),
+        )
+
+    def measure(self, plan: SummaryPlan, values: Integers, noise: Noise) -> Measurement:
+        """Draw the noise: the only step that spends the loss.
+
+        values: (plan.size,) int64, of `exact_values`. Raises ValueError for another shape.
+        """
+        if values.shape != (plan.size,) or values.dtype != np.int64:
+            raise ValueError(f"values must be int64 of shape ({plan.size},), got {values.dtype}")
+        drawn = [noise.draw(table.noise, plan.groups.size * table.sums) for table in plan.tables]
+        return Measurement(values + np.concatenate(drawn))
+
+
+def _check(groups: Domain, columns: Sequence[Attribute]) -> None:
+    if not 1 <= len(columns) <= MAX_COLUMNS:
+        raise PlanError(f"Choose between 1 and {MAX_COLUMNS} columns.")
+    if len(groups.attributes) > 1:
+        raise PlanError("Choose at most one column for the groups.")
+    if groups.size > MAX_GROUPS:
+        raise PlanError(
+            f"{groups.names[0]} makes {groups.size:,} groups; a summary has at most {MAX_GROUPS}. Choose another "
+            "column, or declare fewer values or wider bins for it."
+        )
+    for column in columns:
+        if column.name in groups.names:
+            raise PlanError(
+                f"{column.name} says the groups, so it is not described, too. Choose other columns."
+            )
+        if not _is_line(column) and column.size > MAX_CATEGORIES:
+            raise PlanError(
+                f"{column.name} has {column.size:,} values; at most {MAX_CATEGORIES:,} can be told. Leave it out, or "
+                "declare fewer."
+            )
+
+
+def _is_line(attribute: Attribute) -> bool:
+    """Whether it has a mean: of a column with a single value it is known."""
+    return isinstance(attribute, Integer | Real | Date) and attribute.lower != attribute.upper
+
+
+def _counted(name: str, kind: str, cells: int, weight: float) -> _Part:
+    row = Sensitivity(FINEST, FINEST**2)
+    return _Part(name, kind, FINEST, cells, row, _twice(row), weight / FINEST**2)
+
+
+def _twice(row: Sensitivity) -> Sensitivity:
+    """The distance of two rows that share no sum."""
+    return Sensitivity(2 * row.l1, 2 * row.l2_squared)
+
+
+def _line(line: LineColumn, strategies: Mapping[int, RunningTotals], weight: float) -> list[_Part]:
+    """The running totals of a column, and its moments: a mean as a share of the range is off by half of its sum."""
+    name, own, steps = line.attribute.name, strategies[line.cells], line.measured.steps
+    unit = steps**2 * -(-FINEST // steps**2)
+    row = Sensitivity(unit, unit**2)
+    moments = weight * MEAN_WEIGHT / 4 / unit**2
+    quantiles = weight * QUANTILE_WEIGHT * own.total_variance
+    return [
+        _Part(name, LINE, own.missing, own.answers, own.column, own.replaced, quantiles),
+        _Part(name, MOMENTS, unit, 3, row, Sensitivity(2 * unit, 4 * unit**2), moments),
+    ]
+
+
+def _moved(part: _Part, unit: PrivacyUnit, definition: Definition) -> float:
+    """The variance of the noise, at the whole loss, up to what is the same for all tables."""
+    moved = unit_sensitivity(unit, part.column, part.replaced)
+    return float(moved.l1**2 if definition is Definition.PURE else moved.l2_squared)
+
+
+def _table(part: _Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
+    own = replace(loss, amount=loss.amount * share)
+    moved = unit_sensitivity(loss.unit, part.column, part.replaced)
+    law = law_for(own, moved)
+    if scale_squared(law) > (MAX_SCALE * part.unit) ** 2:
+        raise too_small(own)
+    if scale_squared(law) > WIDEST**2 or ROOM * part.unit * people > LARGEST_SUM:
+        raise PlanError(
+            f"{part.name or 'Numbers'}: at this cost the sums, with their noise, would exceed 64 bits. Leave out the "
+            "column, choose fewer, or spend more."
+        )
+    return TablePlan(part.name, part.kind, part.unit, share, part.sums, moved, law)
+
+
+def _explanation(tables: Sequence[TablePlan]) -> str:
+    errors = [table.noise.standard_error / table.unit for table in tables if table.kind in (NUMBER, CELLS)]
+    return (
+        f"Measures {len(tables):,} tables: the numbers of the groups, the values of each column of categories, and of "
+        "each column of numbers its running totals and two sums for mean and deviation. Each has the share of the cost "
+        f"that makes all errors together least. The standard error of a count is {min(errors):.3g} to "
+        f"{max(errors):.3g} people; what several tables tell is put together."
+    )

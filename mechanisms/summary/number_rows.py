@@ -1,0 +1,154 @@
+"""What is told of a column of numbers or dates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mechanisms.arrays import Floats
+from mechanisms.moments.estimates import Interval
+from mechanisms.summary.line import LineColumn
+from mechanisms.summary.possible import tilted
+from mechanisms.summary.quantiles import points, quantiles
+from mechanisms.summary.ratios import Moment, about, linear, over, ratio, within
+from mechanisms.summary.rows import Rows
+from mechanisms.summary.spread import Sums
+from mechanisms.summary.told import NumberEstimates
+
+
+def number_rows(rows: Rows, line: LineColumn) -> NumberEstimates:
+    """Number, mean, deviation, quantiles, and shares of those missing and at a bound."""
+    own = _Column(rows, line)
+    cells, low, high = own.possible, 0, line.cells - 1
+    held = quantiles(own.raw[:, :-1], own.inner, rows.times, line.edges, rows.reach)
+    drawn = np.clip(points(cells[:, :-1], line.edges), held.lower, held.upper)
+    told = linear(own.sums.number, own.sums.variances[0], rows.reach)
+    return NumberEstimates(
+        about(own.people, within(told, 0, np.inf)),
+        own.missing,
+        own.mean,
+        own.deviation,
+        Interval(drawn, held.lower, held.upper),
+        None if line.measured.is_date else own.share_in(low),
+        None if line.measured.is_date else own.share_in(high),
+        np.where(np.isnan(own.mean.lower)[:, None], np.nan, over(cells[:, :-1], own.people[:, None])),
+    )
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column's estimates; the last cell is that of missing values."""
+
+    rows: Rows
+    line: LineColumn
+
+    @property
+    def name(self) -> str:
+        return self.line.attribute.name
+
+    @cached_property
+    def raw(self) -> Floats:
+        """(rows, cells + 1), unbiased."""
+        return self.rows.with_all(self.rows.fused.cells[self.name])
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """(cells + 1, cells + 1), of a group."""
+        return self.rows.model.covariance(self.name)
+
+    @property
+    def inner(self) -> Floats:
+        """(cells, cells), of a group."""
+        return self.covariance[:-1, :-1]
+
+    @cached_property
+    def sums(self) -> Sums:
+        """Of each row."""
+        first, curved = self.rows.with_all(self.rows.fused.moments[self.name]).T
+        variances = (float(self.inner.sum()), *self.rows.model.moment_variances(self.name))
+        number, of_first, of_curved = (self.rows.times * variance for variance in variances)
+        return Sums(self.raw[:, :-1].sum(axis=1), first, curved, (number, of_first, of_curved))
+
+    @property
+    def missing(self) -> Interval:
+        rows, gain = self.rows, self.rows.model.cells[self.name].gain[-1]
+        part = Moment(self.raw[:, -1], rows.times * self.covariance[-1, -1], rows.number_variance * gain)
+        share = ratio(part, rows.number, rows.number_variance, rows.reach)
+        return about(over(self.possible[:, -1], rows.possible_number), within(share, 0, 1))
+
+    def share_in(self, cell: int) -> Interval:
+        """Of values in one cell."""
+        times, own = self.rows.times, self.inner[cell]
+        part = Moment(self.raw[:, cell], times * own[cell], times * own.sum())
+        share = ratio(part, self.sums.number, self.sums.variances[0], self.rows.reach)
+        return about(over(self.possible[:, cell], self.people), within(share, 0, 1))
+
+    @cached_property
+    def _group_moments(self) -> tuple[Floats, Floats]:
+        """Mean and variance of u in each group, possible ones; of a group that seems empty the middle."""
+        number = self.rows.fused.cells[self.name][:, :-1].sum(axis=1)
+        first, curved = self.rows.fused.moments[self.name].T
+        mean = np.clip(over(first, number, 0.0), -1, 1)
+        return mean, np.clip(1 - over(curved, number, 1.0) - mean**2, 0, 1 - mean**2)
+
+    @cached_property
+    def _agreed(self) -> tuple[Floats, Floats]:
+        """(groups, cells + 1) of a possible table, and (groups,) means of u that its values could have.
+
+        A mean moves only where no cell that seems to hold anybody could give it, as in groups of next to nobody.
+        """
+        cells = self.rows.possible_cells(self.name)
+        # In u, in whose terms a value is spread evenly over its step.
+        low, high = (2 * (ends - self._value(-np.ones(1))) / self._span - 1 for ends in self.line.edges)
+        mean = self._group_moments[0]
+        inner = cells[:, :-1] = tilted(cells[:, :-1], (low, high), mean)
+        number = inner.sum(axis=1)
+        return cells, np.clip(mean, over(inner @ low, number, -1.0), over(inner @ high, number, 1.0))
+
+    @cached_property
+    def possible(self) -> Floats:
+        """(rows, cells + 1) of that table."""
+        return self.rows.with_all(self._agreed[0])
+
+    @cached_property
+    def people(self) -> Floats:
+        """(rows,) with a value, of the possible table."""
+        people: Floats = self.possible[:, :-1].sum(axis=1)
+        return people
+
+    @property
+    def _span(self) -> float:
+        return float(self.line.measured.top - self.line.measured.lower)
+
+    def _value(self, u: Floats) -> Floats:
+        """In the column's unit: values are spread evenly over their step."""
+        return float(self.line.measured.lower) + (1 + u) / 2 * self._span + self.line.floor_error / 2
+
+    @property
+    def _moments(self) -> tuple[Floats, Floats]:
+        """Mean and variance of u in each row; everybody's are those of the groups put together."""
+        mean, variance = self._agreed[1], self._group_moments[1]
+        groups = len(mean)
+        weights = over(self.people[:groups], self.people[:groups].sum(), 0.0)
+        all_mean = weights @ mean
+        all_variance = weights @ (variance + mean**2) - all_mean**2
+        rows = self.rows.plan.rows
+        means, variances = np.array([*mean, all_mean]), np.array([*variance, max(all_variance, 0.0)])
+        return means[:rows], variances[:rows]
+
+    @cached_property
+    def mean(self) -> Interval:
+        """A value may be above its step by `floor_error`, and so may the mean."""
+        held, half = self.sums.mean(self.rows.reach), self.line.floor_error / 2
+        ends = Interval(held.estimate, self._value(held.lower) - half, self._value(held.upper) + half)
+        return about(self._value(self._moments[0]), ends)
+
+    @cached_property
+    def deviation(self) -> Interval:
+        """By at most the deviation of what is left of each value's step it is off, half of `floor_error`."""
+        held, half = self.sums.deviation(self.rows.law), self.line.floor_error / 2
+        scale = self._span / 2
+        ends = Interval(held.estimate, np.maximum(scale * held.lower - half, 0), scale * held.upper + half)
+        return about(scale * np.sqrt(self._moments[1]), ends)

@@ -1,0 +1,74 @@
+"""Quantiles from noisy running totals, with intervals that hold them whatever the values are within their cells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechanisms.arrays import Flags, Floats, Integers
+from mechanisms.moments.estimates import Interval
+from mechanisms.summary.told import QUANTILES
+
+
+def quantiles(
+    cells: Floats, covariance: Floats, times: Floats, edges: tuple[Floats, Floats], reach: float
+) -> Interval:
+    """`QUANTILES` of each row, (rows, 5): the ends of their intervals, and a point between them.
+
+    cells: (rows, n) best estimates. covariance: (n, n) of them, of one group; times: (rows,) of how many groups each
+    row is the sum. edges: the least and the largest value of each cell. NaN where a row may have nobody.
+
+    Let C_j be the true running totals and N the last. The p-quantile lies in the cell c with C_c >= pN and
+    C_(c-1) < pN. The interval begins with the least value of the first cell whose estimate of C_j - pN is at least
+    minus its reach, and ends with the largest value of the cell after the last whose estimate is below its reach. If it
+    begins behind c, the noise of C_c - pN is below minus its reach; if it ends before c, that of C_(c-1) - pN is above:
+    each with 2.5 %, as c is a cell of the data and does not depend on the noise. So no band over all cells is needed.
+    Ends are those of whole cells: where in its cell a value lies does not matter.
+    """
+    sums = np.cumsum(cells, axis=1)
+    spread = np.cumsum(np.cumsum(covariance, axis=0), axis=1)
+    last = spread[-1, -1]
+    number = sums[:, -1:]
+    known = (number > reach * np.sqrt(times * last)[:, None])[:, 0]
+    ends = []
+    for p in QUANTILES:
+        variance = np.maximum(np.diag(spread) - 2 * p * spread[:, -1] + p * p * last, 0)
+        half = reach * np.sqrt(times[:, None] * variance)
+        above = sums - p * number
+        ends.append((_first(above + half >= 0), _after_last(above - half < 0)))
+    low = edges[0][np.stack([first for first, _ in ends], axis=1)]
+    high = edges[1][np.stack([last for _, last in ends], axis=1)]
+    # Rising, by making intervals longer only.
+    low = np.minimum.accumulate(low[:, ::-1], axis=1)[:, ::-1]
+    high = np.maximum.accumulate(high, axis=1)
+    low, high = (np.where(known[:, None], end, np.nan) for end in (low, high))
+    return Interval((low + high) / 2, low, high)
+
+
+def _first(flags: Flags) -> Integers:
+    """The first cell where it holds; in the last it always does."""
+    flags = flags.copy()
+    flags[:, -1] = True
+    first: Integers = flags.argmax(axis=1)
+    return first
+
+
+def _after_last(flags: Flags) -> Integers:
+    """The cell after the last where it holds; 0 if nowhere."""
+    flags = flags[:, :-1]
+    after = flags.shape[1] - flags[:, ::-1].argmax(axis=1)
+    return np.where(flags.any(axis=1), after, 0)
+
+
+def points(cells: Floats, edges: tuple[Floats, Floats]) -> Floats:
+    """`QUANTILES` of possible cells (>= 0), spread evenly over each, (rows, 5); NaN of a row of nobody."""
+    sums = np.cumsum(cells, axis=1)
+    total = sums[:, -1:]
+    found = []
+    for p in QUANTILES:
+        # A sum of floats may miss the last digit.
+        cell = _first(sums >= p * total * (1 - 1e-12))
+        rows = np.arange(len(cells))
+        inside, before = cells[rows, cell], sums[rows, cell] - cells[rows, cell]
+        part = np.clip((p * total[:, 0] - before) / np.where(inside > 0, inside, 1), 0, 1)
+        found.append(edges[0][cell] + part * (edges[1] - edges[0])[cell])
+    return np.where(total > 0, np.stack(found, axis=1), np.nan)

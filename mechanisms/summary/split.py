@@ -1,0 +1,24 @@
+"""How a loss is shared out among tables so that their weighted errors together are least."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from mechanisms.accounting import Definition
+from mechanisms.linear.tree import integer_weights
+
+# A variance falls with this power of its share of the loss: noise of scale Δ/ε, or of variance Δ²/(2ρ).
+POWER = {Definition.PURE: 2, Definition.ZCDP: 1}
+
+
+def best_shares(energies: Sequence[float], definition: Definition) -> tuple[Fraction, ...]:
+    """Shares that add up to exactly 1 and make Σ energy_i / share_i^p least, p = 2 of ε and 1 of ρ.
+
+    energies: > 0, weight times variance at the whole loss. By Lagrange, p·energy_i / share_i^(p+1) is the same for all
+    i: share_i ∝ energy_i^(1/(p+1)), a cube root of ε and a square root of ρ. The sum is convex, so nothing is less. By
+    Hölder it is (Σ energy_i^(1/(p+1)))^(p+1). Shares are rounded to a grid of 2^-20, downwards but never to 0.
+    """
+    whole = integer_weights([energy ** (1 / (POWER[definition] + 1)) for energy in energies])
+    total = sum(whole)
+    return tuple(Fraction(part, total) for part in whole)

@@ -1,0 +1,66 @@
+"""Means and deviations from the sums of u and of 1 - u², u from -1 at the lower bound to 1 at the upper one.
+
+The number of people, from all columns, is much better known than one column alone could tell it. Given the number, a
+mean needs Σu alone, and none of a row's budget has to be spent on counting it once more: Bernstein's three sums, whose
+noise for a mean is √½ of a count's at best if the number is known, cost as much as these two, whose noise is half
+a count's: the least that any sum over the range can have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms.arrays import Floats
+from mechanisms.moments.estimates import MEAN_LEVEL, SQUARES_LEVEL, TRIED, Interval
+from mechanisms.noise import NoiseLaw
+from mechanisms.noise.sum_quantiles import reach as reach_of
+from mechanisms.summary.ratios import Moment, ratio, within
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Of rows of the table: people with a value, Σu and Σ(1 - u²), (rows,) each, and the variances of their noise."""
+
+    number: Floats
+    first: Floats
+    curved: Floats
+    variances: tuple[Floats, Floats, Floats]
+
+    def mean(self, reach: float) -> Interval:
+        """Of u, within ±1."""
+        number, first, _ = self.variances
+        return within(ratio(Moment(self.first, first, 0.0), self.number, number, reach), -1, 1)
+
+    def deviation(self, law: NoiseLaw | None) -> Interval:
+        """Of u, within 1. law: of the noise; None if there is none.
+
+        For the true mean m, Σ(u - m)² - s²n = n(1 + m²) - Σ(1 - u²) - 2mΣu - s²n is 0 for the variance s². So s² lies
+        among those for which it is no farther from 0 than its noise reaches, for some m of the mean's interval; the
+        levels of both make 95 % together.
+        """
+        number, first, curved = self.variances
+        reaches = [reach_of(law, level) for level in (MEAN_LEVEL, SQUARES_LEVEL)] if law else [0.0, 0.0]
+        means = self.mean(reaches[0])
+        known = ~np.isnan(means.lower)
+        tried = np.linspace(means.lower, means.upper, TRIED)
+        found = [
+            ratio(
+                Moment(
+                    self.number * (1 + m * m) - self.curved - 2 * m * self.first,
+                    (1 + m * m) ** 2 * number + curved + 4 * m * m * first,
+                    (1 + m * m) * number,
+                ),
+                self.number,
+                number,
+                reaches[1],
+            )
+            for m in (*tried, means.estimate)
+        ]
+        # Where no s² is right for a mean, as above every value's distance, the nearest possible one is.
+        low = np.clip(np.min([own.lower for own in found], axis=0), 0, 1)
+        high = np.clip(np.max([own.upper for own in found], axis=0), 0, 1)
+        middle = np.clip(found[-1].estimate, 0, 1 - means.estimate**2)
+        parts = (middle, low, high)
+        return Interval(*(np.where(known, np.sqrt(part), np.nan) for part in parts))

@@ -1,0 +1,55 @@
+"""What is told of each column, in the form that pages, files and comparisons read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mechanisms.arrays import Floats
+from mechanisms.moments.estimates import Interval
+
+# The quantiles that are told, in this order.
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class CategoryEstimates:
+    """Of a column of categories, (plan.rows, cells) each, in the order of its reading's cells (`counts.readings`).
+
+    counts: people. shares: of all people of the group, those without a value included; they add up to 1 with the cell
+    for missing values. NaN where a group is too small to tell.
+    """
+
+    counts: Interval
+    shares: Interval
+
+
+@dataclass(frozen=True)
+class NumberEstimates:
+    """Of a column of numbers or dates, (plan.rows,) each; in the column's unit, dates in days since 1970.
+
+    number: people with a value. missing: the share of the group that has none. mean, deviation: of values cut to the
+    bounds. quantiles: (plan.rows, 5), `QUANTILES`, rising. at_lower, at_upper: shares of `number` at or beyond a bound;
+    None of dates. density: (plan.rows, cells) shares of `number` in each cell of `plan.lines[name]`, >= 0, adding up
+    to 1; without intervals, for a small chart. NaN where a group is too small to tell.
+    """
+
+    number: Interval
+    missing: Interval
+    mean: Interval
+    deviation: Interval
+    quantiles: Interval
+    at_lower: Interval | None
+    at_upper: Interval | None
+    density: Floats
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that is told. Row i < plan.groups.size is a group, the last row everybody; one row without groups.
+
+    number: (plan.rows,) people of each group. share: (plan.rows,) of all people. columns: in the plan's order.
+    """
+
+    number: Interval
+    share: Interval
+    columns: tuple[CategoryEstimates | NumberEstimates, ...]

@@ -1,0 +1,43 @@
+"""What exact sums say without noise, in the form of estimates: for comparisons, which are the curator's alone."""
+
+from __future__ import annotations
+
+from mechanisms.arrays import Integers
+from mechanisms.moments.estimates import Interval
+from mechanisms.summary.estimates import told
+from mechanisms.summary.fusion import Fused, Model
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.rows import Rows
+from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
+
+
+def true_summary(plan: SummaryPlan, values: Integers) -> Summary:
+    """From `exact_values`: every interval is the truth alone; NaN of a group of nobody.
+
+    Values are as they are counted: means by whole steps, quantiles spread evenly over each cell.
+    """
+    model = Model(plan)
+    exact = told(Rows(plan, model, Fused.of(model, values), law=None))
+    return Summary(_alone(exact.number), _alone(exact.share), tuple(map(_column, exact.columns)))
+
+
+def _alone(interval: Interval) -> Interval:
+    return Interval(interval.estimate, interval.estimate, interval.estimate)
+
+
+def _column(column: CategoryEstimates | NumberEstimates) -> CategoryEstimates | NumberEstimates:
+    def bound(interval: Interval | None) -> Interval | None:
+        return _alone(interval) if interval else None
+
+    if isinstance(column, CategoryEstimates):
+        return CategoryEstimates(_alone(column.counts), _alone(column.shares))
+    return NumberEstimates(
+        _alone(column.number),
+        _alone(column.missing),
+        _alone(column.mean),
+        _alone(column.deviation),
+        _alone(column.quantiles),
+        bound(column.at_lower),
+        bound(column.at_upper),
+        column.density,
+    )

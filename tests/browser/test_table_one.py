@@ -1,0 +1,85 @@
+"""Table 1 of the demonstration dataset: published in three clicks from its page, and read by a stranger."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser import visiting
+from tests.browser.test_every_page import look_at, sideways
+from tests.browser.visiting import JOB_MS, Portal
+
+MOST_CLICKS = 3
+
+
+class Clicks:
+    """Someone at a page, whose clicks are counted but for the portal's own “are you sure”."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.number = page, 0
+
+    def on(self, role: str, name: str) -> None:
+        self.number += 1
+        self.page.get_by_role(role, name=name).first.click(timeout=JOB_MS)
+
+
+@pytest.fixture(scope="module")
+def published(portal: Portal, browser: Browser) -> tuple[Clicks, str]:
+    page = browser.new_context(base_url=portal.address).new_page()
+    visiting.sign_in(page, "curator", portal.passwords["curator"])
+    visiting.open_dataset(page, "Adult census 1994")
+    clicks = Clicks(page)
+    page.get_by_label("By", exact=True).select_option("sex")
+    page.get_by_label("People, about").fill("32500")
+    clicks.on("button", "Prepare Table 1")
+    clicks.on("button", "Use this")
+    page.get_by_label("I understand").check()
+    page.get_by_role("button", name=re.compile("^Spend")).click()
+    clicks.on("link", "Publish")
+    page.get_by_role("button", name="Publish").click()
+    page.get_by_text("Published. Anyone with the address").wait_for()
+    return clicks, page.url
+
+
+def test_it_is_published_in_three_clicks(published):
+    clicks, _address = published
+    assert clicks.number <= MOST_CLICKS
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_its_pages_are_whole_and_quiet(published, visit, width, scheme):
+    address, page = published[1], visit("curator", width, scheme)
+    for place in (address, f"{address}compare/"):
+        look_at(page, place)
+        assert sideways(page) <= 0, page.url
+        assert visiting.barriers(page) == []
+
+
+def test_a_stranger_reads_the_table_and_unfolds_a_chart(published, visit):
+    page = visit()
+    page.goto(published[1])
+    table = page.get_by_role("region", name="Table 1")
+    expect(table.get_by_role("row", name=re.compile(r"^Mean \(SD\).*±")).first).to_be_visible()
+    expect(page.locator("#column-0-plot .main-svg")).to_have_count(0)
+    table.get_by_role("link", name="age", exact=True).click()
+    expect(page.locator("#column-0-plot .main-svg").first).to_be_visible()
+
+
+def test_categories_are_sorted_within_their_column(published, visit):
+    page = visit()
+    page.goto(published[1])
+    table = page.get_by_role("region", name="Table 1")
+    overall = table.get_by_role("columnheader", name=re.compile("^Overall"))
+    overall.get_by_role("button").click()
+    overall.get_by_role("button").click()
+    race = table.locator("tbody", has=page.get_by_role("link", name="race", exact=True))
+    expect(race.get_by_role("rowheader").nth(1)).to_have_text("White")
+    expect(race.get_by_role("rowheader").nth(0)).to_contain_text("race")
+
+
+def test_the_next_table_begins_with_the_same_estimate(published, visit):
+    page = visit("curator")
+    visiting.open_dataset(page, "Adult census 1994")
+    expect(page.get_by_label("People, about")).to_have_value("32500")

@@ -1,0 +1,228 @@
+"""A summary of all columns ("Table 1"), from a draft through the job to bundle and pages."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import re
+from decimal import Decimal
+
+import frictionless
+import numpy as np
+import pandas as pd
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.datasets import records, services as dataset_services
+from dpportal.datasets.models import Dataset
+from dpportal.releases import bundle, drafts, results, services
+from dpportal.releases.display_texts import DisplayTexts
+from dpportal.releases.models import Release
+from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
+from dpportal.releases.products.summary import latex
+from dpportal.releases.products.summary.cells import COUNT_AND_SHARE, Told
+from dpportal.releases.products.summary.form import usual_columns
+from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
+from mechanisms.summary.truth import true_summary
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import files, finished, page_of
+
+# Ages of each colour: 0 to 99, each once.
+MEAN, DEVIATION = 49.5, float(np.arange(100).std())
+
+
+def summarised(dataset: Dataset, amount: str = "50", group: str = "colour", **chosen) -> Release:
+    parameters = {"group": group, "twice": [], **chosen}
+    return finished(dataset, "summary", ["colour", "age"], amount, "column-tables", **parameters)
+
+
+def table_of(release: Release, name: str = "summary.csv") -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(files(release)[name]), keep_default_na=False, na_values=[""])
+
+
+def sent(dataset: Dataset, client: Client, address: str = "", **fields: object):
+    draft = Release.objects.create(dataset=dataset, created_by=dataset.owner, product="summary")
+    client.force_login(dataset.owner)
+    return client.post(
+        address or reverse("releases:columns", args=[draft.pk]), {"people": "300", **fields}, follow=True
+    )
+
+
+@pytest.fixture
+def release(rich) -> Release:
+    return summarised(rich)
+
+
+@pytest.mark.slow
+class TestReleased:
+    def test_numbers_come_close_when_there_is_hardly_any_noise(self, release) -> None:
+        table = table_of(release)
+        ages = table[table["column"] == "age"].set_index(["group", "statistic"])["estimate"]
+        for colour in ("red", "green", "blue"):
+            assert ages[colour, "mean"] == pytest.approx(MEAN, abs=1)
+            assert ages[colour, "deviation"] == pytest.approx(DEVIATION, abs=1)
+            assert ages[colour, "quantile_50"] == pytest.approx(50, abs=3)
+        people = table[
+            (table["statistic"] == "number") & table["column"].isna() & (table["whose"] == "everybody")
+        ]
+        assert people["estimate"].iloc[0] == pytest.approx(300, abs=5)
+
+    def test_every_file_is_there_and_fits_its_description(self, release, tmp_path) -> None:
+        given = files(release)
+        names = ("summary", "totals", "density", "table1")
+        assert {f"{name}.{end}" for name in names for end in ("csv", "xlsx")} <= set(given)
+        assert {"table1.html", "table1.tex", "codebook.csv", "report.html"} <= set(given)
+        for name, content in given.items():
+            (tmp_path / name).write_bytes(content)
+        assert frictionless.validate(str(tmp_path / "datapackage.json")).valid
+        before = {artifact.name: artifact.sha256 for artifact in release.artifacts.all()}
+        again = bundle.write(results.reconstruct(release), DisplayTexts.of(release))
+        assert {artifact.name: artifact.sha256 for artifact in again} == before
+
+    def test_the_page_by_itself_fetches_nothing_and_latex_closes_what_it_opens(self, release) -> None:
+        given = files(release)
+        text, tex = given["table1.html"].decode(), given["table1.tex"].decode()
+        assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script", text)
+        assert "Mean (SD)" in text and "ε = 50" in text
+        assert sorted(re.findall(r"\\begin{(\w+)}", tex)) == sorted(re.findall(r"\\end{(\w+)}", tex))
+        rows = [line for line in tex.splitlines() if line.startswith(r"\quad")]
+        assert rows and len({re.sub(r"\\&", "", row).count("&") for row in rows}) == 1
+        assert r"$\pm$" in tex and "±" not in tex
+
+    def test_the_public_page_is_a_table_with_margins_and_without_truth(self, release, client) -> None:
+        services.publish(release, release.dataset.owner)
+        text = page_of(client, release)
+        assert "Median [Q1, Q3]" in text and '<svg class="mark"' in text and "±" in text
+        assert "true:" not in text
+        for artifact in release.artifacts.all():
+            assert (
+                client.get(reverse("releases:download", args=[release.pk, artifact.name])).status_code == 200
+            )
+        # Nobody is of another colour than those declared, so the table has no column for them.
+        heads = [head["name"] for head in results.stored_page(release)["table_one"]["heads"]]
+        assert heads == ["Overall", "red", "green", "blue"]
+
+    def test_two_groups_have_a_difference(self, rich) -> None:
+        dataset_services.declare(rich, "colour", Categorical("colour", values=("red", "green"), closed=True))
+        release = summarised(rich)
+        table = results.stored_page(release)["table_one"]
+        assert table["difference_name"] == "green − red"
+        numbers = table_of(release).set_index(["column", "statistic"])
+        of_ages = numbers.loc[("age", "difference")]
+        assert (of_ages["group"], of_ages["reference"]) == ("green", "red")
+        assert abs(of_ages["estimate"]) < 2
+
+    def test_the_comparison_has_the_exact_truth(self, release, client) -> None:
+        comparison = records.comparison(release.dataset_id, release.pk)
+        assert comparison is not None
+        lines = pd.DataFrame(comparison["table"], columns=comparison["header"])
+        true = lines[lines["column"] == "age"].set_index(["group", "statistic"])["true"]
+        assert (true["red", "mean"], true["red", "deviation"]) == pytest.approx((MEAN, DEVIATION))
+        assert presenter_of(release).verdict(comparison).is_useful
+        client.force_login(release.dataset.owner)
+        text = client.get(reverse("releases:compare", args=[release.pk])).text
+        assert "true: 49.5" in text and "of all numbers; 95 % or more expected" in text
+
+    @pytest.mark.parametrize(("group", "people"), [("colour", 200), ("", 300)])
+    def test_only_the_groups_leave_rows_out(self, rich, group, people) -> None:
+        """Blue is not declared, and no other value takes its rows: they are in no group, but everybody has them."""
+        dataset_services.declare(rich, "colour", Categorical("colour", values=("red", "green"), closed=True))
+        release = summarised(rich, group=group)
+        true = true_summary(confirmed_plan(release), records.stored_counts(release.true_counts))
+        [ages] = [column for column in true.columns if hasattr(column, "mean")]
+        found = (true.number.estimate[-1], ages.number.estimate[-1], ages.mean.estimate[-1])
+        assert found == pytest.approx((people, people, MEAN))
+        readme = files(release)["README.md"].decode()
+        assert ("have no declared value in colour are left out" in readme) == bool(group)
+
+    def test_at_most_so_many_rows_of_a_person_count(self, rich) -> None:
+        """Colours are the persons: of each a hundred rows, of which two count."""
+        dataset_services.declare_unit(rich, neighbours="add-remove", unit_column="colour", max_rows=2)
+        building.granted(rich, building.person("another", "administrator"), "100")
+        release = summarised(rich)
+        true = true_summary(confirmed_plan(release), records.stored_counts(release.true_counts))
+        assert true.number.estimate[-1] == pytest.approx(6)
+
+
+class TestDrafts:
+    def test_from_the_datasets_page_every_column_is_chosen(self, rich, client) -> None:
+        client.force_login(rich.owner)
+        assert "Prepare Table 1" in client.get(reverse("datasets:home", args=[rich.pk])).text
+        address = reverse("releases:summarise", args=[rich.pk])
+        answer = sent(rich, client, address, group="colour")
+        draft = Release.objects.exclude(people=None).get()
+        assert (draft.columns, draft.product) == (["colour", "age"], "summary")
+        assert answer.redirect_chain[-1][0] == reverse("releases:method", args=[draft.pk])
+        assert "Margins to expect in a group of 100 people" in answer.text
+        assert draft.proposed_title == "Summary of age by colour, Small table"
+
+    def test_without_an_estimate_the_form_asks_for_it_with_every_column_ticked(self, rich, client) -> None:
+        address = reverse("releases:summarise", args=[rich.pk])
+        answer = sent(rich, client, address, people="")
+        assert answer.redirect_chain[-1][0].endswith("/columns/")
+        assert answer.context["form"]["columns"].value() == ["colour", "age"]
+
+    def test_of_two_declarations_of_a_column_the_first_is_ticked(self) -> None:
+        age, decade = Integer("age", lower=0, upper=99), Integer("decade", lower=0, upper=9, source="age")
+        assert usual_columns(Domain((age, decade, Boolean("x")))) == ["age", "x"]
+
+    def test_a_million_groups_are_refused_at_their_field(self, rich, client) -> None:
+        dataset_services.declare_all(rich, [Integer("age", lower=1, upper=10**6), Boolean("colour")])
+        answer = sent(rich, client, columns=["age", "colour"], group="age")
+        assert "it has more than 20 values" in answer.text
+
+    def test_groups_alone_are_no_table(self, rich, client) -> None:
+        answer = sent(rich, client, columns=["colour"], group="colour")
+        assert "Choose a column besides the one that makes the groups" in answer.text
+
+    def test_a_column_that_matters_twice_has_a_smaller_margin(self, rich) -> None:
+        def margins(twice: list[str]) -> dict[str, float]:
+            draft = Release.objects.create(
+                dataset=rich, created_by=rich.owner, product="summary", mechanism="column-tables", people=300,
+                columns=["colour", "age"], parameters={"group": "", "twice": twice}, amount=Decimal(1),
+            )  # fmt: skip
+            offer = planner_of(draft).offer(drafts.plan_of(draft)[1], draft)
+            return {row["name"]: float(row["share"]) for row in offer["foreseen"]}
+
+        assert margins(["colour"])["colour"] < margins([])["colour"]
+
+    def test_what_would_say_nothing_is_marked_before_spending(self, rich, client) -> None:
+        draft = Release.objects.create(
+            dataset=rich, created_by=rich.owner, product="summary", mechanism="column-tables", people=3,
+            columns=["colour", "age"], parameters={"group": "colour", "twice": []}, amount=Decimal("0.01"),
+        )  # fmt: skip
+        client.force_login(rich.owner)
+        text = client.get(reverse("releases:method", args=[draft.pk])).text
+        assert "age would say nothing" in text and "Expected: useless" in text
+
+
+@pytest.mark.slow
+def test_dates_are_days_and_missing_values_are_told(curator, administrator, client) -> None:
+    """The 1st, 11th and 21st of January 2020 and none, each a hundred times; ε = 50."""
+    client.force_login(curator)
+    rows = ["a,2020-01-01", "b,2020-01-11", "b,2020-01-21", "a,"] * 100
+    dataset = building.granted(
+        building.uploaded(client, ("g,day\n" + "\n".join(rows)).encode()), administrator, "100"
+    )
+    day = Date("day", lower=dt.date(2020, 1, 1), upper=dt.date(2020, 1, 31))
+    dataset_services.declare_all(dataset, [Categorical("g", values=("a", "b")), day])
+    release = finished(
+        dataset, "summary", ["g", "day"], "50", "column-tables", group="", twice=[], people=400
+    )
+    numbers = table_of(release)
+    numbers = numbers[numbers["column"] == "day"].set_index("statistic")["estimate"]
+    assert abs(dt.date(1970, 1, 1) + dt.timedelta(numbers["mean"]) - dt.date(2020, 1, 11)) <= dt.timedelta(1)
+    assert numbers["missing"] == pytest.approx(0.25, abs=0.02)
+    services.publish(release, curator)
+    assert re.search(r"2020-01-1\d", page_of(client, release))
+
+
+def test_latex_prints_names_as_they_are() -> None:
+    assert latex.escaped(r"50% & {x}_1\y") == r"50\% \& \{x\}\_1\textbackslash{}y"
+
+
+def test_a_margin_is_the_wider_side_rounded_up() -> None:
+    """1,234 people, 1,230 to 1,239.5; their share 12.34 %, 12.2 to 12.46: 0.14 below and 0.12 above."""
+    shown = COUNT_AND_SHARE.cell([Told(1234, 1230, 1239.5, "people"), Told(0.1234, 0.122, 0.1246, "share")])
+    assert (shown["value"], shown["margin"]) == ("1,234 (12.34 %)", "± 6 (± 0.14)")
