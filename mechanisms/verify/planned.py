@@ -20,6 +20,7 @@ from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.protocol import Plan
 from mechanisms.response import ResponsePlan
 from mechanisms.selection import SelectionPlan
+from mechanisms.summary.plan import SummaryPlan
 from mechanisms.verify import strategy
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.finding import Finding, State
@@ -85,6 +86,12 @@ def _means(value: JsonObject) -> Planned:
     return Planned(plan, replace(plan, columns=tuple(map(again, plan.columns))))
 
 
+def _summary(value: JsonObject) -> Planned:
+    plan = SummaryPlan.from_json(value)
+    method = registry.summary(plan.mechanism)
+    return Planned(plan, method.plan(plan.groups, plan.columns, plan.twice, plan.loss, plan.people))
+
+
 def _selection(value: JsonObject) -> Planned:
     plan = SelectionPlan.from_json(value)
     return Planned(plan, registry.selection(plan.mechanism).plan(plan.score, plan.loss, plan.picks))
@@ -118,6 +125,7 @@ def _queries(value: JsonObject) -> Planned:
 READERS: dict[str, Callable[[JsonObject], Planned]] = {
     "histogram": _histogram,
     "means": _means,
+    "summary": _summary,
     "selection": _selection,
     "response": _response,
     "microdata": _microdata,

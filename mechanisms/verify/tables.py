@@ -33,7 +33,7 @@ def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
         yield Finding(
             "numbers",
             State.NOT_CHECKED,
-            "rows of many columns come from fits in floats, which are not repeated",
+            "its numbers come from fits in floats, which are not repeated",
         )
         return
     try:

@@ -101,6 +101,9 @@ MADE: dict[str, Callable[[Any], Release]] = {
     "totals and means": lambda rich: finished(
         rich, "means", ["colour", "age"], "9", "bernstein-sums", measured=["age"], deviation=True, steps={}
     ),
+    "a summary": lambda rich: finished(
+        rich, "summary", ["colour", "age"], "9", "column-tables", group="colour", twice=[]
+    ),
     "a choice": lambda rich: finished(
         rich, "selection", ["colour"], "9", "permute-and-flip", question="most-common-value", picks=2
     ),
