@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dpportal.platform.triggers import Guard, Refusal
+from dpportal.platform.triggers import POSTGRESQL, Guard, Refusal
 
 LINES = "accounts_auditentry"
 STAY = "Lines of the audit record are never changed or deleted."
@@ -15,7 +15,7 @@ GUARD = Guard(
     frozenset({LINES}),
     (
         Refusal("audit_delete", LINES, "DELETE", STAY),
-        Refusal("audit_truncate", LINES, "TRUNCATE", STAY),
+        Refusal("audit_truncate", LINES, "TRUNCATE", STAY, vendors=POSTGRESQL),
         Refusal("audit_change", LINES, "UPDATE", STAY),
         # SQLite's INSERT OR REPLACE deletes what is in its way, and calls no trigger for that.
         Refusal("audit_insert", LINES, "INSERT", STAY, f"EXISTS (SELECT 1 FROM {LINES} WHERE id = NEW.id)"),

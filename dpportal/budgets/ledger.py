@@ -321,7 +321,7 @@ def _settle(entry: LedgerEntry, state: str) -> bool:
     with writing():
         settled = LedgerEntry.objects.all()._settle(entry, state, timezone.now())
     if settled:
-        chain.add(SETTLED, LedgerEntry.objects.get(pk=entry.pk))
+        chain.add(SETTLED, SETTLED.rows().get(pk=entry.pk))
     return settled
 
 

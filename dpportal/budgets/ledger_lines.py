@@ -12,28 +12,45 @@ from dpportal.history.chain import Source
 
 def _entered(entry: LedgerEntry) -> dict[str, Plain]:
     """Everything that never changes. A line that was settled later was entered as reserved."""
+    state = LedgerEntry.State.RESERVED.value if entry.settled_at else entry.state
     return {
         "dataset": str(entry.dataset_id),
         "budget": entry.budget_id,
         "kind": entry.kind,
-        "state": LedgerEntry.State.RESERVED.value if entry.settled_at else entry.state,
+        "state": state,
         "amount": plain(entry.amount),
+        "of": entry.budget.definition,
         "reason": entry.reason,
         "key": str(entry.key),
         "by": entry.by_id,
         "at": entry.at.isoformat(),
         "total_public": entry.total_public,
+        **(_protection(entry) if state == LedgerEntry.State.SPENT else {}),
     }
 
 
 def _settled(entry: LedgerEntry) -> dict[str, Plain]:
     assert entry.settled_at is not None
-    return {"state": entry.state, "settled_at": entry.settled_at.isoformat()}
+    return {"state": entry.state, "settled_at": entry.settled_at.isoformat(), **_protection(entry)}
+
+
+def _protection(entry: LedgerEntry) -> dict[str, Plain]:
+    """Whom the account protects: fixed once it has paid for anything."""
+    budget = entry.budget
+    return {
+        "neighbours": budget.neighbours,
+        "unit_column": budget.unit_column,
+        "ignore_case": budget.ignore_case,
+    }
+
+
+def _lines() -> QuerySet[LedgerEntry]:
+    return LedgerEntry.objects.select_related("budget")
 
 
 def _settled_lines() -> QuerySet[LedgerEntry]:
-    return LedgerEntry.objects.filter(settled_at__isnull=False)
+    return _lines().filter(settled_at__isnull=False)
 
 
-LINE = Source("line", LedgerEntry.objects.all, _entered)
+LINE = Source("line", _lines, _entered)
 SETTLED = Source("settled", _settled_lines, _settled)

@@ -10,7 +10,7 @@ first, and that line stays. A dump restores the triggers after the rows; `loadda
 
 from __future__ import annotations
 
-from dpportal.platform.triggers import Guard, Refusal, differ
+from dpportal.platform.triggers import POSTGRESQL, Guard, Refusal, differ
 
 LINES, BUDGETS = "budgets_ledgerentry", "budgets_budget"
 
@@ -23,7 +23,13 @@ _SUMS = f"""SELECT 1 FROM (
 
 RULES = (
     Refusal("line_delete", LINES, "DELETE", "Ledger lines are never deleted; add a line that corrects."),
-    Refusal("line_truncate", LINES, "TRUNCATE", "Ledger lines are never deleted; add a line that corrects."),
+    Refusal(
+        "line_truncate",
+        LINES,
+        "TRUNCATE",
+        "Ledger lines are never deleted; add a line that corrects.",
+        vendors=POSTGRESQL,
+    ),
     Refusal(
         "line_change",
         LINES,
@@ -45,7 +51,7 @@ RULES = (
         f"OR NOT EXISTS (SELECT 1 FROM {BUDGETS} WHERE id = NEW.budget_id AND dataset_id = NEW.dataset_id)",
     ),
     Refusal("budget_delete", BUDGETS, "DELETE", "Budgets are never deleted."),
-    Refusal("budget_truncate", BUDGETS, "TRUNCATE", "Budgets are never deleted."),
+    Refusal("budget_truncate", BUDGETS, "TRUNCATE", "Budgets are never deleted.", vendors=POSTGRESQL),
     Refusal(
         "budget_insert",
         BUDGETS,

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.history import chain
 from dpportal.history.canonical import Plain, canonical
+from dpportal.history.models import Link
 from dpportal.history.verification import Place
 from dpportal.platform.signing import SignatureError
 
@@ -53,26 +54,34 @@ def read(content: bytes) -> Place:
 
 
 def write(path: Path) -> None:
-    """Write a checkpoint, whole or not at all."""
+    """Write a checkpoint, whole or not at all. Raises FileExistsError rather than write over another one."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = path.with_name(f".{path.name}.{os.getpid()}")
     part.write_bytes(made())
-    part.replace(path)
+    try:
+        path.hardlink_to(part)
+    finally:
+        part.unlink()
 
 
 def write_nightly() -> None:
-    """Write the checkpoint of the day, unless the chain is as it was."""
-    last, written = chain.last_link(), _newest()
-    if last is None:
+    """Write the checkpoint of the day, unless the chain is as it was; none that is there is ever written over."""
+    last, newest = chain.last_link(), _newest()
+    if last is None or (newest and (_age(newest) < EVERY or _is_of(newest, last))):
         return
-    path = settings.CHECKPOINTS_DIR / f"checkpoint-{last.position:012d}.json"
-    if written is None or (written != path and _age(written) > EVERY):
-        write(path)
+    write(settings.CHECKPOINTS_DIR / f"checkpoint-{timezone.now():%Y%m%dT%H%M%S}-{last.position}.json")
 
 
 def _newest() -> Path | None:
-    """The checkpoint that was written last; names are in the order of positions."""
+    """The checkpoint that was written last; names are in the order of time."""
     return max(settings.CHECKPOINTS_DIR.glob("checkpoint-*.json"), default=None)
+
+
+def _is_of(path: Path, link: Link) -> bool:
+    try:
+        return read(path.read_bytes()) == Place(link.position or 0, link.digest)
+    except CheckpointError:
+        return False
 
 
 def _age(path: Path) -> timedelta:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpportal.platform.triggers import Guard, Refusal, differ, named
+from dpportal.platform.triggers import POSTGRESQL, SQLITE, Guard, Refusal, differ, named
 
 LINKS = "history_link"
 # Names the lock among all advisory locks of the database.
@@ -28,7 +28,7 @@ class AtCommit:
     name: str
     event: str
     body: str
-    vendors: frozenset[str] = frozenset({"postgresql"})
+    vendors: frozenset[str] = POSTGRESQL
 
     def trigger(self, prefix: str) -> str:
         return named(prefix, self.name, f"{self.event} {self.body}")
@@ -61,7 +61,7 @@ GUARD = Guard(
     frozenset({LINKS}),
     (
         Refusal("link_delete", LINKS, "DELETE", STAY),
-        Refusal("link_truncate", LINKS, "TRUNCATE", STAY),
+        Refusal("link_truncate", LINKS, "TRUNCATE", STAY, vendors=POSTGRESQL),
         Refusal(
             "link_change",
             LINKS,
@@ -78,6 +78,8 @@ GUARD = Guard(
             f"EXISTS (SELECT 1 FROM {LINKS} WHERE id = NEW.id OR position = NEW.position "
             "OR (event = NEW.event AND line = NEW.line))",
         ),
+        # Where one writes at a time, a link has its place from the beginning.
+        Refusal("link_without_place", LINKS, "INSERT", STAY, "NEW.position IS NULL", vendors=SQLITE),
         AtCommit("link_goes_last", "INSERT", _GOES_LAST),
         AtCommit("link_gets_its_place", "UPDATE", _GETS_ITS_PLACE),
     ),

@@ -28,11 +28,13 @@ class BrokenChainError(Exception):
 
 
 def verify(since: Place = Place()) -> Place:
-    """Verify every link behind a place, and that every line has its links; returns the last place.
+    """Verify every link, and that every line has its links; returns the last place.
 
-    Raises BrokenChainError.
+    since: of a checkpoint, which has to be in the chain. Lines before it are compared, too: a link that is as it was
+    says nothing of a line that is not. Raises BrokenChainError.
     """
-    place = verify_links(since)
+    _require(since)
+    place = verify_links()
     for source in chain.sources.values():
         if row := chain.unlinked(source).order_by("pk").first():
             text = _("%(line)s is not in the history: it was written past the portal.")
@@ -40,12 +42,15 @@ def verify(since: Place = Place()) -> Place:
     return place
 
 
-def verify_links(since: Place = Place()) -> Place:
-    """Verify every link behind a place, and what it says against its line; returns the last place.
+def verify_links() -> Place:
+    """Verify every link against the one before, and against its line; returns the last place.
 
     Raises BrokenChainError.
     """
-    place = _found(since)
+    if link := Link.objects.filter(position__isnull=True).order_by("pk").first():
+        text = _("%(line)s has a link without a place: it was written past the portal.")
+        raise BrokenChainError(text % {"line": f"{link.event} {link.line}"})
+    place = Place()
     while batch := list(Link.objects.filter(position__gt=place.position).order_by("position")[:BATCH]):
         contents = _contents(batch)
         for link in batch:
@@ -53,14 +58,13 @@ def verify_links(since: Place = Place()) -> Place:
     return place
 
 
-def _found(since: Place) -> Place:
-    """The place from which to verify. The chain must still have it."""
+def _require(since: Place) -> None:
+    """The chain must still have the link of a checkpoint."""
     if since.position and not Link.objects.filter(position=since.position, digest=since.digest).exists():
         text = _(
             "Link %(position)d is not what the checkpoint says: lines before it were changed, or are gone."
         )
         raise BrokenChainError(text % {"position": since.position})
-    return since
 
 
 def _contents(links: list[Link]) -> dict[tuple[str, int], str]:

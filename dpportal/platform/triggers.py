@@ -22,6 +22,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations import Migration
 from django.db.models.signals import post_migrate, pre_migrate
 
+POSTGRESQL, SQLITE = frozenset({"postgresql"}), frozenset({"sqlite"})
+
 
 class Trigger(Protocol):
     """What a table of the database does by itself. vendors: the kinds of database that have it."""
@@ -41,17 +43,17 @@ class Trigger(Protocol):
 
 @dataclass(frozen=True)
 class Refusal:
-    """A trigger that refuses. when: SQL that both databases read, of OLD and NEW; words: of the refusal."""
+    """A trigger that refuses. when: SQL that both databases read, of OLD and NEW; words: of the refusal.
+
+    SQLite has no TRUNCATE.
+    """
 
     name: str
     table: str
     event: Literal["INSERT", "UPDATE", "DELETE", "TRUNCATE"]
     words: str
     when: str = "1 = 1"
-
-    @property
-    def vendors(self) -> frozenset[str]:
-        return frozenset({"postgresql"} if self.event == "TRUNCATE" else {"postgresql", "sqlite"})
+    vendors: frozenset[str] = POSTGRESQL | SQLITE
 
     def trigger(self, prefix: str) -> str:
         return named(prefix, self.name, f"{self.table} {self.event} {self.when} {self.words}")

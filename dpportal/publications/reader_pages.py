@@ -24,7 +24,7 @@ from dpportal.publications.draft import Publication
 from dpportal.publications.metadata import FORMATS, Metadata
 from dpportal.publications.pictures import SVG, picture
 
-GONE = 410
+OK, GONE = 200, 410
 RETRY_AFTER_SECONDS = 60
 
 P = TypeVar("P", bound=Publication)
@@ -155,13 +155,14 @@ class ReaderPages(Generic[P]):
                 return self._being_written(request, publication)
             if name not in files:
                 raise Http404
-            if not publication.is_public and request.method == "GET":
-                audit.record(current_user(request), "downloaded unpublished", publication, name)
             try:
-                return file_response(request, files[name])
+                answer = file_response(request, files[name])
             except FileNotFoundError:  # an older copy of the database names files of before
                 self.forget_lost(publication)
                 return self._being_written(request, publication)
+            if not publication.is_public and request.method == "GET" and answer.status_code == OK:
+                audit.record(current_user(request), "downloaded unpublished", publication, name)
+            return answer
 
         return downloaded
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import State
+from mechanisms.verify.signature import WHAT
 
 
 def main(arguments: list[str]) -> int:
@@ -24,9 +25,10 @@ def main(arguments: list[str]) -> int:
         return 1
     for finding in findings:
         print(finding)
-    failed = sum(finding.state is State.FAILED for finding in findings)
-    print(f"{failed} of {len(findings)} checks failed." if failed else f"All {len(findings)} checks hold.")
-    return int(failed > 0)
+    holding, failed, aside = (sum(each.state is state for each in findings) for state in State)
+    print(f"{holding} hold, {failed} failed, {aside} not checked.")
+    unsigned = given.key and any(each.what == WHAT and each.state is not State.HOLDS for each in findings)
+    return int(failed > 0 or bool(unsigned))
 
 
 if __name__ == "__main__":

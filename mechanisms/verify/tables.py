@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
-from hashlib import sha256
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from mechanisms import registry
 from mechanisms.arrays import Floats
-from mechanisms.domain import Categorical, Domain
-from mechanisms.moments.estimates import estimates
+from mechanisms.moments.estimates import ColumnEstimates, estimates
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement
-from mechanisms.synthesis.table import SMOOTH, rows
+from mechanisms.synthesis.table import SMOOTH
+from mechanisms.verify import cells
 from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.cells import plainly
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.planned import Planned
 
@@ -45,45 +45,31 @@ def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
 
 
 def _histogram(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    plan = found.stated
+    plan, name = found.stated, "histogram.csv"
     result = registry.mechanism(plan.mechanism).reconstruct(plan, Measurement(bundle.measurement))
-    table = _read(bundle, "histogram.csv")
-    same = {"noisy_count": result.raw, "count": result.counts}
-    yield _compared("histogram.csv", table, same)
+    table = _read(bundle, name)
+    yield Finding.of(
+        f"cells of {name}", cells.fault(bundle, table, plan.domain), "each line has its cell's labels"
+    )
+    yield _compared(name, table, {"noisy_count": result.raw, "count": result.counts})
     half = plan.half_width if result.half_width is None else result.half_width
     if half is not None:
         ends = {"interval_lower": result.raw - half, "interval_upper": result.raw + half}
-        yield _compared("intervals of histogram.csv", table, ends)
+        error = np.full(len(result.raw), plan.standard_error or np.nan)
+        yield _compared(f"intervals of {name}", table, {"standard_error": error, **ends})
     if result.counts.sum() <= MOST_ROWS:
-        yield _rows(bundle, plan.domain, result.counts, str(plan.parameters.get("within_bins", SMOOTH)))
-
-
-def _rows(bundle: Bundle, domain: Domain, counts: np.ndarray, within_bins: str) -> Finding:
-    """Whether the synthetic rows are those that the measurement's digest draws."""
-    what = "synthetic.csv"
-    seed = sha256(str(bundle.release["measurement_sha256"]).encode()).digest()
-    drawn = pd.concat(rows(domain, counts, seed, within_bins), ignore_index=True)
-    named = {fact["column"]: fact["name"] for fact in bundle.release.get("columns", [])}
-    own = pd.read_csv(io.StringIO(drawn.to_csv(index=False)), dtype=str, keep_default_na=False)
-    published = _read(bundle, what)
-    if len(own) != len(published):
-        return Finding(
-            what, State.FAILED, f"it has {len(published):,} rows, and the counts make {len(own):,}"
-        )
-    for attribute in domain.attributes:
-        column = attribute.name
-        if isinstance(attribute, Categorical) and attribute.has_codes:
-            own[column] = own[column].replace(dict(zip(attribute.labels(), attribute.codes(), strict=True)))
-        theirs = published[named.get(column, column)].str.removeprefix("'")
-        if differing := _first_other(own[column].str.removeprefix("'"), theirs):
-            return Finding(what, State.FAILED, f"row {differing:,} has another {column}")
-    return Finding(what, State.HOLDS, f"{len(own):,} rows are those that the measurement's digest draws")
+        within = str(plan.parameters.get("within_bins", SMOOTH))
+        yield cells.rows(bundle, _read(bundle, cells.ROWS), plan.domain, result.counts, within)
 
 
 def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    plan = found.stated
+    plan, name = found.stated, "answers.csv"
+    table = _read(bundle, name)
+    labels = list(plan.workload.labels(plan.domain))
+    fault = "" if labels == [plainly(text) for text in table["query"]] else "its queries are others"
+    yield Finding.of(f"queries of {name}", fault, f"{len(labels):,} queries are those of the plan")
     if found.again is None:
-        yield Finding("answers.csv", State.NOT_CHECKED, "its strategy was searched for, or uploaded")
+        yield Finding(name, State.NOT_CHECKED, "its strategy was searched for, or uploaded")
         return
     result = registry.query_mechanism(plan.mechanism).reconstruct(
         found.again, Measurement(bundle.measurement)
@@ -94,36 +80,77 @@ def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
         "interval_lower": result.answers - result.half_widths,
         "interval_upper": result.answers + result.half_widths,
     }
-    yield _compared("answers.csv", _read(bundle, "answers.csv"), same)
+    yield _compared(name, table, same)
 
 
 def _means(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    plan, sums = found.stated, bundle.measurement
-    made = [estimates(column, plan.degree, own) for column, own in zip(plan.columns, sums, strict=True)]
-    same = {
-        "number": np.concatenate([each.number.estimate for each in made]),
-        "mean": np.concatenate([each.mean.estimate for each in made]),
-        "mean_lower": np.concatenate([each.mean.lower for each in made]),
-        "mean_upper": np.concatenate([each.mean.upper for each in made]),
-    }
-    yield _compared("totals.csv", _read(bundle, "totals.csv"), same)
+    plan, sums, size = found.stated, bundle.measurement, found.stated.groups.size
+    pairs = list(zip(plan.columns, sums, strict=True))
+    yield _statistics(bundle, "totals.csv", [estimates(column, plan.degree, own) for column, own in pairs])
+    if size > 1:
+        added = [(column, own.astype(np.float64).sum(axis=0, keepdims=True)) for column, own in pairs]
+        together = [estimates(column, plan.degree, own, times=size) for column, own in added]
+        yield _statistics(bundle, "in_all.csv", together)
+
+
+def _statistics(bundle: Bundle, name: str, made: Sequence[ColumnEstimates]) -> Finding:
+    """Every number of such a file: the last columns, each statistic with both ends of its interval."""
+    told = [[e.number, e.total, e.mean, e.deviation, e.missing, e.at_lower, e.at_upper] for e in made]
+    present = [place for place in range(len(told[0])) if any(each[place] is not None for each in told)]
+    columns = []
+    for place in present:
+        intervals = [each[place] for each in told]
+        for end in ("estimate", "lower", "upper"):
+            parts = [
+                _nothing(e) if own is None else getattr(own, end)
+                for e, own in zip(made, intervals, strict=True)
+            ]
+            columns.append(np.concatenate(parts))
+    table = _read(bundle, name)
+    last = table.columns[len(table.columns) - len(columns) :]
+    return _compared(name, table, dict(zip(last, columns, strict=True)))
+
+
+def _nothing(made: ColumnEstimates) -> Floats:
+    return np.full(len(made.number.estimate), np.nan)
 
 
 def _selection(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     picked, plan = bundle.measurement, found.stated
     distinct = len(set(picked.tolist())) == plan.picks == picked.size
-    inside = bool(((picked >= 0) & (picked < len(plan.candidates))).all())
-    fault = "" if distinct and inside else "what was measured is no choice among the candidates"
+    if not distinct or not ((picked >= 0) & (picked < len(plan.candidates))).all():
+        yield Finding("choice", State.FAILED, "what was measured is no choice among the candidates")
+        return
+    chosen = [plan.candidates[place] for place in picked]
+    fault = "" if bundle.release.get("choice") == chosen else "release.json has another choice"
     yield Finding.of("choice", fault, f"{plan.picks} of {len(plan.candidates):,} candidates")
-    fault = "" if len(_read(bundle, "choice.csv")) == plan.picks else "it has another number of choices"
-    yield Finding.of("choice.csv", fault, f"{plan.picks} lines")
+    table = _read(bundle, "choice.csv")
+    fault = cells.fault_of_choice(table, chosen, bundle)
+    yield Finding.of("choice.csv", fault, "it has this choice")
 
 
 def _response(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    plan, measurement = found.stated, Measurement(bundle.measurement)
-    estimate = registry.response(plan.mechanism).estimate(plan, measurement)
-    same = {"estimate": estimate.counts, "count": lattice_simplex(estimate.counts, len(measurement.values))}
-    yield _compared("estimates.csv", _read(bundle, "estimates.csv"), same)
+    plan, reports = found.stated, bundle.measurement
+    method = registry.response(plan.mechanism)
+    estimate = method.estimate(plan, Measurement(reports))
+    table, answers = _read(bundle, "estimates.csv"), _read(bundle, "answers.csv")
+    same = {
+        "estimate": estimate.counts,
+        "count": lattice_simplex(estimate.counts, len(reports)),
+        "standard_error": estimate.standard_error,
+        "interval_lower": estimate.counts - estimate.half_width,
+        "interval_upper": estimate.counts + estimate.half_width,
+    }
+    yield _compared("estimates.csv", table, same)
+    if method.answers_each_value:
+        bits = dict(zip(answers.columns, method.bits(plan, reports).T, strict=True))
+        yield _compared("answers.csv", answers, bits)
+    else:
+        first = table.columns[0]
+        fault = cells.first_other(table[first].to_numpy()[reports], answers[first].to_numpy())
+        yield Finding.of(
+            "answers.csv", f"row {fault:,} is another answer" if fault else "", f"{len(answers):,} answers"
+        )
 
 
 def _read(bundle: Bundle, name: str) -> pd.DataFrame:
@@ -142,12 +169,6 @@ def _compared(what: str, table: pd.DataFrame, same: dict[str, Floats | np.ndarra
         if not near.all():
             return Finding(what, State.FAILED, f"line {int(np.argmin(near)) + 1:,} has another {name}")
     return Finding(what, State.HOLDS, f"{len(table):,} lines follow from the measurement")
-
-
-def _first_other(own: pd.Series[str], theirs: pd.Series[str]) -> int:
-    """The first row, from 1, at which two columns of texts differ; 0 if none."""
-    same = own.to_numpy() == theirs.to_numpy()
-    return 0 if same.all() else int(np.argmin(same)) + 1
 
 
 CHECKERS: dict[str, Callable[[Bundle, Planned], Iterator[Finding]]] = {

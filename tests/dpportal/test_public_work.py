@@ -32,7 +32,7 @@ MOST_CALLS = 450_000
 MOST_NUMBERS = 2 * 40_000
 # Where visitors find something: all else asks them to sign in, or is not there.
 PUBLIC = {
-    "home", "catalogue", "public_dataset", "sitemap", "robots",
+    "home", "catalogue", "public_dataset", "sitemap", "robots", "signing_keys",
     "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
     "accounts:sign_in", "accounts:choose", "accounts:replace", "accounts:replaced",
     "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",

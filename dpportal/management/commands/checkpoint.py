@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from dpportal.history import checkpoints
 
@@ -16,5 +16,8 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, help="where to write it")
 
     def handle(self, *args: object, file: Path, **options: object) -> None:
-        checkpoints.write(file)
+        try:
+            checkpoints.write(file)
+        except FileExistsError:
+            raise CommandError(f"{file} is there already; no checkpoint is written over.") from None
         self.stdout.write(f"Written to {file}.")

@@ -25,7 +25,7 @@ class Command(BaseCommand):
             "--since",
             type=Path,
             metavar="CHECKPOINT",
-            help="verify the history from this checkpoint on, and that what came before it is the same still",
+            help="also compare the history with this checkpoint, which whoever made all links anew cannot do",
         )
 
     def handle(self, *args: object, since: Path | None, **options: object) -> None:

@@ -104,6 +104,12 @@ FORGERIES = {
         "SELECT at, by_id, 'agreed', subject, detail FROM accounts_auditentry LIMIT 1",
         "not in the history",
     ),
+    "an act with a link of its own": (
+        "INSERT INTO history_link (event, line, content, digest) VALUES ('audit', 1000, '', '')",
+        "without a place",
+    ),
+    "another kind of loss": ("UPDATE budgets_budget SET definition = 'zcdp'", "line .* says"),
+    "other people": ("UPDATE budgets_budget SET neighbours = 'replace-one'", "settled .* says"),
     "another digest": ("UPDATE history_link SET digest = content WHERE position = 2", "does not follow"),
 }
 
@@ -139,10 +145,17 @@ def test_a_chain_that_was_made_anew_contradicts_a_checkpoint(written):
         verify(place)
 
 
-def test_from_a_checkpoint_on_only_newer_lines_are_read_again(written, curator):
+def test_a_line_that_is_changed_after_a_checkpoint_is_found_with_it_too(written, curator):
     place = verify()
     audit.record(curator, "looked again", curator)
     assert verify(place).position == place.position + 1
+    sql("UPDATE accounts_auditentry SET detail = 'at nothing' WHERE action = 'looked'")
+    with pytest.raises(BrokenChainError, match=r"audit .* says"):
+        verify(place)
+
+
+def test_a_checkpoint_of_another_chain_is_named(written):
+    place = verify()
     with pytest.raises(BrokenChainError, match="not what the checkpoint says"):
         verify(Place(place.position + 7, place.digest))
 
@@ -153,9 +166,10 @@ def test_from_a_checkpoint_on_only_newer_lines_are_read_again(written, curator):
         lambda: AuditEntry.objects.all().delete(),
         lambda: AuditEntry.objects.update(action="none"),
         lambda: Link.objects.all().delete(),
+        lambda: Link.objects.create(event="audit", line=1000),
         lambda: Link.objects.update(position=F("position") + 1000),
     ],
-    ids=["deleted act", "changed act", "deleted link", "moved link"],
+    ids=["deleted act", "changed act", "deleted link", "link without a place", "moved link"],
 )
 def test_the_database_refuses_the_orm_too(written, forge: Callable[[], object]):
     with pytest.raises(IntegrityError, match="never changed or deleted"), transaction.atomic():

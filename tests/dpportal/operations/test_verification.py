@@ -88,6 +88,7 @@ def test_another_portals_checkpoint_is_refused_and_a_former_keys_is_not(checkpoi
     with pytest.raises(CheckpointError, match="never had"):
         checkpoints.read(content)
     settings.SIGNING_KEYS = SigningKeys("new", "old")
+    checkpoint.unlink()
     checkpoints.write(checkpoint)
     settings.SIGNING_KEYS = SigningKeys("newest", "new")
     assert checkpoints.read(checkpoint.read_bytes()) == verify()
@@ -108,6 +109,16 @@ def test_the_sweep_writes_one_a_day_where_something_was_written(
     checkpoints.write_nightly()
     newest = max(settings.CHECKPOINTS_DIR.iterdir())
     assert newest != first and checkpoints.read(newest.read_bytes()) == verify()
+    checkpoints.write_nightly()  # nothing was written since
+    assert len(list(settings.CHECKPOINTS_DIR.iterdir())) == 2
+
+
+def test_no_checkpoint_is_written_over(checkpoint, curator):
+    before = checkpoint.read_bytes()
+    audit.record(curator, "later", curator)
+    with pytest.raises(CommandError, match="there already"):
+        call_command("checkpoint", str(checkpoint))
+    assert checkpoint.read_bytes() == before
 
 
 def test_the_public_keys_stand_at_a_known_address(client, db):

@@ -10,8 +10,8 @@ from mechanisms.protocol import Plan
 # What a process has in memory before it sees a cell, with libraries and runs of cells that are worked on.
 AT_REST = 320 * 2**20
 SECONDS_AT_REST = 3
-# Files of the measured and of the true counts.
-COUNT_FILE_BYTES = 16
+# Files of the true counts and of the measured ones, these as they were committed, in the bundle and in its zip.
+COUNT_FILE_BYTES = 32
 # Of a line of histogram.csv beside labels and numbers that vary: commas, line end, count, standard error.
 LINE_BYTES = 14
 # A zip's share of what is in it, about; and a workbook's, which is one, of the lines that it repeats.

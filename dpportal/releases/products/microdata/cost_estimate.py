@@ -29,8 +29,8 @@ COMPARED_SECONDS, COMPARED_MICROSECONDS = 0.0002, 0.7
 NEAREST_SECONDS = 0.025
 # Synthetic rows as CSV and as Parquet; and both again in the zip. Of a small release most is the report and the like.
 FILES, DISK_AT_REST = 2, 100 * 2**10
-# Files of the measured and of the true counts.
-COUNT_FILE_BYTES = 16
+# Files of the true counts and of the measured ones, these as they were committed, in the bundle and in its zip.
+COUNT_FILE_BYTES = 32
 
 
 def job_cost(plan: MicrodataPlan, people: int | None) -> JobCost:
