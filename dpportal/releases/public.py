@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.dataset_costs import told_beside
 from dpportal.charts.report import stilled
+from dpportal.charts.screens import for_screens
 from dpportal.datasets.access import may_read
 from dpportal.platform.json_types import Json
 from dpportal.publications.metadata import Metadata
@@ -71,7 +72,7 @@ pages = ReaderPages(
 def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
     plan, delta = confirmed_plan(release), release.delta
-    drawn = stilled(shown_of(request, release))
+    drawn = stilled(shown_of(request, release), for_screens)
     assert isinstance(drawn, dict)
     context = {
         **pages.context(request, release),
