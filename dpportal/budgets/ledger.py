@@ -257,8 +257,7 @@ def outcome_of(entry: LedgerEntry) -> Mapping[str, str] | None:
 def require_complete(dataset: Dataset) -> None:
     """Raises BudgetOnHoldError unless ledger and memory have the same charges, of what binds the dataset, too."""
     try:
-        for each in dataset.bound_together:
-            charge_journal.require_complete(each)
+        charge_journal.require_complete(*dataset.bound_together)
     except (RestoredError, MemoryFaultError) as fault:
         raise BudgetOnHoldError(str(fault)) from None
 
