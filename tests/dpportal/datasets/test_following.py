@@ -34,9 +34,9 @@ def remote(owner, name: str, relation: str) -> Dataset:
 
 
 def spend(dataset: Dataset) -> None:
-    how = {"definition": Definition.PURE, "by": dataset.owner}
     booking = ledger.Booking(uuid.uuid4(), "A release", total_public=True)
-    ledger.spend(ledger.reserve(dataset, Decimal("0.1"), booking, **how), {})
+    entry = ledger.reserve(dataset, Decimal("0.1"), booking, definition=Definition.PURE, by=dataset.owner)
+    ledger.spend(entry, {})
 
 
 def test_one_that_is_followed_to_anothers_table_spends_nothing_until_both_are_bound(
