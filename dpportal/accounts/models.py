@@ -9,6 +9,7 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy as _
 
 if TYPE_CHECKING:
@@ -151,6 +152,18 @@ class ResetRequest(models.Model):
 
     def __str__(self) -> str:
         return f"request from {self.network}"
+
+
+class FailedSignIn(models.Model):
+    """A try with a wrong password that the record has not yet, for every name alike. Written by `sign_ins`."""
+
+    # The key of the person whose name it was, 0 if nobody's: no reference, which the database would look up.
+    person = models.BigIntegerField()
+    address = models.CharField(max_length=45)
+    at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"failed sign-in {self.pk}"
 
 
 class AuditEntry(models.Model):

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dpportal.accounts import audit
 from dpportal.accounts.addresses import client_address
-from dpportal.accounts.models import User
+from dpportal.accounts.models import FailedSignIn, User
 from dpportal.platform.json_types import Json
 
 log = logging.getLogger(__name__)
@@ -46,14 +46,28 @@ def _left(sender: object, request: HttpRequest, user: User | None, **_kwargs: ob
 
 
 def _failed(sender: object, credentials: Json, request: HttpRequest | None = None, **_kwargs: object) -> None:
-    """A name that nobody has is not written down: people type passwords there by mistake."""
+    """A name that nobody has is not written down: people type passwords there by mistake.
+
+    The same statements are made for it as for a person's: nobody is to learn from the time which names there are.
+    """
     address = client_address(request) if request else None
     user = User.objects.filter(username=credentials.get("username")).first()
     name = repr(user.get_username()) if user else "an unknown name"
     turned_away = _turned_away(request)
     log.warning("sign-in %s for %s from %s", "refused, locked," if turned_away else "failed", name, address)
-    if user and not turned_away:
-        audit.record(user, "failed to sign in", user, f"from {address}")
+    if not turned_away:
+        FailedSignIn.objects.create(person=user.pk if user else 0, address=str(address))
+
+
+def enter_failed() -> None:
+    """Put the tries that waited into the record, and forget those with a name that nobody has."""
+    for failed in FailedSignIn.objects.order_by("pk"):
+        with transaction.atomic():
+            mine, _rows = FailedSignIn.objects.filter(pk=failed.pk).delete()
+            person = User.objects.filter(pk=failed.person).first()
+            if mine and person:
+                at = f"{failed.at:%Y-%m-%d %H:%M:%S} UTC"
+                audit.record(person, "failed to sign in", person, f"from {failed.address}, {at}")
 
 
 def _turned_away(request: HttpRequest | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.conf import settings
 
-from dpportal.accounts import delivery
+from dpportal.accounts import delivery, sign_ins
 from dpportal.accounts.models import MailHint
 from dpportal.jobs.clock import db_ago
 from dpportal.jobs.models import Heartbeat
@@ -26,7 +26,11 @@ def hint() -> None:
 
 
 def sweep() -> None:
-    """Hint at mail whose message was lost, or whose time has come again: once a lease, while a worker lives."""
+    """Enter failed sign-ins in the record, and hint at mail that waits: once a lease, while a worker lives.
+
+    Its message was lost, or its time has come again.
+    """
+    sign_ins.enter_failed()
     if delivery.due().exists() and Heartbeat.can_work():
         MailHint.objects.filter(hinted_at__lt=db_ago(settings.JOB_LEASE_SECONDS)).delete()
         hint()

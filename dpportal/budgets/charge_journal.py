@@ -123,7 +123,7 @@ def settle(entry: LedgerEntry, outcome: Mapping[str, str], *, is_void: bool = Fa
 
 def missing(dataset: Dataset) -> list[Charge]:
     """The spent charges that the ledger lacks, the oldest first. Raises MemoryFaultError."""
-    return _missing(dataset, keys(dataset.pk), _lines(dataset))
+    return _missing(dataset, keys(dataset.pk), _lines(dataset)[dataset.pk])
 
 
 def charges_of(dataset_id: UUID) -> list[Charge]:
@@ -161,13 +161,19 @@ def note(dataset_id: UUID) -> None:
     journal.create(_name(dataset_id, f"{NOTED}{len(keys(dataset_id))}"))
 
 
-def require_complete(dataset: Dataset) -> None:
+def require_complete(*datasets: Dataset) -> None:
     """Raises RestoredError if the ledger lacks a remembered charge, MemoryFaultError if the memory lacks one."""
     require_mark()
     # The ledger is read before and after the memory: what another job spends meanwhile is in both, or in neither.
-    before, settled = _lines(dataset), keys(dataset.pk)
-    _require_all(dataset, settled, before)
-    lacking = _missing(dataset, settled, _lines(dataset))
+    before, settled = _lines(*datasets), {dataset.pk: keys(dataset.pk) for dataset in datasets}
+    for dataset in datasets:
+        _require_all(dataset, settled[dataset.pk], before[dataset.pk])
+    after = _lines(*datasets)
+    for dataset in datasets:
+        _require_known(dataset, _missing(dataset, settled[dataset.pk], after[dataset.pk]))
+
+
+def _require_known(dataset: Dataset, lacking: list[Charge]) -> None:
     if lacking:
         raise RestoredError(
             _(
@@ -222,7 +228,7 @@ def accept(dataset: Dataset, outcomes: Mapping[str, Mapping[str, str]]) -> None:
 def is_behind(dataset: Dataset) -> bool:
     """Whether the memory lacks a charge of the ledger, or cannot be read."""
     try:
-        _require_all(dataset, keys(dataset.pk), _lines(dataset))
+        _require_all(dataset, keys(dataset.pk), _lines(dataset)[dataset.pk])
     except MemoryFaultError:
         return True
     return False
@@ -232,10 +238,14 @@ def _name(dataset_id: UUID, key: str) -> str:
     return f"{FOLDER}/{dataset_id}/{key}"
 
 
-def _lines(dataset: Dataset) -> dict[str, str]:
-    """The state of each line of the ledger by its key, as text: thousands of them are compared with names of files."""
-    lines = dataset.ledger.order_by().annotate(text=Cast("key", CharField())).values_list("text", "state")
-    return {key.replace("-", ""): state for key, state in lines.iterator()}
+def _lines(*datasets: Dataset) -> dict[UUID, dict[str, str]]:
+    """The state of each line of each dataset's ledger by its key, as text: they are compared with names of files."""
+    keyed = LedgerEntry.objects.order_by().annotate(text=Cast("key", CharField()))
+    lines = keyed.filter(dataset__in=datasets).values_list("dataset_id", "text", "state")
+    states: dict[UUID, dict[str, str]] = {dataset.pk: {} for dataset in datasets}
+    for dataset_id, key, state in lines.iterator():
+        states[dataset_id][key.replace("-", "")] = state
+    return states
 
 
 def _missing(dataset: Dataset, settled: set[str], lines: Mapping[str, str]) -> list[Charge]:

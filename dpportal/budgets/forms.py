@@ -247,7 +247,7 @@ def _similar_choices(dataset: Dataset) -> list[tuple[str, str]]:
     """The datasets with nearly the same table that have a budget, and what it has spent."""
     return [
         (str(similar.dataset.pk), _similar_text(similar))
-        for similar in ledger.with_budget(near_duplicates.similar_datasets(dataset))
+        for similar in near_duplicates.with_budget(near_duplicates.similar_datasets(dataset))
     ]
 
 

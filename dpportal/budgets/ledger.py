@@ -118,14 +118,7 @@ def lock_with_similar(dataset: Dataset) -> list[SimilarDataset]:
     """The similar datasets that have a budget; none of them is granted more until this transaction ends."""
     similar = near_duplicates.similar_datasets(dataset)
     lock_dataset(dataset, *(k.dataset for k in similar))
-    return with_budget(similar)
-
-
-def with_budget(similar: list[SimilarDataset]) -> list[SimilarDataset]:
-    """The datasets that something was granted for."""
-    granted = Budget.objects.filter(dataset__in=[k.dataset.pk for k in similar], total__gt=0)
-    funded = set(granted.values_list("dataset_id", flat=True))
-    return [k for k in similar if k.dataset.pk in funded]
+    return near_duplicates.with_budget(similar)
 
 
 def _opened(dataset: Dataset, definition: str, delta_exponent: int) -> Budget:
@@ -257,8 +250,7 @@ def outcome_of(entry: LedgerEntry) -> Mapping[str, str] | None:
 def require_complete(dataset: Dataset) -> None:
     """Raises BudgetOnHoldError unless ledger and memory have the same charges, of what binds the dataset, too."""
     try:
-        for each in dataset.bound_together:
-            charge_journal.require_complete(each)
+        charge_journal.require_complete(*dataset.bound_together)
     except (RestoredError, MemoryFaultError) as fault:
         raise BudgetOnHoldError(str(fault)) from None
 

@@ -11,15 +11,16 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.platform.json_types import Json
 from mechanisms.accounting import Definition, Loss, Neighbours, plainly
 
 if TYPE_CHECKING:
     from dpportal.budgets.models import Budget
-    from dpportal.datasets.models import Dataset
 
 # The rows of the person in worked sentences; taken from no table.
 EXAMPLE_ROWS = 10
@@ -29,7 +30,8 @@ EXAMPLE_ROWS = 10
 class AccountPromise:
     """An account as it matters to people of another one. amount: of ε or ρ. anybody: who it is without a column.
 
-    is_bound: whether it pays for other datasets of nearly the same people.
+    is_bound: whether it pays for other datasets of nearly the same people. names_column: whether the column that names
+    people may be said; that of a dataset of which perhaps nothing is published may not.
     """
 
     protection: Protection
@@ -37,6 +39,7 @@ class AccountPromise:
     amount: Decimal
     anybody: str
     is_bound: bool = False
+    names_column: bool = True
 
     @classmethod
     def of(cls, budget: Budget, amount: Decimal) -> AccountPromise:
@@ -57,17 +60,20 @@ class AccountPromise:
 
     @property
     def who(self) -> str:
-        return self.protection.in_words(self.anybody)
+        if self.names_column:
+            return self.protection.in_words(self.anybody)
+        return replace(self.protection, unit_column="").in_words(_("each person"))
 
     @property
     def loss(self) -> Loss:
         return Loss(self.definition, Fraction(self.amount))
 
     def facts(self) -> Json:
+        """For programs. person_column: empty where each row is a person, null if people are named by one not said."""
         return {
             "neighbours": self.protection.neighbours,
-            "person_column": self.protection.unit_column,
-            "ignore_case": self.protection.ignore_case,
+            "person_column": self.protection.unit_column if self.names_column else None,
+            "ignore_case": self.protection.ignore_case if self.names_column else None,
             "definition": self.definition.value,
             "spent": f"{self.amount.normalize():f}",
         }
@@ -122,7 +128,13 @@ class OtherPromises:
         others = [b for b in own.budgets.all() if b.is_used and b.pk != budget.pk]
         spent = [AccountPromise.of(b, b.spent) for b in others if b.spent]
         publishing = [own, *bound] if others else bound
-        return cls((*spent, *_spent_by(bound)), _publish_total(publishing, ("spent",)))
+        spent_elsewhere = _spent_by(bound, budget.unit_column)
+        return cls((*spent, *spent_elsewhere), _publish_total(publishing, ("spent",)))
+
+    @property
+    def without_amounts(self) -> OtherPromises:
+        """Who is promised what, however much is spent: files written before it changed say what is not so."""
+        return replace(self, accounts=tuple(replace(each, amount=Decimal(0)) for each in self.accounts))
 
     def sentences(self, loss: Loss, own: Protection, subject: str) -> list[str]:
         """What a statement of a release with this loss says of the others. subject: such as "This release"."""
@@ -146,15 +158,19 @@ class OtherPromises:
         }
 
 
-def _spent_by(bound: Iterable[Dataset]) -> list[AccountPromise]:
-    """What other datasets of the same people have spent, added up for each protection."""
+def _spent_by(bound: Iterable[Dataset], known_column: str) -> list[AccountPromise]:
+    """What other datasets of the same people have spent, added up for each protection.
+
+    known_column: names people in the dataset for whose readers this is; no other one is named.
+    """
     accounts = [AccountPromise.of(b, b.spent) for each in bound for b in each.budgets.all() if b.spent]
     added = []
     by_kind = attrgetter("kind")
     for _kind, same in groupby(sorted(accounts, key=by_kind), key=by_kind):
         first, *others = same
         amount = sum((other.amount for other in others), first.amount)
-        added.append(replace(first, amount=amount, is_bound=True))
+        named = first.protection.unit_column in ("", known_column)
+        added.append(replace(first, amount=amount, is_bound=True, names_column=named))
     return added
 
 
@@ -204,7 +220,8 @@ def publishes_total(dataset: Dataset) -> bool:
 
 def _publish_total(datasets: Sequence[Dataset], states: Sequence[str]) -> bool:
     """states: of the charges that count."""
-    return any(d.ledger.filter(state__in=states, total_public=True).exists() for d in datasets)
+    publishing = Q(ledger__state__in=states, ledger__total_public=True)
+    return Dataset.objects.filter(publishing, pk__in=[dataset.pk for dataset in datasets]).exists()
 
 
 def anybody_of(dataset: Dataset) -> str:

@@ -20,7 +20,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 from dpportal.releases.models import Release
 from dpportal.streams.models import Stream
-from mechanisms.domain import Attribute
+from mechanisms.domain import Attribute, Date, Integer, Real
 
 # Of a column's values: so many are named, where there are not too many to be written out.
 MOST_NAMED, MOST_WRITTEN = 12, 400
@@ -73,7 +73,13 @@ def _codebook(public: list[CatalogueEntry]) -> list[Json]:
 
 
 def _line(attribute: Attribute) -> Json:
-    """Its name, kind, cells and first values."""
+    """Its name, kind, and bounds or first values."""
+    if isinstance(attribute, Integer | Real | Date):
+        ends = (
+            end if isinstance(attribute, Date) else f"{end:,}" for end in (attribute.lower, attribute.upper)
+        )
+        values = _("%(lower)s to %(upper)s") % dict(zip(("lower", "upper"), ends, strict=True))
+        return {"name": attribute.name, "kind": kind_in_words(attribute), "values": values, "more": 0}
     labels = attribute.labels() if attribute.size <= MOST_WRITTEN else []
     shown = (
         ", ".join(labels[:MOST_NAMED]) if labels else _("%(cells)s cells") % {"cells": f"{attribute.size:,}"}

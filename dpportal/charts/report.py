@@ -1,13 +1,19 @@
-"""What a report as a file by itself shows: figures that stand still beside those that a page draws."""
+"""Figures that stand still, in what pages and reports that are files by themselves show."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.static_svg import drawing
 
 
-def stilled(shown: object) -> object:
-    """What a page shows, as JSON, with a drawing for every figure in it."""
+def stilled(shown: object, drawn: Callable[[FigureJson], FigureJson] = drawing) -> object:
+    """What a page shows, as JSON, with a drawing for every figure in it.
+
+    drawn: makes it of a figure's JSON; a file by itself has one drawing of each.
+    """
     if isinstance(shown, dict):
-        inside = {name: value if name == "json" else stilled(value) for name, value in shown.items()}
-        return {**inside, "drawing": drawing(shown["json"])} if "json" in shown else inside
-    return [stilled(value) for value in shown] if isinstance(shown, list) else shown
+        inside = {name: value if name == "json" else stilled(value, drawn) for name, value in shown.items()}
+        return {**inside, "drawing": drawn(shown["json"])} if "json" in shown else inside
+    return [stilled(value, drawn) for value in shown] if isinstance(shown, list) else shown

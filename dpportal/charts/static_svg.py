@@ -54,19 +54,21 @@ class Axis:
         return abs(self.end - self.begin) / (self.high - self.low)
 
 
-def drawing(figure: FigureJson) -> FigureJson:
+def drawing(figure: FigureJson, width: int = WIDTH) -> FigureJson:
     """From a figure's JSON: width, height, and shapes, lines, texts and names of series for `_drawing.svg`.
+
+    width: in pixels; letters have the same size in any.
 
     Colours are the names that the portal's style sheet has for them, since that is written into the same file.
     """
-    return _Drawing(figure["data"], figure["layout"]).context()
+    return _Drawing(figure["data"], figure["layout"], width).context()
 
 
 class _Drawing:
-    def __init__(self, traces: Sequence[Trace], layout: FigureJson) -> None:
+    def __init__(self, traces: Sequence[Trace], layout: FigureJson, width: int) -> None:
         shown = (t for t in traces if t.get("visible", True) is True)
         self.traces, self.layout = [_placed(t) if t["type"] == "heatmap" else t for t in shown], layout
-        self.height = int(layout.get("height") or HEIGHT)
+        self.width, self.height = width, int(layout.get("height") or HEIGHT)
         self.areas: list[FigureJson] = []
         self.lines: list[FigureJson] = []
         self.texts: list[FigureJson] = []
@@ -85,7 +87,7 @@ class _Drawing:
         named = {t["name"]: _colour(t) for t in self.traces if t.get("name") and t.get("showlegend", True)}
         is_map = any(t["type"] == "heatmap" for t in self.traces)
         return {
-            "width": WIDTH,
+            "width": self.width,
             "height": self.height,
             "areas": self.areas,
             "lines": self.lines,
@@ -115,11 +117,11 @@ class _Drawing:
         # Told apart without a call for each, since there may be thousands.
         words = {value for values in lists for value in values if value.__class__ is str}
         longest = min(max(map(len, words), default=8), LONGEST_LABEL)
-        lying = LETTER * longest * len(words) < 0.85 * WIDTH / len(names)
+        lying = LETTER * longest * len(words) < 0.85 * self.width / len(names)
         return 2.0 * LINE if letter == "x" and lying else LETTER * longest + 4 * GAP
 
     def _axes(self, x_name: str, y_name: str) -> tuple[Axis, Axis]:
-        wide, tall = WIDTH - self.left - self.right, self.height - TOP - self.bottom
+        wide, tall = self.width - self.left - self.right, self.height - TOP - self.bottom
         x, y = self._axis("x", x_name), self._axis("y", y_name)
         (x0, x1), (y0, y1) = x.pop("domain"), y.pop("domain")
         across = Axis(self.left + x0 * wide, self.left + x1 * wide, **x)
@@ -188,8 +190,9 @@ class _Drawing:
                 before = places
                 if _plain(trace.get("name") or "") in self._named_at_lines() and places:
                     self._name_line(trace, places[-1])
-        if len(bars) == 1 and x.categories:
-            self._number_bars(bars[0], x, y)
+        numbered = bars or [t for t in traces if t.get("mode") == "markers"]
+        if len(numbered) == 1 and x.categories:
+            self._number(numbered[0], x, y)
 
     def _name_line(self, trace: Trace, end: tuple[float, float]) -> None:
         """At its end, a line lower where another name stands already."""
@@ -199,15 +202,15 @@ class _Drawing:
         self._text(_plain(trace["name"]), end[0] + GAP, at, "start", in_full=True)
         self.texts[-1] |= {"colour": _colour(trace), "strong": True}
 
-    def _number_bars(self, trace: Trace, x: Axis, y: Axis) -> None:
-        """The numbers of few bars over them; of many that of the largest."""
+    def _number(self, trace: Trace, x: Axis, y: Axis) -> None:
+        """The numbers of few bars or points over them; of many that of the largest."""
         values = trace["y"]
-        top = max(range(len(values)), key=lambda place: values[place])
-        for place in range(len(values)) if len(values) <= MOST_NUMBERED else (top,):
+        known = [place for place, value in enumerate(values) if value is not None]
+        top = max(known, key=lambda place: values[place], default=-1)
+        for place in known if len(known) <= MOST_NUMBERED else (top,):
             reach = max(0, values[place]) + (_half_width(trace, place) or 0)
-            self._text(
-                f"{values[place]:,.4g}", x.at(trace["x"][place]), y.at(reach) - 4, "middle", in_full=True
-            )
+            above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
+            self._text(f"{values[place]:,.4g}", x.at(trace["x"][place]), above, "middle", in_full=True)
             if isinstance(values[place], int):
                 self.texts[-1]["text"] = f"{values[place]:,}"
             self.texts[-1]["strong"] = place == top
@@ -258,7 +261,10 @@ class _Drawing:
         if "lines" in trace.get("mode", "lines") and trace.get("line", {}).get("width", 1):
             self.lines.append(_line(places, _colour(trace), trace.get("line", {}).get("dash", "")))
         if "markers" in trace.get("mode", ""):
-            dots = "".join(f"M{a - 2:.1f} {b:.1f}a2 2 0 1 0 4 0a2 2 0 1 0 -4 0" for a, b in places)
+            r = 4 if len(places) <= MOST_NUMBERED else 2
+            dots = "".join(
+                f"M{a - r:.1f} {b:.1f}a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 {-2 * r} 0" for a, b in places
+            )
             self.areas.append({"path": dots, "fill": _colour(trace), "stroke": "none", "opacity": 1})
             for place, (at, _height) in enumerate(places):
                 self._whisker(trace, place, at, trace["y"][place], y)
@@ -303,7 +309,7 @@ class _Drawing:
 
     def _titles(self) -> None:
         """Of subplots side by side; the words of panels come in lines."""
-        wide, tall = WIDTH - self.left - self.right, self.height - TOP - self.bottom
+        wide, tall = self.width - self.left - self.right, self.height - TOP - self.bottom
         for note in self.layout.get("annotations", ()):
             if note.get("xref", "paper") == "paper":
                 words = ", ".join(_plain(part) for part in note["text"].split("<br>"))

@@ -12,7 +12,9 @@ from dpportal.charts.svg_paths import bar, rectangle
 from mechanisms.arrays import Floats
 
 WIDTH, HEIGHT = 120, 72
-MOST_BARS, MOST_POINTS, MOST_SQUARES = 30, 60, 20
+MOST_BARS, MOST_POINTS, MOST_SQUARES, MOST_DOTS = 30, 60, 20, 12
+# Pixels from the middle of a dot to its edge.
+DOT = 4
 SHADES = 6
 # Of a table: columns, the height of their heads, and of a row.
 MOST_HEADS, HEAD, ROW = 4, 28, 8
@@ -32,7 +34,9 @@ def thumbnail(figure: FigureJson) -> list[Mark]:
         if trace["type"] == "bar" and _numbers(trace).size:
             return [_bars(_numbers(trace))]
         if trace["type"] == "scatter" and trace.get("hoverinfo") != "skip" and _numbers(trace).size > 1:
-            return [line(_numbers(trace).tolist())]
+            return [
+                dots(_numbers(trace)) if trace.get("mode") == "markers" else line(_numbers(trace).tolist())
+            ]
     return []
 
 
@@ -42,6 +46,16 @@ def line(numbers: Sequence[float]) -> Mark:
     across = np.linspace(0, WIDTH, values.size)
     points = " ".join(f"{x:.1f} {y:.1f}" for x, y in zip(across, _heights(values), strict=True))
     return {"kind": "line", "path": f"M{points}", "opacity": 1}
+
+
+def dots(numbers: Floats) -> Mark:
+    """A dot for each number, as of groups without an order; of many, for means of neighbours."""
+    values = _thinned(numbers, MOST_DOTS)
+    across = (np.arange(values.size) + 0.5) * WIDTH / values.size
+    down = DOT + _heights(values, HEIGHT - 2 * DOT)
+    places = zip(across.tolist(), down.tolist(), strict=True)
+    path = "".join(f"M{x - DOT:.1f} {y:.1f}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0" for x, y in places)
+    return {"kind": "bar", "path": path, "opacity": 1}
 
 
 def mirrored(traces: Sequence[FigureJson]) -> list[Mark]:

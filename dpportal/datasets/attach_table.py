@@ -10,10 +10,11 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.datasets import records
+from dpportal.datasets import near_duplicates, records
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.import_job import CONVERSIONS, fingerprint
 from dpportal.datasets.models import Conversion, Dataset
+from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.datasets.quotas import CONNECTED, count_upload
 from dpportal.datasets.services import lock_dataset
 from dpportal.tables import ReadOptions
@@ -47,12 +48,14 @@ def connect(draft: Dataset, table: SharedTable, by: User) -> Dataset:
 class Difference:
     """What a connection leads to now, compared with what a dataset was made from, for an administrator to decide on.
 
-    lines: in words; empty if it is the same. mark: says which state this is.
+    lines: in words; empty if it is the same. mark: says which state this is. similar: the datasets with a budget that
+    hold nearly what it leads to, and that no grant has bound to it.
     """
 
     dataset: Dataset
     lines: tuple[str, ...]
     mark: str
+    similar: tuple[SimilarDataset, ...] = ()
 
 
 def difference(dataset: Dataset) -> Difference:
@@ -64,8 +67,9 @@ def follow(dataset: Dataset, by: User, *, mark: str, reason: str) -> None:
     """An administrator's word that what the connection leads to now holds the same people's rows; recorded.
 
     As after an upgrade or a move of the server, or a view that was written anew: budget and releases stay with the
-    table. mark: of the difference that the administrator saw. Raises DatasetError, and SourceFault if the table cannot
-    be looked at.
+    table. Where another dataset with a budget holds nearly that table, nothing is spent until a grant binds the two.
+    mark: of the difference that the administrator saw. Raises DatasetError, and SourceFault if the table cannot be
+    looked at.
     """
     if not reason.strip():
         raise DatasetError(_("Write why these are the same people's rows."))
@@ -79,14 +83,17 @@ def follow(dataset: Dataset, by: User, *, mark: str, reason: str) -> None:
         )
     try:
         with transaction.atomic():
-            lock_dataset(dataset)
+            similar = _similar(dataset, schema)
+            lock_dataset(dataset, *(other.dataset for other in similar))
+            unbound, now = _unbound(dataset, similar), fingerprint(schema.identity)
             Dataset.objects.filter(pk=dataset.pk).update(
                 facts={**dataset.facts, "identity": schema.identity, "definition": schema.definition},
                 relations=list(schema.relations),
-                fingerprint=fingerprint(schema.identity),
-                granted_fingerprint=fingerprint(schema.identity),
+                fingerprint=now,
+                granted_fingerprint="" if unbound else now,
             )
-            details = "; ".join([schema.identity, *seen.lines, f"reason: {reason.strip()}"])
+            like = [f"{other}: dataset {other.dataset.pk}" for other in unbound]
+            details = "; ".join([schema.identity, *seen.lines, *like, f"reason: {reason.strip()}"])
             audit.record(by, "followed a table", dataset, details)
     except IntegrityError:
         raise DatasetError(
@@ -105,4 +112,16 @@ def _difference(dataset: Dataset, schema: Schema) -> Difference:
     if (former := dataset.facts["identity"]) != schema.identity:
         places = {"former": former, "now": schema.identity}
         lines.insert(0, _("its place was %(former)s and is %(now)s") % places)
-    return Difference(dataset, tuple(lines), definitions.digest({**schema.definition, "": schema.identity}))
+    mark = definitions.digest({**schema.definition, "": schema.identity})
+    return Difference(dataset, tuple(lines), mark, tuple(_unbound(dataset, _similar(dataset, schema))))
+
+
+def _similar(dataset: Dataset, schema: Schema) -> list[SimilarDataset]:
+    """Those like the table that it will be counted from; no table elsewhere has a sketch."""
+    return near_duplicates.similar_to_table(dataset, fingerprint(schema.identity), None, schema.relations)
+
+
+def _unbound(dataset: Dataset, similar: list[SimilarDataset]) -> list[SimilarDataset]:
+    """Those with a budget that no grant of the dataset was made in knowledge of."""
+    known = set(dataset.same_people.values_list("pk", flat=True))
+    return [other for other in near_duplicates.with_budget(similar) if other.dataset.pk not in known]

@@ -67,6 +67,13 @@ def similar_datasets(dataset: Dataset) -> list[SimilarDataset]:
     return similar_to_table(dataset, dataset.fingerprint, _sketch(own) if own else None, dataset.relations)
 
 
+def with_budget(similar: list[SimilarDataset]) -> list[SimilarDataset]:
+    """The datasets that something was granted for."""
+    granted = Dataset.objects.filter(pk__in=[k.dataset.pk for k in similar], budgets__total__gt=0)
+    funded = set(granted.values_list("pk", flat=True))
+    return [k for k in similar if k.dataset.pk in funded]
+
+
 def similar_to_table(
     dataset: Dataset, fingerprint: str, sketch: Sketch | None, relations: Collection[str] = ()
 ) -> list[SimilarDataset]:

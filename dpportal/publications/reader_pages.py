@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
-from dpportal.charts.static_svg import drawing
+from dpportal.charts.screens import for_screens
 from dpportal.platform.json_types import Json
 from dpportal.publications.archive import folder_name
 from dpportal.publications.downloads import PublishedFile, file_response
@@ -142,7 +142,7 @@ class ReaderPages(Generic[P]):
         figures = self.charts(request, publication)
         if name not in figures:
             raise Http404
-        return {**figures[name], "drawing": drawing(figures[name]["json"])}
+        return {**figures[name], "drawing": for_screens(figures[name]["json"])}
 
     @property
     def download(self) -> Callable[..., HttpResponseBase]:

@@ -28,7 +28,7 @@ from mechanisms.verify.bundle import MEASUREMENT, SIGNATURE
 from mechanisms.verify.signature import signed_text
 
 ABOUT_MEASUREMENT = (
-    "What was measured, with its noise, as NumPy reads it; `python -m mechanisms.verify` starts from it"
+    "What was measured, with its noise, as NumPy reads it; python -m mechanisms.verify starts from it"
 )
 ABOUT_SIGNATURE = "The portal's signature of release.json"
 

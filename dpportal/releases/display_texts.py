@@ -6,14 +6,20 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import QuerySet
 
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import PublicDescription
 from dpportal.jobs.claims import JobState
+from dpportal.jobs.clock import database_now
 from dpportal.publications.metadata import About
 from dpportal.releases.models import Artifact, Release
+
+# However often is spent beside a release, its files are written for that alone once in so many seconds at most; less
+# than the sweep looks back.
+PAUSE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -41,15 +47,40 @@ class DisplayTexts:
 
     @property
     def digest(self) -> str:
+        """Of what closes files once it is another: all but how much is spent beside the release."""
         texts: list[object] = [self.title, self.dataset, self.curator, self.about.facts()]
         if self.others != OtherPromises():
-            texts.append(self.others.facts())
-        return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
+            texts.append(self.others.without_amounts.facts())
+        return _digest(texts)
+
+    @property
+    def spending(self) -> str:
+        """The digest of how much is spent beside the release; files that say less stay until there are new ones.
+
+        Empty if nothing is.
+        """
+        return _digest([account.facts() for account in self.others.accounts]) if self.others.accounts else ""
+
+    def are_in(self, release: Release) -> bool:
+        """Whether its files say all of it."""
+        return (release.words, release.spending) == (self.digest, self.spending)
+
+
+def _digest(texts: list[object]) -> str:
+    return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
+
+
+def offered_files(release: Release, words: DisplayTexts) -> Sequence[Artifact]:
+    """The files of a finished release as readers get them: all, or none while they say what is not so any more.
+
+    Where more was spent beside it since, these are the former files until the new ones are there.
+    """
+    return list(release.artifacts.all()) if release.words == words.digest else []
 
 
 def current_files(release: Release) -> Sequence[Artifact]:
-    """The files of a finished release that say what its page says: all, or none while they are written again."""
-    return list(release.artifacts.all()) if release.words == DisplayTexts.of(release).digest else []
+    """See `offered_files`, with the words of now."""
+    return offered_files(release, DisplayTexts.of(release))
 
 
 def forget_lost(release: Release) -> None:
@@ -58,18 +89,30 @@ def forget_lost(release: Release) -> None:
 
 
 def outdated(releases: QuerySet[Release]) -> list[Release]:
-    """Those whose files were made, say something else by now, and are not being made anew."""
+    """Those whose files were made, say something else by now, and are not being made anew.
+
+    Where more was spent beside them only, they are left out until their pause is over.
+    """
+    now = database_now()
     finished = releases.filter(state=Release.State.READY, job__state=JobState.DONE)
     shown = {each.dataset_id: each.about() for each in PublicDescription.objects.filter(shown=True)}
     promises: dict[int | None, OtherPromises] = {}  # the same for all that one account has paid
     changed = []
     for release in finished.select_related(
-        "dataset", "created_by", "domain_version", "charge__budget"
+        "dataset", "created_by", "domain_version", "charge__budget", "job"
     ).prefetch_related("charge__budget__dataset__budgets"):
         paying = release.account.pk if release.account else None
         if paying not in promises:
             promises[paying] = release.other_promises
         about = shown.get(release.dataset_id, About())
-        if release.words != DisplayTexts.of(release, about, promises[paying]).digest:
+        words = DisplayTexts.of(release, about, promises[paying])
+        pauses = release.words == words.digest and _pauses(release, now)
+        if not words.are_in(release) and not pauses:
             changed.append(release)
     return changed
+
+
+def _pauses(release: Release, now: datetime) -> bool:
+    """Whether its files were written so lately that readers are given them some seconds more."""
+    ended = release.job.finished_at
+    return ended is not None and (now - ended).total_seconds() < PAUSE_SECONDS

@@ -233,7 +233,8 @@ def finish(release_id: UUID, claim: Claim) -> None:
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()
         Artifact.objects.bulk_create(artifacts)
-        Release.objects.filter(pk=release.pk).update(state=Release.State.READY, words=words.digest)
+        said = {"words": words.digest, "spending": words.spending}
+        Release.objects.filter(pk=release.pk).update(state=Release.State.READY, **said)
 
 
 def _try_comparison(reconstructed: AnyReconstructed) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -86,8 +88,9 @@ class Release(ChargedPublication):
     # Of a table that lies elsewhere: engine, table and time, as JSON.
     read_from = models.CharField(max_length=400, blank=True)
     result = models.CharField(max_length=200, blank=True)
-    # The digest of what the files of its bundle say besides numbers, as `words` tells it; empty before there are any.
+    # Digests of what the files of its bundle say besides numbers, see `DisplayTexts`; empty before there are any.
     words = models.CharField(max_length=64, blank=True, editable=False)
+    spending = models.CharField(max_length=64, blank=True, editable=False)
 
     objects = Releases.as_manager()
 
@@ -196,6 +199,19 @@ class ReleaseJob(AnnouncedJob):
     @property
     def dataset(self) -> Dataset:
         return self.release.dataset
+
+
+class ChangedPromise(models.Model):
+    """That a dataset was charged since files were compared with what is promised beside them. Written by `tasks`.
+
+    mark: another one with each charge, so that whoever compared deletes no later one.
+    """
+
+    dataset = models.OneToOneField(Dataset, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    mark = models.UUIDField(default=uuid.uuid4, editable=False)
+
+    def __str__(self) -> str:
+        return f"Changed promise of {self.dataset_id}"
 
 
 class Artifact(PublishedFile):

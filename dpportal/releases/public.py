@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.dataset_costs import told_beside
 from dpportal.charts.report import stilled
+from dpportal.charts.screens import for_screens
 from dpportal.datasets.access import may_read
 from dpportal.platform.json_types import Json
 from dpportal.publications.metadata import Metadata
@@ -18,7 +19,7 @@ from dpportal.publications.reader_pages import ReaderPages, asked
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.releases import results
 from dpportal.releases.bundle import filled_columns
-from dpportal.releases.display_texts import current_files, forget_lost
+from dpportal.releases.display_texts import DisplayTexts, current_files, forget_lost, offered_files
 from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import confirmed_plan, method_title, presenter_of, product_of
@@ -71,8 +72,9 @@ pages = ReaderPages(
 def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
     plan, delta = confirmed_plan(release), release.delta
-    drawn = stilled(shown_of(request, release))
+    drawn = stilled(shown_of(request, release), for_screens)
     assert isinstance(drawn, dict)
+    words = DisplayTexts.of(release)
     context = {
         **pages.context(request, release),
         **told_beside(release),
@@ -80,11 +82,12 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "product": product_of(release),
         "plan": plan,
         "method_title": method_title(release.product, plan.mechanism),
-        "statement": promise(release, plan.loss, release.other_promises),
+        "statement": promise(release, plan.loss, words.others),
         "loss": str(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),
-        "artifacts": current_files(release),
+        "artifacts": offered_files(release, words),
+        "are_current": words.are_in(release),
         "shown": {**drawn, "chart": next(iter(figures_of(drawn)), "")},
         "query": asked(request),
         **presenter_of(release).explore(release, plan, without_picks(request.GET)),

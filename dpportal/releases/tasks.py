@@ -11,7 +11,7 @@ from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.jobs.clock import db_ago
 from dpportal.releases.display_texts import outdated
 from dpportal.releases.execution import RELEASES, void_left
-from dpportal.releases.models import Release, ReleaseJob
+from dpportal.releases.models import ChangedPromise, Release, ReleaseJob
 
 # For so long a job's end is looked at again: words may have changed while it wrote.
 JUST_ENDED_SECONDS = 600
@@ -46,10 +46,24 @@ def description_saved(instance: PublicDescription, **_signal: object) -> None:
 
 
 def budget_charged(dataset: Dataset, **_signal: object) -> None:
-    """What else is promised of the same people stands in the files of other releases, of all that is bound together."""
-    bound = dataset.bound_together
-    if len(bound) > 1 or dataset.budgets.count() > 1:
+    """What else is promised of the same people stands in the files of other releases, of all that is bound together.
+
+    Only noted: everyone who charges one of these datasets waits for this transaction. The sweep compares.
+    """
+    noted = [ChangedPromise(dataset=dataset)]
+    ChangedPromise.objects.bulk_create(
+        noted, update_conflicts=True, unique_fields=["dataset"], update_fields=["mark"]
+    )
+
+
+def _compare_charged() -> None:
+    """Look at the files of all that is bound to what was charged; what is charged meanwhile stays noted."""
+    noted = list(ChangedPromise.objects.select_related("dataset"))
+    bound = {each.pk for change in noted for each in change.dataset.bound_together}
+    if bound:
         rewrite_files(Release.objects.filter(dataset__in=bound))
+    for change in noted:
+        ChangedPromise.objects.filter(pk=change.pk, mark=change.mark).delete()
 
 
 def person_saved(instance: User, update_fields: frozenset[str] | None, **_signal: object) -> None:
@@ -63,5 +77,6 @@ def sweep() -> None:
 
     Every other change is heard of; what was not, `sweep_words` finds.
     """
+    _compare_charged()
     rewrite_files(Release.objects.filter(Q(words="") | Q(job__finished_at__gt=db_ago(JUST_ENDED_SECONDS))))
     void_left()

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.dataset_costs import told_beside
 from dpportal.charts.report import stilled
+from dpportal.charts.screens import for_screens
 from dpportal.charts.style import Figure
 from dpportal.datasets.access import may_read
 from dpportal.platform.json_types import Json
@@ -75,6 +76,6 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
         "offered": downloads.offered(stream),
         "query": asked(request),
         **numbers,
-        "figures": stilled(as_json(numbers["figures"])),
+        "figures": stilled(as_json(numbers["figures"]), for_screens),
     }
     return render(request, "streams/public.html", context)

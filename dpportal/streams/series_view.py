@@ -20,7 +20,7 @@ from mechanisms import registry
 MAX_ROWS = 100
 # What a page draws and lists over all series, since it is computed for every visitor: points of lines, numbers of the
 # table, and bars of what periods added.
-MAX_POINTS, MAX_NUMBERS, MAX_BARS = 900, 240, 96
+MAX_POINTS, MAX_NUMBERS, MAX_BARS = 800, 240, 96
 # Points of a chart beyond which nobody sees more, and numbers of them that are read for it.
 MAX_LINE, MAX_READ = 500, 40_000
 TOGETHER, APART = "together", "apart"

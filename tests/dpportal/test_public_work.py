@@ -136,7 +136,10 @@ def test_every_public_address_does_little(published, long, monkeypatch) -> None:
     visitor, read = Client(), 0
     # What every page needs once is loaded before anything is counted.
     opened = [(name, address) for name, address in todo if visitor.get(address).status_code == 200]
-    assert {name for name, _address in opened} == PUBLIC
+    found = {name for name, _address in opened}
+    assert found == PUBLIC, (
+        f"open to strangers and not in PUBLIC, or the other way round: {sorted(found ^ PUBLIC)}"
+    )
     made = series._series
 
     def reading(*arguments: Any) -> series.Series | None:
@@ -167,8 +170,10 @@ def test_every_public_address_answers_head_as_get_without_a_body(published, stre
         if name in PUBLIC:
             told, head = visitor.get(address), visitor.head(address)
             body = b"".join(head.streaming_content) if head.streaming else head.content
-            assert (head.status_code, body) == (told.status_code, b""), address
+            assert (head.status_code, body) == (told.status_code, b""), (
+                f"{address}: is its view `require_safe`?"
+            )
             assert head["Content-Type"] == told["Content-Type"]
             assert head["Permissions-Policy"].startswith("accelerometer=(), ")
             answered.add(name)
-    assert answered == PUBLIC
+    assert answered == PUBLIC, sorted(answered ^ PUBLIC)

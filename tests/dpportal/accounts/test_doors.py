@@ -170,7 +170,7 @@ def answers(client, address: str) -> dict[str, int]:
 def test_every_address_either_is_general_or_names_something_owned(db):
     for name, pattern in named(get_resolver()):
         owned = {"dataset_id", "release_id", "stream_id", "upload_id"} & set(pattern.pattern.converters)
-        assert bool(owned) == (name not in GENERAL), name
+        assert bool(owned) == (name not in GENERAL), f"{name}: in GENERAL, if it names nothing that is owned"
 
 
 @pytest.mark.slow
@@ -196,7 +196,9 @@ def test_a_share_opens_what_its_right_says_and_nothing_else(client, no_page, rea
             assert 404 not in found.values(), (name, found)
             assert set(found.values()) - CLOSED, (name, found)
         elif name != "datasets:take_back":  # everyone gives back their own
-            assert set(found.values()) <= CLOSED, (name, found)
+            assert set(found.values()) <= CLOSED, (
+                f"{name} opens: {found}. If it should: FOR_SEERS, FOR_RELEASERS"
+            )
             assert 404 in found.values(), (name, found)
 
 

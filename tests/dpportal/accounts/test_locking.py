@@ -7,12 +7,14 @@ import pytest
 from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
+from django.db import connection
 from django.db.models import F
 from django.test import Client, override_settings
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from dpportal.accounts import locking, sign_ins
-from dpportal.accounts.models import AuditEntry
+from dpportal.accounts import locking, sign_ins, tasks
+from dpportal.accounts.models import AuditEntry, FailedSignIn
 from tests.dpportal.building import PASSWORD
 
 LIMIT = 5
@@ -228,11 +230,22 @@ def test_known_accounts_have_their_sign_ins_in_the_record(client, curator):
     lock(client)
     sign_in(client, name="nobody")
     sign_in(client, REMOTE_ADDR="198.51.100.7")
+    tasks.sweep()
     found = list(AuditEntry.objects.order_by("pk").values_list("by__username", "action", "detail"))
-    assert found == [
-        *[("curator", "failed to sign in", "from 127.0.0.1")] * LIMIT,
-        ("curator", "signed in", "from 198.51.100.7"),
-    ]
+    assert found[0] == ("curator", "signed in", "from 198.51.100.7")
+    failed = [(by, action, detail.partition(",")[0]) for by, action, detail in found[1:]]
+    assert failed == [("curator", "failed to sign in", "from 127.0.0.1")] * LIMIT
+    assert not FailedSignIn.objects.exists()
+
+
+def test_a_wrong_password_asks_as_much_of_a_name_that_nobody_has(client, curator):
+    """Else a guesser would see from the time which names there are."""
+    asked = []
+    for name in ("curator", "nobody"):
+        with CaptureQueriesContext(connection) as queries:
+            sign_in(Client(), WRONG, name=name)
+        asked.append([query["sql"].split()[0] for query in queries])
+    assert asked[0] == asked[1]
 
 
 def test_the_tries_that_are_kept_hold_no_password(client, curator):

@@ -7,10 +7,12 @@ import xml.etree.ElementTree as ET
 import pytest
 from django.urls import reverse
 
+from dpportal.catalogue.dataset_page import _line
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import PublicDescription
 from dpportal.releases import execution, services
 from dpportal.releases.models import Release
+from mechanisms.domain import Categorical, Integer
 from tests.dpportal import building
 
 pytestmark = pytest.mark.slow
@@ -72,3 +74,8 @@ def test_a_description_that_is_not_permitted_and_what_is_withdrawn_are_not_shown
     assert "Nobody may read this." not in client.get(address(dataset)).text
     services.withdraw(release, curator, "A mistake")
     assert client.get(address(dataset)).status_code == 404
+
+
+def test_columns_with_an_order_say_their_bounds() -> None:
+    assert _line(Integer("income", lower=0, upper=99_999))["values"] == "0 to 99,999"
+    assert _line(Categorical("sex", values=("f", "m"), closed=True))["values"] == "f, m"

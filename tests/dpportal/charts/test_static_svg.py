@@ -7,8 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from dpportal.charts import counts, pairs, queries, series
+from dpportal.charts import counts, group_means, pairs, queries, series
 from dpportal.charts.report import stilled
+from dpportal.charts.screens import for_screens
 from dpportal.charts.static_svg import SHADES, drawing
 from mechanisms.domain import Categorical, Domain, Integer
 
@@ -80,7 +81,8 @@ def test_answers_are_points_with_their_intervals(answers):
         [f"q{i}" for i in range(answers)], numbers, numbers + 1, np.arange(answers), answers
     )
     drawn = drawing(figure.json)
-    assert sum(area["path"].count("a2 2 0 1 0 4 0") for area in drawn["areas"]) == answers
+    dots = [re.findall(r"a(\d) \1 0 1 0 \d 0a", area["path"]) for area in drawn["areas"]]
+    assert sum(map(len, dots)) == answers
 
 
 def test_the_titles_of_axes_are_whole_and_on_the_drawing():
@@ -132,3 +134,26 @@ def test_the_largest_bar_has_its_number_over_it():
         "4,267": True,
         "12": False,
     }
+
+
+def test_few_means_have_their_numbers_over_them():
+    mean = np.array([36.331, np.nan, 42.418])
+    figure = group_means.means_figure("hours", ["f", "o", "m"], mean, (mean - 1, mean + 1))
+    assert {t["text"] for t in drawing(figure.json)["texts"] if "strong" in t} == {"36.33", "42.42"}
+
+
+def test_a_phone_has_a_drawing_of_its_own_with_letters_of_the_same_size():
+    figure = counts.counts_figure(Domain((AGE,)), raw=np.arange(6), counts=np.arange(6), half_width=1)
+    drawn = for_screens(figure.json)
+    narrow = drawn["narrow"]
+    assert narrow["width"] < drawn["width"] / 2
+    assert all(0 <= text["x"] <= narrow["width"] for text in narrow["texts"])
+    assert {"0", "5", "age"} <= {text["text"] for text in narrow["texts"]}
+
+
+def test_a_map_keeps_its_width_on_a_phone():
+    figure = counts.counts_figure(
+        Domain((AGE, SEX)), raw=np.ones((6, 2)), counts=np.ones((6, 2)), half_width=1
+    )
+    assert any(t["type"] == "heatmap" for t in figure.json["data"])
+    assert "narrow" not in for_screens(figure.json)

@@ -17,8 +17,10 @@ from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.jobs.claims import JobState
-from dpportal.releases import drafts, execution, services
-from dpportal.releases.models import Release, ReleaseJob
+from dpportal.jobs.clock import db_ago
+from dpportal.releases import drafts, execution, services, tasks
+from dpportal.releases.display_texts import PAUSE_SECONDS
+from dpportal.releases.models import ChangedPromise, Release, ReleaseJob
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import confirmed_plan
 from mechanisms.accounting import Definition, Loss
@@ -190,7 +192,8 @@ def test_a_person_in_both_is_told_of_both_on_every_page_and_file_also_of_what_wa
     worked = "That can cost a person with 10 rows up to ε = 50 (10 × 5)."
     assert worked in public and "are being written anew" in public
     assert client.get(reverse("releases:download", args=[person.pk, "release.json"])).status_code == 503
-    assert execution.RELEASES.run(person.pk)  # queued by the charge alone
+    tasks.sweep()  # the charge only noted it
+    assert execution.RELEASES.run(person.pk)
     written = facts(fresh(person))
     assert worked in written["statement"]
     assert written["protects"]["released_under_other_protections_too"] is True
@@ -277,7 +280,15 @@ def test_a_table_of_nearly_the_same_people_names_what_was_published_before(clien
 
     again = released(declared(exact.dataset, **EXACT), "0.2")
     assert fresh(again).dataset == exact.dataset
-    assert execution.RELEASES.run(hidden.pk)  # queued by the charge alone
+    client.force_login(curator)
+    download = reverse("releases:download", args=[hidden.pk, "release.json"])
+    assert client.get(download).status_code == 200  # more was spent: the former files, and the page says so
+    assert "More was spent on the same people" in client.get(hidden.get_absolute_url()).content.decode()
+    tasks.sweep()
+    assert not ChangedPromise.objects.exists() and not execution.RELEASES.run(hidden.pk)  # the pause
+    ReleaseJob.objects.update(finished_at=db_ago(PAUSE_SECONDS))
+    tasks.sweep()
+    assert execution.RELEASES.run(hidden.pk)
     assert "and have spent ε = 0.3 in all" in facts(fresh(hidden))["statement"]
 
 
@@ -291,3 +302,21 @@ def test_what_was_spent_for_the_same_people_elsewhere_adds_up(dataset, administr
     assert "Releases of other datasets of nearly the same people protect each row" in stated
     assert "have spent ε = 0.2 in all. For a person who is in them, that adds up" in stated
     assert "Costs under different promises" not in stated
+
+
+@pytest.mark.parametrize("own", [HIDDEN, PEOPLE], ids=["rows here", "the same column here"])
+def test_no_page_names_the_person_column_of_another_dataset(dataset, administrator, own):
+    """Perhaps nothing is published of that one; a column that this one's own pages name tells nothing."""
+    there = building.granted(declared(building.stored_dataset(dataset.owner), **PEOPLE), administrator)
+    Dataset.objects.filter(pk=there.pk).update(duplicate_of=dataset)
+    ledger.spend(building.requested_release(Dataset.objects.get(pk=there.pk)).charge)
+    release = building.requested_release(funded(dataset, administrator, **own))
+    plan, others = confirmed_plan(release), release.other_promises
+    stated = promise(release, plan.loss, others)
+    assert "nearly the same people protect each person" in stated and "have spent ε = 0.1 in all" in stated
+    is_known = own == PEOPLE
+    assert ("adds up" in stated) is is_known
+    said = json.dumps([stated, others.facts()])
+    assert ("age" in said) is is_known
+    [elsewhere] = others.facts()["other_datasets_of_nearly_the_same_people"]
+    assert elsewhere["person_column"] == ("age" if is_known else None) and elsewhere["spent"] == "0.1"
