@@ -1,33 +1,18 @@
 /* Charts of public pages: a picture at once, and on demand what draws it live, or a PNG of it.
 
-   data-figure-later in a figure   the place of the picture; data-figure-program is the address of plotly.min.js
+   data-figure-later in a figure   the place of the picture, with the address of the figure's data and program
    data-figure-load                the button that puts a live chart there, by js/figures.js
    data-picture                    a button's address of an SVG, which is saved as a PNG of twice its size */
 "use strict";
 {
   const SCALE = 2;
-  let program;
 
-  function loaded(address) {
-    program ??= new Promise((done, failed) => {
-      const script = document.createElement("script");
-      script.addEventListener("load", done);
-      script.addEventListener("error", failed);
-      script.src = address;
-      document.head.append(script);
-    });
-    return program;
-  }
-
-  async function live(button) {
+  function live(button) {
     const place = button.closest("figure").querySelector("[data-figure-later]");
-    button.disabled = true;
-    await loaded(place.dataset.figureProgram).catch(() => {});
     const plot = document.createElement("div");
     Object.assign(plot, { id: place.id, className: "plot waiting" });
-    Object.assign(plot.dataset, {
-      figure: "", figureUrl: place.dataset.figureUrl, figureFailed: place.dataset.figureFailed,
-    });
+    const { figureUrl, figureProgram, figureFailed } = place.dataset;
+    Object.assign(plot.dataset, { figure: "", figureUrl, figureProgram, figureFailed });
     plot.setAttribute("role", "group");
     plot.setAttribute("aria-labelledby", `${place.id}-title`);
     plot.setAttribute("aria-describedby", `${place.id}-caption`);

@@ -2,6 +2,7 @@
 
    data-figure-source   id of the json_script element that holds {data, layout}; or
    data-figure-url      address that answers with the same JSON
+   data-figure-program  address of plotly.min.js, which is loaded where the page has not done so
    data-figure-failed   the sentence to show instead if the chart cannot be drawn
 
    A colour written "var(--noisy)" anywhere in the figure is replaced by that custom property of portal.css,
@@ -12,12 +13,13 @@
    layout.meta.is_counts: the reader may spread the heights likewise, where one cell stands far above the others.
    layout.meta.is_switched: the traces carry meta, and the reader chooses of which kind they are shown.
    layout.meta.begins: the spread that is chosen at first.
-   Include plotly.min.js before this file, or load it before a figure comes in (js/charts.js does). Figures that htmx
-   brings in later are drawn as they arrive, those inside a closed <details> when it opens. */
+   A page that draws at once includes plotly.min.js before this file. Figures that htmx brings in later are drawn as
+   they arrive, those inside a closed <details> when it opens. */
 "use strict";
 {
   const VARIABLE = /^var\((--[\w-]+)\)$/;
   const drawn = new Map();
+  let program;
 
   const signed = (size) => (number) => Math.sign(number) * size(Math.abs(number));
   const SPREADS = { root: signed(Math.sqrt), log: signed((size) => Math.log10(1 + size)) };
@@ -48,6 +50,18 @@
     if (Array.isArray(value)) return typeof value.at(-1) === "number" ? value : value.map((item) => coloured(item, style));
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, coloured(item, style)]));
+  }
+
+  function loaded(address) {
+    if (window.Plotly) return null;
+    program ??= new Promise((done, failed) => {
+      const script = document.createElement("script");
+      script.addEventListener("load", done);
+      script.addEventListener("error", () => failed(new Error(`${address} was not loaded`)));
+      script.src = address;
+      document.head.append(script);
+    });
+    return program;
   }
 
   async function read(element) {
@@ -175,7 +189,7 @@
     if (drawn.has(element)) return;
     drawn.set(element, null);
     try {
-      const figure = await read(element);
+      const [figure] = await Promise.all([read(element), loaded(element.dataset.figureProgram)]);
       if (figure.layout.height) element.style.height = `${figure.layout.height}px`;
       if (figure.layout.meta?.min_width) element.style.minWidth = `${figure.layout.meta.min_width}px`;
       element.classList.remove("waiting");
