@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from tests.dpportal.crashes.namespace import Namespace
 from tests.dpportal.world import World
 
 PATIENCE_SECONDS = 300.0
@@ -70,11 +71,20 @@ class Stage:
         return self._celery(app, 1, SABOTAGE_TRACE=trace, SABOTAGE_FULL=str(full))
 
     def saboteur(
-        self, point: str, release: UUID, number: signal.Signals = signal.SIGKILL, *, ahead: int = 0
+        self,
+        point: str,
+        release: UUID,
+        number: signal.Signals = signal.SIGKILL,
+        *,
+        ahead: int = 0,
+        within: Namespace | None = None,
     ) -> subprocess.Popen[bytes]:
-        """A worker that sends itself a signal at that point of that release's job; its clock is seconds ahead."""
-        sabotage = self._sabotage(point, release, number)
-        return self._celery("tests.dpportal.crashes.saboteur", 1, **sabotage, SABOTAGE_AHEAD=str(ahead))
+        """A worker that sends itself a signal at that point of that release's job; its clock is seconds ahead.
+
+        within: the network in which it lives.
+        """
+        sabotage = {**self._sabotage(point, release, number), "SABOTAGE_AHEAD": str(ahead)}
+        return self._celery("tests.dpportal.crashes.saboteur", 1, within=within, **sabotage)
 
     def kept_saboteur(self, point: str, release: UUID, number: signal.Signals) -> subprocess.Popen[bytes]:
         """The same kept as its kind of portal keeps workers: in an embedded one by the supervisor."""
@@ -100,9 +110,20 @@ class Stage:
         """How often a tracing worker or a saboteur came to the end of that release's job."""
         return self.trace.read_text().split().count(str(release)) if self.trace.exists() else 0
 
-    def _celery(self, app: str, processes: int, queues: str = "", **extra: str) -> subprocess.Popen[bytes]:
+    def _celery(
+        self, app: str, processes: int, queues: str = "", within: Namespace | None = None, **extra: str
+    ) -> subprocess.Popen[bytes]:
         """Servers have a pool of processes; an embedded portal has workers that do their jobs themselves."""
-        command = ["-m", "celery", "--quiet", "-A", app, "worker", *CELERY_OPTIONS]
+        command = [
+            *(within.entering if within else []),
+            "-m",
+            "celery",
+            "--quiet",
+            "-A",
+            app,
+            "worker",
+            *CELERY_OPTIONS,
+        ]
         command += ["--queues", queues, "--hostname", f"{queues}@%h"] if queues else []
         if self.world.broker:
             pool = ["--pool", "prefork", "--concurrency", str(processes)]
@@ -145,10 +166,10 @@ class Stage:
         return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def wait_until(happened: Callable[[], bool], what: str) -> None:
+def wait_until(happened: Callable[[], bool], what: str, *, seconds: float = PATIENCE_SECONDS) -> None:
     """Look again and again. Raises TimeoutError with `what` if it does not happen."""
-    until = time.monotonic() + PATIENCE_SECONDS
+    until = time.monotonic() + seconds
     while not happened():
         if time.monotonic() > until:
-            raise TimeoutError(f"waited {PATIENCE_SECONDS:g} s until {what}")
+            raise TimeoutError(f"waited {seconds:g} s until {what}")
         time.sleep(0.1)
