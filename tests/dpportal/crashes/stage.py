@@ -114,16 +114,8 @@ class Stage:
         self, app: str, processes: int, queues: str = "", within: Namespace | None = None, **extra: str
     ) -> subprocess.Popen[bytes]:
         """Servers have a pool of processes; an embedded portal has workers that do their jobs themselves."""
-        command = [
-            *(within.entering if within else []),
-            "-m",
-            "celery",
-            "--quiet",
-            "-A",
-            app,
-            "worker",
-            *CELERY_OPTIONS,
-        ]
+        entering = within.entering if within else []
+        command = [*entering, "-m", "celery", "--quiet", "-A", app, "worker", *CELERY_OPTIONS]
         command += ["--queues", queues, "--hostname", f"{queues}@%h"] if queues else []
         if self.world.broker:
             pool = ["--pool", "prefork", "--concurrency", str(processes)]

@@ -106,7 +106,7 @@ class TestBundle:
         assert set(files(release)) == {
             "answers.csv", "cells.csv", "synthetic.csv", "synthetic.parquet", "strategy.npz", "release.json",
             "datapackage.json", "README.md", "answers.xlsx", "cells.xlsx", "synthetic.xlsx", "report.html",
-            "codebook.csv", "codebook.xlsx",
+            "codebook.csv", "codebook.xlsx", "measurement.npy", "signature.json",
         }  # fmt: skip
 
     @pytest.mark.slow
