@@ -164,8 +164,7 @@ def reserve(
     budget = enough.filter(**fixed).first() or enough.filter(is_fixed=False).first()
     if budget is None:
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition))
-    # Refused whether or not it is like another one: a curator is to learn nothing of that.
-    if dataset.fingerprint != dataset.granted_fingerprint:
+    if not is_granted_table(dataset):
         raise BudgetRefusedError(refusals.read_anew_text())
     entry = _append(budget, Kind.CHARGE, State.RESERVED, amount, booking, by)
     if not _change(enough.filter(pk=budget.pk), reserved=F("reserved") + stored(amount), **fixed):
@@ -173,6 +172,14 @@ def reserve(
     budget.refresh_from_db()  # whoever has the line reads of its account whom it protects
     charged.send(Budget, dataset=dataset)
     return entry
+
+
+def is_granted_table(dataset: Dataset) -> bool:
+    """Whether the table is the one that an administrator saw at the last grant.
+
+    Asked of every table, whether or not it is like another one: a curator is to learn nothing of that.
+    """
+    return dataset.fingerprint == dataset.granted_fingerprint
 
 
 def _require_unsettled(dataset: Dataset, key: uuid.UUID) -> None:

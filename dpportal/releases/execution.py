@@ -19,7 +19,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dpportal.budgets import charge_journal, ledger
+from dpportal.budgets import charge_journal, ledger, refusals
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import records
@@ -114,6 +114,10 @@ def measure(release_id: UUID, claim: Claim) -> None:
         commit(release, claim, CommittedMeasurement.again(outcome))
         return
     ledger.require_complete(release.dataset)
+    if not ledger.is_granted_table(
+        release.dataset
+    ):  # it was reserved, and then an administrator had it follow another
+        raise BudgetOnHoldError(refusals.read_anew_text())
     if not release.dataset.has_records:
         raise JobFailedError(_(NO_RECORDS))
     runner, plan, noise = runner_of(release), confirmed_plan(release), secret_noise()

@@ -7,6 +7,7 @@ from decimal import Decimal
 from types import SimpleNamespace
 
 import pytest
+from django.db.models import F
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
@@ -14,6 +15,7 @@ from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets import attach_table, services
 from dpportal.datasets.models import Dataset
+from dpportal.releases import execution, tasks as release_tasks
 from dpportal.tables.connections.models import Connection, SharedTable
 from mechanisms.accounting import Definition
 from tests.dpportal import building
@@ -67,3 +69,18 @@ def test_one_that_is_followed_to_anothers_table_spends_nothing_until_both_are_bo
     assert attach_table.difference(other).similar == ()
     attach_table.follow(other, administrator, mark=mark, reason="Looked at once more")
     spend(Dataset.objects.get(pk=other.pk))
+
+
+@pytest.mark.slow
+def test_a_release_that_was_reserved_before_waits_for_the_grant(requested):
+    """Or it would count the table that its dataset follows now, at the cost of the one that was granted."""
+    dataset = Dataset.objects.filter(pk=requested.dataset_id)
+    dataset.update(granted_fingerprint="")
+    execution.RELEASES.run(requested.pk)
+    requested.refresh_from_db()
+    assert not requested.measurement and requested.charge.is_reserved
+    dataset.update(granted_fingerprint=F("fingerprint"))
+    release_tasks.resume_on_hold(requested.dataset_id)
+    execution.RELEASES.run(requested.pk)
+    requested.refresh_from_db()
+    assert requested.is_ready
