@@ -88,7 +88,8 @@ def follow(dataset: Dataset, by: User, *, mark: str, reason: str) -> None:
             unbound, now = _unbound(dataset, similar), fingerprint(schema.identity)
             Dataset.objects.filter(pk=dataset.pk).update(
                 facts={**dataset.facts, "identity": schema.identity, "definition": schema.definition},
-                relations=list(schema.relations),
+                # What it was read from before has paid for its releases, too.
+                relations=sorted({*dataset.relations, *schema.relations}),
                 fingerprint=now,
                 granted_fingerprint="" if unbound else now,
             )

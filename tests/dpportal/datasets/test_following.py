@@ -13,7 +13,7 @@ from django.urls import reverse
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
-from dpportal.datasets import attach_table, services
+from dpportal.datasets import attach_table, near_duplicates, services
 from dpportal.datasets.models import Dataset
 from dpportal.releases import execution, tasks as release_tasks
 from dpportal.tables.connections.models import Connection, SharedTable
@@ -69,6 +69,8 @@ def test_one_that_is_followed_to_anothers_table_spends_nothing_until_both_are_bo
     assert attach_table.difference(other).similar == ()
     attach_table.follow(other, administrator, mark=mark, reason="Looked at once more")
     spend(Dataset.objects.get(pk=other.pk))
+    newcomer = remote(curator, "contacts again", "of contacts")
+    assert other.pk in {each.dataset.pk for each in near_duplicates.similar_datasets(newcomer)}
 
 
 @pytest.mark.slow
