@@ -91,7 +91,7 @@ def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: Redu
         "others": [b for b in dataset.budgets.all() if b.pk != account.pk],
         "drafts": [*release_prices.of_dataset(dataset), *stream_prices.of_dataset(dataset)],
         "symbol": account.symbol,
-        "choices": odds.choices(account, waiting.amount if waiting and same_kind else None),
+        "choices": odds.choices(account, waiting.amount if waiting and same_kind else None, form.others),
         "chosen": form["choice"].value(),
         "protects": protection_digest(dataset),
         "form": form,

@@ -270,6 +270,30 @@ def test_much_is_warned_of_and_very_much_confirmed_twice(admin, dataset, amount,
         assert admin.post(place(dataset), change(dataset, amount=amount, certain="on")).status_code == 302
 
 
+def test_copies_of_one_table_count_together(admin, curator):
+    """Three times ε 5 for the same people is ε 15, whatever dataset it is granted for."""
+    copies = [stored_dataset(curator, name) for name in ("One", "Two", "Three")]
+    Dataset.objects.update(relations=["one table elsewhere"])
+    for before, copy in enumerate(copies):
+        known = [str(other.pk) for other in copies[:before]]
+        answer = admin.post(place(copy), change(copy, amount="5", knowing=known))
+        assert answer.status_code == (302 if copy is copies[0] else 422)
+        if copy is not copies[0]:
+            assert list(errors(answer)) == ["certain"]
+            assert (
+                admin.post(place(copy), change(copy, amount="5", knowing=known, certain="on")).status_code
+                == 302
+            )
+    shown = admin.get(reverse("grant_meaning", args=[copies[0].pk]), {"amount": "1"}).text
+    assert (
+        "ε 16.00 in all" in shown and "counts ε 10.00 granted for the same people in other datasets" in shown
+    )
+    assert "ε 16.00 in all" in admin.get(place(copies[0])).text
+    services.declare_unit(copies[1], neighbours="replace-one", unit_column="", max_rows=1)
+    odds = admin.get(reverse("grant_meaning", args=[copies[1].pk]), {"amount": "1"}).context["odds"]
+    assert odds.elsewhere == 0  # what protects others is never added
+
+
 def test_a_worked_choice_is_granted_and_a_typed_amount_counts_before_it(admin, curator):
     dataset = stored_dataset(curator)
     assert admin.get(place(dataset)).text.count('name="choice"') == 3
