@@ -97,9 +97,9 @@ class GrantAmountForm(forms.Form):
             data["amount"] = data.get("amount") or data.get("choice")
         return data
 
-    @property
+    @cached_property
     def odds(self) -> Odds | None:
-        """What all that is granted for these people then means; None where no amount was read."""
+        """What all that is granted for these people then means, as it was checked; None where no amount was read."""
         data = self.cleaned_data if self.is_bound and self.errors is not None else {}
         if not data.get("amount"):
             return None

@@ -4,6 +4,7 @@ from decimal import Decimal
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.urls import reverse
 from django.utils.html import escape
 
@@ -11,8 +12,10 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import ledger
 from dpportal.budgets.forms import protection_digest
 from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.budgets.requests import PricedDraft
 from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
+from dpportal.releases import prices
 from mechanisms.accounting import Definition
 from tests.dpportal import building
 from tests.dpportal.building import stored_dataset
@@ -71,7 +74,7 @@ def test_a_grant_is_recorded(admin, dataset, administrator):
 def test_a_grant_leads_back_to_the_list(admin, dataset):
     answer = admin.post(place(dataset), change(dataset), follow=True)
     assert answer.redirect_chain == [(reverse("office"), 302)]
-    assert "Granted. A 10 % suspicion" in answer.text
+    assert "Granted. A 10 % suspicion" in answer.text and "becomes at most 34 %" in answer.text  # of ε 1.5
 
 
 def test_a_grant_for_whom_the_page_named_is_refused_once_others_are_protected(admin, dataset):
@@ -256,6 +259,23 @@ def test_drafts_stand_with_cost_and_margin(admin, dataset):
         admin.get(place(dataset)).text.split(draft.title or escape(draft.proposed_title))[1].split("</tr>")[0]
     )
     assert f"ε {draft.amount}" in row and "±" in row and "people" in row
+
+
+@pytest.mark.django_db(transaction=True)
+def test_drafts_are_planned_while_nobody_waits_for_the_page(admin, dataset, monkeypatch):
+    """Neither on a look nor after a grant that was refused; and the newest alone."""
+    waiting = []
+
+    def planned(draft):
+        waiting.append(connection.in_atomic_block)
+        return PricedDraft(draft.title, None, "pure", "", "")
+
+    monkeypatch.setattr(prices, "of_draft", planned)
+    for _each in range(12):
+        building.complete_draft(dataset)
+    shown = [admin.get(place(dataset)), admin.post(place(dataset), change(dataset, amount="-1"))]
+    assert all("There are 2 more." in page.text for page in shown)
+    assert waiting == [False] * 20
 
 
 @pytest.mark.parametrize(("amount", "kind", "asked"), [("1", "info", 0), ("2", "warn", 0), ("9", "bad", 1)])
