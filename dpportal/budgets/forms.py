@@ -7,13 +7,14 @@ import uuid
 from typing import Any
 
 from django import forms
+from django.utils.functional import cached_property
 from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger, promises, refusals, requests
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
-from dpportal.budgets.odds import Odds
+from dpportal.budgets.odds import Odds, of_others
 from dpportal.datasets import near_duplicates
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
@@ -96,16 +97,26 @@ class GrantAmountForm(forms.Form):
             data["amount"] = data.get("amount") or data.get("choice")
         return data
 
-    @property
+    @cached_property
     def odds(self) -> Odds | None:
-        """What all that is granted for these people then means; None where no amount was read."""
+        """What all that is granted for these people then means, as it was checked; None where no amount was read."""
         data = self.cleaned_data if self.is_bound and self.errors is not None else {}
         if not data.get("amount"):
             return None
         budget = Budget.for_planning(self.dataset)
         if not budget.is_granted:
             budget.definition, budget.delta_exponent = data["definition"], data["delta_exponent"]
-        return Odds.of(budget, data["amount"])
+        return Odds.of(budget, data["amount"], self.others)
+
+    @cached_property
+    def similar(self) -> list[SimilarDataset]:
+        """The datasets with nearly the same table that have a budget."""
+        return near_duplicates.with_budget(near_duplicates.similar_datasets(self.dataset))
+
+    @cached_property
+    def others(self) -> list[Budget]:
+        """The accounts of other datasets of the same people."""
+        return of_others(self.dataset, self.similar)
 
 
 class GrantForm(GrantAmountForm):
@@ -139,19 +150,20 @@ class GrantForm(GrantAmountForm):
         knowing, others = self.fields["knowing"], self.fields["promises"]
         assert isinstance(knowing, forms.TypedMultipleChoiceField)
         assert isinstance(others, forms.MultipleChoiceField)
-        knowing.choices = _similar_choices(dataset)
+        knowing.choices = [(str(kin.dataset.pk), _similar_text(kin)) for kin in self.similar]
         others.choices = _promises_of(dataset)
 
     def clean(self) -> CleanedData:
         """Check against the budget while its row is locked, so that the write that follows cannot be refused."""
         # Its lock makes changes of one dataset's domain and accounts wait for each other.
-        similar = ledger.lock_with_similar(self.dataset)
+        self.similar = ledger.lock_with_similar(self.dataset)
+        self.others = of_others(self.dataset, self.similar)
         list(Budget.objects.select_for_update().filter(dataset=self.dataset))
         data = super().clean()
         if "amount" in data and data["amount"] is None:
             self.add_error("amount", _("Choose how much to grant, or type an amount."))
         self._check_dataset()
-        self._check_people(data, similar)
+        self._check_people(data)
         self._check_kind(data, Budget.for_planning(self.dataset))
         self._check_answer(data.get("answers"))
         return data
@@ -169,8 +181,8 @@ class GrantForm(GrantAmountForm):
         except ledger.BudgetRefusedError as refusal:
             self.add_error(None, str(refusal))
 
-    def _check_people(self, data: CleanedData, similar: list[SimilarDataset]) -> None:
-        if {k.dataset.pk for k in similar} - set(data.get("knowing") or ()):
+    def _check_people(self, data: CleanedData) -> None:
+        if {k.dataset.pk for k in self.similar} - set(data.get("knowing") or ()):
             self.add_error("knowing", refusals.unknowing_text())
         unread = {key for key, _sentence in _promises_of(self.dataset)} - set(data.get("promises") or ())
         if unread:
@@ -243,15 +255,8 @@ def _promises_of(dataset: Dataset) -> list[tuple[str, str]]:
     return promises.before_grant(dataset, Protection.of(dataset.current_domain()))
 
 
-def _similar_choices(dataset: Dataset) -> list[tuple[str, str]]:
-    """The datasets with nearly the same table that have a budget, and what it has spent."""
-    return [
-        (str(similar.dataset.pk), _similar_text(similar))
-        for similar in near_duplicates.with_budget(near_duplicates.similar_datasets(dataset))
-    ]
-
-
 def _similar_text(similar: SimilarDataset) -> str:
+    """What is shared with a dataset, and what that has spent."""
     spent = ", ".join(
         f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}"
         for b in similar.dataset.budgets.filter(total__gt=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +12,8 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.models import Budget
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.publications.statement import power_of_ten, rounded_up
 from mechanisms.accounting import SYMBOL, Definition, Neighbours, chance_factor, posterior, zcdp_loss_bound
 
@@ -28,7 +31,8 @@ EPSILONS = (Decimal("0.1"), Decimal(1), Decimal(3))
 class Odds:
     """What all that is granted for some people means for one of them, once an amount is added.
 
-    granted: before. amount: to be added; both of ε or ρ. delta_exponent: n in the δ = 10⁻ⁿ of ρ.
+    granted: before. amount: to be added; both of ε or ρ. delta_exponent: n in the δ = 10⁻ⁿ of ρ. elsewhere: granted
+    for the same people in other datasets, of the same kind.
     """
 
     definition: Definition
@@ -36,16 +40,22 @@ class Odds:
     amount: Decimal
     delta_exponent: int
     replaced: bool = False
+    elsewhere: Decimal = Decimal(0)
 
     @classmethod
-    def of(cls, budget: Budget, amount: Decimal) -> Odds:
-        """For an account, which may be one that is not granted yet."""
+    def of(cls, budget: Budget, amount: Decimal, others: Collection[Budget]) -> Odds:
+        """For an account, which may be one that is not granted yet.
+
+        others: accounts of other datasets of the same people; those of its protection and kind add up with it.
+        """
         replaced = budget.protection.neighbours == Neighbours.REPLACE_ONE
-        return cls(Definition(budget.definition), budget.total, amount, budget.delta_exponent, replaced)
+        elsewhere = sum((each.total for each in others if _adds_up(each, budget)), Decimal(0))
+        definition = Definition(budget.definition)
+        return cls(definition, budget.total, amount, budget.delta_exponent, replaced, elsewhere)
 
     @property
     def total(self) -> Decimal:
-        return self.granted + self.amount
+        return self.granted + self.elsewhere + self.amount
 
     @property
     def symbol(self) -> str:
@@ -111,15 +121,35 @@ class Odds:
                 "%(symbol)s %(total)s in all: including or leaving out one person makes any result at most %(factor)s "
                 "times more or less likely."
             )
-        return text % values
+        return f"{text % values} {self._elsewhere_text}".strip()
+
+    @property
+    def _elsewhere_text(self) -> str:
+        if not self.elsewhere:
+            return ""
+        text = _("This counts %(symbol)s %(elsewhere)s granted for the same people in other datasets.")
+        return text % {"symbol": self.symbol, "elsewhere": plain(self.elsewhere)}
 
 
-def choices(budget: Budget, asked: Decimal | None) -> list[Odds]:
-    """The worked choices for an account, in its own unit: what was asked for first, then the fixed ones."""
+def of_others(dataset: Dataset, similar: Collection[SimilarDataset]) -> list[Budget]:
+    """The accounts of other datasets of the same people: of those bound together with it, and of similar ones."""
+    alike = [each.pk for each in (*dataset.bound_together, *(kin.dataset for kin in similar))]
+    return list(Budget.objects.filter(dataset__in=alike).exclude(dataset=dataset).select_related("dataset"))
+
+
+def _adds_up(other: Budget, budget: Budget) -> bool:
+    return other.definition == budget.definition and other.protection == budget.protection
+
+
+def choices(budget: Budget, asked: Decimal | None, others: Collection[Budget]) -> list[Odds]:
+    """The worked choices for an account, in its own unit: what was asked for first, then the fixed ones.
+
+    others: as for `Odds.of`.
+    """
     definition = Definition(budget.definition)
     fixed = [each if definition is Definition.PURE else _as_rho(each) for each in EPSILONS]
     amounts = [asked, *fixed] if asked and asked not in fixed else fixed
-    return [Odds.of(budget, amount) for amount in amounts]
+    return [Odds.of(budget, amount, others) for amount in amounts]
 
 
 def _as_rho(epsilon: Decimal) -> Decimal:

@@ -302,12 +302,15 @@ def confirm_one_row(dataset: Dataset, columns: Collection[str], by: User) -> Non
 
 
 def require_ready(dataset: Dataset, refused: type[Exception]) -> None:
-    """Check, before budget is spent, that every question about identifiers is answered and the disk has space.
+    """Check, before budget is spent, that it is said who is protected and that the disk has space.
 
     Raises `refused` with a sentence for the curator.
     """
     if identifying := columns_to_ask_about(dataset):
         raise refused(_unanswered_text(identifying))
+    # Read anew: a draft may be older than the table, and so than the question.
+    if Dataset.objects.get(pk=dataset.pk).asks_for_unit:
+        raise refused(_("%(why)s It is asked on the dataset's page.") % {"why": UNIT_FIRST})
     try:
         storage.require_space()
     except storage.DiskFullError as full:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,39 +13,51 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from dpportal.accounts.models import User
 from dpportal.accounts.permissions import administrator_required, current_user
 from dpportal.budgets import odds, requests
 from dpportal.budgets.forms import GrantAmountForm, GrantForm, ReductionForm, protection_digest
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget, BudgetRequest
 from dpportal.budgets.odds import Odds
+from dpportal.budgets.requests import PricedDraft
 from dpportal.datasets.models import Dataset
 from dpportal.platform.json_types import Json
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.steps import UNPROCESSABLE
 from dpportal.releases import prices as release_prices
 from dpportal.streams import prices as stream_prices
+from dpportal.streams.models import Stream
 from mechanisms.accounting import Definition
+
+# Drafts that are planned for one page.
+MOST_DRAFTS = 10
 
 
 @administrator_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @from_workers
-@transaction.atomic
 def page(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """The request, what it is for, what was granted before, and the grant."""
     dataset = get_object_or_404(Dataset, pk=dataset_id)
     form = GrantForm(request.POST or None, dataset=dataset)
-    if request.method == "POST" and form.is_valid():
-        then = form.odds
-        try:
-            form.save_as(current_user(request))
-        except BudgetRefusedError as refusal:
-            form.add_error(None, str(refusal))
-        else:
-            _say_granted(request, then)
-            return redirect("office")
+    if request.method == "POST" and _saved(form, current_user(request)):
+        _say_granted(request, form.odds)
+        return redirect("office")
     return _shown(request, dataset, form, ReductionForm(dataset=dataset))
+
+
+@transaction.atomic
+def _saved(form: GrantForm | ReductionForm, by: User) -> bool:
+    """Whether a form was valid and is written: its locks are held so long, and not while drafts are planned."""
+    if not form.is_valid():
+        return False
+    try:
+        form.save_as(by)
+    except BudgetRefusedError as refusal:
+        form.add_error(None, str(refusal))
+        return False
+    return True
 
 
 def _say_granted(request: HttpRequest, now: Odds | None) -> None:
@@ -55,19 +68,14 @@ def _say_granted(request: HttpRequest, now: Odds | None) -> None:
 
 @administrator_required
 @require_POST
-@transaction.atomic
+@from_workers
 def reduction(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """Take back what is neither spent nor reserved."""
     dataset = get_object_or_404(Dataset, pk=dataset_id)
     form = ReductionForm(request.POST, dataset=dataset)
-    if form.is_valid():
-        try:
-            form.save_as(current_user(request))
-        except BudgetRefusedError as refusal:
-            form.add_error(None, str(refusal))
-        else:
-            messages.success(request, _("Taken back. It is a line of the ledger."))
-            return redirect("office")
+    if _saved(form, current_user(request)):
+        messages.success(request, _("Taken back. It is a line of the ledger."))
+        return redirect("office")
     return _shown(request, dataset, GrantForm(dataset=dataset), form)
 
 
@@ -84,14 +92,16 @@ def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: Redu
     account = Budget.for_planning(dataset)
     waiting: BudgetRequest | None = requests.waiting().filter(dataset=dataset).first()
     same_kind = waiting is not None and waiting.definition == account.definition
+    drafts, more_drafts = _newest_drafts(dataset)
     context: Json = {
         "dataset": dataset,
         "asked": waiting,
         "account": account,
         "others": [b for b in dataset.budgets.all() if b.pk != account.pk],
-        "drafts": [*release_prices.of_dataset(dataset), *stream_prices.of_dataset(dataset)],
+        "drafts": drafts,
+        "more_drafts": more_drafts,
         "symbol": account.symbol,
-        "choices": odds.choices(account, waiting.amount if waiting and same_kind else None),
+        "choices": odds.choices(account, waiting.amount if waiting and same_kind else None, form.others),
         "chosen": form["choice"].value(),
         "protects": protection_digest(dataset),
         "form": form,
@@ -102,3 +112,16 @@ def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: Redu
     }
     wrong = form.errors or taking.errors
     return render(request, "budgets/grant.html", context, status=UNPROCESSABLE if wrong else 200)
+
+
+def _newest_drafts(dataset: Dataset) -> tuple[list[PricedDraft], int]:
+    """So many drafts as can be planned while somebody waits, the newest first, and how many more there are."""
+    releases = dataset.releases.drafts()
+    streams = dataset.streams.filter(state=Stream.State.DRAFT).order_by("-changed_at")
+    newest = [*releases[:MOST_DRAFTS], *streams[:MOST_DRAFTS]]
+    newest.sort(key=attrgetter("changed_at"), reverse=True)
+    priced = [
+        stream_prices.of_draft(draft) if isinstance(draft, Stream) else release_prices.of_draft(draft)
+        for draft in newest[:MOST_DRAFTS]
+    ]
+    return priced, releases.count() + streams.count() - len(priced)

@@ -7,7 +7,6 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.models import Budget
 from dpportal.budgets.requests import PricedDraft
-from dpportal.datasets.models import Dataset
 from dpportal.publications.verdict import rounded
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
@@ -22,9 +21,9 @@ def of(draft: Release, plan: ReleasePlan | None) -> PricedDraft:
     return PricedDraft(title, draft.amount, definition, margin, reverse("releases:review", args=[draft.pk]))
 
 
-def of_dataset(dataset: Dataset) -> list[PricedDraft]:
-    """Every draft in which something was chosen, the newest first."""
-    return [of(draft, _plan(draft)) for draft in dataset.releases.drafts()]
+def of_draft(draft: Release) -> PricedDraft:
+    """With the margin of its plan, if it has one already."""
+    return of(draft, _plan(draft))
 
 
 def _plan(draft: Release) -> ReleasePlan | None:

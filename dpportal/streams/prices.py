@@ -7,7 +7,6 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.models import Budget
 from dpportal.budgets.requests import PricedDraft
-from dpportal.datasets.models import Dataset
 from dpportal.publications.verdict import rounded
 from dpportal.streams import drafts, strategy_page
 from dpportal.streams.measure import StreamDraftError
@@ -24,10 +23,9 @@ def of(draft: Stream, plan: StreamPlan | None) -> PricedDraft:
     )
 
 
-def of_dataset(dataset: Dataset) -> list[PricedDraft]:
-    """Every draft, the newest first."""
-    listed = dataset.streams.filter(state=Stream.State.DRAFT).order_by("-changed_at")
-    return [of(draft, _plan(draft)) for draft in listed]
+def of_draft(draft: Stream) -> PricedDraft:
+    """With the margin of its plan, if it has one already."""
+    return of(draft, _plan(draft))
 
 
 def _plan(draft: Stream) -> StreamPlan | None:

@@ -4,6 +4,7 @@ from decimal import Decimal
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.urls import reverse
 from django.utils.html import escape
 
@@ -11,8 +12,10 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import ledger
 from dpportal.budgets.forms import protection_digest
 from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.budgets.requests import PricedDraft
 from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
+from dpportal.releases import prices
 from mechanisms.accounting import Definition
 from tests.dpportal import building
 from tests.dpportal.building import stored_dataset
@@ -71,7 +74,7 @@ def test_a_grant_is_recorded(admin, dataset, administrator):
 def test_a_grant_leads_back_to_the_list(admin, dataset):
     answer = admin.post(place(dataset), change(dataset), follow=True)
     assert answer.redirect_chain == [(reverse("office"), 302)]
-    assert "Granted. A 10 % suspicion" in answer.text
+    assert "Granted. A 10 % suspicion" in answer.text and "becomes at most 34 %" in answer.text  # of ε 1.5
 
 
 def test_a_grant_for_whom_the_page_named_is_refused_once_others_are_protected(admin, dataset):
@@ -258,6 +261,23 @@ def test_drafts_stand_with_cost_and_margin(admin, dataset):
     assert f"ε {draft.amount}" in row and "±" in row and "people" in row
 
 
+@pytest.mark.django_db(transaction=True)
+def test_drafts_are_planned_while_nobody_waits_for_the_page(admin, dataset, monkeypatch):
+    """Neither on a look nor after a grant that was refused; and the newest alone."""
+    waiting = []
+
+    def planned(draft):
+        waiting.append(connection.in_atomic_block)
+        return PricedDraft(draft.title, None, "pure", "", "")
+
+    monkeypatch.setattr(prices, "of_draft", planned)
+    for _each in range(12):
+        building.complete_draft(dataset)
+    shown = [admin.get(place(dataset)), admin.post(place(dataset), change(dataset, amount="-1"))]
+    assert all("There are 2 more." in page.text for page in shown)
+    assert waiting == [False] * 20
+
+
 @pytest.mark.parametrize(("amount", "kind", "asked"), [("1", "info", 0), ("2", "warn", 0), ("9", "bad", 1)])
 def test_much_is_warned_of_and_very_much_confirmed_twice(admin, dataset, amount, kind, asked):
     """With the ε 1 that was granted before: what counts is all that these people have."""
@@ -268,6 +288,30 @@ def test_much_is_warned_of_and_very_much_confirmed_twice(admin, dataset, amount,
     if asked:
         assert "confirm a second time" in errors(answer)["certain"][0]
         assert admin.post(place(dataset), change(dataset, amount=amount, certain="on")).status_code == 302
+
+
+def test_copies_of_one_table_count_together(admin, curator):
+    """Three times ε 5 for the same people is ε 15, whatever dataset it is granted for."""
+    copies = [stored_dataset(curator, name) for name in ("One", "Two", "Three")]
+    Dataset.objects.update(relations=["one table elsewhere"])
+    for before, copy in enumerate(copies):
+        known = [str(other.pk) for other in copies[:before]]
+        answer = admin.post(place(copy), change(copy, amount="5", knowing=known))
+        assert answer.status_code == (302 if copy is copies[0] else 422)
+        if copy is not copies[0]:
+            assert list(errors(answer)) == ["certain"]
+            assert (
+                admin.post(place(copy), change(copy, amount="5", knowing=known, certain="on")).status_code
+                == 302
+            )
+    shown = admin.get(reverse("grant_meaning", args=[copies[0].pk]), {"amount": "1"}).text
+    assert (
+        "ε 16.00 in all" in shown and "counts ε 10.00 granted for the same people in other datasets" in shown
+    )
+    assert "ε 16.00 in all" in admin.get(place(copies[0])).text
+    services.declare_unit(copies[1], neighbours="replace-one", unit_column="", max_rows=1)
+    odds = admin.get(reverse("grant_meaning", args=[copies[1].pk]), {"amount": "1"}).context["odds"]
+    assert odds.elsewhere == 0  # what protects others is never added
 
 
 def test_a_worked_choice_is_granted_and_a_typed_amount_counts_before_it(admin, curator):

@@ -214,3 +214,20 @@ def test_a_row_for_each_person_on_the_form_answers_for_the_review_too(client, un
     client.post(reverse("datasets:unit", args=[unanswered.pk]), said)
     unanswered.refresh_from_db()
     assert services.columns_to_ask_about(unanswered) == []
+
+
+def test_the_shortcut_to_a_summary_asks_first_too(client, unanswered):
+    address = reverse("releases:summarise", args=[unanswered.pk])
+    assert "Say first whether each row is one person" in client.post(address, follow=True).content.decode()
+    assert not unanswered.releases.exists()
+
+
+def test_nothing_is_spent_before_it_is_said_whether_a_row_is_a_person(dataset):
+    """Also of a draft that was begun before, and where no column looks like an identifier."""
+    draft = building.complete_draft(dataset)
+    Dataset.objects.filter(pk=dataset.pk).update(unit_declared=False)
+    with pytest.raises(ReleaseError, match="Say first whether each row is one person"):
+        building.confirm(draft)
+    with pytest.raises(StreamError, match="Say first whether each row is one person"):
+        streams.requested_stream(dataset)
+    assert dataset.budgets.get().reserved == 0
