@@ -8,11 +8,12 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from typing import Any
+
+import numpy as np
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import bar, points, rectangle, round_step
@@ -21,8 +22,8 @@ WIDTH, HEIGHT = 760, 360
 TOP, RIGHT, GAP, LETTER, LINE = 44, 16, 8, 6.6, 15
 LONGEST_LABEL = 24
 TICKS = 6
-# Shades of a heat map; the palest differs from none at all.
-SHADES = 32
+# Shades of a heat map, of which the palest differs from none at all, and what stands for that of no number.
+SHADES, UNKNOWN = 32, 99
 # Lines that are named at their ends, bars that all have their number over them, and the ink of hatched ones.
 MOST_NAMED_LINES, MOST_NUMBERED, PALE = 4, 8, 0.35
 Trace = Mapping[str, Any]
@@ -277,22 +278,28 @@ class _Drawing:
     def _heat_map(self, trace: Trace, x: Axis, y: Axis) -> None:
         """Cells of one shade as one path."""
         shades: dict[int, list[str]] = {}
-        columns = list(trace["x"])
+        columns, wide, tall = list(trace["x"]), x.step, y.step
         for row, values in zip(trace["y"], trace["z"], strict=True):
-            found = enumerate(None if v is None or math.isnan(v) else self._shade(v, trace) for v in values)
-            for shade, run in groupby(found, key=lambda cell: cell[1]):
-                if shade is not None:
-                    places = [place for place, _shade in run]
-                    corner = x.at(columns[places[0]]) - x.step / 2, y.at(row) - y.step / 2
-                    shades.setdefault(shade, []).append(rectangle(*corner, len(places) * x.step, y.step))
+            top = y.at(row) - tall / 2
+            for shade, place, length in self._runs(values, trace):
+                left = x.at(columns[place]) - wide / 2
+                shades.setdefault(shade, []).append(rectangle(left, top, length * wide, tall))
         for shade, squares in shades.items():
             fill = "var(--below)" if shade < 0 else "var(--accent)"
             opacity = round(max(0.04, abs(shade) / SHADES), 3)
             self.areas.append({"path": "".join(squares), "fill": fill, "stroke": "none", "opacity": opacity})
 
-    def _shade(self, value: float, trace: Trace) -> int:
-        shade = math.ceil(SHADES * min(1.0, abs(value) / self._largest) ** self._power)
-        return _signed(shade, value, trace)
+    def _runs(self, values: Sequence[float | None], trace: Trace) -> Iterator[tuple[int, int, int]]:
+        """Shade, first place and length of each run of one shade; cells without a number are left out."""
+        numbers = np.array(values, dtype=np.float64)
+        sizes = np.ceil(SHADES * np.minimum(1.0, np.abs(numbers) / self._largest) ** self._power)
+        # What is below nothing counts as nothing on a scale that begins there.
+        below = -sizes if (trace.get("zmin") or 0) < 0 else np.zeros_like(sizes)
+        shades = np.where(np.isnan(numbers), UNKNOWN, np.where(numbers < 0, below, sizes)).astype(int)
+        starts = np.flatnonzero(np.diff(shades, prepend=UNKNOWN + 1))
+        lengths = np.diff(starts, append=shades.size)
+        runs = zip(shades[starts].tolist(), starts.tolist(), lengths.tolist(), strict=True)
+        return (run for run in runs if run[0] != UNKNOWN)
 
     @property
     def _power(self) -> float:
@@ -323,11 +330,6 @@ class _Drawing:
         self.texts.append(
             {"text": short, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": turned}
         )
-
-
-def _signed(shade: int, value: float, trace: Trace) -> int:
-    """The shade below nothing, which counts as nothing on a scale that begins there."""
-    return shade if value >= 0 else -shade if (trace.get("zmin") or 0) < 0 else 0
 
 
 def _placed(trace: Trace) -> Trace:

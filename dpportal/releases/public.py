@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -72,8 +72,7 @@ pages = ReaderPages(
 def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
     plan, delta = confirmed_plan(release), release.delta
-    drawn = stilled(shown_of(request, release), for_screens)
-    assert isinstance(drawn, dict)
+    drawn = _drawn(shown_of(request, release), presenter_of(release).not_still)
     words = DisplayTexts.of(release)
     context = {
         **pages.context(request, release),
@@ -88,11 +87,21 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "filled": filled_columns(release),
         "artifacts": offered_files(release, words),
         "are_current": words.are_in(release),
-        "shown": {**drawn, "chart": next(iter(figures_of(drawn)), "")},
+        "shown": {**drawn, "chart": _first_drawn(drawn)},
         "query": asked(request),
         **presenter_of(release).explore(release, plan, without_picks(request.GET)),
     }
     return render(request, "releases/public.html", context)
+
+
+def _drawn(shown: Json, not_still: Collection[str]) -> Json:
+    """What the page shows, with drawings of those figures alone that stand still on it."""
+    return {name: part if name in not_still else stilled(part, for_screens) for name, part in shown.items()}
+
+
+def _first_drawn(drawn: Json) -> str:
+    """The name of the chart that the list of the page's parts leads to; empty without one."""
+    return next((name for name, figure in figures_of(drawn).items() if "drawing" in figure), "")
 
 
 @pages.page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -47,15 +47,33 @@ def number_cells(row: Sequence[Any], labels: int) -> SafeString:
 
 
 @register.filter
-def count_cells(row: Sequence[Any], labels: int) -> SafeString:
-    """The cells of a line of counts: labels, noisy count, its margin if it has one, adjusted count.
+def count_rows(rows: Sequence[Sequence[Any]], labels: int) -> SafeString:
+    """The lines of a table of counts: so many labels, noisy count, its margin if it has one, adjusted count.
 
-    row: labels, noisy and adjusted count, and the ends of the interval if there is one.
+    rows: of each labels, noisy and adjusted count, and the ends of the interval if there is one. A filter for all of
+    them, since a page has thousands: how the language writes numbers is looked up once.
     """
+    written = _whole_numbers()
+    return mark_safe("".join(_count_row(row, labels, written) for row in rows))  # noqa: S308 (as in number_cells)
+
+
+def _count_row(row: Sequence[Any], labels: int, written: Callable[[Any], str]) -> str:
+    heads = "".join([f"<td>{conditional_escape(localize(cell))}</td>" for cell in row[:labels]])
     noisy, adjusted, *ends = row[labels:]
-    margin = f'<td class="number margin">± {grouped(ends[1] - noisy)}</td>' if ends else ""
-    first, last = (f'<td class="number">{grouped(number)}</td>' for number in (noisy, adjusted))
-    return mark_safe(number_cells(row[:labels], labels) + first + margin + last)  # noqa: S308 (as in number_cells)
+    margin = f'<td class="number margin">± {written(ends[1] - noisy)}</td>' if ends else ""
+    first, last = written(noisy), written(adjusted)
+    return f'<tr>{heads}<td class="number">{first}</td>{margin}<td class="number">{last}</td></tr>'
+
+
+def _whole_numbers() -> Callable[[Any], str]:
+    """`grouped` for many numbers."""
+    thousands = str(get_format("THOUSAND_SEPARATOR"))
+    by_threes = get_format("NUMBER_GROUPING") == 3
+
+    def written(value: Any) -> str:
+        return f"{value:,}".replace(",", thousands) if by_threes and type(value) is int else grouped(value)
+
+    return written
 
 
 @register.filter(is_safe=True)

@@ -11,7 +11,7 @@ from django.template import engines
 from django.template.defaultfilters import floatformat
 from django.utils import translation
 
-from dpportal.budgets.templatetags.numbers import count_cells, grouped, margin, number_cells, percent, tenths
+from dpportal.budgets.templatetags.numbers import count_rows, grouped, margin, number_cells, percent, tenths
 
 RANDOM = np.random.default_rng(4)
 FLOATS = [*(RANDOM.normal(size=500) * 10.0 ** RANDOM.integers(-3, 13, 500)).tolist(), 0.25, 0.05, -0.04, -0.0]
@@ -54,7 +54,9 @@ def test_two_thousand_rows_take_a_fifth_of_a_second():
 
 def test_a_count_has_its_margin_beside_it() -> None:
     """4,229 … 4,305 around 4,267 is written ± 38."""
-    written = count_cells(["<f>", 4267, 4270, 4229, 4305], 1)
-    assert written.startswith("<td>&lt;f&gt;</td>") and "± 38<" in written and "4,229" not in written
-    assert "±" not in count_cells(["f", 4267, 4270], 1)
+    written = count_rows([["<f>", 4267, 4270, 4229, 4305]], 1)
+    assert written.startswith("<tr><td>&lt;f&gt;</td>") and "± 38<" in written and "4,229" not in written
+    assert "±" not in count_rows([["f", 4267, 4270]], 1)
+    with translation.override("de"):
+        assert "4.267<" in count_rows([["f", 4267, 4270]], 1)
     assert margin(12.5, 10.0) == "± 2.5"

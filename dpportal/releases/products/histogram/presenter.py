@@ -60,7 +60,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
 
     def chosen(self, release: Release, plan: Plan, shown: Json, question: QueryDict) -> Json:
         """The form that changes the chart, and the chart that its answers ask for."""
-        if plan.domain.size > reader_choices.MAX_CELLS or not (values := _numbers(release, plan)):
+        if not reader_choices.fits(plan.domain) or not (values := _numbers(release, plan)):
             return {}
         form = reader_choices.ChartForm(plan.domain, question)
         if not form.is_asked:

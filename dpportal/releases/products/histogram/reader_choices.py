@@ -16,7 +16,8 @@ from mechanisms.arrays import Floats
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Domain
 
-# Cells of a release that are added up while a page waits, bars along a chart, and values that a list offers.
+# Cells of a release that are added up while a page waits, bars along a chart or groups of it, and values that a list
+# offers.
 MAX_CELLS, MAX_ALONG, LISTED = 2**17, 400, 60
 NOBODY = "none"
 
@@ -24,7 +25,7 @@ NOBODY = "none"
 class ChartForm(forms.Form):
     """The choices of one release's chart; what an address says otherwise is as if it were left out.
 
-    is_asked: whether the address chooses anything.
+    domain: one of whose columns fits along a chart, see `fits`. is_asked: whether the address chooses anything.
     """
 
     along = forms.ChoiceField(label=_("Along"), required=False)
@@ -37,14 +38,14 @@ class ChartForm(forms.Form):
     )
 
     def __init__(self, domain: Domain, data: QueryDict) -> None:
-        self.domain, self.is_asked = domain, any(data.values())
+        self.domain = domain
         super().__init__(
             {**_defaults(domain), **{key: value for key, value in data.items() if value}}, label_suffix=""
         )
         columns = [(str(place), name) for place, name in enumerate(domain.names)]
-        drawable = [choice for choice in columns if domain.shape[int(choice[0])] <= MAX_ALONG]
+        drawable = [columns[place] for place in _fitting(domain)]
         self._offer("along", drawable)
-        self._offer("by", [(NOBODY, _("no groups")), *columns])
+        self._offer("by", [(NOBODY, _("no groups")), *drawable])
         along, by = self.axes()
         if len(columns) == 1:
             del self.fields["along"], self.fields["by"]
@@ -59,6 +60,7 @@ class ChartForm(forms.Form):
                     choices=[("", _("all")), *labels],
                 )
                 self.fields[f"where-{place}"] = field
+        self.is_asked = any(data.get(name) for name in self.fields)
 
     def _offer(self, name: str, choices: Sequence[tuple[str, object]]) -> None:
         field = self.fields[name]
@@ -89,11 +91,21 @@ class ChartForm(forms.Form):
         ]
 
 
+def fits(domain: Domain) -> bool:
+    """Whether a reader can choose a chart at all: of columns with more cells only the stored one is shown."""
+    return domain.size <= MAX_CELLS and bool(_fitting(domain))
+
+
+def _fitting(domain: Domain) -> list[int]:
+    """The columns that are drawn along a chart, or make its groups."""
+    return [place for place, size in enumerate(domain.shape) if size <= MAX_ALONG]
+
+
 def first_axes(domain: Domain) -> tuple[int, int | None]:
-    """An ordered column along, else the one with most cells that fit; by that with fewest."""
-    fitting = [place for place, size in enumerate(domain.shape) if size <= MAX_ALONG]
-    along = max(fitting, key=lambda place: (domain.attributes[place].ordered, domain.shape[place]), default=0)
-    others = [place for place in range(len(domain.shape)) if place != along]
+    """An ordered column along, else the one with most cells; by that with fewest. domain: one of them fits."""
+    fitting = _fitting(domain)
+    along = max(fitting, key=lambda place: (domain.attributes[place].ordered, domain.shape[place]))
+    others = [place for place in fitting if place != along]
     return along, min(others, key=lambda place: domain.shape[place], default=None)
 
 
@@ -104,11 +116,11 @@ def _defaults(domain: Domain) -> dict[str, str]:
 
 def begins_mirrored(domain: Domain) -> bool:
     """Whether the first chart is one of two sides: an order of some length by two or three values."""
-    if len(domain.shape) != 2:
+    if len(domain.shape) != 2 or not _fitting(domain):
         return False
     along, by = first_axes(domain)
-    fits = domain.attributes[along].ordered and domain.shape[along] in MIRRORED
-    return fits and by is not None and domain.shape[by] in (2, 3)
+    is_long = domain.attributes[along].ordered and domain.shape[along] in MIRRORED
+    return is_long and by is not None and domain.shape[by] in (2, 3)
 
 
 def figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], CellSum | None]) -> Json:

@@ -30,6 +30,9 @@ MIDDLE = 2.906
 class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
     """Numbers, totals, means and deviations by groups, with intervals."""
 
+    # The catalogue's picture is that of the first column, which stands on the page by itself.
+    not_still = frozenset({"figure"})
+
     def tables(
         self, reconstructed: ReconstructedRelease[MomentsPlan, GroupMeans], folder: Path
     ) -> list[Table]:

@@ -14,6 +14,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
+from dpportal.releases.products.shared.listed_choice import ListedSelect, ListedSelectMultiple
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import MISSING_LABEL, Attribute, Date, Domain, Integer, Real
@@ -153,20 +154,21 @@ def _any_of(attribute: Attribute, labels: list[tuple[str, str]]) -> forms.Field:
             help_text=_("One value a line; none means all."),
             widget=forms.Textarea(attrs={"rows": 3}),
         )
-    widget = forms.CheckboxSelectMultiple if len(labels) <= TICKED else forms.SelectMultiple
+    widget = forms.CheckboxSelectMultiple if len(labels) <= TICKED else ListedSelectMultiple
     return forms.MultipleChoiceField(
         label=attribute.name,
         required=False,
         choices=labels,
         widget=widget,
-        help_text=_("None means all.") if widget is forms.SelectMultiple else "",
+        help_text=_("None means all.") if widget is ListedSelectMultiple else "",
     )
 
 
 def _one_of(label: str, labels: list[tuple[str, str]]) -> forms.Field:
     if not labels:
         return forms.CharField(label=label, required=False, max_length=100)
-    return forms.ChoiceField(label=label, required=False, choices=[("", _("any")), *labels])
+    choices = [("", _("any")), *labels]
+    return forms.ChoiceField(label=label, required=False, choices=choices, widget=ListedSelect)
 
 
 def _typed(attribute: Attribute, text: str) -> set[int]:

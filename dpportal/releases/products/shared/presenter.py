@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Generic
+from typing import ClassVar, Generic
 
 import numpy as np
 from django.http import QueryDict
@@ -17,7 +17,12 @@ from dpportal.releases.products.shared.values import P, R, ReconstructedRelease
 
 
 class Presenter(ABC, Generic[P, R]):
-    """What a made release of plan P and result R says, in files and on pages."""
+    """What a made release of plan P and result R says, in files and on pages.
+
+    not_still: the parts of `page` whose figures the public page does not show standing still, so it draws none.
+    """
+
+    not_still: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def tables(self, reconstructed: ReconstructedRelease[P, R], folder: Path) -> list[Table]:

@@ -20,8 +20,9 @@ from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 
-# Cells that a page shows, and columns of which it has charts; all are in the downloads.
-MOST_CELLS, MOST_CHARTS = 10_000, 60
+# Cells that the report shows, and the public page, which is written for each visitor; columns that have charts. All are
+# in the other downloads.
+MOST_CELLS, MOST_ON_PAGE, MOST_CHARTS = 10_000, 1_500, 60
 
 
 def page(plan: SummaryPlan, summary: Summary) -> Json:
@@ -52,6 +53,21 @@ def shown_blocks(table: TableOne) -> list[Json]:
             break
         shown.append(block)
     return shown
+
+
+def first_rows(table: Json) -> Json:
+    """What the public page has of a table of `table_json`: table_one, and of how many rows if some are left out."""
+    most = MOST_ON_PAGE // table["columns"]
+    blocks: list[Json] = []
+    written = 0
+    for block in table["blocks"]:
+        # The column's name is a row by itself.
+        rows = block["rows"][: max(0, most - written - 1)]
+        if rows:
+            blocks.append({**block, "rows": rows})
+            written += 1 + len(rows)
+    shown, stored = (sum(len(block["rows"]) for block in some) for some in (blocks, table["blocks"]))
+    return {"table_one": {**table, "blocks": blocks}, **({"first_rows": shown} if shown < stored else {})}
 
 
 def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:

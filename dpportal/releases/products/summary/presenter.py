@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict, VerdictLevel, level_of
+from dpportal.releases.models import Release
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from dpportal.releases.products.summary import comparison, page, tables
@@ -24,11 +26,18 @@ MIDDLE = 2.906
 class SummaryPresenter(Presenter[SummaryPlan, Summary]):
     """The table of all columns, on pages and in files."""
 
+    # The catalogue's picture is not on the page, and a script draws the charts where one is opened.
+    not_still = frozenset({"figure", "charts"})
+
     def tables(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary], folder: Path) -> list[Table]:
         return tables.write(reconstructed.plan, reconstructed.result, folder)
 
     def page(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary]) -> Json:
         return page.page(reconstructed.plan, reconstructed.result)
+
+    def chosen(self, release: Release, plan: SummaryPlan, shown: Json, question: QueryDict) -> Json:
+        """The first rows of the table, whatever the address: a page is written while a visitor waits."""
+        return page.first_rows(shown["table_one"])
 
     def compare(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary], true: np.ndarray) -> Json:
         return comparison.build(reconstructed.plan, reconstructed.result, true)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable
 
 import numpy as np
@@ -11,6 +12,7 @@ from django.utils import timezone
 from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products import confirmed_plan
 from mechanisms import registry
@@ -21,10 +23,10 @@ NUMBERS = ("answer", "standard_error", "interval_lower", "interval_upper")
 
 
 def confirmed(dataset: Dataset, cells: int, **fields: object) -> Release:
-    """Of one column of so many cells."""
+    """Of one column of so many cells, and of further ones of the small table where `columns` names them."""
     services.declare(dataset, "age", Integer("age", lower=0, upper=cells - 1))
     draft = building.complete_draft(dataset)
-    Release.objects.filter(pk=draft.pk).update(columns=["age"], **fields)
+    Release.objects.filter(pk=draft.pk).update(**{"columns": ["age"], **fields})
     draft.refresh_from_db()
     building.confirm(draft)
     return Release.objects.get(pk=draft.pk)
@@ -38,15 +40,23 @@ def published(release: Release, **fields: object) -> Release:
     return Release.objects.get(pk=release.pk)
 
 
-def histogram(dataset: Dataset, mechanism: str, cells: int) -> Release:
+def histogram(dataset: Dataset, mechanism: str, cells: int, **fields: object) -> Release:
     parameters = {"within_bins": "smooth", "purpose": "totals"}
-    release = confirmed(dataset, cells, mechanism=mechanism, parameters=parameters)
+    release = confirmed(dataset, cells, mechanism=mechanism, parameters=parameters, **fields)
     plan, method = confirmed_plan(release), registry.mechanism(mechanism)
-    size = cells if method.is_plain else method.strategy(plan).size
+    size = plan.domain.size if method.is_plain else method.strategy(plan).size
     with storage.scratch_folder() as folder:
         np.save(folder / "numbers.npy", np.random.default_rng(1).integers(-5, 9, size))
         stored = storage.keep(folder / "numbers.npy", f"releases/{release.pk}/measurement/numbers.npy")
     return published(release, measurement=stored)
+
+
+def with_page(release: Release, shown: Json) -> Release:
+    """With what a job would have stored for the public page."""
+    with storage.scratch_folder() as folder:
+        (folder / "public.json").write_text(json.dumps(shown))
+        storage.keep(folder / "public.json", f"releases/{release.pk}/public.json")
+    return release
 
 
 def answers(dataset: Dataset, cells: int, workload: str, labels: Iterable[str]) -> Release:

@@ -1,0 +1,129 @@
+"""The pages of the largest releases do little while a visitor waits, whatever their address asks for.
+
+What is done is counted, not timed, as in test_public_work.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.charts.column_summaries import MOST_LABELS, shares_figure
+from dpportal.datasets import services
+from dpportal.platform.json_types import Json
+from dpportal.releases.models import Release
+from dpportal.releases.products import confirmed_plan, presenter_of
+from dpportal.releases.products.histogram import page as histogram_page, reader_choices
+from dpportal.releases.products.shared.figures import figure_json
+from dpportal.releases.products.shared.stored_estimates import measured
+from dpportal.releases.products.summary import page as summary_page
+from mechanisms.domain import Categorical
+from mechanisms.protocol import Result
+from tests.dpportal.releases.products import largest
+from tests.dpportal.test_public_work import MOST_CALLS, calls
+
+SIDES = Categorical("colour", values=("red", "green"), closed=True)
+
+
+def pages(release: Release, query: str) -> list[str]:
+    """The public page, its chart as a picture, and the frame for other sites."""
+    chart = {"release_id": release.pk, "chart": "main"}
+    return [
+        reverse("releases:public", args=[release.pk]) + query,
+        reverse("releases:chart", kwargs={**chart, "form": "svg"}) + query,
+        reverse("releases:embed", kwargs=chart) + query,
+    ]
+
+
+def most_calls(release: Release, query: str) -> int:
+    """Of what every page needs once, nothing is counted."""
+    visitor, found = Client(), []
+    for address in pages(release, query):
+        assert visitor.get(address).status_code == 200
+        found.append(calls(partial(visitor.get, address))); print(address, found[-1])
+    return max(found)
+
+
+def counted(dataset, cells: int, **fields: object) -> Release:
+    """A histogram with its page; adjusted counts are the measured ones cut at zero."""
+    release = largest.histogram(dataset, "laplace-histogram", cells, **fields)
+    with measured(release) as values:
+        raw = np.array(values)
+    result = Result(raw=raw, counts=np.maximum(raw, 0))
+    return largest.with_page(release, histogram_page.page(confirmed_plan(release), result, None))
+
+
+@pytest.mark.slow
+def test_of_a_column_that_fits_no_chart_the_stored_one_is_shown(dataset) -> None:
+    release = counted(dataset, reader_choices.MAX_CELLS)
+    for query in ("", "?x=1", "?along=0&by=0&scale=share"):
+        assert most_calls(release, query) < MOST_CALLS, query
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cells", [reader_choices.MAX_ALONG, reader_choices.MAX_CELLS // 2])
+def test_groups_are_offered_where_there_are_few(dataset, cells) -> None:
+    services.declare(dataset, "colour", SIDES)
+    release = counted(dataset, cells, columns=["colour", "age"])
+    for query in ("?x=1", "?along=0&by=1", "?along=1&by=0&scale=share", "?along=0"):
+        assert most_calls(release, query) < MOST_CALLS, query
+
+
+def summary_page_of(groups: int, columns: int) -> Json:
+    """A page of as many cells and charts as a job stores, all alike."""
+    share, edge = np.full(MOST_LABELS, 0.5), np.full(MOST_LABELS, 0.1)
+    series = {f"group {place}": (share, share - edge, share + edge) for place in range(groups)}
+    figure = figure_json(shares_figure("column", [f"v{place}" for place in range(MOST_LABELS)], series))
+    cell = {"value": "1,234 (12.34 %)", "margin": "± 6 (± 0.14)", "sort": 1234}
+    rows = summary_page.MOST_CELLS // groups // columns
+    row = {"label": "v", "cells": [cell] * groups, "is_category": True, "mark": "M0 0h9v9z"}
+    block = {"name": "column", "is_number": False, "rows": [row] * rows, "mark": ""}
+    charts = [
+        {"name": "column", "place": f"column-{place}", "figure": figure}
+        for place in range(summary_page.MOST_CHARTS)
+    ]
+    return {
+        "figure": figure,
+        "table": True,
+        "table_one": {
+            "caption": "Table 1",
+            "heads": [{**cell, "name": f"group {place}"} for place in range(groups)],
+            "group_name": "group",
+            "difference_name": "",
+            "hidden": [],
+            "blocks": [{**block, "place": f"column-{place}"} for place in range(columns)],
+            "columns": 2 + groups,
+        },
+        "charts": charts,
+        "charted": [chart["place"] for chart in charts],
+        "further": 3,
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("groups", "columns"), [(1, 500), (21, 60), (21, 1)])
+def test_a_summary_shows_its_first_rows_and_draws_no_chart(dataset, groups, columns) -> None:
+    parameters = {"group": "", "twice": []}
+    fields = {"product": "summary", "mechanism": "column-tables", "parameters": parameters}
+    release = largest.published(largest.confirmed(dataset, 100, **fields))
+    shown = summary_page_of(groups, columns)
+    largest.with_page(release, shown)
+    text = Client().get(pages(release, "")[0]).text
+    kept = presenter_of(release).chosen(release, confirmed_plan(release), shown, None)
+    assert f"The first {kept['first_rows']} rows" in text and 'id="column-59-chart"' in text
+    assert 'class="still"' not in text and 'href="#chart-main"' not in text
+    assert most_calls(release, "") < MOST_CALLS
+
+
+def test_a_table_that_fits_is_shown_whole() -> None:
+    block = {"name": "age", "rows": [{"label": "Mean"}, {"label": "Median"}]}
+    table = {"columns": 3, "blocks": [block, block]}
+    assert summary_page.first_rows(table) == {"table_one": table}
+    most = summary_page.MOST_ON_PAGE // 3 - 1
+    long = {"name": "job", "rows": [{"label": str(place)} for place in range(10_000)]}
+    cut = summary_page.first_rows({"columns": 3, "blocks": [long, block]})
+    assert cut["first_rows"] == most and cut["table_one"]["blocks"] == [{**long, "rows": long["rows"][:most]}]
