@@ -67,7 +67,7 @@ class Dataset(models.Model):
     source = models.ForeignKey(
         SharedTable, null=True, editable=False, on_delete=models.PROTECT, related_name="datasets"
     )
-    relations = models.JSONField(default=list, editable=False)  # of that database, which it is or was read from
+    relations = models.JSONField(default=list, editable=False)  # what it is or was read from there
     file_name = models.CharField(max_length=255, editable=False)
     upload = models.CharField(max_length=200, blank=True, editable=False)
     megabytes = models.PositiveIntegerField(default=0, editable=False)  # of the uploaded file, rounded up
