@@ -26,6 +26,10 @@ from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
 
 TICKS = 20
+# Bars side by side up to which each has its margin drawn, which is the same for all and in the caption.
+MOST_WHISKERS = 400
+# Bars, or places of lines, of all groups together: along a column of many cells fewer groups are told apart.
+MOST_DRAWN = 800
 # Bars of a mirrored chart, one above the other, and pixels that each takes besides the frame.
 MIRRORED, MIRRORED_PIXELS, FRAME_PIXELS = range(4, 111), 9, 130
 # Of two groups that face each other a third may be left out that holds at most such a share.
@@ -51,7 +55,7 @@ class ChosenCounts:
 def chosen_figure(chosen: ChosenCounts) -> Figure:
     """Mirrored bars for two groups along an order, lines for more, bars for a column without an order."""
     names = plain_all(chosen.by.labels()) if chosen.by else [""]
-    values, groups = _shown_values(chosen), _largest_groups(chosen.values)
+    values, groups = _shown_values(chosen), _largest_groups(chosen)
     labels = plain_all(chosen.along.labels())
     if chosen.by_size and not chosen.along.ordered:
         order = np.argsort(-chosen.values.sum(axis=1), kind="stable")
@@ -79,10 +83,11 @@ def _shown_values(chosen: ChosenCounts) -> Floats:
     return shares
 
 
-def _largest_groups(values: Floats) -> list[int]:
+def _largest_groups(chosen: ChosenCounts) -> list[int]:
     """As many as can be told apart, in their order."""
-    totals = values.sum(axis=0)
-    return sorted(np.argsort(-totals, kind="stable")[:MAX_GROUPS].tolist())
+    totals = chosen.values.sum(axis=0)
+    fitting = max(1, MOST_DRAWN // chosen.along.size)
+    return sorted(np.argsort(-totals, kind="stable")[: min(MAX_GROUPS, fitting)].tolist())
 
 
 def _facing(chosen: ChosenCounts) -> list[int] | None:
@@ -134,6 +139,7 @@ def _side_by_side(
     legend = {"title": {"text": plain(chosen.by.name)}} if chosen.by else {}
     figure = go.Figure(layout={"barmode": "group", "legend": legend})
     lines = chosen.along.ordered and len(labels) > MAX_GROUPED and chosen.by is not None
+    drawn = half_width if values.size <= MOST_WHISKERS else None
     for place, name in enumerate(names):
         text = f"{f'{name}, ' if name else ''}{hover(_unit(chosen), half_width)}<extra></extra>"
         colour, y = f"var(--series-{place + 1})", values[:, place]
@@ -149,7 +155,7 @@ def _side_by_side(
                 x=labels,
                 y=y.tolist(),
                 marker=bar_look(colour, HATCHES[place]),
-                error_y=whisker(half_width),
+                error_y=whisker(drawn),
                 hovertemplate=text,
                 showlegend=bool(name),
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from html import escape
 from typing import Any
 
 from django import template
@@ -58,7 +59,13 @@ def count_rows(rows: Sequence[Sequence[Any]], labels: int) -> SafeString:
 
 
 def _count_row(row: Sequence[Any], labels: int, written: Callable[[Any], str]) -> str:
-    heads = "".join([f"<td>{conditional_escape(localize(cell))}</td>" for cell in row[:labels]])
+    # Plain words need no look at what Django may have marked as safe.
+    heads = "".join(
+        [
+            f"<td>{escape(cell) if type(cell) is str else conditional_escape(localize(cell))}</td>"
+            for cell in row[:labels]
+        ]
+    )
     noisy, adjusted, *ends = row[labels:]
     margin = f'<td class="number margin">± {written(ends[1] - noisy)}</td>' if ends else ""
     first, last = written(noisy), written(adjusted)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from django import forms
 from django.forms.utils import flatatt
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 
 class ListedSelect(forms.Select):
@@ -19,12 +19,11 @@ class ListedSelect(forms.Select):
         several = {"multiple": True} if self.allow_multiple_selected else {}
         tag = flatatt(self.build_attrs({**self.attrs, "name": name, **several}, attrs))
         chosen = set(self.format_value(value))
-        entries = ((key, " selected" if str(key) in chosen else "", label) for key, label in self.choices)
-        return format_html(
-            "<select{}>{}</select>",
-            tag,
-            format_html_join("", '<option value="{}"{}>{}</option>', entries),
-        )
+        entries = [
+            f'<option value="{escape(key)}"{" selected" if key in chosen else ""}>{escape(label)}</option>'
+            for key, label in ((str(key), str(label)) for key, label in self.choices)
+        ]
+        return mark_safe(f"<select{tag}>{''.join(entries)}</select>")  # noqa: S308 (escaped above)
 
 
 class ListedSelectMultiple(ListedSelect, forms.SelectMultiple):

@@ -8,7 +8,14 @@ from django.http import QueryDict
 
 from dpportal.charts.static_svg import drawing
 from dpportal.charts.thumbnail import thumbnail
-from dpportal.releases.products.histogram.reader_choices import ChartForm, begins_mirrored, figure, first_axes
+from dpportal.releases.products.histogram.reader_choices import (
+    MAX_ALONG,
+    ChartForm,
+    begins_mirrored,
+    figure,
+    first_axes,
+    fits,
+)
 from mechanisms.box_queries import CellSum
 from mechanisms.domain import Categorical, Domain, Integer
 
@@ -82,3 +89,17 @@ def test_what_is_none_of_the_choices_is_as_if_left_out(question) -> None:
     along, by = form.axes()
     assert along == 0 and by in (1, None) and first_axes(DOMAIN) == (0, 1)
     assert drawn(question)[0]["data"]
+
+
+def test_a_column_of_very_many_cells_is_neither_along_nor_makes_groups() -> None:
+    day = Integer("day", lower=0, upper=MAX_ALONG)
+    form = ChartForm(Domain((SEX, day)), QueryDict("along=1&by=1"))
+    assert form.axes() == (0, None) and "1" not in dict(form.fields["by"].choices)
+    assert fits(Domain((SEX, day))) and not fits(Domain((day,))) and not begins_mirrored(Domain((day,)))
+
+
+def test_what_the_form_does_not_ask_draws_nothing_anew() -> None:
+    asked = {
+        query: ChartForm(DOMAIN, QueryDict(query)).is_asked for query in ("x=1", "pick-in-0=1", "along=1")
+    }
+    assert asked == {"x=1": False, "pick-in-0=1": False, "along=1": True}
