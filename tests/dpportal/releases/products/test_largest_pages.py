@@ -46,7 +46,6 @@ def most_calls(release: Release, query: str) -> int:
     for address in pages(release, query):
         assert visitor.get(address).status_code == 200
         found.append(calls(partial(visitor.get, address)))
-        print(address, found[-1])
     return max(found)
 
 
