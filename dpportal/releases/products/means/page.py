@@ -20,7 +20,8 @@ from mechanisms.moments.column import day_of
 from mechanisms.moments.estimates import ColumnEstimates, Interval
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 
-MOST_ROWS = 500
+# Groups on a page, of all columns together, but of each so many at least: a visitor waits for every cell.
+MOST_ROWS, FEWEST_ROWS = 500, 20
 UNITS = {"share": " %", "days": gettext_lazy(" days")}
 
 
@@ -61,9 +62,8 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
 def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     planned, estimates = plan.columns[place], result.groups[place]
     styles = styles_of(planned, plan.degree)
-    rows = [
-        row_of(labels, estimates, group, styles) for group, labels in enumerate(labels_of(plan)[:MOST_ROWS])
-    ]
+    most = max(FEWEST_ROWS, MOST_ROWS // len(plan.columns))
+    rows = [row_of(labels, estimates, group, styles) for group, labels in enumerate(labels_of(plan)[:most])]
     if result.together:
         rows.insert(0, row_of([_("All")] * len(plan.groups.names), result.together[place], 0, styles))
     lower, upper = planned.column.bound_texts
@@ -71,6 +71,7 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
         "name": planned.column.attribute.name,
         "place": f"means-{place}",
         "rows": rows,
+        **({"first_groups": most} if plan.groups.size > most else {}),
         "is_date": planned.column.is_date,
         "lower": lower,
         "upper": upper,

@@ -24,6 +24,7 @@ from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of, presenter_of
 from dpportal.releases.products.means import comparison
+from dpportal.releases.products.means.page import page
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.tables.pushdown.sum_query import PART
 from mechanisms.accounting import Definition, Loss
@@ -334,3 +335,13 @@ def test_dates_have_a_mean_and_no_total(curator, administrator, client) -> None:
     draft.save()
     text = client.get(reverse("releases:method", args=[draft.pk])).text
     assert "2020-01-01 to 2020-01-31 in steps of 1 day" in text
+
+
+def test_a_page_of_many_groups_and_columns_has_the_first_and_says_so() -> None:
+    groups = Domain((Integer("code", lower=0, upper=299, width=1),))
+    columns = [MeasuredColumn.of(Integer(f"c{i}", lower=0, upper=9)) for i in range(20)]
+    plan = BernsteinSums().plan(groups, columns, 2, Loss(Definition.PURE, Fraction(1)), 1000)
+    shown = page(plan, GroupMeans.of(plan, np.zeros((20, groups.size, plan.sums), dtype=np.int64)))
+    assert sum(len(column["rows"]) for column in shown["columns"]) == 20 * (25 + 1)
+    text = render_to_string("releases/means/_page.html", {"shown": shown, "alone": True})
+    assert f"The first 25 of {groups.size} groups; the downloads have all." in " ".join(text.split())
