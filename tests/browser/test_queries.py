@@ -46,7 +46,7 @@ def to_method(page: Page) -> None:
 
 def spend(page: Page, amount: str, strategy: str) -> dict[str, bytes]:
     """From the chosen method through the job to the public page; returns the downloads."""
-    page.get_by_label("Cost").fill(amount)
+    page.get_by_role("textbox", name="Cost").fill(amount)
     page.get_by_text("All methods side by side").click()
     page.get_by_role("radio", name=strategy).check()
     page.get_by_role("button", name="Continue").click()

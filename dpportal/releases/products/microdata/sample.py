@@ -11,7 +11,7 @@ from dpportal.charts.cells import merged, merged_labels, widths_within
 from dpportal.charts.thumbnail import small_bars
 from dpportal.platform.json_types import Json
 from mechanisms.arrays import Integers
-from mechanisms.domain import Attribute, Domain
+from mechanisms.domain import Attribute, Boolean, Domain
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.synthesis.table import rows_of_cells
 
@@ -23,12 +23,14 @@ MOST_BARS = 60
 def first_rows(domain: Domain, result: MicrodataResult, seed: bytes) -> list[list[str]]:
     """The first rows of the synthetic table's file, as texts; a missing value is empty."""
     frame = next(rows_of_cells(domain, result.rows, seed, chunk=ROWS))
-    return [list(row) for row in zip(*(_texts(frame[name]) for name in frame), strict=True)]
+    return [list(row) for row in zip(*(_texts(a, frame[a.name]) for a in domain.attributes), strict=True)]
 
 
-def _texts(values: pd.Series) -> list[str]:
+def _texts(attribute: Attribute, values: pd.Series) -> list[str]:
     if pd.api.types.is_datetime64_any_dtype(values):
         values = values.dt.strftime("%Y-%m-%d")
+    if isinstance(attribute, Boolean):
+        values = values.map(dict(zip((False, True), attribute.codes()[:2], strict=True)))
     return ["" if pd.isna(value) else str(value) for value in values]
 
 

@@ -126,7 +126,7 @@ class TestReleased:
         text = page_of(client, release)
         assert "Mean of age by group" in text and "not determined" in text
         assert "More than half of the values" not in text
-        assert thumbnail(results.stored_page(release)["figure"]["json"])[0]["kind"] == "line"
+        assert thumbnail(results.stored_page(release)["figure"]["json"])[0]["kind"] == "bar"
         assert "true:" not in text and "True mean" not in text
 
     def test_files_fit_their_description_and_come_out_again(self, rich, tmp_path) -> None:
