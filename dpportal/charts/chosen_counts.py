@@ -9,14 +9,13 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.counts import UNIT, interval_caption
-from dpportal.charts.reader_counts import DASHES, HATCHES, MAX_GROUPED, MAX_GROUPS
+from dpportal.charts.group_traces import HATCHES, MAX_GROUPED, MAX_GROUPS, TICKS, group_bars, group_line
 from dpportal.charts.style import (
     Figure,
     bar_look,
     category_axis,
     finished,
     hover,
-    interval_band,
     people_axis,
     plain,
     plain_all,
@@ -25,7 +24,6 @@ from dpportal.charts.style import (
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
 
-TICKS = 20
 # Bars side by side up to which each has its margin drawn, which is the same for all and in the caption.
 MOST_WHISKERS = 400
 # Bars, or places of lines, of all groups together: along a column of many cells fewer groups are told apart.
@@ -141,24 +139,12 @@ def _side_by_side(
     lines = chosen.along.ordered and len(labels) > MAX_GROUPED and chosen.by is not None
     drawn = half_width if values.size <= MOST_WHISKERS else None
     for place, name in enumerate(names):
-        text = f"{f'{name}, ' if name else ''}{hover(_unit(chosen), half_width)}<extra></extra>"
-        colour, y = f"var(--series-{place + 1})", values[:, place]
+        text = f"{f'{name}, ' if name else ''}{hover(_unit(chosen), half_width)}"
         if lines:
-            if half_width is not None:
-                band = interval_band(labels, y, half_width)
-                figure.add_traces([trace.update(showlegend=False) for trace in band])
-            line = {"color": colour, "width": 2, "dash": DASHES[place], "shape": "hvh"}
-            figure.add_scatter(name=name, x=labels, y=y.tolist(), mode="lines", line=line, hovertemplate=text)
+            figure.add_traces(group_line(place, name, labels, values[:, place], half_width, text))
         else:
-            figure.add_bar(
-                name=name,
-                x=labels,
-                y=y.tolist(),
-                marker=bar_look(colour, HATCHES[place]),
-                error_y=whisker(drawn),
-                hovertemplate=text,
-                showlegend=bool(name),
-            )
+            bars = group_bars(place, name, labels, values[:, place], drawn, text)
+            figure.add_trace(bars.update(showlegend=bool(name)))
     axis = category_axis(chosen.along.name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
     figure.update_layout(xaxis=axis, yaxis=people_axis(_unit(chosen)))
     return figure

@@ -8,30 +8,18 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.cells import shaped
 from dpportal.charts.counts import MAX_STEPS, UNIT, counts_figure, interval_caption
+from dpportal.charts.group_traces import MAX_GROUPED, MAX_GROUPS, TICKS, group_bars, group_line
 from dpportal.charts.style import (
     Display,
     Figure,
-    bar_look,
     category_axis,
     finished,
     hover,
-    interval_band,
     people_axis,
     plain,
     plain_all,
-    whisker,
 )
 from mechanisms.domain import Attribute, Domain
-
-# As lines or bars beside each other: more cannot be told apart.
-MAX_GROUPS = 6
-# Up to so many cells of the other column, bars in groups; of more, if it is ordered, lines.
-MAX_GROUPED = 8
-TICKS = 20
-HATCHES, DASHES = (
-    ("", "/", "x", "-", "\\", "+"),
-    ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot"),
-)
 
 
 def reader_figure(
@@ -53,10 +41,9 @@ def reader_figure(
         return _one_at_a_time(whole) if len(domain.attributes) == 1 else whole
     along, groups = (domain.attributes[axis] for axis in axes)
     figure = go.Figure(layout={"barmode": "group", "legend": {"title": {"text": plain(groups.name)}}})
-    draw = _bars if along.size <= MAX_GROUPED else _lines
     for kind, values in shaped(domain, {"noisy": raw, "synthetic": counts}).items():
         shown = half_width if kind == "noisy" else None
-        figure.add_traces(draw(along, groups, values.transpose(axes), kind, shown))
+        figure.add_traces(_traces(along, groups, values.transpose(axes), kind, shown))
     axis = category_axis(along.name, TICKS if along.size > 2 * TICKS else 0, along.size)
     figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
     title = _("Counts by %(columns)s") % {"columns": " × ".join(domain.names)}
@@ -74,38 +61,15 @@ def _grouped_by(domain: Domain) -> tuple[int, int] | None:
     return (1 - groups, groups) if domain.shape[groups] <= MAX_GROUPS and fits else None
 
 
-def _bars(
+def _traces(
     along: Attribute, groups: Attribute, values: np.ndarray, kind: str, half_width: int | None
-) -> list[go.Bar]:
-    labels, names = plain_all(along.labels()), plain_all(groups.labels())
-    return [
-        go.Bar(
-            name=name,
-            meta=kind,
-            x=labels,
-            y=values[:, place].tolist(),
-            marker=bar_look(f"var(--series-{place + 1})", HATCHES[place]),
-            error_y=whisker(half_width),
-            hovertemplate=f"{name}, {hover(UNIT, half_width)}<extra></extra>",
-        )
-        for place, name in enumerate(names)
-    ]
-
-
-def _lines(
-    along: Attribute, groups: Attribute, values: np.ndarray, kind: str, half_width: int | None
-) -> list[go.Scatter]:
+) -> list[go.Bar | go.Scatter]:
+    """Of one kind of count: bars in groups, or a line for each group. values: (cells of along, groups)."""
     labels, traces = plain_all(along.labels()), []
     for place, name in enumerate(plain_all(groups.labels())):
-        if half_width is not None:
-            band = interval_band(labels, values[:, place], half_width)
-            traces += [trace.update(showlegend=False) for trace in band]
-        line = {"color": f"var(--series-{place + 1})", "width": 2, "dash": DASHES[place], "shape": "hvh"}
-        text = f"{name}, {hover(UNIT, half_width)}<extra></extra>"
-        y = values[:, place].tolist()
-        traces.append(
-            go.Scatter(name=name, meta=kind, x=labels, y=y, mode="lines", line=line, hovertemplate=text)
-        )
+        of_group = (place, name, labels, values[:, place], half_width, f"{name}, {hover(UNIT, half_width)}")
+        drawn = [group_bars(*of_group)] if along.size <= MAX_GROUPED else group_line(*of_group)
+        traces += [*drawn[:-1], drawn[-1].update(meta=kind)]
     return traces
 
 

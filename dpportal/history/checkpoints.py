@@ -6,7 +6,6 @@ Whoever has one can show later that no line before it was changed, even if datab
 from __future__ import annotations
 
 import json
-import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from dpportal.history import chain
 from dpportal.history.canonical import Plain, canonical
 from dpportal.history.models import Link
 from dpportal.history.verification import Place
+from dpportal.platform import storage
 from dpportal.platform.signing import SignatureError
 
 EVERY = timedelta(hours=24)
@@ -55,13 +55,9 @@ def read(content: bytes) -> Place:
 
 def write(path: Path) -> None:
     """Write a checkpoint, whole or not at all. Raises FileExistsError rather than write over another one."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_bytes(made())
-    try:
-        path.hardlink_to(part)
-    finally:
-        part.unlink()
+    storage.make_folder(path.parent)
+    if not storage.create_durably(path, made(), path.parent):
+        raise FileExistsError(path)
 
 
 def write_nightly() -> None:

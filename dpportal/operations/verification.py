@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 
 from django.apps import apps
-from django.core.files.storage import default_storage
 from django.db.models import Case, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
@@ -15,10 +13,9 @@ from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.history import verification
 from dpportal.history.verification import BrokenChainError, Place
 from dpportal.operations import sweeping
+from dpportal.platform import storage
 from dpportal.platform.sealed import UndecryptableValue
 from dpportal.publications.downloads import PublishedFile
-
-BLOCK_BYTES = 2**20
 
 
 def problems(since: Place) -> Iterator[str]:
@@ -75,15 +72,8 @@ def _fault_of(file: PublishedFile) -> str:
     if isinstance(file.sha256, UndecryptableValue):
         return _("The digest of %(name)s is sealed with a key that the portal does not have.")
     try:
-        same = _digest(file.stored) == file.sha256
+        with storage.local_path(file.stored) as path:
+            same = storage.sha256(path) == file.sha256
     except FileNotFoundError:
         return _("The file %(name)s is gone.")
     return "" if same else _("The file %(name)s was changed.")
-
-
-def _digest(name: str) -> str:
-    digest = hashlib.sha256()
-    with default_storage.open(name) as content:
-        while block := content.read(BLOCK_BYTES):
-            digest.update(block)
-    return digest.hexdigest()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.arrays import Floats, Integers
-from mechanisms.moments.plan import ColumnPlan
+from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.noise.sum_quantiles import LEVEL
 from mechanisms.noise.weighted_sum import weighted_half_width
 
@@ -106,6 +106,20 @@ def _root(top: Floats, bottom: Floats, knots: Floats, shift: Floats) -> Floats:
     inside: Floats = np.clip(left / np.maximum(left - right, 1e-300), 0, 1)
     root: Floats = knots[after - 1] + inside * (knots[1] - knots[0])
     return root
+
+
+def by_groups(plan: MomentsPlan, sums: Integers) -> list[ColumnEstimates]:
+    """What is told of each measured column, group by group. sums: (columns, groups, plan.sums), measured."""
+    return [estimates(column, plan.degree, own) for column, own in zip(plan.columns, sums, strict=True)]
+
+
+def together(plan: MomentsPlan, sums: Integers) -> list[ColumnEstimates]:
+    """The same of all groups added up; empty where there is one group."""
+    if plan.groups.size == 1:
+        return []
+    added = [own.astype(np.float64).sum(axis=0, keepdims=True) for own in sums]
+    pairs = zip(plan.columns, added, strict=True)
+    return [estimates(column, plan.degree, own, times=plan.groups.size) for column, own in pairs]
 
 
 def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int = 1) -> ColumnEstimates:

@@ -25,6 +25,11 @@ _DIGITS_IN_BIN = 3
 _MAX_DECIMALS = 15
 
 
+def public_seed(measurement_sha256: str) -> bytes:
+    """The 32 public bytes by which rows are drawn: the measurement's own digest, so the same rows come out again."""
+    return hashlib.sha256(measurement_sha256.encode()).digest()
+
+
 def rows(
     domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str = SMOOTH, chunk: int = 100_000
 ) -> Iterator[pd.DataFrame]:

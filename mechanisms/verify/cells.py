@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-from hashlib import sha256
 
 import numpy as np
 import pandas as pd
 
 from mechanisms.domain import Attribute, Boolean, Domain
-from mechanisms.synthesis.table import rows as drawn_rows
+from mechanisms.synthesis.table import public_seed, rows as drawn_rows
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
 
@@ -38,7 +37,7 @@ def rows(
     bundle: Bundle, published: pd.DataFrame, domain: Domain, counts: np.ndarray, within_bins: str
 ) -> Finding:
     """Whether the synthetic rows are those that the measurement's digest draws."""
-    seed = sha256(str(bundle.release["measurement_sha256"]).encode()).digest()
+    seed = public_seed(str(bundle.release["measurement_sha256"]))
     drawn = pd.concat(drawn_rows(domain, counts, seed, within_bins), ignore_index=True)
     own = pd.read_csv(io.StringIO(drawn.to_csv(index=False)), dtype=str, keep_default_na=False)
     if len(own) != len(published):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from mechanisms import registry
 from mechanisms.arrays import Floats
-from mechanisms.moments.estimates import ColumnEstimates, estimates
+from mechanisms.moments.estimates import ColumnEstimates, by_groups, together
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement
 from mechanisms.synthesis.table import SMOOTH
@@ -84,13 +84,10 @@ def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
 
 
 def _means(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    plan, sums, size = found.stated, bundle.measurement, found.stated.groups.size
-    pairs = list(zip(plan.columns, sums, strict=True))
-    yield _statistics(bundle, "totals.csv", [estimates(column, plan.degree, own) for column, own in pairs])
-    if size > 1:
-        added = [(column, own.astype(np.float64).sum(axis=0, keepdims=True)) for column, own in pairs]
-        together = [estimates(column, plan.degree, own, times=size) for column, own in added]
-        yield _statistics(bundle, "in_all.csv", together)
+    plan, sums = found.stated, bundle.measurement
+    yield _statistics(bundle, "totals.csv", by_groups(plan, sums))
+    if in_all := together(plan, sums):
+        yield _statistics(bundle, "in_all.csv", in_all)
 
 
 def _statistics(bundle: Bundle, name: str, made: Sequence[ColumnEstimates]) -> Finding:

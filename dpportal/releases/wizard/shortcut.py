@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets.access import with_dataset
-from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.services import UNIT_FIRST
+from dpportal.accounts.permissions import current_user
+from dpportal.datasets.models import Dataset
 from dpportal.releases import services
 from dpportal.releases.models import Release
 from dpportal.releases.products.summary.form import SummaryForm, usual_columns
 from dpportal.releases.wizard.choices import declared_columns
+from dpportal.releases.wizard.starting import starting
 from mechanisms.domain import Domain
 
 
-@curator_required
-@require_POST
-@with_dataset(Right.RELEASE)
+@starting
 def summarise(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Begin a draft of a summary; where something is left to choose, its second step asks for that."""
-    if not dataset.has_records:
-        messages.error(request, _("This dataset holds no records, so nothing can be released from it."))
-        return redirect("datasets:home", dataset.pk)
-    if dataset.asks_for_unit:
-        messages.info(request, UNIT_FIRST)
-        return redirect("datasets:home", dataset.pk)
     draft = services.start_draft(dataset, current_user(request))
     draft.product = Release.Product.SUMMARY
     declared = declared_columns(draft)

@@ -8,14 +8,11 @@ from django.contrib import messages
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _, gettext_lazy
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext_lazy
 
-from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.accounts.permissions import current_user
 from dpportal.budgets import asking, confirming
-from dpportal.datasets.access import with_dataset
-from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.services import UNIT_FIRST
+from dpportal.datasets.models import Dataset
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.publications.steps import Wizard
@@ -30,6 +27,7 @@ from dpportal.releases.services import ReleaseError
 from dpportal.releases.wizard import choices
 from dpportal.releases.wizard.dial import turned
 from dpportal.releases.wizard.forms import MethodForm, ProductForm
+from dpportal.releases.wizard.starting import starting
 from dpportal.serving.files import takes_files
 from mechanisms.protocol import PlanError
 
@@ -54,17 +52,9 @@ wizard = Wizard(
 CHOSEN = ("mechanism", "amount", "parameters", "purpose")
 
 
-@curator_required
-@require_POST
-@with_dataset(Right.RELEASE)
+@starting
 def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Begin a draft."""
-    if not dataset.has_records:
-        messages.error(request, _("This dataset holds no records, so nothing can be released from it."))
-        return redirect("datasets:home", dataset.pk)
-    if dataset.asks_for_unit:
-        messages.info(request, UNIT_FIRST)
-        return redirect("datasets:home", dataset.pk)
     return redirect("releases:product", services.start_draft(dataset, current_user(request)).pk)
 
 

@@ -12,7 +12,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products.shared.runner import Runner
 from dpportal.releases.products.shared.values import Counted
 from mechanisms import registry
-from mechanisms.moments.estimates import ColumnEstimates, Sums, estimates
+from mechanisms.moments.estimates import ColumnEstimates, Sums, by_groups, together
 from mechanisms.moments.mechanism import exact_sums
 from mechanisms.moments.plan import MomentsPlan
 from mechanisms.noise import Noise
@@ -29,12 +29,7 @@ class GroupMeans:
     @classmethod
     def of(cls, plan: MomentsPlan, sums: np.ndarray) -> GroupMeans:
         """sums: (columns, groups, plan.sums), measured."""
-        size, pairs = plan.groups.size, list(zip(plan.columns, sums, strict=True))
-        groups = [estimates(column, plan.degree, own) for column, own in pairs]
-        if size == 1:
-            return cls(groups, [])
-        added = [(column, own.astype(np.float64).sum(axis=0, keepdims=True)) for column, own in pairs]
-        return cls(groups, [estimates(column, plan.degree, own, times=size) for column, own in added])
+        return cls(by_groups(plan, sums), together(plan, sums))
 
 
 class MeansRunner(Runner[MomentsPlan, GroupMeans]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import ClassVar, Generic, Protocol, TypeVar
 
@@ -11,6 +10,7 @@ import numpy as np
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from mechanisms.accounting import Definition, Loss
+from mechanisms.synthesis.table import public_seed
 
 
 class ReleasePlan(Protocol):
@@ -62,5 +62,5 @@ class ReconstructedRelease(Generic[P, R]):
 
     @property
     def seed(self) -> bytes:
-        """The public seed of synthetic rows: the measurement's own digest, so the same rows come out again."""
-        return hashlib.sha256(str(self.release.measurement_sha256).encode()).digest()
+        """The public seed of synthetic rows."""
+        return public_seed(str(self.release.measurement_sha256))

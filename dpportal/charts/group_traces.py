@@ -1,0 +1,49 @@
+"""A group's counts along a column, as bars beside those of other groups or as a line, told apart without colours."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpportal.charts.style import bar_look, interval_band, whisker
+
+# As lines or bars beside each other: more cannot be told apart.
+MAX_GROUPS = 6
+# Up to so many cells of the other column, bars in groups; of more, if it is ordered, lines.
+MAX_GROUPED = 8
+TICKS = 20
+HATCHES, DASHES = (
+    ("", "/", "x", "-", "\\", "+"),
+    ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot"),
+)
+
+
+def group_bars(
+    place: int, name: str, labels: list[str], values: np.ndarray, half_width: int | None, text: str
+) -> go.Bar:
+    """place: of the group among those drawn. values: (labels,). text: what is said of a bar, in Plotly's way."""
+    return go.Bar(
+        name=name,
+        x=labels,
+        y=values.tolist(),
+        marker=bar_look(f"var(--series-{place + 1})", HATCHES[place]),
+        error_y=whisker(half_width),
+        hovertemplate=f"{text}<extra></extra>",
+    )
+
+
+def group_line(
+    place: int, name: str, labels: list[str], values: np.ndarray, half_width: int | None, text: str
+) -> list[go.Scatter]:
+    """The same as a line, on the band of its intervals where they are known."""
+    band = [] if half_width is None else interval_band(labels, values, half_width)
+    line = {"color": f"var(--series-{place + 1})", "width": 2, "dash": DASHES[place], "shape": "hvh"}
+    drawn = go.Scatter(
+        name=name,
+        x=labels,
+        y=values.tolist(),
+        mode="lines",
+        line=line,
+        hovertemplate=f"{text}<extra></extra>",
+    )
+    return [*(trace.update(showlegend=False) for trace in band), drawn]

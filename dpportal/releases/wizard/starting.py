@@ -1,0 +1,38 @@
+"""Who may begin a draft, and of what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from dpportal.accounts.permissions import curator_required
+from dpportal.datasets.access import with_dataset
+from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.services import UNIT_FIRST
+
+Begin = Callable[[HttpRequest, Dataset], HttpResponseBase]
+
+
+def starting(view: Begin) -> Callable[..., HttpResponseBase]:
+    """Let whoever may release from a dataset in; back to its page where nothing can be released from it yet."""
+
+    @curator_required
+    @require_POST
+    @with_dataset(Right.RELEASE)
+    @wraps(view)
+    def begun(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+        if not dataset.has_records:
+            messages.error(request, _("This dataset holds no records, so nothing can be released from it."))
+        elif dataset.asks_for_unit:
+            messages.info(request, UNIT_FIRST)
+        else:
+            return view(request, dataset)
+        return redirect("datasets:home", dataset.pk)
+
+    return begun
