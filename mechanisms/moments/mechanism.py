@@ -80,7 +80,7 @@ class BernsteinSums:
         check_amount(loss)
         loss = loss.for_domain(groups)
         share = replace(loss, amount=loss.amount / len(columns))
-        rows = ROOM * (MOST_PEOPLE if people is None else people) * loss.unit.max_rows
+        rows = rows_in_full(MOST_PEOPLE if people is None else people, loss.unit)
         public_number = loss.unit.total_public and groups.size == 1
         bases = bases_for(loss.definition, degree, public_number=public_number)
         planned = tuple(_best_plan(column, degree, share, rows, bases) for column in columns)
@@ -99,6 +99,11 @@ class BernsteinSums:
             noisy = own[:, column.basis.quiet :]
             noisy += noise.draw(column.noise, noisy.size).reshape(noisy.shape)
         return Measurement(measured)
+
+
+def rows_in_full(people: int, unit: PrivacyUnit) -> int:
+    """How many rows are added up in full where so many people are expected; sums of more are cut."""
+    return ROOM * people * unit.max_rows
 
 
 def exact_sums(plan: MomentsPlan, powers: np.ndarray) -> Integers:

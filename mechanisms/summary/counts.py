@@ -9,7 +9,7 @@ import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Integers
-from mechanisms.domain import Attribute, Domain
+from mechanisms.domain import Attribute
 from mechanisms.moments.mechanism import LARGEST_SUM
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import CELLS, LINE, SummaryPlan, TablePlan
@@ -56,17 +56,6 @@ def reading(attribute: Attribute, line: LineColumn | None) -> Reading:
 def readings(plan: SummaryPlan) -> list[Reading]:
     """What to count of each of the plan's columns, in their order."""
     return [reading(column, plan.lines.get(column.name)) for column in plan.columns]
-
-
-def tables_to_count(plan: SummaryPlan) -> tuple[Domain, list[tuple[str, ...]]]:
-    """The domain of the groups and all readings, and the tables of it that are counted, groups alone first.
-
-    For `records.count_tables`, which gives them one after the other; without groups each table is of one column, and
-    the first of none.
-    """
-    domain = Domain((*plan.groups.attributes, *(own.cells for own in readings(plan))))
-    groups = plan.groups.names
-    return domain, [groups, *((*groups, column.name) for column in plan.columns)]
 
 
 def exact_values(plan: SummaryPlan, number: Integers, counts: Sequence[ColumnCounts]) -> Integers:

@@ -13,7 +13,7 @@ from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.arrays import Integers
 from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
 from mechanisms.domain import Attribute, Date, Domain, Integer, Real
-from mechanisms.moments.mechanism import LARGEST_SUM, ROOM
+from mechanisms.moments.mechanism import LARGEST_SUM, rows_in_full
 from mechanisms.noise import Noise
 from mechanisms.noise.sampler import WIDEST
 from mechanisms.protocol import Measurement, PlanError
@@ -184,7 +184,7 @@ def _table(part: _Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
     law = law_for(own, moved)
     if scale_squared(law) > (MAX_SCALE * part.unit) ** 2:
         raise too_small(own)
-    if scale_squared(law) > WIDEST**2 or ROOM * part.unit * people > LARGEST_SUM:
+    if scale_squared(law) > WIDEST**2 or part.unit * rows_in_full(people, loss.unit) > LARGEST_SUM:
         raise PlanError(
             f"{part.name or 'Numbers'}: at this cost the sums, with their noise, would exceed 64 bits. Leave out the "
             "column, choose fewer, or spend more."
