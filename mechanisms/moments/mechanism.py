@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.arrays import Integers
 from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
 from mechanisms.domain import Domain, Real
