@@ -76,7 +76,8 @@ class _Drawing:
         pairs = dict.fromkeys((t.get("xaxis", "x"), t.get("yaxis", "y")) for t in self.traces)
         self.left = self._label_space("y", pairs)
         self.bottom = min(self._label_space("x", pairs), 130) + 12
-        self.right = RIGHT + LETTER * max((len(name) for name in self._named_at_lines()), default=0)
+        self.names_at_lines = self._named_at_lines()
+        self.right = RIGHT + LETTER * max((len(name) for name in self.names_at_lines), default=0)
         self.axes = {pair: self._axes(*pair) for pair in pairs}
 
     def context(self) -> FigureJson:
@@ -93,7 +94,7 @@ class _Drawing:
             "areas": self.areas,
             "lines": self.lines,
             "texts": self.texts,
-            "names": [] if is_map or len(named) < 2 or self._named_at_lines() else list(named.items()),
+            "names": [] if is_map or len(named) < 2 or self.names_at_lines else list(named.items()),
             "scale": f"0 … {self._largest:,.4g}" if is_map else "",
         }
 
@@ -158,10 +159,10 @@ class _Drawing:
                 self.lines.append(_line([(x.begin, y.at(value)), (x.end, y.at(value))], "var(--grid)"))
             if y.shown:
                 self._text(text, x.begin - GAP, y.at(value) + 4, "end")
-        for value, text in _marks(x) if x.shown else ():
-            turned = bool(x.categories) and LETTER * len(text) > x.step * max(
-                1, len(x.categories) // len(_marks(x))
-            )
+        marks = _marks(x) if x.shown else []
+        apart = x.step * max(1, len(x.categories) // max(1, len(marks)))
+        for value, text in marks:
+            turned = bool(x.categories) and LETTER * len(text) > apart
             self._text(text, x.at(value), floor + LINE, "end" if turned else "middle", turned)
         self.lines.append(_line([(x.begin, floor), (x.end, floor)], "var(--control)"))
         if x.title and x.shown:
@@ -189,7 +190,7 @@ class _Drawing:
                 ]
                 self._scatter(trace, places, before, y)
                 before = places
-                if _plain(trace.get("name") or "") in self._named_at_lines() and places:
+                if _plain(trace.get("name") or "") in self.names_at_lines and places:
                     self._name_line(trace, places[-1])
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
         if len(numbered) == 1 and x.categories:

@@ -82,4 +82,8 @@ def test_categories_are_sorted_within_their_column(published, visit):
 def test_the_next_table_begins_with_the_same_estimate(published, visit):
     page = visit("curator")
     visiting.open_dataset(page, "Adult census 1994")
-    expect(page.get_by_label("People, about")).to_have_value("32500")
+    page.get_by_label("People, about").fill("32700")
+    page.get_by_role("button", name="Prepare Table 1").click()
+    page.get_by_role("button", name="Use this").first.wait_for()
+    visiting.open_dataset(page, "Adult census 1994")
+    expect(page.get_by_label("People, about")).to_have_value("32700")
