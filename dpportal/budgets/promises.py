@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -135,6 +137,17 @@ class OtherPromises:
     def without_amounts(self) -> OtherPromises:
         """Who is promised what, however much is spent: files written before it changed say what is not so."""
         return replace(self, accounts=tuple(replace(each, amount=Decimal(0)) for each in self.accounts))
+
+    @property
+    def spending(self) -> str:
+        """The digest of how much was spent under the others; empty if nothing was.
+
+        Files that say less stay until there are new ones.
+        """
+        if not self.accounts:
+            return ""
+        amounts = json.dumps([account.facts() for account in self.accounts], sort_keys=True)
+        return hashlib.sha256(amounts.encode()).hexdigest()
 
     def sentences(self, loss: Loss, own: Protection, subject: str) -> list[str]:
         """What a statement of a release with this loss says of the others. subject: such as "This release"."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
@@ -37,7 +37,7 @@ def share(dataset: Dataset, name: str, right: Right, by: User) -> Share:
             )
         )
     with transaction.atomic():
-        services.lock_dataset(dataset)
+        _lock(Share.objects.filter(dataset=dataset, person=person), dataset)
         _require_owner(dataset, by)
         if person.pk in (dataset.owner_id, by.pk):
             raise DatasetError(_("This is an owner's own dataset already."))
@@ -53,11 +53,17 @@ def share(dataset: Dataset, name: str, right: Right, by: User) -> Share:
 @transaction.atomic
 def take_back(given: Share, by: User) -> None:
     """Take a right back, so that the dataset does not exist for them any more. One may give back one's own, too."""
-    services.lock_dataset(given.dataset)
+    _lock(Share.objects.filter(pk=given.pk), given.dataset)
     if given.person_id != by.pk:
         _require_owner(given.dataset, by)
     given.delete()
     audit.record(by, "took back a share", given.dataset, f"from {given.person.get_username()}")
+
+
+def _lock(shares: QuerySet[Share], dataset: Dataset) -> None:
+    """The share before the dataset, as whoever releases by that right locks them."""
+    list(shares.select_for_update())
+    services.lock_dataset(dataset)
 
 
 def _curator(name: str) -> User | None:

@@ -162,14 +162,15 @@ def power_of_ten(exponent: int) -> str:
 
 
 def rounded_up(value: float, decimals: int) -> str:
-    """A number rounded up, so that a promise is never overstated: three digits of thousands, then a power of ten."""
+    """A number rounded up, so that a promise is never overstated: three digits of thousands, two of millions."""
     if math.isinf(value):
         return _("more than %(number)s") % {"number": power_of_ten(300)}
-    if value >= 10**6:
-        step = 10.0 ** (math.floor(math.log10(value)) - 1)
-        return f"{math.ceil(value / step * (1 - 1e-12)) * step:.2g}"
     if value >= 1000:
-        step = 10 ** (math.floor(math.log10(value)) - 2)
-        return f"{math.ceil(value / step * (1 - 1e-12)) * step:,}"
+        exponent = math.floor(math.log10(value))
+        kept = 2 if value < 10**6 else 1
+        digits = math.ceil(value / 10.0 ** (exponent - kept) * (1 - 1e-12))
+        if value >= 10**9:
+            return f"{digits / 10} × {power_of_ten(exponent)}"
+        return f"{digits * 10 ** (exponent - kept):,}"
     grid = 10**decimals
     return f"{math.ceil(value * grid - 1e-9) / grid:,.{decimals}f}"

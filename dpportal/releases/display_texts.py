@@ -55,11 +55,8 @@ class DisplayTexts:
 
     @property
     def spending(self) -> str:
-        """The digest of how much is spent beside the release; files that say less stay until there are new ones.
-
-        Empty if nothing is.
-        """
-        return _digest([account.facts() for account in self.others.accounts]) if self.others.accounts else ""
+        """See `OtherPromises`."""
+        return self.others.spending
 
     def are_in(self, release: Release) -> bool:
         """Whether its files say all of it."""

@@ -242,7 +242,10 @@ def finish(release_id: UUID, claim: Claim) -> None:
 
 
 def _try_comparison(reconstructed: AnyReconstructed) -> None:
-    """Keep the comparison, or none: it is made of true counts, which must not decide whether there is a release."""
+    """Keep the comparison, or none: it is made of true counts, which must not decide whether there is a release.
+
+    Not even by the job's time, which may end here: what is left of the job is short.
+    """
     try:
         _keep_comparison(reconstructed)
     except storage.StorageFault:

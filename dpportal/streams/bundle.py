@@ -10,11 +10,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 from django.conf import settings
 from django.utils import translation
 
+from dpportal.budgets.promises import OtherPromises
 from dpportal.charts.report import stilled
 from dpportal.platform.json_types import Json
 from dpportal.publications import descriptions
@@ -66,7 +68,7 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     table = Table(folder / SERIES, ABOUT_SERIES, _fields(stream))
     write_series(stream, series, table.path)
     files = [*with_workbooks([table]), *_drawings(stream, series, folder)]
-    promised = promise_of(stream)
+    promised = promise_of(stream, stream.other_promises)
     package = descriptions.package_file(
         folder,
         [table],
@@ -109,7 +111,7 @@ def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
         "plan": plan,
         "method_title": registry.stream(plan.mechanism).title,
         "unit": series.unit,
-        "statement": promise_of(stream),
+        "statement": promise_of(stream, stream.other_promises),
         "loss": str(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, stream.delta),
         "about": stream.dataset.about,
@@ -185,22 +187,35 @@ def _draw(stream: Stream, series: Series, place: int, path: Path) -> None:
     path.write_text(drawing, encoding="utf-8")
 
 
-def texts_digest(stream: Stream) -> str:
-    """Of what the files say besides numbers; all of it can be changed, or taken back, after they were written."""
+class Said(NamedTuple):
+    """Digests of what the files say besides numbers, and of how much was spent beside the stream."""
+
+    texts: str
+    spending: str
+
+
+def said(stream: Stream) -> Said:
+    """What the files should say now; all of it can be changed, or taken back, after they were written."""
+    others = stream.other_promises
     # Whatever language a visitor has, the files are written in the site's own.
     with translation.override(settings.LANGUAGE_CODE):
-        texts = {**_texts(stream), "description": stream.description, "format": FORMAT}
-    return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
+        texts = {
+            **_texts(stream, OtherPromises()),
+            "others": others.without_amounts.facts(),
+            "description": stream.description,
+            "format": FORMAT,
+        }
+    return Said(hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest(), others.spending)
 
 
-def _texts(stream: Stream) -> Json:
+def _texts(stream: Stream, others: OtherPromises) -> Json:
     return {
         "title": stream.name,
         "dataset": stream.dataset.name,
         "curator": stream.created_by.public_name,
         **({"about": about} if (about := stream.dataset.about.facts()) else {}),
-        "statement": promise_of(stream),
-        "protects": stream.protects(stream.plan.loss.unit, stream.other_promises),
+        "statement": promise_of(stream, others),
+        "protects": stream.protects(stream.plan.loss.unit, others),
     }
 
 
@@ -209,7 +224,7 @@ def _facts(stream: Stream, series: Series) -> Json:
     return {
         "stream": str(stream.pk),
         "product": "stream",
-        **_texts(stream),
+        **_texts(stream, stream.other_promises),
         "opened_at": stream.opened_at.isoformat(timespec="seconds") if stream.opened_at else None,
         "periods": len(series.labels),
         "last_published_at": series.last_published_at.isoformat(timespec="seconds"),

@@ -22,6 +22,7 @@ from dpportal.platform import storage
 from dpportal.publications.downloads import store
 from dpportal.publications.draft import PUBLIC
 from dpportal.streams import bundle
+from dpportal.streams.bundle import Said
 from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
 from dpportal.streams.series import published
 
@@ -53,9 +54,9 @@ def with_newest(streams: QuerySet[Stream]) -> QuerySet[Stream]:
 def offered(stream: Stream) -> Offered:
     """The present files, if they say what the page says; newer ones are asked for where they are due."""
     written = SeriesBundle.objects.filter(pk=stream.pk).first()
-    is_current = written is not None and written.texts == bundle.texts_digest(stream)
-    _request(stream, written, is_current)
-    if written is None or not written.periods or not is_current:
+    said = bundle.said(stream)
+    _request(stream, written, said)
+    if written is None or not written.periods or written.texts != said.texts:
         return Offered()
     files = tuple(stream.files.filter(replaced_at=None))
     return Offered(files, written.periods, stream.calendar.label(written.periods))
@@ -64,13 +65,12 @@ def offered(stream: Stream) -> Offered:
 def request(stream: Stream) -> None:
     """Have the files written if they are not those of the newest period, or say something else than the page."""
     written = SeriesBundle.objects.filter(pk=stream.pk).first()
-    is_current = written is not None and written.texts == bundle.texts_digest(stream)
-    _request(stream, written, is_current)
+    _request(stream, written, bundle.said(stream))
 
 
-def _request(stream: Stream, written: SeriesBundle | None, is_current: bool) -> None:
+def _request(stream: Stream, written: SeriesBundle | None, said: Said) -> None:
     newest = stream.periods.order_by("-index").values_list("index", flat=True).first()
-    if newest is None or (written is not None and not _is_due(written, newest, is_current)):
+    if newest is None or (written is not None and not _is_due(written, newest, said)):
         return
     with transaction.atomic():
         if written is None:
@@ -82,9 +82,10 @@ def _request(stream: Stream, written: SeriesBundle | None, is_current: bool) -> 
             DOWNLOADS.hint_on_commit(stream.pk)
 
 
-def _is_due(written: SeriesBundle, newest: int, is_current: bool) -> bool:
-    """Whether they are to be written now. Texts do not wait for the next time, new periods do."""
-    if written.active or (is_current and written.periods == newest):
+def _is_due(written: SeriesBundle, newest: int, said: Said) -> bool:
+    """Whether they are to be written now. Texts do not wait for the next time; periods and what was spent beside do."""
+    is_current = written.texts == said.texts
+    if written.active or (is_current and (written.periods, written.spending) == (newest, said.spending)):
         return False
     ended, begun = written.finished_at, written.started_at
     if ended is None or begun is None:
@@ -116,14 +117,14 @@ def _write(stream_id: UUID, claim: Claim) -> None:
         "charge__budget", "dataset__owner", "domain_version", "created_by"
     ).get(pk=stream_id)
     # Read before the files are written: what changes meanwhile shows itself at the next look.
-    texts, series = bundle.texts_digest(stream), published(stream)
+    said, series = bundle.said(stream), published(stream)
     files: list[SeriesFile] = []
     if series is not None:
         with storage.scratch_folder() as folder:
             written = bundle.write(stream, series, folder)
             files = store(partial(SeriesFile, stream=stream), written, folder_of(stream.pk))
     with transaction.atomic():
-        claim.write(periods=int(series.periods[-1]) if series else 0, texts=texts)
+        claim.write(periods=int(series.periods[-1]) if series else 0, **said._asdict())
         stream.files.filter(replaced_at=None).update(replaced_at=Now())
         SeriesFile.objects.bulk_create(files)
         claim.finish(JobState.DONE)

@@ -275,12 +275,14 @@ class SeriesBundle(Job):
     """The job that writes the files of a stream's download, from what is published; written by `downloads` only.
 
     periods: how many the present files hold, 0 while there are none. texts: the digest of what they say besides
-    numbers, by which it is known whether the page still says the same.
+    numbers, by which it is known whether the page still says the same. spending: the digest of what was spent beside
+    the stream, which closes no files (see `OtherPromises`).
     """
 
     stream = models.OneToOneField(Stream, primary_key=True, on_delete=models.CASCADE, related_name="bundle")
     periods = models.PositiveIntegerField(default=0)
     texts = models.CharField(max_length=64, blank=True)
+    spending = models.CharField(max_length=64, blank=True)
 
     def __str__(self) -> str:
         return f"Files of {self.stream_id}"

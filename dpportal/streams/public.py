@@ -70,7 +70,7 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
         "stream": stream,
         "plan": plan,
         "method_title": registry.stream(plan.mechanism).title,
-        "statement": promise_of(stream),
+        "statement": promise_of(stream, stream.other_promises),
         "loss": str(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, delta),
         "offered": downloads.offered(stream),

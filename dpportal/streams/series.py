@@ -143,10 +143,10 @@ def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:
     return epsilon_delta_text(plan.loss, delta, whole_orders=registry.stream(plan.mechanism).whole_orders)
 
 
-def promise_of(stream: Stream) -> str:
-    """The privacy statement of a stream that was confirmed."""
+def promise_of(stream: Stream, others: OtherPromises) -> str:
+    """The privacy statement of a stream that was confirmed. others: what else is promised of its dataset."""
     assert stream.domain_version is not None
-    return promise(stream.plan, stream.delta, stream.domain_version, stream.other_promises)
+    return promise(stream.plan, stream.delta, stream.domain_version, others)
 
 
 def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:
