@@ -253,12 +253,16 @@ class MemoryMark(models.Model):
 
 
 class ChargedPublication(Publication):
-    """What a budget pays for: a release or a stream, with its charge once it is confirmed."""
+    """What a budget pays for: a release or a stream, with its charge once it is confirmed.
+
+    priced_in: what its amount was chosen in, ε or ρ; empty where that was not kept.
+    """
 
     if TYPE_CHECKING:
         charge: LedgerEntry | None
 
     amount = AmountField(null=True)
+    priced_in = models.CharField(max_length=5, choices=Budget.Kind.choices, blank=True)
 
     class Meta(Publication.Meta):
         abstract = True
@@ -267,6 +271,16 @@ class ChargedPublication(Publication):
     def account(self) -> Budget | None:
         """The account that was charged; of a draft the one that would be."""
         return self.charge.budget if self.charge else Budget.of(self.dataset)
+
+    def price(self, amount: Decimal) -> None:
+        """Choose what a draft costs, in what its budget counts."""
+        self.amount, self.priced_in = amount, Budget.for_planning(self.dataset).definition
+
+    @property
+    def current_amount(self) -> Decimal | None:
+        """A draft's cost; None where none was chosen yet, or only in what its budget does not count: ε is not ρ."""
+        counted = Budget.for_planning(self.dataset).definition
+        return self.amount if self.priced_in in ("", counted) else None
 
     @property
     def other_promises(self) -> OtherPromises:

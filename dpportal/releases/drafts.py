@@ -58,9 +58,10 @@ def reject_overlapping_columns(release: Release, domain: Domain) -> None:
 
 def loss_of(release: Release, budget: Budget, version: DomainVersion) -> Loss:
     """The loss that the draft would spend. Raises DraftError if none is chosen."""
-    if release.amount is None:
+    amount = release.current_amount
+    if amount is None:
         raise DraftError(_("Choose how much of the budget to spend."), "method")
-    return Loss(Definition(budget.definition), Fraction(release.amount), version.unit)
+    return Loss(Definition(budget.definition), Fraction(amount), version.unit)
 
 
 def loss_at(release: Release, amount: Decimal) -> Loss:

@@ -18,7 +18,9 @@ def of(draft: Release, plan: ReleasePlan | None) -> PricedDraft:
     title = draft.title or draft.proposed_title
     definition = Budget.for_planning(draft.dataset).definition
     margin = _margin(draft, plan) if plan else ""
-    return PricedDraft(title, draft.amount, definition, margin, reverse("releases:review", args=[draft.pk]))
+    return PricedDraft(
+        title, draft.current_amount, definition, margin, reverse("releases:review", args=[draft.pk])
+    )
 
 
 def of_draft(draft: Release) -> PricedDraft:

@@ -152,6 +152,7 @@ def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Rel
         "mechanism": release.mechanism,
         "parameters": release.parameters,
         "amount": release.amount if same_budget_kind(release, there) else None,
+        "priced_in": release.priced_in if same_budget_kind(release, there) else "",
         "people": release.people,
         "purpose": release.purpose,
     }

@@ -55,9 +55,10 @@ def budget_of(stream: Stream) -> Budget:
 def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:
     """The draft's complete plan. Raises StreamDraftError."""
     version, request = request_of(stream)
-    if stream.amount is None or stream.mechanism not in {m.name for m in registry.STREAMS}:
+    amount = stream.current_amount
+    if amount is None or stream.mechanism not in {m.name for m in registry.STREAMS}:
         raise StreamDraftError(_("Choose how much of the budget to spend, and a strategy."))
-    loss = loss_of(stream, version, stream.amount)
+    loss = loss_of(stream, version, amount)
     try:
         return version, registry.stream(stream.mechanism).plan(request, loss)
     except PlanError as refusal:

@@ -19,7 +19,7 @@ def of(draft: Stream, plan: StreamPlan | None) -> PricedDraft:
     definition = Budget.for_planning(draft.dataset).definition
     margin = _("± %(half)s at the end") % {"half": rounded(strategy_page.half_width(plan))} if plan else ""
     return PricedDraft(
-        draft.name, draft.amount, definition, margin, reverse("streams:review", args=[draft.pk])
+        draft.name, draft.current_amount, definition, margin, reverse("streams:review", args=[draft.pk])
     )
 
 

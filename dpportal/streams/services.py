@@ -38,7 +38,7 @@ QUESTIONS = ("repeats", "preview")
 # What a curator chooses of a draft.
 CHOICES = (
     "name", "description", "column", "cells", "split", "summed", "largest_increment", "step", "first_day", "horizon",
-    "expected", "mechanism", "amount",
+    "expected", "mechanism", "amount", "priced_in",
 )  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def request_opening(stream: Stream, *, reviewed: str, by: User) -> bool:
 def reviewed_as(stream: Stream, version: DomainVersion, plan: StreamPlan) -> str:
     """The digest of what a curator reviews."""
     # The amount is in the plan's loss.
-    chosen = {name: getattr(stream, name) for name in CHOICES if name != "amount"}
+    chosen = {name: getattr(stream, name) for name in CHOICES if name not in ("amount", "priced_in")}
     return digest(plan, version.declared(), chosen)
 
 

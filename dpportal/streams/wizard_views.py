@@ -99,7 +99,7 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Compare the strategies; asked by htmx, only their table at the cost that was typed."""
     try:
         budget = drafts.budget_of(draft)
-        offered = _linked(request) or draft.amount or strategy_page.usual_amount(draft)
+        offered = _linked(request) or draft.current_amount or strategy_page.usual_amount(draft)
         initial = {"amount": plain(offered)}
         typed = StrategyForm(request.POST)
         amount = offered if "amount" in typed.errors else typed.cleaned_data["amount"]
@@ -120,13 +120,14 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         shown = {"stream": draft, "form": form, "budget": budget, **context}
         return render(request, "streams/_offers.html", shown)
     if request.method == "POST" and form.is_valid():
-        draft.amount, draft.mechanism = form.cleaned_data["amount"], context["chosen"]
+        draft.price(form.cleaned_data["amount"])
+        draft.mechanism = context["chosen"]
         try:
             drafts.plan_of(draft)
         except StreamDraftError as error:
             form.add_error("mechanism", str(error))
         if not form.errors:
-            return wizard.forward(request, draft, ("amount", "mechanism"), "review")
+            return wizard.forward(request, draft, ("amount", "priced_in", "mechanism"), "review")
     context.update(strategy_page.dial_shown(draft, context["chosen"], amount))
     return wizard.page(request, "strategy", draft, form, **context)
 

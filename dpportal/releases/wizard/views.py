@@ -49,7 +49,7 @@ wizard = Wizard(
 
 
 # What the step about the method chooses.
-CHOSEN = ("mechanism", "amount", "parameters", "purpose")
+CHOSEN = ("mechanism", "amount", "priced_in", "parameters", "purpose")
 
 
 @starting
@@ -107,7 +107,8 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
         automatic=planner_of(draft).has_automatic,
     )
     if request.method == "POST" and form.is_valid():
-        draft.mechanism, draft.amount = form.cleaned_data["mechanism"], form.cleaned_data["amount"]
+        draft.mechanism = form.cleaned_data["mechanism"]
+        draft.price(form.cleaned_data["amount"])
         draft.parameters = {**draft.parameters, **form.parameters()}
         draft.purpose = form.cleaned_data["purpose"] or draft.purpose
         try:

@@ -16,7 +16,7 @@ from dpportal.datasets.models import Dataset, Right
 from dpportal.publications.cost_search import least_useful
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
-from dpportal.releases.products import planner_of
+from dpportal.releases.products import DraftError, planner_of
 from dpportal.releases.wizard.dial import usual_amount
 from dpportal.streams.models import Stream
 from tests.dpportal import building
@@ -69,6 +69,18 @@ def test_once_it_is_granted_the_same_draft_is_paid_for(desk, bare, administrator
     draft = building.complete_draft(bare)
     building.granted(bare, administrator)
     assert "Spend ε 0.10 and release" in page(desk, draft, "review")
+
+
+def test_a_price_in_epsilon_is_not_read_as_rho_by_the_budget_that_comes(desk, bare, administrator):
+    draft = building.complete_draft(bare)
+    sent = {"mechanism": "laplace-histogram", "amount": "0.29", "purpose": "cells"}
+    assert desk.post(reverse("releases:method", args=[draft.pk]), sent).status_code == 302
+    building.granted(bare, administrator, definition="zcdp")
+    fresh = Release.objects.get(pk=draft.pk)
+    assert fresh.amount == Decimal("0.29") and fresh.current_amount is None
+    with pytest.raises(DraftError, match="Choose how much"):
+        drafts.plan_of(fresh)
+    assert 'value="0.29"' not in page(desk, fresh, "method")
 
 
 def test_what_is_beyond_the_budget_is_asked_for_too(desk, dataset):
