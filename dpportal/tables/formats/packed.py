@@ -11,10 +11,14 @@ from os import SEEK_END
 from pathlib import Path
 from typing import Protocol
 
+import pyarrow as pa
+
 from dpportal.tables.formats.archives import END, END_BYTES, IN_LARGE_END, LONGEST_COMMENT
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES
 
 ZIP_PART, ZIP_DIRECTORY = b"PK\x03\x04", b"PK\x01\x02"
+ZSTD = b"\x28\xb5\x2f\xfd"
+SEVEN_ZIP, SEVEN_ZIP_BYTES = b"7z\xbc\xaf\x27\x1c", 32
 PIECE_BYTES = 2**16
 # Of what a stream unfolds to, before that much of it was read which a row can be. Tables unfold to a tenth of this.
 MOST_UNFOLDED = 2**28
@@ -62,13 +66,17 @@ def packed_as(source: Path) -> str:
     byte, or for longer than a row, without a fault, and a table's or archive's end has to say where the rest lies.
     """
     with source.open("rb") as file:
-        head = file.read(8)
+        head = file.read(SEVEN_ZIP_BYTES)
         size = file.seek(0, SEEK_END)
         file.seek(max(0, size - END_BYTES - LONGEST_COMMENT))
         tail = file.read()
     for beginning, (name, begin) in STREAMS.items():
         if head.startswith(beginning):
             return name if _is_stream(source, begin, beginning) else ""
+    if head.startswith(ZSTD):
+        return "a zstd archive" if _is_zstd(source) else ""
+    if head.startswith(SEVEN_ZIP) and _begins_seven_zip(head, size):
+        return "a 7-Zip archive"
     if head.startswith(ZIP_PART) and _ends_as_zip(source, tail, size):
         return "a zip archive or a workbook"
     for beginning, end, name in (
@@ -106,6 +114,31 @@ def _is_stream(source: Path, begin: Callable[[], Stream], beginning: bytes) -> b
             if file.tell() > MAX_LINE_BYTES:
                 return True
     return False
+
+
+def _is_zstd(source: Path) -> bool:
+    """As `_is_stream`; the library that reads these streams goes on from one to the next by itself."""
+    unfolded = 0
+    with pa.OSFile(str(source)) as file, pa.CompressedInputStream(file, "zstd") as stream:
+        try:
+            while piece := stream.read(PIECE_BYTES):
+                unfolded += len(piece)
+                if unfolded > MOST_UNFOLDED:
+                    return False
+                if file.tell() > MAX_LINE_BYTES:
+                    return True
+        except OSError:
+            return False
+    return True
+
+
+def _begins_seven_zip(head: bytes, size: int) -> bool:
+    """Whether what the first bytes say of the rest agrees with its own checksum, and with the file's length."""
+    if len(head) < SEVEN_ZIP_BYTES:
+        return False
+    checksum, place, length = struct.unpack("<IQQ", head[8:28])
+    agrees: bool = zlib.crc32(head[12:]) == checksum and SEVEN_ZIP_BYTES + place + length == size
+    return agrees
 
 
 def _unfolded(stream: Stream, piece: bytes) -> tuple[int, bytes]:

@@ -7,8 +7,10 @@ import gzip
 import hashlib
 import io
 import lzma
+import struct
 import time
 import zipfile
+import zlib
 from pathlib import Path
 
 import pyarrow as pa
@@ -122,11 +124,21 @@ def archive() -> bytes:
     return file.getvalue()
 
 
+def seven_zip(packed: bytes, directory: bytes) -> bytes:
+    """An archive's outside, by the description of the format."""
+    start = struct.pack("<QQI", len(packed), len(directory), zlib.crc32(directory))
+    return b"7z\xbc\xaf\x27\x1c\0\4" + struct.pack("<I", zlib.crc32(start)) + start + packed + directory
+
+
 # Longer than any row, of texts that do not pack.
 LONG = b"".join(b"%d,%s\n" % (i, hashlib.sha256(b"%d" % i).digest().hex().encode()) for i in range(70_000))
 PACKED = {
     "gzip": gzip.compress(b"red\nblue\n"),
     "two of gzip": gzip.compress(b"red\n") + gzip.compress(b"blue\n"),
+    "zstd": pa.compress(b"red\nblue\n", "zstd", asbytes=True),
+    "two of zstd": pa.compress(b"red\n", "zstd", asbytes=True) + pa.compress(b"blue\n", "zstd", asbytes=True),
+    "7-Zip of nothing": bytes.fromhex("377abcaf271c00048d9bd50f") + bytes(20),
+    "7-Zip": seven_zip(b"red", b"described here"),
     "a long one of gzip": gzip.compress(LONG, 1)[:-9],
     "bzip2": bz2.compress(b"red\nblue\n"),
     "xz": lzma.compress(b"red\nblue\n"),
