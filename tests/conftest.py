@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator
 import psycopg
 import pytest
 import redis
+from kombu import Connection
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -22,6 +23,7 @@ from tests.clusters import Cluster
 
 POSTGRES_URL = os.environ.get("DPPORTAL_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432")
 REDIS_URL = os.environ.get("DPPORTAL_TEST_REDIS", "redis://127.0.0.1:6379/5")
+RABBITMQ_URL = os.environ.get("DPPORTAL_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672")
 # Every other test is marked quick.
 NOT_QUICK = {"browser", "worker", "postgres", "spark", "clickhouse", "redis", "slow"}
 # Tests whose ids hold one of these share what takes long to make, portals, a cluster, a list of all tests or the syntax
@@ -106,6 +108,16 @@ def redis_url() -> str:
     except redis.RedisError:
         _missing(f"no Redis answers at {REDIS_URL}; set DPPORTAL_TEST_REDIS")
     return REDIS_URL
+
+
+@pytest.fixture(scope="session")
+def rabbitmq_url() -> str:
+    """The address of a RabbitMQ server whose queues of the portal the tests may delete."""
+    try:
+        Connection(RABBITMQ_URL, connect_timeout=3).connect().close()
+    except OSError:
+        _missing(f"no RabbitMQ answers at {RABBITMQ_URL}; set DPPORTAL_TEST_RABBITMQ")
+    return RABBITMQ_URL
 
 
 @pytest.fixture(scope="session")

@@ -26,11 +26,10 @@ from typing import Any
 from uuid import UUID
 
 from tests.benchmarks.storms import Currents
-from tests.conftest import POSTGRES_URL, REDIS_URL
+from tests.conftest import POSTGRES_URL, RABBITMQ_URL, REDIS_URL
 from tests.dpportal.crashes.stage import Stage
 from tests.dpportal.world import World, embedded, kill, with_servers
 
-RABBITMQ_URL = os.environ.get("DPPORTAL_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672")
 AMOUNT, MILLIONTHS = "0.001", 1000
 WORKERS, MOST_WAITING = 2, 4
 LONGEST_STOP_SECONDS = 16.0
