@@ -75,8 +75,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are processors: many tests wait for a browser, a server or a worker."""
-    return (os.cpu_count() or 1) + 1
+    """Two processes for each processor: the slow tests, which come first, wait for browsers, servers and workers."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing:

@@ -77,8 +77,8 @@ class Dataset(models.Model):
     rows = SealedField(null=True)
     columns = models.JSONField(default=list, editable=False)
     facts = SealedField(default=dict)
-    # Whether its curator has said if each row is one person.
-    unit_declared = models.BooleanField(default=False, editable=False)
+    unit_declared = models.BooleanField(default=False, editable=False)  # said if each row is one person
+    erase_on = models.DateField(null=True, editable=False)  # its last day: `retention`
     # Columns that look like identifiers, of which the curator said that each person has one row all the same.
     one_row_columns = models.JSONField(default=list, editable=False)
     filled_columns = models.JSONField(default=list, editable=False)

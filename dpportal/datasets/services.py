@@ -325,8 +325,11 @@ def _unanswered_text(columns: Collection[str]) -> str:
     ) % {"columns": ", ".join(columns)}
 
 
-def erase(dataset: Dataset, by: User) -> None:
-    """Delete the records for ever. Releases, ledger and fingerprint stay: what was spent stays spent."""
+def erase(dataset: Dataset, by: User, because: str = "") -> None:
+    """Delete the records for ever. Releases, ledger and fingerprint stay: what was spent stays spent.
+
+    because: why, where nobody pressed a button. Raises DatasetError while a job is at the records.
+    """
     with transaction.atomic():
         # Streams first and the dataset then, as whoever opens one does: nobody waits for the other for ever. Whoever
         # asks for a release at this moment is either seen here, or sees that the records are gone.
@@ -344,7 +347,7 @@ def erase(dataset: Dataset, by: User) -> None:
                 )
             )
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.ERASED, upload="", table="")
-        audit.record(by, "erased records", dataset)
+        audit.record(by, "erased records", dataset, because)
     _erase_files(dataset)
 
 

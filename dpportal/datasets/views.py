@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import attach_table, demo_marker, file_lines, records, services
+from dpportal.datasets import attach_table, demo_marker, file_lines, records, retention, services
 from dpportal.datasets.access import open_datasets, with_dataset, with_right
 from dpportal.datasets.buttons import button
 from dpportal.datasets.faults import DatasetError
@@ -140,6 +140,8 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "people": next((release.people for release in shown if release.people), None),
         "who": Protection.of(domain),
+        "days_left": retention.days_left(dataset),
+        "erases_soon": retention.is_near(dataset),
         "identifying": services.identifying_columns(dataset) if dataset.asks_for_unit else [],
         "budget_request": dataset.budget_requests.first(),
         "nav_section": "datasets",

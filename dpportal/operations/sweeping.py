@@ -16,7 +16,7 @@ from django.utils import timezone
 from dpportal.accounts import reset_limits, tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
 from dpportal.budgets.ledger import BudgetOnHoldError
-from dpportal.datasets import demo_marker, direct_upload, records
+from dpportal.datasets import demo_marker, direct_upload, records, retention
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, Fit
 from dpportal.datasets.services import ORIGINAL
@@ -89,6 +89,7 @@ def sweep_files() -> None:
     direct_upload.sweep()
     release_tasks.sweep_words()
     downloads.request_all()
+    retention.sweep()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have
     for name in orphans():
