@@ -18,6 +18,7 @@ GUIDE = [
     ("guide/queries/", "queries", "guide_queries"),
     ("guide/synthetic-rows/", "microdata", "guide_microdata"),
     ("guide/streams/", "streams", "guide_streams"),
+    ("guide/protection/", "protection", "guide_protection"),
 ]
 
 handler500 = "dpportal.jobs.database_busy.server_error"

@@ -14,7 +14,15 @@ from dpportal.catalogue.entries import CatalogueEntry, published
 
 # The protocol's limit for one file; the newest come first.
 MOST = 50_000
-ALWAYS = ("catalogue", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams")
+ALWAYS = (
+    "catalogue",
+    "guide",
+    "guide_choice",
+    "guide_queries",
+    "guide_microdata",
+    "guide_streams",
+    "guide_protection",
+)
 
 
 @require_safe

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from django.test import Client
 from mechanisms.accounting import Definition, Loss
 from mechanisms.selection import FewestConflicts, PermuteAndFlip
 
+ROOT = Path(__file__).resolve().parents[2]
 DATES = ("4 May", "11 May", "18 May", "25 May")
 CONFLICTS = np.array([5, 1, 3, 6])
 ANA = np.array([1, 0, 0, 1])
@@ -44,3 +47,8 @@ def test_ten_times_the_people_need_a_tenth_of_the_cost() -> None:
 
 def test_the_tables_conflicts_are_those_counted_below_it(page: str) -> None:
     assert page.count("<td>cannot</td>") == CONFLICTS.sum()
+
+
+def test_the_tests_that_are_said_to_prove_what_is_protected_are_there(client: Client) -> None:
+    named = re.findall(r"<code>(tests/[^<]+)</code>", client.get("/guide/protection/").text)
+    assert len(named) >= 15 and all((ROOT / name).exists() for name in named)

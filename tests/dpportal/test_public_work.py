@@ -35,6 +35,7 @@ MOST_NUMBERS = 2 * 40_000
 PUBLIC = {
     "home", "catalogue", "public_dataset", "sitemap", "robots", "signing_keys",
     "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
+    "guide_protection",
     "accounts:sign_in", "accounts:choose", "accounts:replace", "accounts:replaced",
     "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",
     "releases:chart", "releases:embed",

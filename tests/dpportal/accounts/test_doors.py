@@ -36,6 +36,7 @@ GENERAL = {
     "guide_choice",
     "guide_queries",
     "guide_streams",
+    "guide_protection",
     "guide_microdata",
     "accounts:choose",
     "admin_password",
