@@ -12,6 +12,8 @@ from tests.browser.test_every_page import look_at, sideways
 from tests.browser.visiting import JOB_MS, Portal
 
 MOST_CLICKS = 3
+# The same in all tests on this dataset, whose last estimate the next one begins with.
+PEOPLE = "32000"
 
 
 class Clicks:
@@ -32,7 +34,7 @@ def published(portal: Portal, browser: Browser) -> tuple[Clicks, str]:
     visiting.open_dataset(page, "Adult census 1994")
     clicks = Clicks(page)
     page.get_by_label("By", exact=True).select_option("sex")
-    page.get_by_label("People, about").fill("32500")
+    page.get_by_label("People, about").fill(PEOPLE)
     clicks.on("button", "Prepare Table 1")
     clicks.on("button", "Use this")
     page.get_by_label("I understand").check()
@@ -82,8 +84,4 @@ def test_categories_are_sorted_within_their_column(published, visit):
 def test_the_next_table_begins_with_the_same_estimate(published, visit):
     page = visit("curator")
     visiting.open_dataset(page, "Adult census 1994")
-    page.get_by_label("People, about").fill("32700")
-    page.get_by_role("button", name="Prepare Table 1").click()
-    page.get_by_role("button", name="Use this").first.wait_for()
-    visiting.open_dataset(page, "Adult census 1994")
-    expect(page.get_by_label("People, about")).to_have_value("32700")
+    expect(page.get_by_label("People, about")).to_have_value(PEOPLE)
