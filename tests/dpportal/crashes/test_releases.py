@@ -17,6 +17,7 @@ AMOUNT = 100_000
 DOWNLOADS = 14
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("point", points.KILLED_AT)
 def test_a_worker_killed_at_any_point_costs_nothing_and_loses_nothing(stage: Stage, point: str):
     expected = points.KILLED_AT[point]

@@ -74,6 +74,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_one_awkward_person_changes_what_is_released_by_no_more_than_the_loss(
     client, curator, administrator, name

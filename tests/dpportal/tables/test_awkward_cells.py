@@ -66,6 +66,7 @@ def cell_by_reference(attribute: Attribute, field: str | None, options: ReadOpti
 HOW = {"numbers": number_columns, "few numbers": number_columns, "earlier numbers": earlier_number_columns}
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["texts", "few texts", *HOW])
 @pytest.mark.parametrize("options", OPTIONS)

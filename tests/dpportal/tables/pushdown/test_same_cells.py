@@ -197,6 +197,7 @@ def lacking(kind: str) -> set[int]:
     return set(range(9, 14)) if kind in ("numeric", "float4", "float8") else set()
 
 
+@pytest.mark.sampled
 @pytest.mark.postgres
 @pytest.mark.parametrize("kind", VALUES)
 def test_every_awkward_value_has_the_cell_of_its_text_in_postgresql(postgres, tmp_path, kind):
@@ -290,6 +291,7 @@ def test_any_table_has_the_same_cells_in_duckdb(duck, tmp_path, table, options):
     assert theirs == ours
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["text", "int8", "float4", "float8", "bool", "date", "timestamp", "timestamptz"]

@@ -56,6 +56,7 @@ SHIFTS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shift", SHIFTS)
 def test_a_row_that_decides_on_others_is_refused(connection, curator, owner, shift):
     owner(f"CREATE VIEW health.odd AS {SHIFTS[shift]}")
@@ -89,6 +90,7 @@ UNSEEN_BY_THEIR_WORDS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("shift", "query"), UNSEEN_BY_THEIR_WORDS.values(), ids=UNSEEN_BY_THEIR_WORDS)
 def test_what_asks_or_makes_others_without_a_word_of_its_own_is_refused(
     connection, curator, owner, shift, query

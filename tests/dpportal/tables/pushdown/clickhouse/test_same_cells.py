@@ -45,6 +45,7 @@ def of_clickhouse(kind: str) -> list[str | None]:
     return [value for value in [*VALUES[kind], None] if fits(kind, value)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", DECLARED)
 def test_every_awkward_value_has_the_cell_of_its_text_in_clickhouse(clickhouse, tmp_path, kind):
     columns, domain = column_for_each_attribute(kind, of_clickhouse(kind), skip=lacking(kind))

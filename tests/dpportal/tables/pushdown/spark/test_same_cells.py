@@ -38,6 +38,7 @@ def of_spark(kind: str) -> list[str | None]:
     return [value for value in [*VALUES[kind], None] if fits(kind, value)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [kind for kind in ARROW if kind != "int2"])
 def test_every_awkward_value_has_the_cell_of_its_text_in_spark(spark, tmp_path, kind):
     columns, domain = column_for_each_attribute(kind, of_spark(kind), skip=lacking(kind))
