@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
+from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 
@@ -14,11 +15,14 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.archive import BundleFile, write_json
 from dpportal.publications.metadata import About
 from dpportal.publications.table import Table
+from mechanisms.verify.bundle import SIGNATURE
+from mechanisms.verify.signature import signed_text
 
 FORMAT = 1
 STYLES = "css/portal.css"
 # What each file is, in the lists of files on pages and in README.md.
 ABOUT_RELEASE = "Every parameter, version and checksum"
+ABOUT_SIGNATURE = "The portal's signature of release.json"
 ABOUT_README = "What this is and how to read it"
 ABOUT_REPORT = "What the public page says, to read in a browser and to print"
 LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "Django")
@@ -33,6 +37,12 @@ def about_file(folder: Path, facts: Json, files: Iterable[BundleFile]) -> Bundle
         "files": {file.name: {"bytes": file.size, "sha256": file.sha256} for file in files},
     }
     return write_json(folder / "release.json", ABOUT_RELEASE, everything)
+
+
+def signature_file(folder: Path, about: BundleFile) -> BundleFile:
+    """signature.json: the portal's signature of release.json, and so of every digest in it."""
+    signed = settings.SIGNING_KEYS.sign(signed_text(about.sha256))
+    return write_json(folder / SIGNATURE, ABOUT_SIGNATURE, signed)
 
 
 def package_file(

@@ -6,13 +6,11 @@ import shutil
 from functools import partial
 from pathlib import Path
 
-from django.conf import settings
-
 from dpportal.charts.report import stilled
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.publications import codebook, descriptions
-from dpportal.publications.archive import BundleFile, folder_name, write_json, write_zip
+from dpportal.publications.archive import BundleFile, folder_name, write_zip
 from dpportal.publications.downloads import store
 from dpportal.publications.headers import Headers
 from dpportal.publications.load_instructions import measured_in
@@ -24,13 +22,11 @@ from dpportal.releases.models import Artifact, Release
 from dpportal.releases.privacy_statement import promise, read_from
 from dpportal.releases.products import AnyReconstructed, method_of, method_title, presenter_of, product_of
 from dpportal.releases.row_retention import RowRetention
-from mechanisms.verify.bundle import MEASUREMENT, SIGNATURE
-from mechanisms.verify.signature import signed_text
+from mechanisms.verify.bundle import MEASUREMENT
 
 ABOUT_MEASUREMENT = (
     "What was measured, with its noise, as NumPy reads it; python -m mechanisms.verify starts from it"
 )
-ABOUT_SIGNATURE = "The portal's signature of release.json"
 
 
 def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact]:
@@ -57,12 +53,6 @@ def _measurement(release: Release, folder: Path) -> BundleFile:
     with storage.local_path(release.measurement) as committed:
         shutil.copyfile(committed, path)
     return BundleFile(path, ABOUT_MEASUREMENT)
-
-
-def _signature(about: BundleFile, folder: Path) -> BundleFile:
-    """The portal's signature of release.json, and so of every digest in it."""
-    signed = settings.SIGNING_KEYS.sign(signed_text(about.sha256))
-    return write_json(folder / SIGNATURE, ABOUT_SIGNATURE, signed)
 
 
 def filled_columns(release: Release) -> list[str]:
@@ -92,7 +82,7 @@ def _explanations(
     report = _report(context, folder)
     facts = _facts(reconstructed, words, files)
     about = descriptions.about_file(folder, facts, [*files, package, readme, report])
-    return [about, _signature(about, folder), package, readme, report]
+    return [about, descriptions.signature_file(folder, about), package, readme, report]
 
 
 def _context(reconstructed: AnyReconstructed, words: DisplayTexts) -> Json:

@@ -94,8 +94,9 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     files += [package, readme, _report(stream, series, folder)]
     about = descriptions.about_file(folder, _facts(stream, series), files)
     together = folder_name(stream.name, f"stream-{stream.pk}")
-    archive = write_zip(folder / archive_name(stream), [about, *files], series.last_published_at, together)
-    return [archive, about, *files]
+    files = [about, descriptions.signature_file(folder, about), *files]
+    archive = write_zip(folder / archive_name(stream), files, series.last_published_at, together)
+    return [archive, *files]
 
 
 def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:

@@ -15,6 +15,8 @@ import numpy as np
 from mechanisms.json_types import JsonObject
 
 RELEASE, SIGNATURE, MEASUREMENT = "release.json", "signature.json", "measurement.npy"
+# The product of running counts.
+STREAM = "stream"
 # What all files of a bundle unfold to, at most, in bytes.
 LARGEST = 16 * 2**30
 

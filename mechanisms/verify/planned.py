@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mechanisms import registry
 from mechanisms.calibration import law_for
+from mechanisms.continual.mechanism import StreamPlan
 from mechanisms.domain import Categorical, Domain
 from mechanisms.json_types import JsonObject
 from mechanisms.matrix.mechanism import QueryPlan
@@ -22,7 +24,7 @@ from mechanisms.response import ResponsePlan
 from mechanisms.selection import SelectionPlan
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.verify import strategy
-from mechanisms.verify.bundle import Bundle, BundleError
+from mechanisms.verify.bundle import STREAM, Bundle, BundleError
 from mechanisms.verify.finding import Finding, State
 
 WHAT = "plan"
@@ -122,6 +124,14 @@ def _queries(value: JsonObject) -> Planned:
     return Planned(plan, method.plan(plan.domain, plan.workload, plan.loss))
 
 
+def _stream(value: JsonObject) -> Planned:
+    plan = StreamPlan.from_json(value)
+    again = registry.stream(plan.mechanism).plan(plan.request, plan.loss)
+    # Its expected error is a sum of floats, which ends a little apart on another processor.
+    same = math.isclose(again.mean_squared_error, plan.mean_squared_error, rel_tol=1e-9)
+    return Planned(plan, replace(again, mean_squared_error=plan.mean_squared_error) if same else again)
+
+
 READERS: dict[str, Callable[[JsonObject], Planned]] = {
     "histogram": _histogram,
     "means": _means,
@@ -130,4 +140,5 @@ READERS: dict[str, Callable[[JsonObject], Planned]] = {
     "response": _response,
     "microdata": _microdata,
     "queries": _queries,
+    STREAM: _stream,
 }

@@ -14,8 +14,8 @@ from mechanisms.moments.estimates import ColumnEstimates, by_groups, together
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement
 from mechanisms.synthesis.table import SMOOTH
-from mechanisms.verify import cells
-from mechanisms.verify.bundle import Bundle
+from mechanisms.verify import cells, series
+from mechanisms.verify.bundle import STREAM, Bundle
 from mechanisms.verify.cells import plainly
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.planned import Planned
@@ -150,6 +150,12 @@ def _response(bundle: Bundle, found: Planned) -> Iterator[Finding]:
         )
 
 
+def _stream(bundle: Bundle, found: Planned) -> Iterator[Finding]:
+    table = _read(bundle, series.NAME)
+    yield series.periods(found.stated, table, bundle.release["periods"])
+    yield _compared(series.NAME, table, series.same_columns(found.stated, table))
+
+
 def _read(bundle: Bundle, name: str) -> pd.DataFrame:
     """A CSV file of the bundle, as texts. Raises KeyError if there is none."""
     content = io.BytesIO(bundle.content(name))
@@ -174,4 +180,5 @@ CHECKERS: dict[str, Callable[[Bundle, Planned], Iterator[Finding]]] = {
     "means": _means,
     "selection": _selection,
     "response": _response,
+    STREAM: _stream,
 }
