@@ -114,7 +114,10 @@ def _left(dataset: Dataset, erased: str, answered: str, what: str) -> list[str]:
         reserved = Budget.objects.get(dataset=dataset).reserved
         files = _files(dataset)
         unfinished = Stream.objects.filter(dataset=dataset, state=Stream.State.OPENING).count()
-        if active or reserved or files or unfinished or not answered:
+        # An opening that still waited is cancelled with the records: it was asked for, and nothing came of it.
+        openings = StreamJob.objects.filter(stream__dataset=dataset, kind=StreamJob.Kind.OPEN)
+        heard = answered or openings.filter(state=JobState.CANCELLED).exists()
+        if active or reserved or files or unfinished or not heard:
             found.append(
                 f"{what}: erased with {active} jobs, {reserved} reserved, files {files}, told {answered!r}"
             )

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets import services as dataset_services
 from dpportal.streams import correction_rule
 from dpportal.streams.measure import StreamDraftError, read_increments
@@ -54,7 +55,7 @@ def test_the_page_and_the_messages_say_what_was_paid_for(dataset, client, curato
 
 def test_the_promise_says_who_sees_to_it_that_nobody_is_counted_more_often(dataset) -> None:
     dataset_services.declare_unit(dataset, neighbours="add-remove", unit_column="age", max_rows=3)
-    told = promise_of(building.open_stream(dataset))
+    told = promise_of(building.open_stream(dataset), OtherPromises())
     assert "at most 3 rows: the portal is told numbers, and the curator who counts sees to that" in told
     assert "at random" not in told
 
