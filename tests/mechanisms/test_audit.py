@@ -143,6 +143,7 @@ def _report(name: str, loss: Loss, verdict: Verdict, broken: Verdict) -> None:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_histogram_keeps_its_promise_and_half_its_noise_does_not(case: Case) -> None:
@@ -179,6 +180,7 @@ SELECTION_CASES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("picks", "epsilon", "neighbours", "tables"),

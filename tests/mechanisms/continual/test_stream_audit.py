@@ -56,6 +56,7 @@ def adaptive_stream(
     return np.stack(released[1:], axis=1)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "definition"), CASES, ids=[f"{m.name} {d}" for m, d in CASES])
 def test_a_stream_keeps_its_promise_and_half_its_noise_does_not(

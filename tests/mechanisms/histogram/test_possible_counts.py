@@ -21,6 +21,7 @@ PURE = [m for m in HISTOGRAMS if Definition.PURE in m.definitions]
 TABLES = {1: 20, 2: 12}
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", TABLES)
 @pytest.mark.parametrize("method", PURE, ids=lambda m: m.name)

@@ -60,6 +60,7 @@ def counted(plan: QueryPlan, cells: list[int]) -> np.ndarray:
     return np.concatenate([np.ravel(table) for table in tables])
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "definition", "neighbours"), CASES, ids=[f"{m.name} {d} {n}" for m, d, n in CASES]
