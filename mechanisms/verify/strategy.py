@@ -12,6 +12,7 @@ import scipy.sparse
 
 from mechanisms.calibration import law_for
 from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.noise.sum_quantiles import half_widths
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
@@ -19,6 +20,8 @@ from mechanisms.verify.finding import Finding, State
 WHAT, STRATEGY = "strategy", "strategy.npz"
 # Cells up to which all pairs of them are compared.
 MOST_CELLS = 4096
+# Cells, sums and queries up to which answers are worked out again: the time grows with their cube.
+MOST_SOLVED = 2048
 
 
 def check(bundle: Bundle, plan: QueryPlan) -> Finding:
@@ -50,6 +53,23 @@ def _matrix(bundle: Bundle) -> scipy.sparse.csc_array | None:
             return None
         parts = (whole, arrays["indices"], arrays["indptr"])
         return scipy.sparse.csc_array(scipy.sparse.csr_array(parts, shape=tuple(arrays["shape"])))
+
+
+def answers(bundle: Bundle, plan: QueryPlan) -> dict[str, np.ndarray] | None:
+    """Answers, errors and intervals by least squares from the bundle's own matrix; None where it is too large.
+
+    Dense linear algebra in floats, apart from the code that released them: what agrees was worked out twice.
+    """
+    matrix = _matrix(bundle)
+    if matrix is None or max(matrix.shape) > MOST_SOLVED or plan.workload.queries > MOST_SOLVED:
+        return None
+    inverse = np.linalg.pinv(matrix.toarray().astype(float))
+    combined = np.stack([plan.workload.answers(column) for column in inverse.T], axis=1)
+    found = combined @ bundle.measurement
+    errors = np.sqrt(plan.noise.variance) * np.linalg.norm(combined, axis=1)
+    halves = half_widths(plan.noise, errors)
+    ends = {"interval_lower": found - halves, "interval_upper": found + halves}
+    return {"answer": found, "standard_error": errors, **ends}
 
 
 def _columns(matrix: scipy.sparse.csc_array) -> Sensitivity:

@@ -14,14 +14,14 @@ from mechanisms.moments.estimates import ColumnEstimates, by_groups, together
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement
 from mechanisms.synthesis.table import SMOOTH
-from mechanisms.verify import cells, series
+from mechanisms.verify import cells, series, strategy
 from mechanisms.verify.bundle import STREAM, Bundle
 from mechanisms.verify.cells import plainly
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.planned import Planned
 
 # Files state floats to six digits or more; post-processing on another processor ends a little apart.
-RELATIVE, ABSOLUTE = 1e-4, 1e-6
+RELATIVE, ABSOLUTE, ROUNDED = 1e-4, 1e-6, 0.05
 # Rows up to which they are drawn again.
 MOST_ROWS = 2_000_000
 
@@ -69,7 +69,7 @@ def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     fault = "" if labels == [plainly(text) for text in table["query"]] else "its queries are others"
     yield Finding.of(f"queries of {name}", fault, f"{len(labels):,} queries are those of the plan")
     if found.again is None:
-        yield Finding(name, State.NOT_CHECKED, "its strategy was searched for, or uploaded")
+        yield _by_own_strategy(bundle, found, table)
         return
     result = registry.query_mechanism(plan.mechanism).reconstruct(
         found.again, Measurement(bundle.measurement)
@@ -81,6 +81,14 @@ def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
         "interval_upper": result.answers + result.half_widths,
     }
     yield _compared(name, table, same)
+
+
+def _by_own_strategy(bundle: Bundle, found: Planned, table: pd.DataFrame) -> Finding:
+    """Answers by a strategy that was searched for, or uploaded; estimates of cells were rounded before."""
+    same = strategy.answers(bundle, found.stated)
+    if same is None:
+        return Finding("answers.csv", State.NOT_CHECKED, "its strategy is too large to work them out again")
+    return _compared("answers.csv", table, same, ROUNDED)
 
 
 def _means(bundle: Bundle, found: Planned) -> Iterator[Finding]:
@@ -162,13 +170,15 @@ def _read(bundle: Bundle, name: str) -> pd.DataFrame:
     return pd.read_csv(content, dtype=str, keep_default_na=False, skip_blank_lines=False)
 
 
-def _compared(what: str, table: pd.DataFrame, same: dict[str, Floats | np.ndarray]) -> Finding:
+def _compared(
+    what: str, table: pd.DataFrame, same: dict[str, Floats | np.ndarray], absolute: float = ABSOLUTE
+) -> Finding:
     """Whether columns of numbers are what they should be; nothing where there is none."""
     for name, made in same.items():
         stated = pd.to_numeric(table[name], errors="coerce").to_numpy(float)
         if len(stated) != len(made):
             return Finding(what, State.FAILED, f"it has {len(stated):,} lines, and should have {len(made):,}")
-        near = np.isclose(stated, np.asarray(made, float), rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
+        near = np.isclose(stated, np.asarray(made, float), rtol=RELATIVE, atol=absolute, equal_nan=True)
         if not near.all():
             return Finding(what, State.FAILED, f"line {int(np.argmin(near)) + 1:,} has another {name}")
     return Finding(what, State.HOLDS, f"{len(table):,} lines follow from the measurement")

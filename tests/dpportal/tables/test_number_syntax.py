@@ -42,7 +42,9 @@ def statement(rows: str, options: ReadOptions, ignore_case: bool) -> str:
 
 def read_all(database, fields: list[str | None], options: ReadOptions) -> list[tuple]:
     ones, others = (
-        database.execute(statement("(SELECT unnest($1::VARCHAR[]) AS x)", options, ignore), [fields]).fetchall()
+        database.execute(
+            statement("(SELECT unnest($1::VARCHAR[]) AS x)", options, ignore), [fields]
+        ).fetchall()
         for ignore in (False, True)
     )
     assert [one[:-1] for one in ones] == [other[:-1] for other in others]

@@ -239,3 +239,16 @@ def test_what_is_no_bundle_is_refused_in_words(tmp_path, content):
 
 def test_findings_say_what_they_prove():
     assert str(Finding.of("files", "a is missing", "all there")) == "     FAILED  files: a is missing"
+
+
+def test_answers_by_a_strategy_that_was_searched_for_are_worked_out_again(rich, tmp_path):
+    draft = queries.draft_of(rich, 'ranges("age")', ["age"], "9", "p-identity")
+    path = downloaded(queries.finished(draft), tmp_path)
+    found = {finding.what: finding.state for finding in verify(Bundle.read(path))}
+    assert found["answers.csv"] is State.HOLDS
+    table = pd.read_csv(io.BytesIO(Bundle.read(path).content("answers.csv")))
+    for name in ("answer", "standard_error", "interval_upper"):
+        other = table.copy()
+        other[name] += 1.0 * (other.index == 3)
+        content = other.to_csv(index=False).encode()
+        assert "answers.csv" in str(failed(resigned(path, lambda _: None, answers_csv=content)))
