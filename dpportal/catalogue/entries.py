@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.models import User
 from dpportal.budgets.models import ChargedPublication
 from dpportal.catalogue import thumbnails
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.models import Dataset, PublicDescription
 from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.metadata import About
@@ -171,13 +171,19 @@ class Entry:
     thumbnail: Json | None
 
 
-def loaded(publications: Sequence[CatalogueEntry]) -> list[Entry]:
+def abouts(datasets: Iterable[UUID]) -> dict[UUID, About]:
+    """What readers may know of each, by one query; nothing of those of which nothing is shown."""
+    shown = PublicDescription.objects.filter(shown=True, dataset__in=set(datasets))
+    return defaultdict(About, {each.dataset_id: each.about() for each in shown})
+
+
+def loaded(publications: Sequence[CatalogueEntry], *, with_pictures: bool = True) -> list[Entry]:
     """In the same order; rows of a kind by one query however many."""
     rows: dict[UUID, ChargedPublication] = {}
     for model in (Release, Stream):
         chosen = model.objects.filter(pk__in=[p.pk for p in publications])
         rows |= {row.pk: row for row in chosen.select_related("dataset", "charge__budget", "created_by")}
-    pictures = thumbnails.of(rows.values())
+    pictures = thumbnails.of(rows.values()) if with_pictures else {}
     there = [p for p in publications if p.pk in rows]
     return [Entry(str(KINDS[p.kind]), rows[p.pk], _icon(p.kind), pictures.get(p.pk)) for p in there]
 

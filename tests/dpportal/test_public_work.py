@@ -33,7 +33,7 @@ MOST_CALLS = 550_000
 MOST_NUMBERS = 2 * 40_000
 # Where visitors find something: all else asks them to sign in, or is not there.
 PUBLIC = {
-    "home", "catalogue", "public_dataset", "sitemap", "robots", "signing_keys",
+    "home", "catalogue", "public_dataset", "sitemap", "robots", "feed", "dcat", "signing_keys",
     "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
     "guide_protection",
     "accounts:sign_in", "accounts:choose", "accounts:replace", "accounts:replaced",

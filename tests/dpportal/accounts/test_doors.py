@@ -30,6 +30,8 @@ GENERAL = {
     "security_txt",
     "signing_keys",
     "sitemap",
+    "feed",
+    "dcat",
     "robots",
     "workings",
     "guide",

@@ -1,0 +1,106 @@
+"""The catalogue for other catalogues: a DCAT 3 document in JSON-LD, as the profile DCAT-AP asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from django.http import HttpRequest, JsonResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from dpportal.budgets.models import ChargedPublication
+from dpportal.catalogue.entries import Entry, abouts, loaded, published
+from dpportal.platform.json_types import Json
+from dpportal.publications.metadata import About
+
+# The newest; harvesters ask again and again.
+MOST = 500
+CONTEXT = {
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "dct": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "vcard": "http://www.w3.org/2006/vcard/ns#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+
+
+@require_safe
+def catalogue(request: HttpRequest) -> JsonResponse:
+    """Every dataset of which something is public, with a distribution for each release and running count."""
+    entries = loaded(published()[:MOST], with_pictures=False)
+    groups = _by_dataset(entries)
+    told = abouts(groups)
+    document = {
+        "@context": CONTEXT,
+        "@id": request.build_absolute_uri(),
+        "@type": "dcat:Catalog",
+        "dct:title": _("Published with differential privacy"),
+        "dct:description": _("Releases, synthetic tables and running counts."),
+        "dcat:dataset": [_dataset(request, group, told[pk]) for pk, group in groups.items()],
+    }
+    return JsonResponse(document, content_type="application/ld+json")
+
+
+def _by_dataset(entries: list[Entry]) -> dict[UUID, list[Entry]]:
+    groups: dict[UUID, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.it.dataset.pk, []).append(entry)
+    return groups
+
+
+def _dataset(request: HttpRequest, entries: list[Entry], about: About) -> Json:
+    """entries: all of one dataset, the newest first."""
+    dataset = entries[0].it.dataset
+    page = request.build_absolute_uri(reverse("public_dataset", args=[dataset.pk]))
+    first = min(entry.it.published_at for entry in entries if entry.it.published_at)
+    return {
+        "@id": page,
+        "@type": "dcat:Dataset",
+        "dct:title": dataset.name,
+        "dct:identifier": str(dataset.pk),
+        "dct:issued": _day(first.date().isoformat()),
+        "dcat:landingPage": {"@id": page},
+        **dict(_told(about, entries[0].it)),
+        "dcat:distribution": [_distribution(request, entry, about) for entry in entries],
+    }
+
+
+def _told(about: About, newest: ChargedPublication) -> Iterator[tuple[str, object]]:
+    """What the curator lets everyone read of the dataset."""
+    text = about.text or _("Statistics of this dataset, with differential privacy.")
+    yield "dct:description", text
+    name = about.publisher or newest.created_by.public_name
+    yield "dct:publisher", {"@type": "foaf:Agent", "foaf:name": name}
+    if about.keywords:
+        yield "dcat:keyword", list(about.keywords)
+    if about.place:
+        yield "dct:spatial", {"@type": "dct:Location", "dct:title": about.place}
+    if about.first or about.last:
+        ends = {"dcat:startDate": about.first, "dcat:endDate": about.last}
+        told = {name: _day(end) for name, end in ends.items() if end}
+        yield "dct:temporal", {"@type": "dct:PeriodOfTime", **told}
+    if about.contact:
+        address = "vcard:hasEmail" if about.contact_address.startswith("mailto:") else "vcard:hasURL"
+        yield "dcat:contactPoint", {"@type": "vcard:Kind", address: {"@id": about.contact_address}}
+
+
+def _distribution(request: HttpRequest, entry: Entry, about: About) -> Json:
+    """A release or a running count, whose page has the downloads."""
+    publication, page = entry.it, request.build_absolute_uri(entry.it.get_absolute_url())
+    return {
+        "@id": page,
+        "@type": "dcat:Distribution",
+        "dct:title": str(publication),
+        "dct:description": f"{entry.kind}, {publication.dataset.name}",
+        "dcat:accessURL": {"@id": page},
+        **({"dct:issued": _day(at.date().isoformat())} if (at := publication.published_at) else {}),
+        **({"dct:license": {"@id": about.terms.text}} if about.terms else {}),
+    }
+
+
+def _day(text: str) -> Json:
+    """A year, a month or a day with its type."""
+    kind = {4: "xsd:gYear", 7: "xsd:gYearMonth"}.get(len(text), "xsd:date")
+    return {"@type": kind, "@value": text}

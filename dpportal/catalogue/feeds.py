@@ -1,0 +1,44 @@
+"""What was published lately, as an Atom feed for readers and programs that look for news."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib.syndication.views import Feed
+from django.urls import reverse_lazy
+from django.utils.feedgenerator import Atom1Feed
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.catalogue.entries import Entry, loaded, published
+
+MOST = 50
+
+
+class Newest(Feed[Entry, None]):
+    """The newest releases and running counts; one that is withdrawn is in it no more."""
+
+    feed_type = Atom1Feed
+    title = _("Published with differential privacy")
+    subtitle = _("Releases, synthetic tables and running counts, newest first.")
+    link = reverse_lazy("catalogue")
+
+    def items(self) -> list[Entry]:
+        return loaded(published()[:MOST], with_pictures=False)
+
+    def item_title(self, item: Entry) -> str:
+        return str(item.it)
+
+    def item_description(self, item: Entry) -> str:
+        return f"{item.kind}: {item.it.dataset.name}"
+
+    def item_link(self, item: Entry) -> str:
+        return item.it.get_absolute_url()
+
+    def item_author_name(self, item: Entry) -> str:
+        return item.it.created_by.public_name
+
+    def item_pubdate(self, item: Entry) -> datetime | None:
+        return item.it.published_at
+
+    def item_updateddate(self, item: Entry) -> datetime | None:
+        return item.it.published_at
