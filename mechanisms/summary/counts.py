@@ -36,8 +36,9 @@ class Reading:
 class ColumnCounts:
     """Exact counts of a column. cells: (groups, cells) int64, in the order of the reading's cells.
 
-    powers: (groups, 3 or more) Python integers in an array of objects, the first of which say how many rows have a
-    value, Σv and Σv², as `mechanisms.moments.mechanism.POWERS` begins; None of categories.
+    powers: (groups, 4 or more) Python integers in an array of objects, the first of which say how many rows have a
+    value, Σv, Σv² and how many have none, as `mechanisms.moments.mechanism.POWERS` begins; None of categories. All
+    of the same rows: another engine may draw other rows of a person for `cells`.
     """
 
     cells: Integers
@@ -80,12 +81,13 @@ def _exact(plan: SummaryPlan, table: TablePlan, number: Integers, own: ColumnCou
         return plan.strategies[plan.lines[table.name].cells].measured(own.cells)
     if table.kind == CELLS or own.powers is None:
         return table.unit * own.cells
-    people, first, second = own.powers.astype(object).T[:3]
+    # All of one table come from one query, so that one row of a person is in them and no two.
+    people, first, second, missing = own.powers.astype(object).T[:4]
     steps = plan.lines[table.name].measured.steps
     times, curved = table.unit // steps**2, CURVED[plan.loss.definition]
     tilted = times * steps * (2 * first - steps * people)
     bent = times * curved * (steps * first - second)
-    return np.stack([tilted, bent, table.unit * own.cells[:, -1].astype(object)], axis=1)
+    return np.stack([tilted, bent, table.unit * missing], axis=1)
 
 
 def split_values(plan: SummaryPlan, values: Integers) -> list[Integers]:

@@ -195,7 +195,8 @@ def _large_counts(plan: SummaryPlan, attribute: Attribute, people: int) -> Colum
     cells = np.zeros((groups, line.cells + 1), dtype=np.int64)
     np.add.at(cells.T, cell, table[:, :-1].T)
     cells[:, -1] = table[:, -1]
-    return ColumnCounts(cells, np.stack([table[:, :-1] @ v**k for k in range(3)], axis=1).astype(object))
+    powers = [*(table[:, :-1] @ v**k for k in range(3)), table[:, -1]]
+    return ColumnCounts(cells, np.stack(powers, axis=1).astype(object))
 
 
 def main() -> None:

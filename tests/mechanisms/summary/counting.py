@@ -36,7 +36,10 @@ def _column(plan: SummaryPlan, name: str, group: Integers, values: Mapping[str, 
     there, x = own != NONE, np.clip(own, attribute.lower, attribute.upper)
     cell = np.where(there, np.searchsorted(line.edges[0], x, side="right") - 1, line.cells)
     v = np.minimum((x - attribute.lower) // int(line.measured.step), line.measured.steps)
-    powers = [[_sum(v[there & (group == g)], k) for k in range(3)] for g in range(plan.groups.size)]
+    powers = [
+        [*(_sum(v[there & (group == g)], k) for k in range(3)), int((~there & (group == g)).sum())]
+        for g in range(plan.groups.size)
+    ]
     return ColumnCounts(_table(group, cell, plan.groups.size, line.cells + 1), np.array(powers, dtype=object))
 
 
