@@ -14,6 +14,7 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.metadata import About
 from dpportal.tables.connections.models import SharedTable
+from dpportal.tables.formats import leaves_out_rows
 from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.domain import Attribute, Domain, attribute_from_json
 
@@ -355,9 +356,8 @@ class DomainVersion(models.Model):
         unit = PrivacyUnit(Neighbours(self.neighbours), self.max_rows)
         if not unit.total_public:
             return unit
-        # Whoever is named by a column may have no row of it, and a line with few values may be taken for a note.
-        notes = any(self.dataset.options.get(rule) for rule in ("fewest_filled", "note_words"))
-        return unit.allowing_absence(bool(self.unit_column) or notes or self.dataset.total_stays_private)
+        left_out = leaves_out_rows(self.dataset.facts.get("format"), self.dataset.options)
+        return unit.allowing_absence(bool(self.unit_column) or left_out or self.dataset.total_stays_private)
 
     def declared(self) -> Json:
         """All that decides what is counted, and of whom: what a curator read before confirming."""

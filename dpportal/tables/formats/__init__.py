@@ -6,7 +6,7 @@ happens in the process that reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from dpportal.tables.formats.feather import Feather
 from dpportal.tables.formats.parquet import Parquet
@@ -14,7 +14,18 @@ from dpportal.tables.formats.reader import Format, Reading
 from dpportal.tables.formats.text import Text
 from dpportal.tables.formats.xlsx import Xlsx
 
-__all__ = ["ENDINGS", "FORMATS", "TEXT", "TITLES", "Format", "Reading", "has_lines", "has_sheets", "titles"]
+__all__ = [
+    "ENDINGS",
+    "FORMATS",
+    "TEXT",
+    "TITLES",
+    "Format",
+    "Reading",
+    "has_lines",
+    "has_sheets",
+    "leaves_out_rows",
+    "titles",
+]
 
 # What no other format recognises is taken for text.
 TEXT = Text()
@@ -40,6 +51,15 @@ def has_sheets(name: str | None) -> bool:
 def has_lines(name: str | None) -> bool:
     """Whether other lines can stand around the table in a file of the format of that name, or of none that is known."""
     return any(known.has_lines for known in FORMATS if name in (known.name, None))
+
+
+def leaves_out_rows(name: str | None, options: Mapping[str, object]) -> bool:
+    """Whether a person's own values can make their row none of the table: a note, or in a workbook an empty line.
+
+    name: of a format. options: as a dataset declares them.
+    """
+    skipping = any(known.skips_empty_rows for known in FORMATS if known.name == name)
+    return skipping or any(options.get(rule) for rule in ("fewest_filled", "note_words"))
 
 
 TITLES = titles(FORMATS)

@@ -44,19 +44,20 @@ def detect_format(source: Path, file_name: str) -> Format:
     return TEXT
 
 
-def further_format(source: Path, file_name: str, own: str) -> Format:
+def further_format(source: Path, file_name: str, own: str, *, has_names: bool) -> Format:
     """The format of a further file: what the ending of its name says, else that of the dataset's own file.
 
     Its first bytes can be a person's row, so they decide nothing. A packed file begins alike whatever its rows are.
-    own: of the dataset. Raises UploadFault for a file without bytes, for text where a packed file is due, and the other
-    way round: lines of a packed file are nobody's rows.
+    own: of the dataset. has_names: whether the first line is declared to hold names, and so is nobody's row.
+    Raises UploadFault for a file without bytes, for text where a packed file is due, and for a packed file where names
+    are due. Where none are, a person's row could begin like a packed file, so its lines are rows, spoiled ones.
     """
     head = _head(source)
     of_dataset = next((known for known in FORMATS if known.name == own), TEXT)
     known = _named(file_name) or of_dataset
     if not known.recognises(head, source):
         _refuse_other(known)
-    if known is TEXT:
+    if known is TEXT and has_names:
         _refuse_packed(source)
     return known
 

@@ -94,7 +94,7 @@ def convert_here(reading: Reading) -> TableFacts:
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
     source, file_name = reading.source, reading.file_name
     if reading.is_further:
-        known = further_format(source, file_name, reading.further_format)
+        known = further_format(source, file_name, reading.further_format, has_names=reading.options.header)
     else:
         known = detect_format(source, file_name)
     facts = known.read(reading)

@@ -1,4 +1,8 @@
-"""Whether a file is packed from its first byte to its last, which no row among others can make of a text."""
+"""Whether a file is packed from its first byte to its last.
+
+Asked of files that begin with a line of names alone: a row that comes first could be made to look like an archive of
+itself and all that follows.
+"""
 
 from __future__ import annotations
 

@@ -55,6 +55,8 @@ class Format(ABC):
     has_sheets: ClassVar[bool] = False
     # Whether other lines can stand around a table: titles, several lines of names, notes.
     has_lines: ClassVar[bool] = False
+    # Whether a row without any value is no row.
+    skips_empty_rows: ClassVar[bool] = False
     # Whether a value of a further file can hold line ends.
     holds_line_ends: ClassVar[bool] = True
 

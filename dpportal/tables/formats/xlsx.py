@@ -17,6 +17,7 @@ class Xlsx(Format):
     beginning = b"PK\x03\x04"
     has_sheets = True
     has_lines = True
+    skips_empty_rows = True
 
     def recognises(self, head: bytes, source: Path) -> bool:
         from dpportal.tables.formats.archives import part_names

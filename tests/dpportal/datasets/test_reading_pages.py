@@ -255,6 +255,13 @@ def test_a_rule_about_notes_keeps_the_number_of_rows_secret(desk):
     assert dataset.current_domain().unit.may_be_absent
 
 
+def test_in_a_workbook_a_person_without_any_value_is_no_row_so_the_number_of_rows_stays_private(dataset):
+    services.declare_unit(dataset, neighbours="replace-one", unit_column="", max_rows=1)
+    for known, hides in [("csv", False), ("parquet", False), ("xlsx", True)]:
+        Dataset.objects.filter(pk=dataset.pk).update(facts={**dataset.facts, "format": known})
+        assert Dataset.objects.get(pk=dataset.pk).current_domain().unit.may_be_absent is hides
+
+
 @pytest.mark.slow
 def test_a_workbook_that_was_refused_is_read_from_the_sheet_of_that_name(desk, tmp_path):
     dataset = uploaded(desk, sheet(tmp_path), sheet="Table 4")

@@ -11,6 +11,7 @@ import struct
 import time
 import zipfile
 import zlib
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,11 +20,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpportal.tables import UploadFault
-from dpportal.tables.formats import FORMATS, TEXT
-from dpportal.tables.formats.detection import detect_format, further_format
+from dpportal.tables.formats import FORMATS, TEXT, detection
+from dpportal.tables.formats.detection import detect_format
 from tests.dpportal.tables.storing import workbook
 
 TABLE = pa.table({"colour": ["red"]})
+further_format = partial(detection.further_format, has_names=True)
 
 
 def written(folder: Path, content: bytes) -> Path:
@@ -162,6 +164,13 @@ def test_a_row_that_is_packed_does_not_refuse_the_others(tmp_path, packed):
     one = PACKED[packed]
     for rows in ([one, b"red"], [b"red", one]):
         assert further_format(written(tmp_path, b"\n".join(rows)), "p1.csv", "csv").name == "csv"
+
+
+@pytest.mark.parametrize("packed", PACKED)
+def test_without_a_line_of_names_no_first_row_decides_on_the_others(tmp_path, packed):
+    """What covers all that follows, as a block of zstd that holds them as they are, can be a person's row."""
+    source = written(tmp_path, PACKED[packed])
+    assert detection.further_format(source, "p1.csv", "csv", has_names=False).name == "csv"
 
 
 @pytest.mark.slow
