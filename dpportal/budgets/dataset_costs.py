@@ -7,7 +7,7 @@ from itertools import chain
 from django.db.models import Q
 
 from dpportal.budgets.models import ChargedPublication
-from dpportal.budgets.promises import AccountPromise
+from dpportal.budgets.promises import AccountPromise, spent_elsewhere
 from dpportal.datasets.models import Dataset
 from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
@@ -17,8 +17,12 @@ MOST_NAMED = 4
 
 
 def spent_so_far(dataset: Dataset) -> list[AccountPromise]:
-    """What was spent in all, a line for each promise: costs for different people are never added."""
-    return [AccountPromise.of(budget, budget.spent) for budget in dataset.budgets.all() if budget.spent]
+    """What was spent in all, a line for each promise: costs for different people are never added.
+
+    What other datasets of nearly the same people have spent comes after, as `AccountPromise.is_bound` says.
+    """
+    own = [AccountPromise.of(budget, budget.spent) for budget in dataset.budgets.all() if budget.spent]
+    return [*own, *spent_elsewhere(dataset)]
 
 
 def told_beside(publication: ChargedPublication) -> Json:

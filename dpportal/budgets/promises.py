@@ -171,6 +171,12 @@ class OtherPromises:
         }
 
 
+def spent_elsewhere(dataset: Dataset) -> list[AccountPromise]:
+    """What other datasets of nearly the same people have spent; no column of theirs is named."""
+    _own, *bound = dataset.bound_together
+    return _spent_by(bound, "")
+
+
 def _spent_by(bound: Iterable[Dataset], known_column: str) -> list[AccountPromise]:
     """What other datasets of the same people have spent, added up for each protection.
 

@@ -8,18 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import PublicDescription
 from dpportal.jobs.claims import JobState
-from dpportal.jobs.clock import database_now
+from dpportal.jobs.clock import database_now, db_ago
 from dpportal.publications.metadata import About
 from dpportal.releases.models import Artifact, Release
 
 # However often is spent beside a release, its files are written for that alone once in so many seconds at most; less
 # than the sweep looks back.
 PAUSE_SECONDS = 60.0
+# And after a failure, which may come again.
+FAILED_PAUSE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,11 @@ def _digest(texts: list[object]) -> str:
 def offered_files(release: Release, words: DisplayTexts) -> Sequence[Artifact]:
     """The files of a finished release as readers get them: all, or none while they say what is not so any more.
 
-    Where more was spent beside it since, these are the former files until the new ones are there.
+    Where more was spent beside it since, these are the former files until the new ones are there; none if writing them
+    failed, since they would say too little for long.
     """
-    return list(release.artifacts.all()) if release.words == words.digest else []
+    stays = words.are_in(release) or release.job.state != JobState.FAILED
+    return list(release.artifacts.all()) if release.words == words.digest and stays else []
 
 
 def current_files(release: Release) -> Sequence[Artifact]:
@@ -88,10 +92,13 @@ def forget_lost(release: Release) -> None:
 def outdated(releases: QuerySet[Release]) -> list[Release]:
     """Those whose files were made, say something else by now, and are not being made anew.
 
-    Where more was spent beside them only, they are left out until their pause is over.
+    Where more was spent beside them only, they are left out until their pause is over; where making them failed, for a
+    while.
     """
     now = database_now()
-    finished = releases.filter(state=Release.State.READY, job__state=JobState.DONE)
+    failed = Q(job__state=JobState.FAILED, job__finished_at__lt=db_ago(FAILED_PAUSE_SECONDS))
+    ended = Q(job__state=JobState.DONE) | failed
+    finished = releases.filter(ended, state=Release.State.READY)
     shown = {each.dataset_id: each.about() for each in PublicDescription.objects.filter(shown=True)}
     promises: dict[int | None, OtherPromises] = {}  # the same for all that one account has paid
     changed = []

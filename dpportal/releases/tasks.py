@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset, PublicDescription
 from dpportal.jobs import claims
-from dpportal.jobs.claims import JobState, reset_fields
+from dpportal.jobs.claims import reset_fields
 from dpportal.jobs.clock import db_ago
 from dpportal.releases.display_texts import outdated
 from dpportal.releases.execution import RELEASES, void_left
@@ -25,8 +25,8 @@ def resume_on_hold(dataset_id: UUID) -> None:
 def rewrite_files(releases: QuerySet[Release]) -> None:
     """Have the files of those releases written again that say something else than their pages by now."""
     for release in outdated(releases):
-        done = ReleaseJob.objects.filter(pk=release.pk, state=JobState.DONE)
-        if done.update(**reset_fields()):
+        ended = ReleaseJob.objects.filter(pk=release.pk, state=release.job.state)
+        if ended.update(**reset_fields()):
             RELEASES.hint_on_commit(release.pk)
 
 

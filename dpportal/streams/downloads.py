@@ -38,11 +38,15 @@ REPLACED_SECONDS = 900.0
 
 @dataclass(frozen=True)
 class Offered:
-    """What readers can have now. files: none while they are being written. periods, last: how far they go."""
+    """What readers can have now. files: none while they are being written. periods, last: how far they go.
+
+    are_former: whether more was spent beside the stream since they were written.
+    """
 
     files: tuple[SeriesFile, ...] = ()
     periods: int = 0
     last: str = ""
+    are_former: bool = False
 
 
 def with_newest(streams: QuerySet[Stream]) -> QuerySet[Stream]:
@@ -58,8 +62,11 @@ def offered(stream: Stream) -> Offered:
     _request(stream, written, said)
     if written is None or not written.periods or written.texts != said.texts:
         return Offered()
+    are_former = written.spending != said.spending
+    if are_former and written.state == JobState.FAILED:  # they would say too little for long
+        return Offered()
     files = tuple(stream.files.filter(replaced_at=None))
-    return Offered(files, written.periods, stream.calendar.label(written.periods))
+    return Offered(files, written.periods, stream.calendar.label(written.periods), are_former)
 
 
 def request(stream: Stream) -> None:

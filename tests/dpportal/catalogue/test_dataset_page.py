@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import uuid
 import xml.etree.ElementTree as ET
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dpportal.catalogue.dataset_page import _line
 from dpportal.datasets import services as datasets
-from dpportal.datasets.models import PublicDescription
+from dpportal.datasets.models import AttributeDeclaration, PublicDescription
 from dpportal.releases import execution, services
 from dpportal.releases.models import Release
 from mechanisms.domain import Categorical, Integer
@@ -79,3 +82,31 @@ def test_a_description_that_is_not_permitted_and_what_is_withdrawn_are_not_shown
 def test_columns_with_an_order_say_their_bounds() -> None:
     assert _line(Integer("income", lower=0, upper=99_999))["values"] == "0 to 99,999"
     assert _line(Categorical("sex", values=("f", "m"), closed=True))["values"] == "f, m"
+
+
+def test_the_codebook_of_many_releases_costs_as_many_queries_as_that_of_few(client, dataset) -> None:
+    ready = published(dataset)
+    counted = []
+    for columns in (range(20), range(20, 60)):
+        AttributeDeclaration.objects.bulk_create(
+            AttributeDeclaration(
+                domain_version=ready.domain_version,
+                position=2 + place,
+                column=f"c{place}",
+                declaration=Categorical(f"c{place}", values=("x", "y")).to_json(),
+            )
+            for place in columns
+        )
+        for place in columns:
+            other = Release.objects.get(pk=ready.pk)
+            other.pk, other.charge, other.columns, other._state.adding = (
+                uuid.uuid4(),
+                None,
+                [f"c{place}"],
+                True,
+            )
+            other.save(force_insert=True)
+        with CaptureQueriesContext(connection) as queries:
+            assert f">c{columns[-1]}<" in "".join(client.get(address(dataset)).text.split())
+        counted.append(len(queries))
+    assert counted[0] == counted[1]
