@@ -49,6 +49,17 @@ def position(
     }
 
 
+def counted_otherwise(posted: Mapping[str, str], budget: Budget) -> str:
+    """Why a cost that was chosen on a page counts no more: a budget that came since is in the other unit; else empty.
+
+    posted: with what the page's budget was counted in, as its hidden field says.
+    """
+    if posted.get("counted_in", budget.definition) == budget.definition:
+        return ""
+    text = _("The budget is counted in %(symbol)s by now. Read the costs again, and choose one.")
+    return text % {"symbol": budget.symbol}
+
+
 def most_proposed(budget: Budget) -> Decimal:
     """A tenth of what is left, in hundredths where that is any; without a budget ε 1, to be asked for."""
     left = budget.left if budget.is_granted else cost_search.WITHOUT_BUDGET

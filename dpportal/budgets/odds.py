@@ -32,7 +32,8 @@ class Odds:
     """What all that is granted for some people means for one of them, once an amount is added.
 
     granted: before. amount: to be added; both of ε or ρ. delta_exponent: n in the δ = 10⁻ⁿ of ρ. elsewhere: granted
-    for the same people in other datasets, of the same kind.
+    for the same people in other datasets, of the same kind. aside: as ε, roughly, what is granted for them under other
+    protections or in the other unit, which does not add up in a sentence, and weighs for them all the same.
     """
 
     definition: Definition
@@ -41,6 +42,7 @@ class Odds:
     delta_exponent: int
     replaced: bool = False
     elsewhere: Decimal = Decimal(0)
+    aside: float = 0.0
 
     @classmethod
     def of(cls, budget: Budget, amount: Decimal, others: Collection[Budget]) -> Odds:
@@ -50,8 +52,10 @@ class Odds:
         """
         replaced = budget.protection.neighbours == Neighbours.REPLACE_ONE
         elsewhere = sum((each.total for each in others if _adds_up(each, budget)), Decimal(0))
+        own = [each for each in budget.dataset.budgets.all() if each.pk != budget.pk]
+        aside = sum(_epsilon_of(each) for each in (*others, *own) if not _adds_up(each, budget))
         definition = Definition(budget.definition)
-        return cls(definition, budget.total, amount, budget.delta_exponent, replaced, elsewhere)
+        return cls(definition, budget.total, amount, budget.delta_exponent, replaced, elsewhere, aside)
 
     @property
     def total(self) -> Decimal:
@@ -64,17 +68,20 @@ class Odds:
     @property
     def epsilon(self) -> float:
         """The privacy loss of all that is granted; of ρ what it exceeds with a chance of at most δ."""
-        if self.definition is Definition.PURE:
-            return float(self.total)
-        return zcdp_loss_bound(float(self.total), 10.0**-self.delta_exponent)
+        return _as_epsilon(self.definition, self.total, self.delta_exponent)
+
+    @property
+    def weight(self) -> float:
+        """What warnings go by: all that anybody of these people is granted, roughly as ε."""
+        return self.epsilon + self.aside
 
     @property
     def is_warned(self) -> bool:
-        return self.epsilon >= WARNED
+        return self.weight >= WARNED
 
     @property
     def needs_second_confirmation(self) -> bool:
-        return self.epsilon >= CONFIRMED_TWICE
+        return self.weight >= CONFIRMED_TWICE
 
     @property
     def notice(self) -> str:
@@ -84,9 +91,9 @@ class Odds:
     @property
     def kind(self) -> str:
         """The promise in a word or two."""
-        if self.epsilon < 1:
+        if self.weight < 1:
             return _("Strong protection")
-        return _("Usual protection") if self.epsilon < WARNED else _("Weak protection")
+        return _("Usual protection") if self.weight < WARNED else _("Weak protection")
 
     @property
     def suspicion(self) -> str:
@@ -121,7 +128,7 @@ class Odds:
                 "%(symbol)s %(total)s in all: including or leaving out one person makes any result at most %(factor)s "
                 "times more or less likely."
             )
-        return f"{text % values} {self._elsewhere_text}".strip()
+        return " ".join(filter(None, (text % values, self._elsewhere_text, self._aside_text)))
 
     @property
     def _elsewhere_text(self) -> str:
@@ -129,6 +136,26 @@ class Odds:
             return ""
         text = _("This counts %(symbol)s %(elsewhere)s granted for the same people in other datasets.")
         return text % {"symbol": self.symbol, "elsewhere": plain(self.elsewhere)}
+
+    @property
+    def _aside_text(self) -> str:
+        if not self.aside:
+            return ""
+        text = _(
+            "Other promises about the same people have budgets of about ε %(aside)s besides; whoever is in both is "
+            "protected by neither number alone."
+        )
+        return text % {"aside": rounded_up(self.aside, 2)}
+
+
+def _as_epsilon(definition: Definition, total: Decimal, delta_exponent: int) -> float:
+    if definition is Definition.PURE:
+        return float(total)
+    return zcdp_loss_bound(float(total), 10.0**-delta_exponent)
+
+
+def _epsilon_of(budget: Budget) -> float:
+    return _as_epsilon(Definition(budget.definition), budget.total, budget.delta_exponent)
 
 
 def of_others(dataset: Dataset, similar: Collection[SimilarDataset]) -> list[Budget]:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking, confirming
 from dpportal.budgets.amounts import plain
+from dpportal.budgets.cost_dial import counted_otherwise
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.services import UNIT_FIRST
@@ -112,13 +113,16 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     picked = request.POST.get("use") or named or draft.mechanism
     exceeds = budget.is_granted and amount > budget.left
     context = {
+        "budget": budget,
         "amount": amount,
         "exceeds": exceeds,
         **strategy_page.strategies(draft, offers, picked, amount),
     }
     if by_htmx:
-        shown = {"stream": draft, "form": form, "budget": budget, **context}
+        shown = {"stream": draft, "form": form, **context}
         return render(request, "streams/_offers.html", shown)
+    if otherwise := counted_otherwise(request.POST, budget):
+        form.add_error("amount", otherwise)
     if request.method == "POST" and form.is_valid():
         draft.price(form.cleaned_data["amount"])
         draft.mechanism = context["chosen"]

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from dpportal.accounts.permissions import current_user
 from dpportal.budgets import asking, confirming
+from dpportal.budgets.cost_dial import counted_otherwise
 from dpportal.datasets.models import Dataset
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.statement import epsilon_delta_text
@@ -106,6 +107,8 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
         mechanisms=planner_of(draft).methods,
         automatic=planner_of(draft).has_automatic,
     )
+    if otherwise := counted_otherwise(request.POST, budget):
+        form.add_error("amount", otherwise)
     if request.method == "POST" and form.is_valid():
         draft.mechanism = form.cleaned_data["mechanism"]
         draft.price(form.cleaned_data["amount"])

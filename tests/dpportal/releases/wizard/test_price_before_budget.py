@@ -83,6 +83,20 @@ def test_a_price_in_epsilon_is_not_read_as_rho_by_the_budget_that_comes(desk, ba
     assert 'value="0.29"' not in page(desk, fresh, "method")
 
 
+def test_a_page_in_epsilon_does_not_price_a_budget_in_rho_that_came_meanwhile(desk, bare, administrator):
+    draft, stream = building.complete_draft(bare), draft_stream(bare)
+    steps = {
+        reverse("releases:method", args=[draft.pk]): {"mechanism": "laplace-histogram", "purpose": "cells"},
+        reverse("streams:strategy", args=[stream.pk]): {"mechanism": "fda"},
+    }
+    assert all('name="counted_in" value="pure"' in desk.get(step).text for step in steps)
+    building.granted(bare, administrator, definition="zcdp")
+    for step, chosen in steps.items():
+        answer = desk.post(step, {**chosen, "amount": "0.29", "counted_in": "pure"})
+        assert answer.status_code in (200, 422) and "counted in ρ by now" in answer.text
+    assert Release.objects.get(pk=draft.pk).amount != Decimal("0.29")
+
+
 def test_what_is_beyond_the_budget_is_asked_for_too(desk, dataset):
     draft = building.complete_draft(dataset)
     sent = {"mechanism": "laplace-histogram", "amount": "7", "purpose": "cells"}
