@@ -123,7 +123,9 @@ def copy_rows(plain: Path, target: Path, options: ReadOptions, columns: int) -> 
         if options.header:
             _copy_names(lines, new, reader)
         for line in lines:
-            if not line:
+            if (
+                not line and reader.width > 1
+            ):  # of a table of one column it is a missing value, as in an upload
                 copied.blank += 1
             elif reader.is_note(line):
                 copied.notes += 1

@@ -202,3 +202,14 @@ def test_a_row_of_a_parquet_file_with_more_text_than_a_line_may_have_is_left_out
     assert [row[:2] for row in rows] == [["x", "1"], [None, "3"]]
     assert (facts.rows, facts.oddities.spoiled_rows) == (2, 1)
     assert read(tmp_path, content, columns=0)[0].rows == 3  # an upload is read as it is
+
+
+def test_an_empty_line_of_a_table_of_one_column_is_a_missing_value_as_in_an_upload(tmp_path):
+    content = b"a\nx\n\ny\n\n"
+    facts, rows = read(tmp_path, content, columns=1)
+    assert (facts.rows, rows) == (4, [["x"], [None], ["y"], [None]])
+    source, target = tmp_path / "first", tmp_path / "first.parquet"
+    source.write_bytes(content)
+    options = ReadOptions().settled()
+    uploaded = convert_here(Reading(source, target, "a.csv", options, Limits(), lambda share: None, None))
+    assert (uploaded.rows, [list(row) for row in first_rows(target, 10)]) == (facts.rows, rows)
