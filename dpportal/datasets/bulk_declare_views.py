@@ -17,11 +17,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dpportal.accounts.permissions import curator_required
 from dpportal.datasets import codebooks, services
 from dpportal.datasets.access import open_datasets, with_dataset
+from dpportal.datasets.common_values import common_values
 from dpportal.datasets.domain_views import cells_shown, context_of, declared_of, filled_of
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.proposals import common_values, proposed, proposed_kind
+from dpportal.datasets.proposals import proposed, proposed_kind
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
 
@@ -207,7 +208,7 @@ def _declare(
         messages.warning(request, shared_other_text(sharing))
     if numbers := [attribute.name for attribute in attributes if common_values(attribute)]:
         text = _(
-            "Is one value common in %(columns)s, such as 0? Then open the column and give that value a cell of its own."
+            "Is one value common in %(columns)s, such as 0? Then give that value a cell of its own, below."
         )
         messages.info(request, text % {"columns": _quoted(numbers)})
     return True

@@ -276,6 +276,9 @@ def test_a_suggestion_is_nothing_until_it_is_taken(desk, dataset):
     assert "suggested: whole numbers" in page.content.decode()
     desk.post(address, table(page))
     assert declared(dataset) == {}
+    desk.post(address, table(page) | {"c1-kind": "integer", "c1-single_values": "0"})
+    assert declared(dataset)["age"].single_values == (0,)
+    services.declare_all(dataset, [], ignored=["age"])
     answer = chosen(desk, dataset, "names", 0, 1)
     assert declared(dataset) == {"age": Integer("age", True, lower=0, upper=119, width=5)}
     told = " ".join(map(str, get_messages(answer.wsgi_request)))
@@ -285,7 +288,10 @@ def test_a_suggestion_is_nothing_until_it_is_taken(desk, dataset):
 def test_a_row_has_a_live_picture(desk, dataset):
     address = reverse("datasets:row_cells", args=[dataset.pk, 1])
     sent = {"c1-kind": "integer", "c1-lower": "0", "c1-upper": "9", "c1-width": "5"}
-    assert "2 cells" in desk.post(address, sent).content.decode()
+    page = desk.post(address, sent).content.decode()
+    assert "2 cells" in page and "Is 0 common?" in page and 'data-field="c1-single_values"' in page
+    page = desk.post(address, {**sent, "c1-single_values": "0 3 … 9"}).content.decode()
+    assert "8 cells" in page and "common?" not in page
     assert "Lower bound" in desk.post(address, {**sent, "c1-lower": "x"}).content.decode()
     assert declared(dataset)["age"].upper == 99
 
