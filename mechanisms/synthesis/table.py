@@ -67,11 +67,8 @@ def rows_of_cells(
     """
     if cells.ndim != 2 or cells.shape[1] != len(domain.attributes):
         raise ValueError(f"cells must have shape (rows, {len(domain.attributes)}), got {cells.shape}")
-    people = [
-        np.bincount(cells[:, place], minlength=size).astype(np.int64)
-        for place, size in enumerate(domain.shape)
-    ]
-    columns, order = _columns(domain, people, digest, within_bins), _order(len(cells), digest)
+    columns = _columns(domain, people_in_rows(domain, cells), digest, within_bins)
+    order = _order(len(cells), digest)
     chunk = chunk or min(FRAME_ROWS, FRAME_VALUES // len(columns))
     for start in range(0, max(len(cells), 1), chunk):
         parts = cells[order[start : start + chunk]].T
