@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpportal.datasets.progressions import ELLIPSIS, number_text
-from mechanisms.domain import Attribute, Integer, Real
+from mechanisms.domain import MAX_SINGLE_VALUES, Attribute, Integer, Real
+from mechanisms.number_text import number_written
 
 _TOP_CODE = re.compile(r"9{2,}|10{2,}")
 # Beyond so many round numbers their cells' noise would hide more than they show.
@@ -25,6 +27,16 @@ def common_values(attribute: Attribute | None) -> list[str]:
     ends = [0, attribute.upper] if _TOP_CODE.fullmatch(number_text(attribute.upper)) else [0]
     within = [value for value in ends if attribute.lower <= value <= attribute.upper]
     return [number_text(value) for value in within if _shares_cell(attribute, value)]
+
+
+def with_own_cells(attribute: Attribute | None, texts: Sequence[str]) -> Attribute | None:
+    """The declaration with cells of their own for those values that it can hold; None of a column without numbers."""
+    if not isinstance(attribute, Integer | Real):
+        return None
+    exact = [value for value in map(number_written, texts) if value is not None]
+    within = {_typed(attribute, value) for value in exact if attribute.lower <= value <= attribute.upper}
+    singles = sorted({*attribute.single_values, *(v for v in within if v in exact)})
+    return replace(attribute, single_values=tuple(singles[:MAX_SINGLE_VALUES]))
 
 
 @dataclass(frozen=True)

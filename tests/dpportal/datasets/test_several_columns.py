@@ -135,6 +135,18 @@ def test_a_number_in_bins_is_asked_about_when_it_comes_by_a_codebook(desk, datas
     assert ("Is one value common in “age”, such as 0?" in answer.content.decode()) is asked
 
 
+def test_labelled_values_of_a_declared_number_get_cells_of_their_own(desk, dataset):
+    """Of colour nothing is declared; 2.5 and 500 are no age."""
+    services.declare_all(
+        dataset, [Integer("age", lower=0, upper=99, width=10, single_values=(5,))], ignored=["colour"]
+    )
+    said = {"age": {"special_values": ["0", "98", "2.5", "500"]}, "colour": {"special_values": ["1"]}}
+    file = SimpleUploadedFile("book.json", json.dumps(said).encode())
+    answer = desk.post(reverse("datasets:codebook", args=[dataset.pk]), {"codebook": file}, follow=True)
+    assert declared(dataset) == {"age": Integer("age", lower=0, upper=99, width=10, single_values=(0, 5, 98))}
+    assert "gives single values of “colour” labels" in answer.content.decode()
+
+
 @pytest.mark.parametrize("values", ["1 = low\n2", "= low", "1 = Zürich\n2 = Zu\u0308rich"])
 def test_lines_without_a_label_are_refused_in_words(desk, dataset, values):
     before = declared(dataset)
