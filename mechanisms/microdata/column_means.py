@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from mechanisms.arrays import Floats, Integers
+from mechanisms.arrays import Integers
 from mechanisms.domain import Date, Integer, Real
+from mechanisms.microdata.column_sums import means_of
 from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.moments.estimates import Interval
@@ -16,44 +18,86 @@ from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import FARTHEST, STEP, reach
 from mechanisms.summary.ratios import Moment, ratio, within
 from mechanisms.synthesis.bin_error import most_mean_error
-from mechanisms.synthesis.density import BinDensity, cell_line
+from mechanisms.synthesis.density import MOST_LEANING, BinDensity, cell_line
 from mechanisms.synthesis.table import people_in_rows
 
 Ordered = Integer | Real | Date
+# No mean is moved nearer to the ends of its bins than by this share of them.
+NARROW = 0.01
 
 
 @dataclass(frozen=True)
 class ColumnMean:
     """A mean in the column's unit, of dates in days since 1 January of the year 1 (which is day 1).
 
-    rows: of the synthetic rows. measured: by the noisy counts of the column alone, unbiased but for where in its cell
-    a value lies; NaN where nothing is told. bins: by how much that can be off at most.
+    people: synthetic rows in each cell. counted: the mean by the noisy counts of
+    the column alone, unbiased but for where in its cell a value lies; NaN where nothing is told. bins: by how much that
+    can be off at most. summed: by the column's exact sum; None where the plan has none.
     """
 
     attribute: Ordered
-    rows: float
-    measured: Interval
+    people: Integers
+    counted: Interval
     bins: float
+    summed: Interval | None
+
+    @cached_property
+    def unmoved(self) -> float:
+        """Of the rows, by their counts alone."""
+        return float(self.people @ BinDensity(self.attribute, self.people).means() / self.people.sum())
+
+    @property
+    def rows(self) -> float:
+        """Of the synthetic rows."""
+        return self.unmoved if self.target is None else self.target
+
+    @property
+    def measured(self) -> Interval:
+        """What is best known of the mean."""
+        return self.counted if self.summed is None else self.summed
+
+    @cached_property
+    def target(self) -> float | None:
+        """The mean that values are moved to inside their cells; None where nothing says that they should be.
+
+        The sum differs from the counts by the noise of both and by where in its bin a value lies, up to `bins`, as if
+        spread evenly. Values are moved by as much of the difference as is expected to be the latter.
+        """
+        if self.summed is None or not self.bins or self.people.size > MOST_LEANING:
+            return None
+        noise = sum(((own.upper[0] - own.lower[0]) / 4) ** 2 for own in (self.summed, self.counted))
+        if math.isnan(noise):
+            return None
+        hidden = self.bins**2 / 12
+        moved = self.unmoved + hidden / (hidden + noise) * float(self.summed.estimate[0] - self.unmoved)
+        least = float(self.people @ cell_line(self.attribute)[:-1]) / float(self.people.sum())
+        return float(np.clip(moved, least + NARROW * self.bins, least + (1 - NARROW) * self.bins))
 
 
 def column_means(plan: MicrodataPlan, result: MicrodataResult) -> list[ColumnMean]:
     """Of every column of numbers or dates that the rows have; of none in which nobody has a value."""
     laws, released = margin_laws(plan), plan.of_columns(result.columns).domain
     columns = zip(result.columns, released.attributes, people_in_rows(released, result.rows), strict=True)
-    means = []
+    summed, means = means_of(plan, result.sums), []
     for place, attribute, counts in columns:
         if isinstance(attribute, Ordered) and counts[: attribute.regular_size].any():
             people = counts[: attribute.regular_size]
-            values = BinDensity(attribute, people).means()
             noisy = result.margins[place][: attribute.regular_size]
-            measured = _measured(attribute, values, noisy, laws[place])
-            mean = float(people @ values / people.sum())
-            means.append(ColumnMean(attribute, mean, measured, most_mean_error(attribute, people)))
+            counted = _counted(attribute, people, noisy, laws[place])
+            bins = most_mean_error(attribute, people)
+            means.append(ColumnMean(attribute, people, counted, bins, summed.get(attribute.name)))
     return means
 
 
-def _measured(attribute: Ordered, values: Floats, noisy: Integers, law: NoiseLaw) -> Interval:
+def target_means(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, float]:
+    """The means to which values of columns are moved, by name, as `synthesis.table.rows_of_cells` takes them."""
+    means = column_means(plan, result) if plan.sums else []
+    return {own.attribute.name: own.target for own in means if own.target is not None}
+
+
+def _counted(attribute: Ordered, people: Integers, noisy: Integers, law: NoiseLaw) -> Interval:
     """Σ v y / Σ y, with each p for which Σ (v - p) y is no farther from 0 than noise reaches (Fieller 1954)."""
+    values = BinDensity(attribute, people).means()
     # From the middle, since squares of large numbers would leave nothing of the differences.
     middle = (values[0] + values[-1]) / 2
     v, y = values - middle, noisy.astype(float)

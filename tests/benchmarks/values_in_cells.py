@@ -2,8 +2,9 @@
 
 First values made from the true cells: no noise, so all that differs is where in its cell a value lies. Beside the
 demonstration's declaration the same without its single values, and wider bins with and without round numbers. Then
-releases of all columns at ε = 0.1, 1 and 10 (δ = 10^-9, as zCDP), which also shows what noise does to a mean. The last
-column says whether mean (1 %), deviation (2 %) and median are kept.
+releases of all columns at ε = 0.1, 1 and 10 (δ = 10^-9, as zCDP), which also shows what noise does to a mean; and the
+same of coarse bins that hide common values, without and with sums of columns. The last column says whether mean (1 %),
+deviation (2 %) and median are kept.
 
 Run: python -m tests.benchmarks.values_in_cells [--releases 5] [--methods NAME ...] [--epsilons 0.1 1 10]
 """
@@ -22,9 +23,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer, attribute_from_json
+from mechanisms.microdata.column_means import target_means
+from mechanisms.microdata.column_sums import sums_plan
+from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.moments.mechanism import exact_sums
+from mechanisms.noise import Noise
+from mechanisms.registry import microdata
 from mechanisms.synthesis.table import rows, rows_of_cells
-from tests.benchmarks.synthesis import RHO, ours
+from tests.benchmarks.synthesis import RHO, counts_of
 
 FOLDER = Path(__file__).resolve().parents[2] / "dpportal" / "datasets" / "demonstration"
 DIGESTS = [bytes([number]) * 32 for number in range(5)]
@@ -38,6 +47,14 @@ WIDER: dict[str, list[dict[str, object]]] = {
         {"width": 10, "single_values": (40,)},
         {"width": 10, "single_values": (*range(10, 100, 10),)},
     ],
+}
+# As one who knows little may declare.
+COARSE: dict[str, dict[str, object]] = {
+    "age": {"width": 10},
+    "education-num": {"width": 4},
+    "capital-gain": {"single_values": ()},
+    "capital-loss": {"single_values": ()},
+    "hours-per-week": {"width": 10},
 }
 
 
@@ -95,16 +112,38 @@ def kept(attribute: Integer, true: np.ndarray, digest: bytes) -> Kept:
     return Kept.of(attribute, pd.concat(frames)[attribute.name].to_numpy(dtype=float), true)
 
 
-def released(method: str, epsilon: str, releases: int) -> list[list[Kept]]:
+def coarse(domain: Domain) -> Domain:
+    """The demonstration's columns in bins that hide common values."""
+    return Domain(tuple(replace(a, **COARSE.get(a.name, {})) for a in domain.attributes))
+
+
+def exact(plan: MicrodataPlan, table: pd.DataFrame) -> np.ndarray:
+    """The true sums of columns that a plan measures; none where it has none."""
+    if not plan.sums:
+        return np.empty(0, dtype=np.int64)
+    sums, powers = sums_plan(plan), []
+    for own in sums.columns:
+        lower, steps = own.column.attribute.lower, own.column.steps
+        v = ((table[own.column.attribute.name].to_numpy() - lower) // int(own.column.step)).astype(object)
+        powers.append([[len(v), v.sum(), (v**2).sum(), 0, (v == 0).sum(), (v == steps).sum()]])
+    return exact_sums(sums, np.array(powers, dtype=object)).ravel()
+
+
+def released(
+    name: str, epsilon: str, releases: int, domain: Domain, *, sums: bool = False
+) -> list[list[Kept]]:
     """Of each numeric column, what each of some releases of the whole table keeps."""
-    domain, table = demonstration()
+    method, table = microdata(name), demonstration()[1]
+    plan = method.plan(domain, Wishes(), Loss(Definition.ZCDP, Fraction(RHO[epsilon])), sums=sums)
     cells = np.stack([cells_of(a, table[a.name]) for a in domain.attributes], axis=1).astype(np.int64)
+    counts = np.concatenate([counts_of(method, plan, cells), exact(plan, table)])
     found = []
     for digest in DIGESTS[:releases]:
-        made = ours(method, domain, cells, Fraction(RHO[epsilon]))
-        drawn = pd.concat(rows_of_cells(domain, made, digest))
-        columns = [(a, drawn[a.name].to_numpy(dtype=float), true) for a, true in numeric_columns()]
-        found.append([Kept.of(*column) for column in columns])
+        result = method.reconstruct(plan, method.measure(plan, counts, Noise()))
+        means = target_means(plan, result)
+        drawn = pd.concat(rows_of_cells(domain, result.rows, digest, means=means))
+        columns = [a for a in domain.attributes if isinstance(a, Integer)]
+        found.append([Kept.of(a, drawn[a.name].to_numpy(float), table[a.name].to_numpy()) for a in columns])
     return [list(of_column) for of_column in zip(*found, strict=True)]
 
 
@@ -137,8 +176,15 @@ def main() -> None:
                 print(line(f"{attribute.name} {words}"[:44], [kept(declared, true, d) for d in DIGESTS]))
     for method in arguments.methods:
         for epsilon in arguments.epsilons:
-            for of_column in released(method, epsilon, arguments.releases):
-                print(line(f"{method}, ε = {epsilon}: {of_column[0].column}", of_column))
+            declared = demonstration()[0]
+            wider = coarse(declared)
+            for words, domain, sums in (
+                ("", declared, False),
+                ("coarse", wider, False),
+                ("sums", wider, True),
+            ):
+                for of_column in released(method, epsilon, arguments.releases, domain, sums=sums):
+                    print(line(f"{method}, ε = {epsilon}: {of_column[0].column} {words}", of_column))
 
 
 if __name__ == "__main__":

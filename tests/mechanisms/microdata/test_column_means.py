@@ -50,18 +50,18 @@ def released(loss: Loss) -> tuple[MicrodataPlan, MicrodataResult]:
 
 @pytest.mark.parametrize("loss", [Loss(Definition.PURE, Fraction(1)), Loss(Definition.ZCDP, Fraction(1, 50))])
 def test_the_interval_by_noisy_counts_holds_the_mean(loss: Loss) -> None:
-    """Of 100 draws, 95 % are 95; 88 or fewer come three times in 1,000."""
+    """Of 60 draws, 95 % are 57; 51 or fewer come three times in 1,000."""
     plan, result = released(loss)
     true = 17 + CELLS[CELLS[:, 0] < 74, 0].mean(), dt.date(2024, 1, 1).toordinal() + CELLS[:, 2].mean()
     laws, noise, held = margin_laws(plan), Noise(), np.zeros(2, dtype=int)
-    for _ in range(100):
+    for _ in range(60):
         noisy = tuple(own + noise.draw(law, own.size) for own, law in zip(COUNTS, laws, strict=True))
         age, gain, since = column_means(plan, replace(result, margins=noisy))
         assert age.bins == since.bins == 0 and 0 < gain.bins <= 50
         held += [
             m.measured.lower[0] <= t <= m.measured.upper[0] for m, t in zip((age, since), true, strict=True)
         ]
-    assert (held > 88).all()
+    assert (held > 51).all()
 
 
 def test_the_rows_mean_is_that_of_their_cells_and_noise_is_foreseen_at_its_largest() -> None:

@@ -108,3 +108,17 @@ def test_a_cells_mean_is_that_of_many_draws(column: Real | Integer | Date) -> No
         )
         drawn = drawn if isinstance(column, Real) else np.floor(drawn)
         assert mean == pytest.approx(drawn.mean(), abs=2e-3 * (line[cell + 1] - line[cell]))
+
+
+@pytest.mark.parametrize("mean", [6.5, 12.0, 20.0])
+def test_values_are_moved_inside_their_cells_to_a_mean(mean: float) -> None:
+    column = Integer("x", lower=0, upper=39, width=10, single_values=(0,))
+    counts = np.array([20, 50, 30, 20, 10])
+    cells = np.repeat(np.arange(5), counts * 100)
+    within = np.concatenate([(np.arange(n) + 0.5) / n for n in counts * 100])
+    lines = cell_line(column)
+    moved = BinDensity(column, counts).toward(mean)
+    drawn = lines[cells] + np.floor(moved.shares(cells, within) * np.diff(lines)[cells])
+    least, most = np.repeat(lines[:-1], counts).mean(), np.repeat(lines[1:] - 1, counts).mean()
+    assert drawn.mean() == pytest.approx(np.clip(mean, least, most), abs=0.03)
+    assert (np.searchsorted(lines, drawn, "right") - 1 == cells).all()

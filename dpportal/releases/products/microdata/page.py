@@ -34,7 +34,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
     tables = measured.shown(released.domain, result)
     return {
         "finding": counted(everyone, result.total),
-        "sample": sample.first_rows(released.domain, result, seed),
+        "sample": sample.first_rows(plan, result, seed),
         "columns": sample.columns(plan, result),
         "rows": len(result.rows),
         "means": means.lines(plan, result),

@@ -69,6 +69,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
             rows=draft.parameters.get("rows"),
             total=total,
             choice=ColumnChoice(draft.parameters.get("keep"), draft.parameters.get("criterion") or DISTANCE),
+            sums=draft.parameters.get("sums", False),
         )
         if has_replicates:
             plan = with_replicates(plan)
