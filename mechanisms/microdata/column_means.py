@@ -10,10 +10,11 @@ import numpy as np
 
 from mechanisms.arrays import Integers
 from mechanisms.domain import Date, Integer, Real
-from mechanisms.microdata.column_sums import means_of
+from mechanisms.microdata.column_sums import means_of, sums_plan
 from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.moments.estimates import Interval
+from mechanisms.moments.plan import ColumnPlan
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import FARTHEST, STEP, reach
 from mechanisms.summary.ratios import Moment, ratio, within
@@ -50,11 +51,6 @@ class ColumnMean:
     def rows(self) -> float:
         """Of the synthetic rows."""
         return self.unmoved if self.target is None else self.target
-
-    @property
-    def measured(self) -> Interval:
-        """What is best known of the mean."""
-        return self.counted if self.summed is None else self.summed
 
     @cached_property
     def target(self) -> float | None:
@@ -116,10 +112,32 @@ def _reach(law: NoiseLaw) -> float:
     return min(reach(law) + STEP / law.standard_error, FARTHEST)
 
 
-def most_noise_error(attribute: Ordered, law: NoiseLaw, people: int) -> float:
-    """How far noise moves the mean of a column's counts at most, with 95 %: if everybody had a value at one bound.
+def most_noise_errors(plan: MicrodataPlan, people: int) -> list[tuple[float, Ordered]]:
+    """How far noise moves the mean of each column of numbers or dates at most, with 95 %.
 
-    Rows are made of smoothed counts, so their means usually are closer. No more than from bound to bound.
+    That of its counts and, where the plan adds the column up, what its sum leaves open of where in bins values lie.
+    """
+    summed = {own.column.attribute.name: own for own in sums_plan(plan).columns} if plan.sums else {}
+    errors = []
+    for attribute, law in zip(plan.domain.attributes, margin_laws(plan), strict=True):
+        if isinstance(attribute, Ordered):
+            error = _most_of_counts(attribute, law, people)
+            if own := summed.get(attribute.name):
+                error += min(most_mean_error(attribute), most_sum_error(own, people))
+            errors.append((error, attribute))
+    return errors
+
+
+def most_sum_error(own: ColumnPlan, people: int) -> float:
+    """With everybody at a bound the noise of one of the two sums moves the mean, and of the other nothing."""
+    span = float(own.column.range)
+    return min(span, span * _reach(own.noise) * own.noise.standard_error / own.unit / people)
+
+
+def _most_of_counts(attribute: Ordered, law: NoiseLaw, people: int) -> float:
+    """If everybody had a value at one bound; no more than from bound to bound.
+
+    Rows are made of smoothed counts, so their means usually are closer.
     """
     line = cell_line(attribute).astype(float)
     middles = (line[:-1] + line[1:]) / 2

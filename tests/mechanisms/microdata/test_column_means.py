@@ -12,7 +12,7 @@ import pytest
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Date, Domain, Integer, Real
-from mechanisms.microdata.column_means import column_means, most_noise_error
+from mechanisms.microdata.column_means import column_means, most_noise_errors
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -59,7 +59,7 @@ def test_the_interval_by_noisy_counts_holds_the_mean(loss: Loss) -> None:
         age, gain, since = column_means(plan, replace(result, margins=noisy))
         assert age.bins == since.bins == 0 and 0 < gain.bins <= 50
         held += [
-            m.measured.lower[0] <= t <= m.measured.upper[0] for m, t in zip((age, since), true, strict=True)
+            m.counted.lower[0] <= t <= m.counted.upper[0] for m, t in zip((age, since), true, strict=True)
         ]
     assert (held > 51).all()
 
@@ -71,5 +71,6 @@ def test_the_rows_mean_is_that_of_their_cells_and_noise_is_foreseen_at_its_large
     law = margin_laws(plan)[0]
     # From one bound to the middles of 74 cells, .5 to 73.5 away.
     far = np.sqrt(np.sum((np.arange(74) + 0.5) ** 2)) * law.standard_error / PEOPLE
-    assert most_noise_error(COLUMNS.attributes[0], law, PEOPLE) == pytest.approx(1.96 * far, rel=0.1)
-    assert most_noise_error(COLUMNS.attributes[0], law, 1) == 74
+    error, age = most_noise_errors(plan, PEOPLE)[0]
+    assert age.name == "age" and error == pytest.approx(1.96 * far, rel=0.1)
+    assert most_noise_errors(plan, 1)[0][0] == 74

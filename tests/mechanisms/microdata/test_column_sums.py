@@ -11,7 +11,7 @@ import pytest
 
 from mechanisms.accounting import Definition, PrivacyUnit
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer, Real
-from mechanisms.microdata.column_means import column_means, target_means
+from mechanisms.microdata.column_means import column_means, most_noise_errors, most_sum_error, target_means
 from mechanisms.microdata.column_sums import SHARE, SUMS, means_of, sums_plan
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.features import ColumnChoice
@@ -98,6 +98,17 @@ def test_values_inside_bins_agree_with_the_sums(method: str, keep: int | None) -
     assert since.estimate[0] == pytest.approx(dt.date(2024, 1, 1).toordinal() + DAY.mean(), abs=0.5)
     if not keep:
         assert told["since"].rows == pytest.approx(dt.date(2024, 1, 1).toordinal() + DAY.mean(), abs=1)
+
+
+@pytest.mark.parametrize("definition", Definition)
+def test_the_margin_of_a_mean_by_its_sum_is_foreseen(definition: Definition) -> None:
+    """Of gains, nearly all of which are at a bound."""
+    method = microdata("independent-columns")
+    plan = method.plan(DOMAIN, Wishes(), loss("20", definition), sums=True)
+    result = method.reconstruct(plan, method.measure(plan, of_everybody(plan), Noise()))
+    gain, foreseen = column_means(plan, result)[0].summed, most_sum_error(sums_plan(plan).columns[0], PEOPLE)
+    assert (gain.upper[0] - gain.lower[0]) / 2 == pytest.approx(foreseen, rel=0.1)
+    assert foreseen < most_noise_errors(plan, PEOPLE)[0][0] < 4_999
 
 
 def test_noise_moves_no_values() -> None:

@@ -7,7 +7,6 @@ from django.utils.translation import gettext as _
 from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, about, level_of, percent
 from dpportal.releases.products.microdata import means
-from dpportal.releases.products.shared import bin_error
 from mechanisms import registry
 from mechanisms.microdata.cost_estimate import foresee
 from mechanisms.microdata.plan import MicrodataPlan
@@ -36,7 +35,7 @@ def _of_means(plan: MicrodataPlan, people: int) -> str:
     sentences = ""
     if worst := means.noise_in_words(plan, people)[:1]:
         sentences += " " + _("Noise can move a mean by up to %(error)s.") % {"error": worst[0]}
-    if worst := bin_error.in_words(plan.domain)[:1]:
+    if worst := means.bins_in_words(plan)[:1]:
         by_bins = _("By the bins alone a mean can be off by up to %(error)s, whatever the noise.")
         sentences += " " + by_bins % {"error": worst[0]}
     return sentences

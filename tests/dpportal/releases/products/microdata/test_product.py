@@ -120,12 +120,12 @@ def test_means_are_shown_with_what_noise_and_bins_can_do_to_them(wide, client) -
     rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
     [line] = [each for each in results.stored_page(release)["means"] if each["column"] == "age"]
     assert float(line["rows"]) == pytest.approx(rows["age"].mean(), abs=0.5) and line["bins"] == "4"
-    assert f"  - age: {line['rows']} ({' to '.join(line['measured'])}); by the bins alone" in str(
+    assert f"  - age: {line['rows']} ({' to '.join(line['counted'])}); by the bins alone" in str(
         files(release)["README.md"], "utf-8"
     )
     client.force_login(wide.owner)
     page = page_of(client, release)
-    assert "Means of single columns" in page and " – ".join(line["measured"]) in page
+    assert "Means of single columns" in page and " – ".join(line["counted"]) in page
 
 
 @pytest.mark.slow
