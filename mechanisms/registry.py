@@ -42,8 +42,9 @@ from mechanisms.matrix.mechanism import QueryMechanism
 from mechanisms.matrix.optimised import GaussianOptimumStrategy, PIdentityStrategy
 from mechanisms.microdata.adversarial.method import Adversarial
 from mechanisms.microdata.clusters import Clusters
+from mechanisms.microdata.independent_columns import IndependentColumns
 from mechanisms.microdata.latent_classes import LatentClasses
-from mechanisms.microdata.mechanism import IndependentColumns, Microdata
+from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.principal_components import PrincipalComponents
 from mechanisms.microdata.private_partition import PrivatePartition
 from mechanisms.microdata.tree_of_pairs import TreeOfPairs

@@ -17,11 +17,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dpportal.accounts.permissions import curator_required
 from dpportal.datasets import codebooks, services
 from dpportal.datasets.access import open_datasets, with_dataset
+from dpportal.datasets.common_values import common_values, with_own_cells
 from dpportal.datasets.domain_views import cells_shown, context_of, declared_of, filled_of
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.proposals import common_values, proposed, proposed_kind
+from dpportal.datasets.proposals import proposed, proposed_kind
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
 
@@ -104,8 +105,16 @@ def import_codebook(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     except (codebooks.CodebookError, DomainError) as error:
         messages.error(request, str(error))
     else:
-        if _declare(request, dataset, book.attributes, book.filled):
+        cells, unknown = _own_cells(dataset, book)
+        filled = book.filled | (filled_of(dataset) & {attribute.name for attribute in cells})
+        if _declare(request, dataset, [*book.attributes, *cells], filled):
             _remark(request, book)
+        if unknown:
+            text = _(
+                "The codebook gives single values of %(columns)s labels, but no limits. Declare these columns as "
+                "numbers and import it again: then these values get cells of their own."
+            )
+            messages.warning(request, text % {"columns": _quoted(unknown)})
     return redirect("datasets:domain", dataset.pk)
 
 
@@ -125,6 +134,13 @@ def export(request: HttpRequest, dataset: Dataset, ending: str) -> HttpResponse:
     kind = "text/csv" if ending == "csv" else "application/json"
     named = {"Content-Disposition": f'attachment; filename="codebook-{dataset.pk}.{ending}"'}
     return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=named)
+
+
+def _own_cells(dataset: Dataset, book: codebooks.Codebook) -> tuple[list[Attribute], list[str]]:
+    """Declared numbers, whose special values of a codebook get cells; and columns that are not declared as numbers."""
+    declared = declared_of(dataset)
+    found = {name: with_own_cells(declared.get(name), texts) for name, texts in book.special_values}
+    return [a for a in found.values() if a], [name for name, a in found.items() if a is None]
 
 
 def _remark(request: HttpRequest, book: codebooks.Codebook) -> None:
@@ -207,7 +223,7 @@ def _declare(
         messages.warning(request, shared_other_text(sharing))
     if numbers := [attribute.name for attribute in attributes if common_values(attribute)]:
         text = _(
-            "Is one value common in %(columns)s, such as 0? Then open the column and give that value a cell of its own."
+            "Is one value common in %(columns)s, such as 0? Then give that value a cell of its own, below."
         )
         messages.info(request, text % {"columns": _quoted(numbers)})
     return True

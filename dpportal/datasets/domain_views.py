@@ -17,10 +17,11 @@ from dpportal.datasets import records, services
 from dpportal.datasets.access import dataset_for, with_dataset
 from dpportal.datasets.cell_strip import strip
 from dpportal.datasets.coarser import can_be_coarser
+from dpportal.datasets.common_values import common_values, round_numbers
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import AttributeDeclaration, Dataset, DomainVersion, Right
-from dpportal.datasets.proposals import common_values, proposed_kind
+from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.datasets.unit_form import UnitForm
@@ -201,5 +202,6 @@ def cells_shown(attribute: Attribute | None) -> Json:
         "strip": strip(attribute) if attribute else None,
         "misfits_to": named,
         "common": common_values(attribute),
+        "round": round_numbers(attribute),
         "mean_error": most_mean_error(attribute) if isinstance(attribute, Integer | Real) else 0,
     }

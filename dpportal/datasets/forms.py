@@ -17,7 +17,8 @@ from dpportal.datasets.labels import lines_of, with_words, wrong_values
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.out_of_domain_forms import FieldError, MisfitForm
 from dpportal.datasets.parse_options_forms import ReadingForm
-from dpportal.datasets.proposals import number_text, proposed, proposed_kind
+from dpportal.datasets.progressions import number_text, numbers_listed
+from dpportal.datasets.proposals import proposed, proposed_kind
 from dpportal.datasets.truths import truth_lines, truth_words
 from dpportal.platform.form_types import CleanedData
 from dpportal.platform.json_types import Json
@@ -169,7 +170,8 @@ class AttributeForm(MisfitForm):
         required=False,
         max_length=100_000,
         help_text=_(
-            "Increasing, separated by spaces; the first is the lower bound and the last the upper bound."
+            "Increasing, separated by spaces, or as 20 30 … 80; the first is the lower bound and the last the upper "
+            "bound."
         ),
     )
     single_values = forms.CharField(
@@ -178,8 +180,8 @@ class AttributeForm(MisfitForm):
         max_length=5000,
         help_text=_(
             "Is one value common, such as 0, or a largest value that stands for all above it? Write it here to give it "
-            "a cell of its own; separate several by spaces. Take it from a codebook or general knowledge – never from "
-            "this table."
+            "a cell of its own; separate several by spaces, or write 10 20 … 90. Take them from a codebook or general "
+            "knowledge – never from this table."
         ),
     )
     step = forms.ChoiceField(
@@ -343,9 +345,8 @@ class AttributeForm(MisfitForm):
         return tuple(sorted(set(values)))
 
     def _numbers(self, name: str, number: type[N], wrong: str | Promise) -> list[N]:
-        words = self.cleaned_data[name].replace(",", " ").replace(";", " ").split()
         try:
-            return [number(word) for word in words]
+            return numbers_listed(self.cleaned_data[name], number)
         except (ValueError, OverflowError):
             raise FieldError(name, wrong) from None
 

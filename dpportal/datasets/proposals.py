@@ -1,9 +1,8 @@
-"""What a column's name suggests of its kind and bounds, and its bounds of common values; the data have no say in it."""
+"""What a column's name suggests of its kind and bounds; the data have no say in it."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import replace
 
 from mechanisms.domain import Attribute, Boolean, Integer, Real
@@ -52,7 +51,6 @@ _KINDS = {
     ),
 }
 _KIND_OF_WORD = {word: kind for kind, words in _KINDS.items() for word in words}
-_TOP_CODE = re.compile(r"9{2,}|10{2,}")
 _QUESTIONS = ("is", "has", "had", "was", "does", "did")
 
 
@@ -70,29 +68,6 @@ def proposed_kind(name: str) -> str:
     attribute = proposed(name)
     matches = [_KIND_OF_WORD[word] for word in _words(name) if word in _KIND_OF_WORD]
     return attribute.kind if attribute else matches[-1] if matches else ""
-
-
-def common_values(attribute: Attribute | None) -> list[str]:
-    """Values that are often common in such a column, and share a cell as it is declared: 0, and a top code.
-
-    A bound such as 99, 9999 or 100000 may stand for all that is larger.
-    """
-    if not isinstance(attribute, Integer | Real):
-        return []
-    ends = [0, attribute.upper] if _TOP_CODE.fullmatch(number_text(attribute.upper)) else [0]
-    within = [value for value in ends if attribute.lower <= value <= attribute.upper]
-    return [number_text(value) for value in within if _shares_cell(attribute, value)]
-
-
-def _shares_cell(attribute: Integer | Real, value: float) -> bool:
-    cell = max(0, bisect_right(range(attribute.regular_size), value, key=attribute.start) - 1)
-    low, high = attribute.bounds(cell)
-    return low < high
-
-
-def number_text(number: float) -> str:
-    """A declared number as people write it: 0, not 0.0."""
-    return repr(number).removesuffix(".0")
 
 
 def _words(name: str) -> list[str]:

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from django import forms
+from django.utils.translation import gettext as _
 
 from dpportal.datasets.cell_strip import Strip, strip
+from dpportal.datasets.common_values import common_values
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import BETWEEN
 from dpportal.platform.json_types import Json
@@ -16,7 +18,7 @@ from mechanisms.domain import Attribute
 # Columns on a page of the table.
 PAGE_COLUMNS = 40
 # What the table does not show goes through it as it is.
-HIDDEN = ("closed", "misfits_to", "edges", "single_values", "as_numbers", "with_words", "binning")
+HIDDEN = ("closed", "misfits_to", "edges", "as_numbers", "with_words", "binning")
 
 
 class RowForm(AttributeForm):
@@ -32,6 +34,7 @@ class RowForm(AttributeForm):
             self.fields[name].widget = forms.HiddenInput()
         self.fields["kind"].widget = forms.Select(choices=self.KINDS)
         self.fields["values"].widget = forms.Textarea(attrs={"rows": 2, "placeholder": "1 = label"})
+        self.fields["single_values"].widget.attrs["placeholder"] = _("such as 0")
         for field in self.fields.values():
             field.widget.attrs["aria-label"] = f"{field.label}: {column}"
 
@@ -44,7 +47,7 @@ class RowForm(AttributeForm):
         data = self.cleaned_data
         if "kind" in data:
             if data["kind"] != self.initial["kind"]:
-                data |= {"closed": "", "misfits_to": "", "edges": "", "single_values": ""}
+                data |= {"closed": "", "misfits_to": "", "edges": ""}
             if data["kind"] == "categorical":
                 data["closed"] = data["closed"] or "open"
                 lines = data.get("values", "").splitlines()
@@ -69,6 +72,11 @@ class Row:
     form: RowForm
     attribute: Attribute | None
     strip: Strip | None
+
+    @property
+    def common(self) -> list[str]:
+        """Values that share a cell and may be common."""
+        return common_values(self.attribute)
 
 
 def rows(lines: list[Json], data: Mapping[str, object] | None) -> Iterator[Row]:

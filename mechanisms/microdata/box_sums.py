@@ -11,7 +11,7 @@ from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.microdata.margins import number_of_rows
 from mechanisms.microdata.mechanism import Microdata, margin_laws, margin_variances
-from mechanisms.microdata.packing import unpack
+from mechanisms.microdata.packing import unpack_measured
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.tables import split
 from mechanisms.noise import NoiseLaw
@@ -29,7 +29,7 @@ def cell_sum(
     other box is only modelled: the share of synthetic rows in it times the estimated number of rows, which has no
     interval. None if the rows lack one of its columns.
     """
-    noisy, *further = unpack(values)
+    noisy, further, _sums = unpack_measured(plan, values)
     requested = box_queries.narrowed(plan.domain.shape, picks)
     if not requested and plan.total is not None:
         return CellSum(float(plan.total), 0.0, None)

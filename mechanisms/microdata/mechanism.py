@@ -12,10 +12,11 @@ from typing import ClassVar
 import numpy as np
 
 from mechanisms.accounting import SYMBOL, Definition, Loss
-from mechanisms.arrays import Floats, Integers
+from mechanisms.arrays import Integers
 from mechanisms.domain import Domain
+from mechanisms.microdata import column_sums
 from mechanisms.microdata.apportioning import dealt
-from mechanisms.microdata.cell_rows import CellRows, empty_rows, from_columns, reorder
+from mechanisms.microdata.cell_rows import CellRows, empty_rows, reorder
 from mechanisms.microdata.coarsening import most_groups_of
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.feasible_row import possible_row
@@ -28,7 +29,7 @@ from mechanisms.microdata.features import (
     selected_columns,
 )
 from mechanisms.microdata.margins import Margins, estimate
-from mechanisms.microdata.packing import pack, unpack
+from mechanisms.microdata.packing import pack, unpack_measured
 from mechanisms.microdata.plan import LEAST_VARIANCE, MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.tables import Grouping, Pair, PairTables, split
@@ -103,10 +104,12 @@ class Microdata(ABC):
         rows: int | None = None,
         total: int | None = None,
         choice: ColumnChoice = ALL_COLUMNS,
+        sums: bool = False,
     ) -> MicrodataPlan:
         """Decide everything without data.
 
-        rows: how many to make; None: the noisy total. total: the number of rows, where it is public.
+        rows: how many to make; None: the noisy total. total: the number of rows, where it is public. sums: whether
+        columns of numbers are added up, too.
         Raises PlanError if columns, wishes or loss do not fit.
         """
         self._check_definition(loss)
@@ -117,6 +120,8 @@ class Microdata(ABC):
         self._check_groups(domain, keep)
         _check_rows(loss, rows, total)
         shares = self._shares(domain, wishes, keep)
+        if sums:
+            shares = column_sums.with_share(shares)
         plan = MicrodataPlan(
             mechanism=self.name,
             domain=domain,
@@ -129,8 +134,10 @@ class Microdata(ABC):
             keep=keep,
             explanation=self._explanation(shares, keep),
             criterion=choice.criterion,
+            sums=sums,
         )
         margin_laws(plan)
+        column_sums.check(plan)
         self._check_noise(plan)
         return plan
 
@@ -161,9 +168,11 @@ class Microdata(ABC):
     def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         """The private steps, one after the other.
 
-        counts: (plan.cells,) int64 >= 0, the tables of `plan.counted`; then whole rows, if the method asks for them.
+        counts: (plan.cells,) int64 >= 0, the tables of `plan.counted`; then whole rows, if the method asks for them;
+        then the exact sums of `column_sums`, if the plan has them.
         Returns one vector: see `record`. Raises ValueError if the shape, the type or the sign does not fit.
         """
+        counts, sums = column_sums.split_off(plan, counts)
         tables = counts[: plan.cells] if self.whole_rows else counts
         if tables.shape != (plan.cells,):
             raise ValueError(f"counts must have shape {(plan.cells,)}, got {counts.shape}")
@@ -177,19 +186,20 @@ class Microdata(ABC):
         draws = [noise.draw(law, size) for law, size in zip(laws, sizes, strict=True)]
         noisy = columns + np.concatenate(draws)
         margins = margins_of(plan, noisy)
+        added = column_sums.measured(plan, sums, noise)
         if plan.keep is None:
-            return Measurement(pack([noisy, *self._further(plan, counts, margins, noise)]))
+            return Measurement(pack([noisy, *self._further(plan, counts, margins, noise), *added]))
         selected = selected_columns(plan, counts, margins, noise)
         among = plan.tables.among(counts, selected)
         if self.whole_rows:
             packed = WholeRows(sizes).among(counts[plan.cells :], selected)
             among = np.concatenate([among, packed])
         further = self._further(plan.of_columns(selected), among, margins.of_columns(selected), noise)
-        return Measurement(pack([noisy, np.array(selected), *further]))
+        return Measurement(pack([noisy, np.array(selected), *further, *added]))
 
     def reconstruct(self, plan: MicrodataPlan, measurement: Measurement) -> MicrodataResult:
         """Rows, from what was measured alone: the same every time."""
-        noisy, *further = unpack(measurement.values)
+        noisy, further, sums = unpack_measured(plan, measurement.values)
         random = repeatable(sha256(measurement.values.tobytes()).digest())
         margins = margins_of(plan, noisy)
         columns = range(len(plan.domain.shape)) if plan.keep is None else further.pop(0).tolist()
@@ -200,6 +210,7 @@ class Microdata(ABC):
             margins=tuple(split(noisy, plan.domain.shape)),
             half_widths=tuple(law.half_width() for law in margin_laws(plan)),
             smoothed=margins.counts,
+            sums=sums,
         )
         selected = plan.of_columns(columns)
         result = self._with_rows(selected, result, margins.of_columns(columns), further, random)
@@ -357,42 +368,3 @@ def _possible_only(
 
 def _row_count(plan: MicrodataPlan, margins: Margins) -> int:
     return plan.rows if plan.rows is not None else min(MOST_ROWS, max(1, round(margins.total)))
-
-
-class IndependentColumns(Microdata):
-    """Every column by itself: the baseline, which no pair of columns is told from."""
-
-    name = "independent-columns"
-    title = "Independent columns"
-    summary = "Counts each column by itself; the rows hold no dependence between columns. To compare with."
-    shares = {MARGINS: Fraction(1)}
-    pairwise = False
-    without_pairs = "every column was counted by itself, and the rows hold no dependence between columns."
-    heeds = frozenset()
-    has_dependence = False
-    relied_on = (
-        "Tables of one column are near to the truth. In these rows no column tells anything of another, whatever is "
-        "true: a table of two or more columns shows no dependence."
-    )
-    microseconds_per_value = 0.3
-
-    def _check_noise(self, plan: MicrodataPlan) -> None:
-        """Nothing else is measured."""
-
-    def _further(
-        self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
-    ) -> Sequence[np.ndarray]:
-        return ()
-
-    def _with_rows(
-        self,
-        plan: MicrodataPlan,
-        result: MicrodataResult,
-        margins: Margins,
-        further: Sequence[Integers],
-        random: np.random.Generator,
-    ) -> MicrodataResult:
-        everyone = np.zeros(len(result.rows), dtype=np.int64)
-        columns: list[Floats] = [counts[None, :] for counts in margins.counts]
-        dealt_columns = (dealt(everyone, shares, random) for shares in columns)
-        return replace(result, rows=from_columns(dealt_columns, len(everyone), plan.domain.shape))

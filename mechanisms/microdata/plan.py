@@ -35,7 +35,8 @@ class MicrodataPlan:
     shares: of the loss by step, exact, sum 1. rows: how many synthetic rows; None: the noisy total. total: the number
     of rows where that is public, else None. pairwise: whether pairs are counted, or single columns alone. keep:
     how many columns go on, those that tell most about the target; None: all. criterion:
-    what they are chosen by, of `features.CRITERIA`. replicates: whether tables for standard errors are made, too.
+    what they are chosen by, of `features.CRITERIA`. replicates: whether tables for standard errors are made, too. sums:
+    whether columns of numbers and dates are added up, too (`column_sums`).
     """
 
     mechanism: str
@@ -50,6 +51,7 @@ class MicrodataPlan:
     explanation: str
     criterion: str = "distance"
     replicates: bool = False
+    sums: bool = False
 
     @property
     def counted(self) -> tuple[tuple[str, ...], ...]:
@@ -104,6 +106,7 @@ class MicrodataPlan:
             "explanation": self.explanation,
             "criterion": self.criterion,
             "replicates": self.replicates,
+            "sums": self.sums,
         }
 
     @classmethod
@@ -142,7 +145,8 @@ class MicrodataResult:
 
     columns: the places of those that the rows have. rows: (n, columns) cells. total: the estimated number of rows.
     margins: for each of all columns (c,) noisy counts; half_widths: of their 95 % intervals. smoothed: estimates of
-    them that are not negative. grouping and tables: of the measured pairs, by their places among `columns`; None and
+    them that are not negative. sums: of the columns that `column_sums` names, measured; None where the plan has none.
+    grouping and tables: of the measured pairs, by their places among `columns`; None and
     empty where none was measured. components: those of a method that finds some. replicates: tables for standard
     errors, (rows, columns) cells each, the one that is fitted to the measurement first; empty unless the plan asks.
     """
@@ -153,6 +157,7 @@ class MicrodataResult:
     margins: tuple[Integers, ...]
     half_widths: tuple[int, ...]
     smoothed: tuple[Floats, ...]
+    sums: Integers | None = None
     grouping: Grouping | None = None
     tables: tuple[MeasuredTable, ...] = ()
     components: Components | None = None

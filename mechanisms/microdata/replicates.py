@@ -23,7 +23,7 @@ from mechanisms.microdata.latent_classes import targets_of
 from mechanisms.microdata.log_linear import Evidence, LogLinear
 from mechanisms.microdata.margins import number_of_rows
 from mechanisms.microdata.mechanism import Microdata, margin_laws, margin_variances, margins_of
-from mechanisms.microdata.packing import unpack
+from mechanisms.microdata.packing import unpack_measured
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan
 from mechanisms.microdata.tables import Grouping, split
 from mechanisms.noise import Noise, repeatable
@@ -98,7 +98,7 @@ def replicates(method: Microdata, plan: MicrodataPlan, measurement: Measurement)
     if not plan.replicates:
         return ()
     random = repeatable(sha256(b"replicates" + measurement.values.tobytes()).digest())
-    noisy, *further = unpack(measurement.values)
+    noisy, further, _sums = unpack_measured(plan, measurement.values)
     recorded = method.recorded(plan, further)
     assert recorded is not None, "checked with the plan"
     return tuple(_Again(plan, *recorded, noisy).tables(random))

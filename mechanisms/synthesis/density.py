@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from itertools import pairwise
 
@@ -13,23 +14,29 @@ from mechanisms.domain import Date, Integer, Real
 
 # Bins that are narrower than this share of their neighbours together are no place for slopes in floating point.
 _NARROWEST = 2.0**-40
+# Bins of no more whole numbers than this have exact means.
+_FEW = 8
+# Cells up to which values are moved, and the largest logarithm of a lean: then a thousandth of a bin holds its values.
+MOST_LEANING, MOST_LEAN = 4_096, 8.0
+_HALVINGS, _FARTHEST, _STEP = 24, 14.0, 0.25
 
 
 class BinDensity:
     """The distribution function of one column: through the counts of its cells, and smooth and rising between them.
 
     counts: (attribute.regular_size,) people in each cell, >= 0, released or made of what was. Single values interrupt
-    the curve: how many people have one says nothing about the values beside it.
+    the curve: how many people have one says nothing about the values beside it. lean: see `toward`.
 
     Between two edges it is the rising quotient of two parabolas of Gregory and Delbourgo 1982, which has an inverse in
     closed form; its slopes at the edges are those of Fritsch and Butland 1984, as scipy's `PchipInterpolator` has them.
     """
 
-    def __init__(self, attribute: Integer | Real | Date, counts: Integers) -> None:
+    def __init__(self, attribute: Integer | Real | Date, counts: Integers, lean: float = 1.0) -> None:
         if counts.shape != (attribute.regular_size,):
             raise ValueError(f"counts must have shape {(attribute.regular_size,)}, got {counts.shape}")
         self._attribute = attribute
         self._counts = counts
+        self._lean = lean
 
     def shares(self, cells: Integers, within: Floats) -> Floats:
         """Which share of its bin lies below each value, 0 to 1.
@@ -37,12 +44,67 @@ class BinDensity:
         cells: (m,) regular cells. within: (m,) which share of the bin's people lies below each, 0 to 1: uniform draws
         give draws from the density.
         """
+        if self._lean != 1:
+            within = within / (within + self._lean * (1 - within))
         left, right = self._slopes[:, cells]
         excess = within * (left + right - 2)
         linear = left - excess
         below = linear + np.sqrt(np.maximum(linear**2 + 4 * (1 - left + excess) * within, 0))
         shares: Floats = np.divide(2 * within, below, out=within.copy(), where=below > 0)
         return np.clip(shares, 0, 1)
+
+    def means(self) -> Floats:
+        """(cells,) the mean value in each cell, of draws that do not lean; of dates in days, 1 in year 1.
+
+        The integral of the curve, which is smooth, by five points of Gauss's rule. Whole numbers and days are rounded
+        down: in a bin of c of them the mean is Σ (1 - F(k/c)), k = 1 … c - 1, and of many half of one below the rest.
+        """
+        line = cell_line(self._attribute).astype(float)
+        nodes, weights = np.polynomial.legendre.leggauss(5)
+        above = sum(w / 2 * (1 - self._below((t + 1) / 2)) for t, w in zip(nodes, weights, strict=True))
+        if isinstance(self._attribute, Real):
+            reals: Floats = line[:-1] + np.diff(line) * above
+            return reals
+        held = np.diff(line)
+        few = sum(np.where(k < held, 1 - self._below(np.minimum(k / held, 1)), 0) for k in range(1, _FEW))
+        whole: Floats = line[:-1] + np.where(held <= _FEW, few, held * above - 1 / 2)
+        return whole
+
+    def toward(self, mean: float) -> BinDensity:
+        """The density whose values have this mean, all moved alike inside their cells; as near to it as can be.
+
+        A value with the share u of its cell's people below it takes the place of u / (u + k(1 - u)), k the lean: the
+        odds of that share are divided by k. No value leaves its cell, so counts stay as they are.
+        """
+        if self._counts.size > MOST_LEANING or not self._counts.any():
+            return self
+        low, high = -MOST_LEAN, MOST_LEAN
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._mean(middle) > mean else (low, middle)
+        # Few digits: the last ones of sums and exponentials differ between processors.
+        return BinDensity(self._attribute, self._counts, float(f"{math.exp((low + high) / 2):.6g}"))
+
+    def _mean(self, log_lean: float) -> float:
+        """Of all values, with this logarithm of the lean: by equal steps of the logit of u, which the lean shifts."""
+        line = cell_line(self._attribute).astype(float)
+        held, every = np.diff(line), np.arange(self._counts.size)
+        total = 0.0
+        for logit in np.arange(-_FARTHEST, _FARTHEST, _STEP):
+            weight = _STEP / (2 + 2 * math.cosh(logit))
+            share = self.shares(every, np.full(every.size, 1 / (1 + math.exp(log_lean - logit))))
+            place = share * held
+            if not isinstance(self._attribute, Real):
+                place = np.minimum(np.floor(place), held - 1)
+            total += weight * float(self._counts @ (line[:-1] + place))
+        return total / float(self._counts.sum())
+
+    def _below(self, share: float | Floats) -> Floats:
+        """(cells,) which share of each bin's people lies below a share of the bin."""
+        left, right = self._slopes
+        inside = share * (1 - share)
+        below: Floats = (share**2 + left * inside) / (1 + (left + right - 2) * inside)
+        return below
 
     @cached_property
     def _slopes(self) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -57,21 +57,25 @@ def _check(domain: Domain, counts: np.ndarray, within_bins: str) -> None:
 
 
 def rows_of_cells(
-    domain: Domain, cells: np.ndarray, digest: bytes, within_bins: str = SMOOTH, chunk: int | None = None
+    domain: Domain,
+    cells: np.ndarray,
+    digest: bytes,
+    within_bins: str = SMOOTH,
+    chunk: int | None = None,
+    means: Mapping[str, float] | None = None,
 ) -> Iterator[pd.DataFrame]:
     """One row per row of cells, shuffled or in their order, in frames as `rows` makes them.
 
     cells: (n, d) integers below the columns' sizes. chunk: rows of a frame; None: of many columns fewer, so that a
-    frame's values always take about as much memory. Post-processing: no data and no secret enters.
+    frame's values always take about as much memory. means: of columns of numbers or dates, to which their values are
+    moved inside their cells, as far as these allow (`BinDensity.toward`).
+    Post-processing: no data and no secret enters.
     Raises ValueError if the shape does not fit.
     """
     if cells.ndim != 2 or cells.shape[1] != len(domain.attributes):
         raise ValueError(f"cells must have shape (rows, {len(domain.attributes)}), got {cells.shape}")
-    people = [
-        np.bincount(cells[:, place], minlength=size).astype(np.int64)
-        for place, size in enumerate(domain.shape)
-    ]
-    columns, order = _columns(domain, people, digest, within_bins), _order(len(cells), digest)
+    columns = _columns(domain, people_in_rows(domain, cells), digest, within_bins, means or {})
+    order = _order(len(cells), digest)
     chunk = chunk or min(FRAME_ROWS, FRAME_VALUES // len(columns))
     for start in range(0, max(len(cells), 1), chunk):
         parts = cells[order[start : start + chunk]].T
@@ -79,11 +83,24 @@ def rows_of_cells(
 
 
 def _columns(
-    domain: Domain, people: Sequence[Integers], digest: bytes, within_bins: str
+    domain: Domain, people: Sequence[Integers], digest: bytes, within_bins: str, means: Mapping[str, float]
 ) -> list[_ColumnValues]:
-    """people: in each cell of each column."""
+    """people: in each cell of each column. means: that columns are to have."""
     columns = zip(domain.attributes, people, strict=True)
-    return [_ColumnValues(a, i, counts, digest, within_bins) for i, (a, counts) in enumerate(columns)]
+    return [
+        _ColumnValues(a, digest + i.to_bytes(4, "big"), _density(a, counts, within_bins, means.get(a.name)))
+        for i, (a, counts) in enumerate(columns)
+    ]
+
+
+def _density(
+    attribute: Attribute, people: Integers, within_bins: str, mean: float | None
+) -> BinDensity | None:
+    """Where in its cell a value lies; None: in the middle, or there are no numbers."""
+    if within_bins != SMOOTH or not isinstance(attribute, Integer | Real | Date):
+        return None
+    density = BinDensity(attribute, people[: attribute.regular_size])
+    return density if mean is None else density.toward(mean)
 
 
 def people_in_rows(domain: Domain, cells: np.ndarray) -> list[Integers]:
@@ -104,7 +121,7 @@ def people_in_cells(domain: Domain, counts: Integers) -> list[Integers]:
 def _frames(
     domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str, chunk: int
 ) -> Iterator[pd.DataFrame]:
-    columns = _columns(domain, people_in_cells(domain, counts), digest, within_bins)
+    columns = _columns(domain, people_in_cells(domain, counts), digest, within_bins, {})
     for cells in _shuffled(counts, digest, chunk):
         parts = np.unravel_index(cells, domain.shape)
         yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})
@@ -148,20 +165,13 @@ def _cells(counts: np.ndarray, chunk: int) -> Iterator[Integers]:
 
 
 class _ColumnValues:
-    """Turns the cells of one attribute into values; takes one number of its own stream per row.
+    """Turns the cells of one attribute into values; takes one number of its own stream per row. seed: the stream's."""
 
-    people: (attribute.size,) in each cell.
-    """
-
-    def __init__(
-        self, attribute: Attribute, index: int, people: Integers, digest: bytes, within_bins: str
-    ) -> None:
+    def __init__(self, attribute: Attribute, seed: bytes, density: BinDensity | None) -> None:
         self.name = attribute.name
         self._attribute = attribute
-        self._density: BinDensity | None = None
-        if isinstance(attribute, Integer | Real | Date) and within_bins == SMOOTH:
-            self._density = BinDensity(attribute, people[: attribute.regular_size])
-        self._stream = repeatable(hashlib.sha256(digest + index.to_bytes(4, "big")).digest())
+        self._density = density
+        self._stream = repeatable(hashlib.sha256(seed).digest())
         self._labels = _label_array(attribute) if isinstance(attribute, Categorical | Boolean) else None
 
     def values(self, cells: np.ndarray) -> ExtensionArray | Floats:

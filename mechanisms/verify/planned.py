@@ -111,7 +111,9 @@ def _microdata(value: JsonObject) -> Planned:
     plan = MicrodataPlan.from_json(value)
     choice = ColumnChoice(plan.keep, plan.criterion)
     method = registry.microdata(plan.mechanism)
-    again = method.plan(plan.domain, plan.wishes, plan.loss, rows=plan.rows, total=plan.total, choice=choice)
+    again = method.plan(
+        plan.domain, plan.wishes, plan.loss, rows=plan.rows, total=plan.total, choice=choice, sums=plan.sums
+    )
     return Planned(plan, with_replicates(again) if plan.replicates else again)
 
 

@@ -8,7 +8,8 @@
    begin open; a list of categories asks. data-settled="integer real date": hidden for these kinds while the box
    inside [data-missing] is ticked, since then all that can be missing has its cell.
 
-   A button with data-single-value="0" writes its value into the field of values that have a cell of their own. */
+   A button with data-single-value="0" writes its value into the field of values that have a cell of their own, or into
+   the one that data-field names: in the table every column has such a field. */
 "use strict";
 {
   const chosen = (form, group) => form.querySelector(`[data-${group}] input:checked`)?.value;
@@ -52,10 +53,10 @@
     arrange(form);
   });
   document.addEventListener("click", (event) => {
-    const value = event.target.closest("[data-single-value]")?.dataset.singleValue;
-    const field = event.target.closest("form")?.elements.single_values;
-    if (value === undefined || !field) return;
-    field.value = `${field.value} ${value}`.trim();
+    const asked = event.target.closest("[data-single-value]")?.dataset;
+    const field = event.target.closest("form")?.elements[asked?.field ?? "single_values"];
+    if (!asked || !field) return;
+    field.value = `${field.value} ${asked.singleValue}`.trim();
     field.dispatchEvent(new Event("input", { bubbles: true }));
   });
 }

@@ -11,19 +11,25 @@ from mechanisms.domain import Attribute, Categorical
 FILLED = "filled_from_data"
 MISSING_CODES = "missing_codes"  # in what a foreign codebook says of a column: how many
 
+SPECIAL_VALUES = (
+    "special_values"  # all that a codebook says of a column of numbers: which of them have labels
+)
+
 
 @dataclass(frozen=True)
 class Codebook:
     """Declarations of columns. filled: those of them that were taken from data, which a release must say.
 
     left_out: columns that the table does not have. missing_codes: how many codes of a column the codebook calls missing
-    values; they are not declared.
+    values; they are not declared. special_values: of columns of numbers, of whose bounds it says nothing, those values
+    that have labels, as texts.
     """
 
     attributes: tuple[Attribute, ...]
     filled: frozenset[str] = frozenset()
     left_out: tuple[str, ...] = ()
     missing_codes: tuple[tuple[str, int], ...] = ()
+    special_values: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def joined(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks import ddi, delimited, frictionless, json_file, spss_stata
 from dpportal.datasets.codebooks.faults import MAX_BYTES, CodebookError
-from dpportal.datasets.codebooks.model import FILLED, MISSING_CODES, Codebook
+from dpportal.datasets.codebooks.model import FILLED, MISSING_CODES, SPECIAL_VALUES, Codebook
 from dpportal.datasets.labels import wrong_values
 from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical, DomainError
@@ -39,9 +39,9 @@ def read(content: bytes, columns: list[str]) -> Codebook:
     entries = {name: entry for name, entry in entries.items() if name in columns}
     filled = {name for name, entry in entries.items() if isinstance(entry, dict) and entry.pop(FILLED, False)}
     missing = _missing_codes(entries)
-    return Codebook(
-        tuple(_declared(name, entry) for name, entry in entries.items()), frozenset(filled), unknown, missing
-    )
+    special = _special_values(entries)
+    declared = tuple(_declared(name, entry) for name, entry in entries.items() if name not in special)
+    return Codebook(declared, frozenset(filled), unknown, missing, tuple(special.items()))
 
 
 def _missing_codes(entries: Json) -> tuple[tuple[str, int], ...]:
@@ -52,6 +52,14 @@ def _missing_codes(entries: Json) -> tuple[tuple[str, int], ...]:
     if not all(isinstance(count, int) for _name, count in counted):
         raise CodebookError(_("“missing_codes” is no part of a declaration. Leave it out."))
     return tuple((name, count) for name, count in counted if count)
+
+
+def _special_values(entries: Json) -> dict[str, tuple[str, ...]]:
+    """Those of columns of numbers that a survey's file declares no more of."""
+    said = {n: e[SPECIAL_VALUES] for n, e in entries.items() if isinstance(e, dict) and SPECIAL_VALUES in e}
+    if not all(isinstance(values, list) for values in said.values()):
+        raise CodebookError(_("“special_values” must be a list of values. Write it so, or leave it out."))
+    return {name: tuple(map(str, values)) for name, values in said.items()}
 
 
 def _known(error: Exception) -> CodebookError:

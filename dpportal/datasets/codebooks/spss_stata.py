@@ -11,7 +11,7 @@ import pyreadstat
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks.faults import CodebookError
-from dpportal.datasets.codebooks.model import MISSING_CODES
+from dpportal.datasets.codebooks.model import MISSING_CODES, SPECIAL_VALUES
 from dpportal.platform.json_types import Json
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ class Form:
         return content.startswith(self.beginnings)
 
     def read(self, content: bytes) -> Json:
-        """What is declared of each variable whose values have labels. Raises CodebookError."""
+        """What is declared of each variable whose values have labels, or which special ones a scale has.
+
+        Raises CodebookError.
+        """
         with NamedTemporaryFile(suffix=self.suffix) as file:
             file.write(content)
             file.flush()
@@ -44,14 +47,16 @@ class Form:
 
 
 def _labelled(about: metadata_container) -> Json:
-    """Variables on a scale have labels for a few special values only, and are left out; so are missing values."""
+    """Variables on a scale have labels for a few special values only, and are no list; missing ones are left out."""
     absent = {name: _is_missing(ranges) for name, ranges in (about.missing_ranges or {}).items()}
     entries = {}
     for name, labels in about.variable_value_labels.items():
         missing = absent.get(name, _never)
         present = {_written(value): str(word).strip() for value, word in labels.items() if not missing(value)}
-        if present and about.variable_measure.get(name) != "scale":
-            entries[name] = {**_entry(present), MISSING_CODES: len(labels) - len(present)}
+        is_scale = about.variable_measure.get(name) == "scale"
+        if present:
+            said = {SPECIAL_VALUES: list(present)} if is_scale else _entry(present)
+            entries[name] = {**said, MISSING_CODES: len(labels) - len(present)}
     if not entries:
         raise CodebookError(_("No variable of the file has labels for its values, so it says nothing here."))
     return entries

@@ -12,9 +12,10 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.microdata.coarsening import group
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.independent_columns import IndependentColumns
 from mechanisms.microdata.latent_classes import COARSENESS
 from mechanisms.microdata.margins import Margins
-from mechanisms.microdata.mechanism import IndependentColumns, margins_of, within_groups
+from mechanisms.microdata.mechanism import margins_of, within_groups
 from mechanisms.microdata.packing import unpack
 from mechanisms.microdata.tables import Grouping
 from mechanisms.noise import Noise

@@ -10,8 +10,9 @@ from django.urls import reverse
 
 from dpportal.datasets import services
 from dpportal.datasets.cell_strip import MAX_BOXES, strip
+from dpportal.datasets.common_values import common_values, round_numbers
 from dpportal.datasets.forms import AttributeForm, initial_of
-from dpportal.datasets.proposals import common_values
+from dpportal.datasets.progressions import numbers_listed
 from dpportal.releases.models import Release
 from mechanisms.domain import Boolean, Categorical, Date, Integer, Real
 from tests.dpportal import building
@@ -91,6 +92,9 @@ def test_common_values_are_asked_about_until_they_have_a_cell(desk, dataset):
     assert "20 cells" in page and "Is 0 common?" in page and "Is 99999 common?" in page
     page = desk.post(address, GAIN | {"single_values": "99999, 0"}).content.decode()
     assert "22 cells" in page and "<title>95000–99998</title>" in page and "common?" not in page
+    assert "Do people round to multiples of 5000?" in page
+    page = desk.post(address, GAIN | {"single_values": "0 5000 … 95000, 99999"}).content.decode()
+    assert "41 cells" in page and "Do people round" not in page
 
 
 @pytest.mark.parametrize(
@@ -106,6 +110,48 @@ def test_common_values_are_asked_about_until_they_have_a_cell(desk, dataset):
 )
 def test_what_is_asked_about_follows_from_the_declaration(attribute, asked):
     assert common_values(attribute) == asked
+
+
+@pytest.mark.parametrize(
+    ("attribute", "asked"),
+    [
+        (Integer("hours", lower=1, upper=99, width=10), ("10", "10 20 … 90", 9)),
+        (Integer("hours", lower=1, upper=99, width=2), ("5", "5 10 … 95", 19)),
+        (Integer("gain", lower=0, upper=99999, width=5000), ("5000", "0 5000 … 95000", 20)),
+        (Integer("age", lower=17, upper=90, edges=(17, 25, 65, 90)), ("10", "20 30 … 90", 8)),
+        (Real("dose", lower=0.0, upper=1.0, bins=10), ("0.1", "0 0.1 … 1", 11)),
+        (Integer("hours", lower=1, upper=99), None),
+        (Integer("hours", lower=1, upper=99, width=10, single_values=(40,)), None),
+        (Integer("gain", lower=0, upper=99999, width=1000), None),
+        (Boolean("x"), None),
+    ],
+)
+def test_round_numbers_are_asked_about_where_bins_hold_few_of_them(attribute, asked):
+    found = round_numbers(attribute)
+    assert (found and (found.step, found.text, found.count)) == asked
+    if found:
+        assert len(numbers_listed(found.text, type(attribute.lower))) == found.count
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "listed"),
+    [
+        ("0; 10 20 … 50, 99", int, [0, 10, 20, 30, 40, 50, 99]),
+        ("0.1 0.2...0.5", float, [0.1, 0.2, 0.3, 0.4, 0.5]),
+        ("9 6 … 0", int, [9, 6, 3, 0]),
+        ("10 … 50", int, None),
+        ("10 20 …", int, None),
+        ("10 20 … 55", int, None),
+        ("10 10 … 50", int, None),
+        ("0 1 … 99999999", int, None),
+    ],
+)
+def test_dots_stand_for_equal_steps(text, number, listed):
+    if listed is None:
+        with pytest.raises(ValueError, match=r"dots|steps"):
+            numbers_listed(text, number)
+    else:
+        assert numbers_listed(text, number) == listed
 
 
 def test_single_values_are_saved_and_shown_again(desk, dataset):

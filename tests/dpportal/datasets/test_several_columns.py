@@ -135,6 +135,18 @@ def test_a_number_in_bins_is_asked_about_when_it_comes_by_a_codebook(desk, datas
     assert ("Is one value common in “age”, such as 0?" in answer.content.decode()) is asked
 
 
+def test_labelled_values_of_a_declared_number_get_cells_of_their_own(desk, dataset):
+    """Of colour nothing is declared; 2.5 and 500 are no age."""
+    services.declare_all(
+        dataset, [Integer("age", lower=0, upper=99, width=10, single_values=(5,))], ignored=["colour"]
+    )
+    said = {"age": {"special_values": ["0", "98", "2.5", "500"]}, "colour": {"special_values": ["1"]}}
+    file = SimpleUploadedFile("book.json", json.dumps(said).encode())
+    answer = desk.post(reverse("datasets:codebook", args=[dataset.pk]), {"codebook": file}, follow=True)
+    assert declared(dataset) == {"age": Integer("age", lower=0, upper=99, width=10, single_values=(0, 5, 98))}
+    assert "gives single values of “colour” labels" in answer.content.decode()
+
+
 @pytest.mark.parametrize("values", ["1 = low\n2", "= low", "1 = Zürich\n2 = Zu\u0308rich"])
 def test_lines_without_a_label_are_refused_in_words(desk, dataset, values):
     before = declared(dataset)
@@ -276,6 +288,9 @@ def test_a_suggestion_is_nothing_until_it_is_taken(desk, dataset):
     assert "suggested: whole numbers" in page.content.decode()
     desk.post(address, table(page))
     assert declared(dataset) == {}
+    desk.post(address, table(page) | {"c1-kind": "integer", "c1-single_values": "0"})
+    assert declared(dataset)["age"].single_values == (0,)
+    services.declare_all(dataset, [], ignored=["age"])
     answer = chosen(desk, dataset, "names", 0, 1)
     assert declared(dataset) == {"age": Integer("age", True, lower=0, upper=119, width=5)}
     told = " ".join(map(str, get_messages(answer.wsgi_request)))
@@ -285,7 +300,10 @@ def test_a_suggestion_is_nothing_until_it_is_taken(desk, dataset):
 def test_a_row_has_a_live_picture(desk, dataset):
     address = reverse("datasets:row_cells", args=[dataset.pk, 1])
     sent = {"c1-kind": "integer", "c1-lower": "0", "c1-upper": "9", "c1-width": "5"}
-    assert "2 cells" in desk.post(address, sent).content.decode()
+    page = desk.post(address, sent).content.decode()
+    assert "2 cells" in page and "Is 0 common?" in page and 'data-field="c1-single_values"' in page
+    page = desk.post(address, {**sent, "c1-single_values": "0 3 … 9"}).content.decode()
+    assert "8 cells" in page and "common?" not in page
     assert "Lower bound" in desk.post(address, {**sent, "c1-lower": "x"}).content.decode()
     assert declared(dataset)["age"].upper == 99
 

@@ -10,7 +10,8 @@ import pytest
 from mechanisms.microdata.box_sums import cell_sum
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.features import ColumnChoice
-from mechanisms.microdata.mechanism import IndependentColumns, margin_laws
+from mechanisms.microdata.independent_columns import IndependentColumns
+from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.tree_of_pairs import TreeOfPairs
 from mechanisms.noise import Noise
 from mechanisms.noise.sum_quantiles import PlainSum

@@ -11,7 +11,7 @@ from mechanisms.domain import Domain, Integer
 from mechanisms.microdata.cell_rows import empty_rows, from_columns, reorder
 from mechanisms.microdata.clusters import Clusters
 from mechanisms.microdata.constraints import Wishes
-from mechanisms.microdata.mechanism import IndependentColumns
+from mechanisms.microdata.independent_columns import IndependentColumns
 from mechanisms.microdata.principal_components import PrincipalComponents
 from mechanisms.microdata.private_partition import PrivatePartition
 from mechanisms.microdata.tree_of_pairs import TreeOfPairs

@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.interpolate import PchipInterpolator
 
 from mechanisms.domain import Date, Integer, Real
-from mechanisms.synthesis.density import BinDensity
+from mechanisms.synthesis.density import BinDensity, cell_line
 
 UNEVEN = Real("x", lower=0.0, upper=10.0, edges=(0.0, 1.0, 3.0, 4.0, 10.0))
 COUNTS = np.array([5, 40, 30, 12])
@@ -86,3 +86,39 @@ def test_bins_too_narrow_for_slopes_are_even(column: Integer | Real) -> None:
 def test_counts_that_are_not_the_columns_are_refused() -> None:
     with pytest.raises(ValueError, match=r"counts must have shape \(4,\), got \(3,\)"):
         BinDensity(UNEVEN, np.ones(3, dtype=np.int64))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        UNEVEN,
+        Real("x", lower=0.0, upper=10.0, bins=4, single_values=(0.0, 3.0)),
+        Integer("x", lower=0, upper=99, edges=(0, 1, 3, 10, 99), single_values=(0, 50)),
+        Integer("x", lower=0, upper=9),
+        Date("x", lower=dt.date(2024, 1, 30), upper=dt.date(2024, 4, 2), step="month"),
+    ],
+)
+def test_a_cells_mean_is_that_of_many_draws(column: Real | Integer | Date) -> None:
+    counts = np.arange(1, column.regular_size + 1) ** 2 * 7 % 31 + 1
+    density, line = BinDensity(column, counts), cell_line(column)
+    within = (np.arange(20_000) + 0.5) / 20_000
+    for cell, mean in enumerate(density.means()):
+        drawn = line[cell] + density.shares(np.full(within.size, cell), within) * (
+            line[cell + 1] - line[cell]
+        )
+        drawn = drawn if isinstance(column, Real) else np.floor(drawn)
+        assert mean == pytest.approx(drawn.mean(), abs=2e-3 * (line[cell + 1] - line[cell]))
+
+
+@pytest.mark.parametrize("mean", [6.5, 12.0, 20.0])
+def test_values_are_moved_inside_their_cells_to_a_mean(mean: float) -> None:
+    column = Integer("x", lower=0, upper=39, width=10, single_values=(0,))
+    counts = np.array([20, 50, 30, 20, 10])
+    cells = np.repeat(np.arange(5), counts * 100)
+    within = np.concatenate([(np.arange(n) + 0.5) / n for n in counts * 100])
+    lines = cell_line(column)
+    moved = BinDensity(column, counts).toward(mean)
+    drawn = lines[cells] + np.floor(moved.shares(cells, within) * np.diff(lines)[cells])
+    least, most = np.repeat(lines[:-1], counts).mean(), np.repeat(lines[1:] - 1, counts).mean()
+    assert drawn.mean() == pytest.approx(np.clip(mean, least, most), abs=0.03)
+    assert (np.searchsorted(lines, drawn, "right") - 1 == cells).all()

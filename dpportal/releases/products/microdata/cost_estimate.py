@@ -8,6 +8,7 @@ from dpportal.publications.workbook import MOST_LINES
 from dpportal.releases.products.microdata.assessment import MOST_ROWS
 from dpportal.releases.products.shared.job_cost import JobCost, label_bytes
 from mechanisms import registry
+from mechanisms.microdata.column_sums import summed_columns
 from mechanisms.microdata.cost_estimate import memory, row_count
 from mechanisms.microdata.joint_counts import JointCounts
 from mechanisms.microdata.plan import MicrodataPlan
@@ -53,6 +54,7 @@ def job_cost(plan: MicrodataPlan, people: int | None) -> JobCost:
         + NEAREST_SECONDS * len(shape) * min(1, counted / MOST_ROWS)
         + method.further_seconds(plan, counted, rows)
         + _of_replicates(plan, rows)
+        + _of_sums(plan, counted)
     )
     written = (rows + _replicated(plan, rows)) * label_bytes(plan.domain) * FILES
     return JobCost(
@@ -71,6 +73,11 @@ def _of_replicates(plan: MicrodataPlan, rows: int) -> float:
     """Seconds of fitting and writing the tables for standard errors."""
     made = _replicated(plan, rows)
     return replicate_seconds(plan) + _written(made) * 1e-6 * made * len(plan.domain.shape)
+
+
+def _of_sums(plan: MicrodataPlan, people: int) -> float:
+    """Seconds of reading the columns that are added up once more."""
+    return READ_MICROSECONDS * 1e-6 * people * len(summed_columns(plan.domain)) if plan.sums else 0.0
 
 
 def _written(rows: int) -> float:

@@ -46,4 +46,4 @@ def _planned(method: Microdata, plan: MicrodataPlan) -> MicrodataPlan:
     """Another method's plan at the same cost, of which as many columns are kept."""
     wishes = Wishes() if plan.keep is None else Wishes(target=plan.wishes.target)
     choice = ColumnChoice(plan.keep, plan.criterion)
-    return method.plan(plan.domain, wishes, plan.loss, total=plan.total, choice=choice)
+    return method.plan(plan.domain, wishes, plan.loss, total=plan.total, choice=choice, sums=plan.sums)

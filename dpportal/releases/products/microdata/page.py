@@ -7,18 +7,16 @@ import pandas as pd
 
 from dpportal.charts.pairs import pairs_figure
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.microdata import measured, relied_pairs, sample
+from dpportal.releases.products.microdata import means, measured, relied_pairs, sample
 from dpportal.releases.products.microdata.component_lines import component_lines
 from dpportal.releases.products.microdata.expectation import expected_errors, public_people
 from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
-from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.shared.finding import counted
 from mechanisms import registry
 from mechanisms.box_queries import CellSum
 from mechanisms.microdata.cost_estimate import foresee, pair_error
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
-from mechanisms.synthesis.table import people_in_rows
 
 MOST_LINES, MOST_PAIRS = 2_000, 1_000
 # Pairs of values that cannot occur together which a page names; all are in release.json.
@@ -36,10 +34,10 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
     tables = measured.shown(released.domain, result)
     return {
         "finding": counted(everyone, result.total),
-        "sample": sample.first_rows(released.domain, result, seed),
+        "sample": sample.first_rows(plan, result, seed),
         "columns": sample.columns(plan, result),
         "rows": len(result.rows),
-        "bin_errors": bin_error.in_words(released.domain, people_in_rows(released.domain, result.rows)),
+        "means": means.lines(plan, result),
         "kept": list(released.domain.names) if plan.keep is not None else [],
         "relied_on": relied_pairs.relied_on(plan),
         "impossible": [list(zero) for zero in released.wishes.zeros[:MOST_IMPOSSIBLE]],

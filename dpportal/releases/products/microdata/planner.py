@@ -13,9 +13,8 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
-from dpportal.releases.products.microdata import cost_estimate, relied_pairs, simulations, usefulness
+from dpportal.releases.products.microdata import cost_estimate, means, relied_pairs, simulations, usefulness
 from dpportal.releases.products.microdata.form import ColumnsForm
-from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.job_cost import JobCost
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner, WorkerQuestion
@@ -69,6 +68,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
             rows=draft.parameters.get("rows"),
             total=total,
             choice=ColumnChoice(draft.parameters.get("keep"), draft.parameters.get("criterion") or DISTANCE),
+            sums=draft.parameters.get("sums", False),
         )
         if has_replicates:
             plan = with_replicates(plan)
@@ -83,7 +83,8 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
         return {
             "foresight": foresee(plan, draft.people) if draft.people else None,
             "effort": self.job_cost(plan, draft.people),
-            "bin_errors": partial(bin_error.in_words, plan.domain),
+            "bin_errors": partial(means.bins_in_words, plan),
+            "noise_errors": partial(means.noise_in_words, plan, draft.people) if draft.people else (),
             "unheeded": relied_pairs.unheeded(plan),
             "weighted": relied_pairs.weighted(plan),
         }

@@ -12,8 +12,10 @@ from dpportal.releases.products.microdata import comparison, stored_rows
 from dpportal.releases.products.shared.runner import Runner
 from dpportal.releases.products.shared.values import Counted
 from mechanisms import registry
+from mechanisms.microdata.column_sums import sums_plan
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.replicates import replicates
+from mechanisms.moments.mechanism import exact_sums
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement
 
@@ -22,7 +24,7 @@ class MicrodataRunner(Runner[MicrodataPlan, MicrodataResult]):
     """Counts `plan.counted`, and what only the compare page needs."""
 
     def count(self, release: Release, plan: MicrodataPlan, key: bytes) -> Counted:
-        """Measured: the tables of `plan.counted`, then whole rows for a method that asks.
+        """Measured: the tables of `plan.counted`, whole rows for a method that asks, and the plan's sums of columns.
 
         Compared: these tables, and those that only the compare page needs; of whole rows nothing. The same rows count
         everywhere.
@@ -30,10 +32,15 @@ class MicrodataRunner(Runner[MicrodataPlan, MicrodataResult]):
         dataset, version = release.dataset, release.declaration
         tables = [*plan.counted, *comparison.further_tables(plan)]
         counts = records.count_tables(dataset, version, plan.domain, tables, key)
-        if not registry.microdata(plan.mechanism).whole_rows:
-            return Counted(counts[: plan.cells], counts)
-        rows = records.packed_rows(dataset, version, plan.domain, key)
-        return Counted(np.concatenate([counts[: plan.cells], rows]), counts)
+        measured = [counts[: plan.cells]]
+        if registry.microdata(plan.mechanism).whole_rows:
+            measured.append(records.packed_rows(dataset, version, plan.domain, key))
+        if plan.sums:
+            moments = sums_plan(plan)
+            readings = [c.column.reading for c in moments.columns]
+            powers = records.power_sums(dataset, version, moments.groups, readings, key)
+            measured.append(exact_sums(moments, powers).ravel())
+        return Counted(np.concatenate(measured), counts)
 
     def rows_counted(self, plan: MicrodataPlan, compared: np.ndarray) -> int:
         """The total of the first table: all count the same rows."""

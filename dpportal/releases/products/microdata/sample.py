@@ -11,7 +11,8 @@ from dpportal.charts.cells import merged, merged_labels, widths_within
 from dpportal.charts.thumbnail import small_bars
 from dpportal.platform.json_types import Json
 from mechanisms.arrays import Integers
-from mechanisms.domain import Attribute, Boolean, Domain
+from mechanisms.domain import Attribute, Boolean
+from mechanisms.microdata.column_means import target_means
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.synthesis.table import rows_of_cells
 
@@ -20,9 +21,10 @@ ROWS = 10
 MOST_BARS = 60
 
 
-def first_rows(domain: Domain, result: MicrodataResult, seed: bytes) -> list[list[str]]:
+def first_rows(plan: MicrodataPlan, result: MicrodataResult, seed: bytes) -> list[list[str]]:
     """The first rows of the synthetic table's file, as texts; a missing value is empty."""
-    frame = next(rows_of_cells(domain, result.rows, seed, chunk=ROWS))
+    domain, means = plan.of_columns(result.columns).domain, target_means(plan, result)
+    frame = next(rows_of_cells(domain, result.rows, seed, chunk=ROWS, means=means))
     return [list(row) for row in zip(*(_texts(a, frame[a.name]) for a in domain.attributes), strict=True)]
 
 

@@ -14,6 +14,7 @@ from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from dpportal.releases.products.microdata.measured import COUNT_FIELDS
 from dpportal.releases.products.shared.synthetic_files import write_frames
+from mechanisms.microdata.column_means import target_means
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.synthesis.table import rows_of_cells
 
@@ -41,8 +42,9 @@ def write(plan: MicrodataPlan, result: MicrodataResult, seed: bytes, folder: Pat
     inert_frame(headers.within(measured_pairs(released, result), "first", "second")).to_csv(
         pairs, index=False, float_format="%.6g", lineterminator="\n"
     )
+    frames = rows_of_cells(released.domain, result.rows, seed, means=target_means(plan, result))
     return [
-        *write_frames(released.domain, rows_of_cells(released.domain, result.rows, seed), headers, folder),
+        *write_frames(released.domain, frames, headers, folder),
         Table(columns, "Noisy counts of every single column, with 95 % intervals", COLUMN_FIELDS),
         Table(pairs, "Which pairs of columns were measured, and which are only modelled", PAIR_FIELDS),
         codebook.write(plan.domain, folder),

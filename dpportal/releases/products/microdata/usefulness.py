@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, about, level_of, percent
-from dpportal.releases.products.shared import bin_error
+from dpportal.releases.products.microdata import means
 from mechanisms import registry
 from mechanisms.microdata.cost_estimate import foresee
 from mechanisms.microdata.plan import MicrodataPlan
@@ -23,13 +23,22 @@ def expected(plan: MicrodataPlan, people: int) -> Verdict:
     if level is VerdictLevel.USELESS:
         text += " " + _("The rows would tell little more than the noise does.")
     sentence = text % {"percent": about(share)}
-    if worst := bin_error.in_words(plan.domain)[:1]:
-        by_bins = _("By the bins alone a mean can be off by up to %(error)s, whatever the noise.")
-        sentence += " " + by_bins % {"error": worst[0]}
+    sentence += _of_means(plan, people)
     if not registry.microdata(plan.mechanism).has_dependence:
         sentence += " " + _("They hold no dependence between columns, whatever they cost.")
         return Verdict(VerdictLevel.DOUBTFUL if level is VerdictLevel.USEFUL else level, sentence)
     return Verdict(level, sentence, max(1.0, share / SHARES[0]))
+
+
+def _of_means(plan: MicrodataPlan, people: int) -> str:
+    """What noise, and the declaration alone, can do to the mean that they move most; empty without numbers."""
+    sentences = ""
+    if worst := means.noise_in_words(plan, people)[:1]:
+        sentences += " " + _("Noise can move a mean by up to %(error)s.") % {"error": worst[0]}
+    if worst := means.bins_in_words(plan)[:1]:
+        by_bins = _("By the bins alone a mean can be off by up to %(error)s, whatever the noise.")
+        sentences += " " + by_bins % {"error": worst[0]}
+    return sentences
 
 
 def observed(comparison: Json) -> Verdict | None:

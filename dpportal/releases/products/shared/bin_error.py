@@ -11,6 +11,7 @@ from mechanisms.arrays import Integers
 from mechanisms.domain import Date, Domain, Integer, Real
 from mechanisms.synthesis.bin_error import most_mean_error
 
+Ordered = Integer | Real | Date
 MOST_NAMED = 8
 
 
@@ -23,23 +24,28 @@ def in_words(domain: Domain, people: Sequence[Integers] | None = None) -> list[s
     errors = [
         (most_mean_error(a, None if counts is None else counts[: a.regular_size]), a)
         for a, counts in zip(domain.attributes, known, strict=True)
-        if isinstance(a, Integer | Real | Date)
+        if isinstance(a, Ordered)
     ]
+    return listed(errors)
+
+
+def listed(errors: Sequence[tuple[float, Ordered]]) -> list[str]:
+    """Errors of columns, largest share of its range first; without those that are 0, and of many the first."""
     wrong = sorted(((error / _span(a), error, a) for error, a in errors if error), key=lambda each: -each[0])
     lines = [
-        _("%(error)s in %(column)s") % {"error": _amount(error, a), "column": a.name}
-        for _s, error, a in wrong
+        _("%(error)s in %(column)s") % {"error": amount(error, a), "column": a.name} for _s, error, a in wrong
     ]
     return lines[:MOST_NAMED] + ["…"] * (len(lines) > MOST_NAMED)
 
 
-def _span(attribute: Integer | Real | Date) -> float:
+def _span(attribute: Ordered) -> float:
     if isinstance(attribute, Date):
         return float((attribute.upper - attribute.lower).days) or 1.0
     return float(attribute.upper - attribute.lower) or 1.0
 
 
-def _amount(error: float, attribute: Integer | Real | Date) -> str:
+def amount(error: float, attribute: Ordered) -> str:
+    """An error in the column's unit; of dates in days."""
     if not isinstance(attribute, Date):
         return rounded(error)
     return ngettext("%(number)s day", "%(number)s days", 1 if error == 1 else 2) % {"number": rounded(error)}

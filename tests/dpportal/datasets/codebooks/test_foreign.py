@@ -148,6 +148,7 @@ def test_a_file_of_spss_or_stata_gives_the_labels_of_its_values(tmp_path, suffix
         pyreadstat.write_dta(ROWS, str(path), variable_value_labels=labels, version=version)
     book = read(path.read_bytes(), COLUMNS)
     assert book.missing_codes == ((("smoker", 1),) if suffix == "sav" else ())
+    assert book.special_values == ((("age", ("98",)),) if suffix == "sav" else ())
     found = {a.name: a for a in book.attributes}
     assert found.pop("sex") == Categorical(
         "sex", values=("1", "2"), words=("Male", "Female"), as_numbers=True
