@@ -14,7 +14,7 @@ from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.histogram.blocks import block_sizes, deal
 from mechanisms.histogram.spending import Stage, pure_epsilon, share_of, stages_to_json
-from mechanisms.histogram.strategy import strategy_law
+from mechanisms.histogram.strategy import largest_error, strategy_law
 from mechanisms.histogram.top_down import top_down
 from mechanisms.linear.dyadic import PURPOSE, scales
 from mechanisms.linear.tree import Tree, best_tree
@@ -172,9 +172,9 @@ class BlockTreeHistogram(Mechanism):
         """
         blocks, cells = int(measurement.values[0]), plan.domain.size
         exponents, values = np.split(measurement.values[1:], [blocks])
-        tree, _ = self._counting(plan, blocks)
+        tree, law = self._counting(plan, blocks)
         estimates = tree.estimate(values)[:blocks]
-        people = top_down(estimates, np.arange(blocks), plan.details.get("total"))
+        people = top_down(estimates, np.arange(blocks), largest_error(law, tree), plan.details.get("total"))
         labels = np.repeat(np.arange(blocks), 1 << exponents)[:cells]
         sizes = block_sizes(labels, blocks)
         return Result(

@@ -116,7 +116,8 @@ class NoisyHistogram(Mechanism):
         if "total" in plan.details or raw.size > HALVED_CELLS:
             total = int(plan.details["total"]) if "total" in plan.details else max(0, summed(raw))
             return Result(raw=raw, counts=lattice_simplex(raw, total))
-        return Result(raw=raw, counts=top_down(raw, grid_codes(np.array(plan.domain.shape, dtype=np.int64))))
+        codes = grid_codes(np.array(plan.domain.shape, dtype=np.int64))
+        return Result(raw=raw, counts=top_down(raw, codes, plan.noise.standard_error))
 
     def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
         """The smallest loss with six decimal places whose 95 % interval is at most ± half_width rows.

@@ -14,6 +14,7 @@ from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
 from mechanisms.domain import Domain
+from mechanisms.histogram.blocks import grid_codes
 from mechanisms.histogram.box_sums import plain_sum, standard_error
 from mechanisms.histogram.combination import Combination
 from mechanisms.histogram.top_down import top_down
@@ -140,13 +141,16 @@ class StrategyHistogram(Mechanism):
         return Measurement(strategy.answers(counts) + noise.draw(plan.noise, strategy.size))
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
-        """The unbiased least-squares estimates, and a possible table near them, fixed from large blocks down.
+        """The unbiased least-squares estimates, and a possible table near them (`top_down`).
 
-        That table has the public total where the plan holds one, else that of the `nearest_total`.
+        Its parts are halved along every column, though the strategy has the cells on one line: where every line across
+        has its people in the same cells, halves of single lines would all be wrong in the same direction.
         """
-        strategy, cells = self.strategy(plan), plan.domain.size
-        estimates = strategy.estimate(measurement.values)[:cells]
-        return Result(raw=estimates, counts=top_down(estimates, np.arange(cells), plan.details.get("total")))
+        strategy = self.strategy(plan)
+        estimates = strategy.estimate(measurement.values)[: plan.domain.size]
+        codes = grid_codes(np.array(plan.domain.shape, dtype=np.int64))
+        error = largest_error(plan.noise, strategy)
+        return Result(raw=estimates, counts=top_down(estimates, codes, error, plan.details.get("total")))
 
     def cell_sum(self, plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
         """With Var = σ² Σ_e energy_e / λ_e (see `dyadic`); of one cell with the plan's own, published interval."""
@@ -161,6 +165,11 @@ class StrategyHistogram(Mechanism):
             plan.half_width if cells == 1 and plan.half_width is not None else half_widths(plan.noise, error)
         )
         return CellSum(box_queries.summed(estimates, shape, picks), float(reach), cells)
+
+
+def largest_error(law: NoiseLaw, strategy: CellStrategy) -> float:
+    """The standard error, in rows, of the unbiased estimates' sum over s cells is at most this times √s."""
+    return law.standard_error / math.sqrt(min(strategy.eigenvalues))
 
 
 def answer_standard_error(law: NoiseLaw, strategy: CellStrategy, start: int, stop: int) -> float:

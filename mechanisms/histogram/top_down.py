@@ -6,78 +6,65 @@ halves: errors in empty places cannot add up to a crowd, as they do when every b
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from mechanisms.arrays import Floats, Integers
+from mechanisms.histogram.least_people import least_people
 from mechanisms.histogram.nearest_total import nearest_total
+from mechanisms.histogram.parts import Parts, parts_by_size
 from mechanisms.postprocess import fixed_order
 
 # The total is that of the nearest table of at most so many parts: of smaller ones it would hardly differ.
 _PARTS = 2**12
 
 
-class _Level(NamedTuple):
-    """Parts of one size, in order: their estimates and numbers of blocks; and of each larger part the first."""
-
-    sums: Floats
-    blocks: Floats
-    first: Integers
-
-
-def top_down(estimates: np.ndarray, codes: Integers, total: int | None = None) -> Integers:
+def top_down(estimates: np.ndarray, codes: Integers, error: float, total: int | None = None) -> Integers:
     """Counts of a possible table near the estimates.
 
     estimates: (k,) real, of disjoint blocks. codes: (k,) int64 >= 0, all different: blocks whose codes agree but for
     the last l bits are one part of the l-th size; its halves differ in the last of them (`blocks.halving_codes`).
-    total: >= 0, the sum of the counts; where it is not given, that of the `nearest_total`.
+    error: the standard error of the sum of any s estimates is at most error √s, in rows.
+    total: >= 0, the sum of the counts; where it is not given, that of the `nearest_total`, or what the parts hold at
+    least that stand out from the noise (`least_people`).
     Returns (k,) int64 >= 0. O(k log k) for each size.
     """
     order = np.argsort(codes, kind="stable")
-    levels = _levels(estimates[order].astype(np.float64), codes[order])
+    sizes = parts_by_size(estimates[order].astype(np.float64), codes[order])
+    least = least_people(sizes, error)
     if total is None:
-        coarse = [level for level in levels if level.sums.size <= _PARTS]
-        total = round(nearest_total(coarse[0].sums, [level.first for level in coarse[:-1]]))
+        coarse = [parts for parts in sizes if parts.sums.size <= _PARTS]
+        nearest = round(nearest_total(coarse[0].sums, [parts.first for parts in coarse[:-1]]))
+        total = max(nearest, int(least[-1][0]))
     counts = np.array([total], dtype=np.int64)
-    for level in reversed(levels[:-1]):
-        counts = _divided(level, counts)
+    for parts, at_least in zip(reversed(sizes[:-1]), reversed(least[:-1]), strict=True):
+        counts = _divided(parts, at_least, counts)
     placed = np.empty_like(counts)
     placed[order] = counts
     return placed
 
 
-def _levels(sums: Floats, codes: Integers) -> list[_Level]:
-    """From single blocks to everything; the last level is one part. Sizes at which no part is halved are left out."""
-    blocks, levels = np.ones(sums.size), []
-    while codes.size > 1:
-        codes = codes >> 1
-        first = np.flatnonzero(np.diff(codes, prepend=-1))
-        if first.size < codes.size:
-            levels.append(_Level(sums, blocks, first))
-            sums, blocks = np.add.reduceat(sums, first), np.add.reduceat(blocks, first)
-            codes = codes[first]
-    return [*levels, _Level(sums, blocks, np.zeros(1, dtype=np.int64))]
+def _divided(parts: Parts, least: Integers, totals: Integers) -> Integers:
+    """The counts of parts of one size, given those of the larger parts that hold one or two of them each.
 
-
-def _divided(level: _Level, totals: Integers) -> Integers:
-    """The counts of a level's parts, given those of the larger parts that hold one or two of them each."""
-    halves = np.diff(level.first, append=level.sums.size)
+    least: (parts,) what each holds at least; where both halves' together is more than the total, neither gets more.
+    """
+    halves = np.diff(parts.first, append=parts.sums.size)
     counts = np.repeat(totals, halves)
-    left, of = level.first[halves == 2], totals[halves == 2]
-    counts[left] = _left_halves(level, left, of)
+    left, of = parts.first[halves == 2], totals[halves == 2]
+    low, high = np.minimum(least[left], of), np.maximum(0, of - least[left + 1])
+    counts[left] = np.clip(_left_halves(parts, left, of), np.minimum(low, high), np.maximum(low, high))
     counts[left + 1] = of - counts[left]
     return counts
 
 
-def _left_halves(level: _Level, left: Integers, totals: Integers) -> Integers:
+def _left_halves(parts: Parts, left: Integers, totals: Integers) -> Integers:
     """Counts of the left ones of two halves: 0..total, near the best estimate where the total is known.
 
     What the estimates miss of the total is shared in proportion to the blocks, as their variances.
     """
-    blocks, others = level.blocks[left], level.blocks[left + 1]
+    blocks, others = parts.blocks[left], parts.blocks[left + 1]
     share = blocks / (blocks + others)
-    best = level.sums[left] + share * (totals - level.sums[left] - level.sums[left + 1])
+    best = parts.sums[left] + share * (totals - parts.sums[left] - parts.sums[left + 1])
     smaller = np.minimum(best, totals - best)
     held = np.flatnonzero(totals > 0)
     kept = np.zeros(left.size, dtype=np.int64)
