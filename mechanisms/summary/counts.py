@@ -79,13 +79,19 @@ def _exact(plan: SummaryPlan, table: TablePlan, number: Integers, own: ColumnCou
     if table.kind == LINE:
         return plan.strategies[plan.lines[table.name].cells].measured(own.cells)
     if table.kind == CELLS or own.powers is None:
-        return table.unit * own.cells
+        return _departures(table, own.cells) if table.centred else table.unit * own.cells
     people, first, second = own.powers.astype(object).T[:3]
     steps = plan.lines[table.name].measured.steps
     times, curved = table.unit // steps**2, CURVED[plan.loss.definition]
     tilted = times * steps * (2 * first - steps * people)
     bent = times * curved * (steps * first - second)
     return np.stack([tilted, bent, table.unit * own.cells[:, -1].astype(object)], axis=1)
+
+
+def _departures(table: TablePlan, cells: Integers) -> Integers:
+    """Of each cell from an even spread of its group: what a row adds to its own cell, less as much over all cells."""
+    evenly: Integers = table.unit // table.sums * cells.sum(axis=1, keepdims=True)
+    return table.unit * cells - evenly
 
 
 def split_values(plan: SummaryPlan, values: Integers) -> list[Integers]:
