@@ -79,9 +79,13 @@ class LineColumn:
 
     @property
     def floor_error(self) -> float:
-        """By how much a value may be above its whole step, in the column's unit: nothing where every value is one."""
-        step = float(self.measured.step)
-        return step if isinstance(self.attribute, Real) else step - 1
+        """By how much a value may be above its whole step, in the column's unit."""
+        return self.measured.floor_error
+
+
+def is_line(attribute: Attribute) -> bool:
+    """Whether a column has a mean: of one with a single value it is known, and it is told as a category."""
+    return isinstance(attribute, Integer | Real | Date) and attribute.lower != attribute.upper
 
 
 def _dates(a: Date) -> Iterator[Date]:

@@ -12,14 +12,14 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.arrays import Integers
 from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
-from mechanisms.domain import Attribute, Date, Domain, Integer, Real
+from mechanisms.domain import Attribute, Domain
 from mechanisms.moments.mechanism import LARGEST_SUM, rows_in_full
 from mechanisms.noise import Noise
 from mechanisms.noise.sampler import WIDEST
 from mechanisms.protocol import Measurement, PlanError
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 from mechanisms.summary.counts import FINEST, reading
-from mechanisms.summary.line import LineColumn
+from mechanisms.summary.line import LineColumn, is_line
 from mechanisms.summary.objective import Part, number_weight, weighted_error
 from mechanisms.summary.plan import CELLS, LINE, MOMENTS, NUMBER, SummaryPlan, TablePlan
 from mechanisms.summary.running_totals import (
@@ -94,7 +94,7 @@ class ColumnTables:
         _check(groups, columns)
         check_amount(loss)
         loss = loss.for_domain(groups)
-        lines = {a.name: LineColumn.of(a) for a in columns if _is_line(a)}
+        lines = {a.name: LineColumn.of(a) for a in columns if is_line(a)}
         sizes = sorted({line.cells for line in lines.values()})
         strategies = {
             cells: centred_running_totals(cells) if centred else best_running_totals(cells, loss.definition)
@@ -156,16 +156,11 @@ def _check(groups: Domain, columns: Sequence[Attribute]) -> None:
             raise PlanError(
                 f"{column.name} says the groups, so it is not described, too. Choose other columns."
             )
-        if not _is_line(column) and column.size > MAX_CATEGORIES:
+        if not is_line(column) and column.size > MAX_CATEGORIES:
             raise PlanError(
                 f"{column.name} has {column.size:,} values; at most {MAX_CATEGORIES:,} can be told. Leave it out, or "
                 "declare fewer."
             )
-
-
-def _is_line(attribute: Attribute) -> bool:
-    """Whether it has a mean: of a column with a single value it is known."""
-    return isinstance(attribute, Integer | Real | Date) and attribute.lower != attribute.upper
 
 
 def _counted(name: str, kind: str, cells: int, weight: float) -> Part:

@@ -149,7 +149,9 @@ class _Column:
             value = middle * self.sums.number + half * self.sums.first
             ends.append(value + side * self.rows.reach * np.sqrt(middle**2 * number + half**2 * first))
         estimate = self.people * self.mean.estimate
-        return about(estimate, Interval(estimate, *(np.where(np.isnan(estimate), np.nan, end) for end in ends)))
+        return about(
+            estimate, Interval(estimate, *(np.where(np.isnan(estimate), np.nan, end) for end in ends))
+        )
 
     @cached_property
     def mean(self) -> Interval:

@@ -27,7 +27,9 @@ def of_groups(plan: SummaryPlan, values: Integers, groups: Integers) -> tuple[Su
     return replace(plan, groups=Domain(attributes)), kept
 
 
-def people_in(plan: SummaryPlan, values: Integers, column: str = "", cells: Integers | None = None) -> Interval:
+def people_in(
+    plan: SummaryPlan, values: Integers, column: str = "", cells: Integers | None = None
+) -> Interval:
     """People of all groups together, (1,): all of them, or those in some cells of one column.
 
     cells: their places in the column's reading, each once.

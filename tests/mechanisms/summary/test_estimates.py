@@ -220,7 +220,7 @@ def test_intervals_of_everybody_hold_the_truth(loss: Loss) -> None:
     for seed in range(runs):
         told = noisy(plan, exact, seed)
         own, truth = number_column(told), number_column(true)
-        names = ("mean", "deviation", "number")
+        names = ("total", "mean", "deviation", "number")
         hits = [_holds(getattr(own, name), getattr(truth, name).estimate)[-1] for name in names]
         shares = _holds(category_column(told).shares, category_column(true).shares.estimate)
         held.append([*hits, *shares[-1]])

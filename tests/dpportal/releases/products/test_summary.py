@@ -207,6 +207,23 @@ class TestDrafts:
 
         assert margins(["colour"])["colour"] < margins([])["colour"]
 
+    def test_a_wanted_margin_of_a_mean_finds_its_cost(self, rich, client) -> None:
+        """Within 5 % of the range: the dial answers with a cost, at which that is the margin of a typical mean."""
+        draft = Release.objects.create(
+            dataset=rich, created_by=rich.owner, product="summary", mechanism="column-tables", people=300,
+            columns=["colour", "age"], parameters={"group": "", "twice": []}, amount=Decimal(1),
+        )  # fmt: skip
+        client.force_login(rich.owner)
+        query = {"further_half_width": "5", "mechanism": "column-tables"}
+        found = client.get(reverse("releases:dial", args=[draft.pk]), query).json()
+        assert 4.8 < found["further_half_width"] <= 5 and found["half_width"]
+        text = client.get(reverse("releases:method", args=[draft.pk])).text
+        assert "Margin of a typical share" in text and "Margin of a typical mean" in text
+        draft.columns = ["age"]
+        draft.save()
+        text = client.get(reverse("releases:method", args=[draft.pk])).text
+        assert "Margin of a typical share" not in text and "Margin of a typical mean" in text
+
     def test_what_would_say_nothing_is_marked_before_spending(self, rich, client) -> None:
         draft = Release.objects.create(
             dataset=rich, created_by=rich.owner, product="summary", mechanism="column-tables", people=3,
