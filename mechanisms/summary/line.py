@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from mechanisms.arrays import Floats
+from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Attribute, Date, Integer, Real
 from mechanisms.domain.ordered import MAX_SINGLE_VALUES
 from mechanisms.moments.column import EPOCH, MeasuredColumn, usual_step
@@ -76,6 +76,15 @@ class LineColumn:
         pairs = [self.reading.bounds(cell) for cell in range(self.cells)]
         low, high = (np.array([_number(end) for end in ends]) for ends in zip(*pairs, strict=True))
         return low, high
+
+    @cached_property
+    def cell_of_step(self) -> Integers | None:
+        """(W + 1,) the cell of each whole step, where every value is one; None where a step may have several cells."""
+        if self.floor_error:
+            return None
+        values = float(self.measured.lower) + np.arange(self.measured.steps + 1)
+        cells: Integers = np.searchsorted(self.edges[0], values, side="right") - 1
+        return cells
 
     @property
     def floor_error(self) -> float:

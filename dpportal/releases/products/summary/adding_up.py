@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -68,7 +69,8 @@ def _people(
     found = people_in(*of_groups(plan, values, groups), *(narrowed[0] if narrowed else ()))
     number = told(found, (0,), "people")
     cells = len(groups) * (len(narrowed[0][1]) if narrowed else 1)
-    return CellSum(number.value, number.half_width, cells)
+    whole = round(number.value)
+    return CellSum(whole, math.ceil(number.half_width + abs(number.value - whole)), cells)
 
 
 def _totals(plan: SummaryPlan, values: Integers, picks: Picks, names: set[str]) -> Iterator[Json]:
