@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 
 from django import forms
@@ -22,30 +23,34 @@ UNSPENDABLE = Decimal("0.1")
 CLEARLY_LESS = Decimal("0.9")
 
 
+@dataclass(frozen=True)
+class DialError:
+    """An error that a cost buys, None where nothing can be said of it, and the cost at which it is as wanted.
+
+    amount_of: None if no cost is.
+    """
+
+    error_of: Callable[[Decimal], float | None]
+    amount_of: Callable[[float], Decimal | None]
+
+
 def position(
     query: Mapping[str, str],
     *,
-    amount_of: Callable[[float], Decimal | None] | None,
-    error_of: Callable[[Decimal], float | None],
+    errors: Mapping[str, DialError],
     meaning_of: Callable[[Decimal], str],
     worth_of: Callable[[Decimal], str],
 ) -> Json:
-    """The cost, what it means and is worth, and the error that it buys, None where nothing can be said of it.
+    """The cost, what it means and is worth, and the errors that it buys, None where nothing can be said of them.
 
-    query: "epsilon" (the cost, in ε or ρ) or "half_width" (the wanted error). amount_of: the cost at which the error
-    is as wanted, None if there is none; None itself where no error can be wanted. Raises ValidationError.
+    query: "epsilon" (the cost, in ε or ρ) or a wanted error by its name in `errors`. Raises ValidationError.
     """
-    if amount_of and "half_width" in query:
-        amount = amount_of(_half_width_field().clean(query["half_width"]))
-        if amount is None:
-            raise ValidationError(_("No cost gives so small an error; allow more."))
-    else:
-        amount = amount_formfield().clean(query.get("epsilon"))
+    amount = _wanted(query, errors)
     return {
         "amount": plain(amount),
         "meaning": meaning_of(amount),
         "worth": worth_of(amount),
-        "half_width": cost_search.shown(error_of(amount)),
+        **{name: cost_search.shown(error.error_of(amount)) for name, error in errors.items()},
     }
 
 
@@ -58,6 +63,18 @@ def counted_otherwise(posted: Mapping[str, str], budget: Budget) -> str:
         return ""
     text = _("The budget is counted in %(symbol)s by now. Read the costs again, and choose one.")
     return text % {"symbol": budget.symbol}
+
+
+def _wanted(query: Mapping[str, str], errors: Mapping[str, DialError]) -> Decimal:
+    """The cost that is asked for, by itself or by an error."""
+    for name, error in errors.items():
+        if name in query:
+            found = error.amount_of(_half_width_field().clean(query[name]))
+            if found is None:
+                raise ValidationError(_("No cost gives so small an error; allow more."))
+            return found
+    amount: Decimal = amount_formfield().clean(query.get("epsilon"))
+    return amount
 
 
 def most_proposed(budget: Budget) -> Decimal:

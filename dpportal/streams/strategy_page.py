@@ -9,6 +9,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.budgets import cost_dial
+from dpportal.budgets.cost_dial import DialError
 from dpportal.platform.json_types import Json
 from dpportal.publications import cost, cost_search
 from dpportal.publications.verdict import Verdict, VerdictLevel, of_answers, rounded
@@ -105,10 +106,10 @@ def turned(stream: Stream, turn: dict[str, str]) -> Json:
     def error_of(amount: Decimal) -> float:
         return at_the_end(_offer(drafts.offers(stream, amount, only=mechanism), mechanism))
 
+    end = DialError(error_of, lambda error: cost_search.amount_for(error, definition, error_of))
     return cost_dial.position(
         turn,
-        amount_of=lambda error: cost_search.amount_for(error, definition, error_of),
-        error_of=error_of,
+        errors={"half_width": end},
         meaning_of=partial(_meaning, stream),
         worth_of=partial(worth_of, stream, mechanism),
     )

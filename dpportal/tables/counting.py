@@ -23,7 +23,7 @@ from mechanisms.microdata.whole_rows import WholeRows
 
 BATCH_CELLS = 1 << 17
 # Cells of whole rows in a batch.
-BATCH_OF_ROWS = 1 << 21
+BATCH_OF_ROWS = 1 << 20
 ROWS_PER_PART = 1_500_000
 
 
@@ -85,10 +85,10 @@ class _Tables:
         self.places = [tuple(number[name] for name in columns) for columns in tables]
         pairs = sum(len(chosen) == 2 for chosen in self.places)
         self.joint = JointCounts(self.shape) if JointCounts.is_faster(self.shape, pairs) else None
-        self.counts = [
-            np.zeros(0 if self._is_joint(chosen) else math.prod(self._sizes(chosen)), dtype=np.int64)
-            for chosen in self.places
-        ]
+        sizes = [math.prod(self._sizes(chosen)) for chosen in self.places]
+        # All in one array, of which each table is a part: a copy of many would take as much memory again.
+        self.all = np.zeros(sum(sizes), dtype=np.int64)
+        self.counts = np.split(self.all, np.cumsum(sizes)[:-1])
 
     def _is_joint(self, chosen: tuple[int, ...]) -> bool:
         return self.joint is not None and len(chosen) == 2
@@ -106,12 +106,10 @@ class _Tables:
 
     def together(self) -> np.ndarray:
         """One after the other, each in C order."""
-        return np.concatenate(
-            [
-                self.joint.table(*chosen).ravel() if self.joint and len(chosen) == 2 else table
-                for chosen, table in zip(self.places, self.counts, strict=True)
-            ]
-        )
+        for chosen, table in zip(self.places, self.counts, strict=True):
+            if self.joint is not None and self._is_joint(chosen):
+                table[:] = self.joint.table(*chosen).ravel()
+        return self.all
 
 
 def packed_rows(
@@ -144,7 +142,7 @@ def cells_in_batches(
         rows_read = connection.sql(rows)
         for batch in rows_read.to_arrow_reader(max(1, min(BATCH_CELLS, BATCH_OF_ROWS // columns))):
             cells = batch["cell"].drop_null().flatten().to_numpy(zero_copy_only=False)
-            yield np.ascontiguousarray(cells.reshape(-1, columns).T.astype(np.int64))
+            yield np.array(cells.reshape(-1, columns).T, dtype=np.int64, order="C")
 
 
 def _cell(columns: list[np.ndarray], shape: list[int]) -> np.ndarray:

@@ -82,6 +82,12 @@ class MeasuredColumn:
         return self.lower + self.steps * self.step
 
     @property
+    def floor_error(self) -> float:
+        """By how much a value may be above its whole step, in the column's unit: nothing where every value is one."""
+        step = float(self.step)
+        return step if isinstance(self.attribute, Real) else step - 1
+
+    @property
     def is_date(self) -> bool:
         """Whether its values are days, which have a mean and no total."""
         return isinstance(self.attribute, Date)

@@ -37,6 +37,8 @@ class Interval:
 class ColumnEstimates:
     """Of one column, for each group; number and missing in rows, the others in the column's unit, shares of `number`.
 
+    Values are rounded down to whole steps: estimates are of these, and intervals of total, mean and deviation reach as
+    far as the values themselves may be from them (`MeasuredColumn.floor_error`).
     total: None of dates, which have none. deviation: None where only the first moment was measured.
     """
 
@@ -130,7 +132,7 @@ def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int =
         number,
         total,
         mean,
-        deviation=_scaled(_deviation(own, sums), 0.0, own.span) if degree == 2 else None,
+        deviation=_deviation_of_values(own, sums) if degree == 2 else None,
         missing=own.linear(sums, own.missing),
         at_lower=own.ratio(sums, own.at_lower, own.number),
         at_upper=own.ratio(sums, own.at_upper, own.number),
@@ -139,11 +141,22 @@ def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int =
 
 def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval | None, Interval]:
     """Number, total and mean alone, which take little work. sums: (groups, degree + 4)."""
-    lower = float(own.planned.column.lower)
-    mean = own.ratio(sums, own.first, own.number)
-    weights = lower * own.number + own.span * own.first
-    total = None if own.planned.column.is_date else own.linear(sums, weights)
-    return own.linear(sums, own.number), total, _scaled(mean, lower, own.span)
+    column = own.planned.column
+    lower, above = float(column.lower), column.floor_error
+    mean = _scaled(own.ratio(sums, own.first, own.number), lower, own.span)
+    total = None
+    if not column.is_date:
+        least, most = (
+            own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above)
+        )
+        total = Interval(least.estimate, least.lower, most.upper)
+    return own.linear(sums, own.number), total, Interval(mean.estimate, mean.lower, mean.upper + above)
+
+
+def _deviation_of_values(own: Sums, sums: Floats) -> Interval:
+    """What is left of a value's step lies within `floor_error`, so its own deviation is at most half of that."""
+    of_steps, half = _scaled(_deviation(own, sums), 0.0, own.span), own.planned.column.floor_error / 2
+    return Interval(of_steps.estimate, np.maximum(of_steps.lower - half, 0), of_steps.upper + half)
 
 
 def _scaled(interval: Interval, origin: float, span: float) -> Interval:

@@ -5,6 +5,14 @@ of the group's people. Tables have independent noise. By least squares over all 
 n̂ = Σ T_c/Var T_c over Σ 1/Var T_c, and the cells are x̂_c = y_c + g_c (n̂ - T_c) with g_c = Cov(y_c, T_c)/Var T_c, whose
 sum is n̂: given n̂, y_c - g_c T_c, which is uncorrelated with T_c, is all there is. Hence Cov(x̂_c, n̂) = g_c Var n̂ and
 Cov x̂_c = Σ_c - g_c g_c' (Var T_c - Var n̂). It is post-processing and costs nothing.
+
+A centred table tells how far its cells depart from an even spread, and nothing of n: T_c = 0 = Var T_c, it has no part
+in n̂, and with g_c the even spread, each cell's 1/m, the same formulas hold.
+
+Those without a value of a column of numbers are measured once more beside its moments, z with variance s. Given n that
+is one more measurement of the line's last cell, e: with k = Σe/(e'Σe + s) the cells are y + k(z - e'x̂), which moves
+y to (I - ke')y + kz, its covariance to (I - ke')Σ(I - ke')' + s kk', and an even spread to g = (I - ke')1/m. Without
+centring Σe has no other entry than the last, and g stays what it is.
 """
 
 from __future__ import annotations
@@ -22,38 +30,34 @@ from mechanisms.summary.plan import LINE, MOMENTS, NUMBER, SummaryPlan, TablePla
 
 @dataclass(frozen=True)
 class Cells:
-    """Of one table: how its cells are estimated, in people, for one group. inverse: None where each is measured alone.
+    """Of one table: how its cells are estimated, in people, for one group.
 
     covariance: (cells, cells) of y_c; of a table of categories only its diagonal's common value, a float.
+    gain: g_c, (cells,).
     """
 
     table: TablePlan
-    inverse: Floats | None
     covariance: Floats | float
-
-    @property
-    def gain(self) -> Floats:
-        """g_c, (cells,)."""
-        if isinstance(self.covariance, float):
-            return np.full(self.table.sums, 1 / self.table.sums)
-        sums = self.covariance.sum(axis=1)
-        gain: Floats = sums / sums.sum()
-        return gain
+    gain: Floats
 
     @property
     def variance(self) -> float:
         """Var T_c."""
+        if self.table.centred:
+            return 0.0
         if isinstance(self.covariance, float):
             return self.covariance * self.table.sums
         return float(self.covariance.sum())
 
-    def estimates(self, values: Integers) -> Floats:
-        """y_c, (groups, cells). values: (groups, sums)."""
-        if self.inverse is None:
-            alone: Floats = values / self.table.unit
-            return alone
-        least_squares: Floats = values @ self.inverse.T
-        return least_squares
+    def sum_variance(self, places: Integers, number_variance: float) -> float:
+        """Of some cells of x̂_c added up, of one group. number_variance: Var n̂."""
+        lost = self.gain[places].sum() ** 2 * (self.variance - number_variance)
+        if not isinstance(self.covariance, float):
+            return float(self.covariance[np.ix_(places, places)].sum() - lost)
+        many, cells = len(places), self.table.sums
+        # Centred cells have the correlation -1/(cells - 1).
+        together = many * (cells - many) / (cells - 1) if self.table.centred else many
+        return float(self.covariance * together - lost)
 
 
 class Model:
@@ -61,24 +65,43 @@ class Model:
 
     def __init__(self, plan: SummaryPlan) -> None:
         self.plan = plan
-        self.cells = {t.name: self._cells(t) for t in plan.tables if t.kind != MOMENTS}
         self.moments = {t.name: t for t in plan.tables if t.kind == MOMENTS}
+        self.cells = {t.name: self._cells(t) for t in plan.tables if t.kind != MOMENTS}
 
     def _cells(self, table: TablePlan) -> Cells:
+        evenly = np.full(table.sums, 1 / table.sums)
         if table.kind != LINE:
-            return Cells(table, None, table.noise.variance / table.unit**2)
+            alone = table.noise.variance / table.unit**2
+            return Cells(table, alone * (1 - 1 / table.sums) if table.centred else alone, evenly)
         own = self.plan.strategies[self.plan.lines[table.name].cells]
-        covariance = table.noise.variance * own.covariance
-        covariance[-1, -1] *= self.missing_weight(table)
-        return Cells(table, own.inverse, covariance)
+        covariance, beside = table.noise.variance * own.covariance, self.moment_variances(table.name)[0]
+        weight = self._missing_weight(table)
+        corrected = np.eye(own.cells + 1)
+        corrected[:, -1] -= weight
+        covariance = corrected @ covariance @ corrected.T + beside * np.outer(weight, weight)
+        if own.is_centred:
+            return Cells(table, covariance, corrected.sum(axis=1) / (own.cells + 1))
+        sums = covariance.sum(axis=1)
+        return Cells(table, covariance, sums / sums.sum())
 
-    def missing_weight(self, line: TablePlan) -> float:
-        """Of those without a value, as the line tells them, beside what the moments tell: by their precisions."""
-        own, other = (
-            table.noise.variance / table.unit**2
-            for table in (line, next(t for t in self.plan.tables if (t.name, t.kind) == (line.name, MOMENTS)))
+    def _missing_weight(self, line: TablePlan) -> Floats:
+        """k, (cells + 1,): how those without a value, as the moments tell them, move the cells of a line."""
+        column = (
+            line.noise.variance * self.plan.strategies[self.plan.lines[line.name].cells].covariance[:, -1]
         )
-        return other / (own + other)
+        weight: Floats = column / (column[-1] + self.moment_variances(line.name)[0])
+        return weight
+
+    def alone(self, table: TablePlan, values: Integers, moments: Integers | None) -> Floats:
+        """y_c, (groups, cells), from one table alone. values: (groups, sums); moments: those of the same column."""
+        if moments is None:
+            cells: Floats = values / table.unit
+            return cells - cells.mean(axis=1, keepdims=True) if table.centred else cells
+        own = self.plan.strategies[self.plan.lines[table.name].cells]
+        line: Floats = values @ own.inverse.T
+        beside = moments[:, -1] / self.moments[table.name].unit
+        moved: Floats = line + np.outer(beside - line[:, -1], self._missing_weight(table))
+        return moved
 
     @property
     def law(self) -> NoiseLaw:
@@ -88,7 +111,7 @@ class Model:
     @cached_property
     def number_variance(self) -> float:
         """Var n̂ of a group."""
-        return 1 / sum(1 / own.variance for own in self.cells.values())
+        return 1 / sum(1 / own.variance for own in self.cells.values() if not own.table.centred)
 
     def variances(self, name: str) -> Floats:
         """(cells,) of x̂_c, of one group."""
@@ -127,14 +150,12 @@ class Fused:
         """values: (plan.size,), measured."""
         plan = model.plan
         measured = list(zip(plan.tables, split_values(plan, values), strict=True))
-        alone = {t.name: model.cells[t.name].estimates(own) for t, own in measured if t.kind != MOMENTS}
-        for table, own in measured:
-            if table.kind == MOMENTS:
-                weight = model.missing_weight(model.cells[table.name].table)
-                alone[table.name][:, -1] *= weight
-                alone[table.name][:, -1] += (1 - weight) * own[:, -1] / table.unit
-        weights = {name: model.number_variance / own.variance for name, own in model.cells.items()}
-        number = sum(weights[name] * y.sum(axis=1) for name, y in alone.items())
+        moments = {t.name: own for t, own in measured if t.kind == MOMENTS}
+        alone = {t.name: model.alone(t, own, moments.get(t.name)) for t, own in measured if t.kind != MOMENTS}
+        counting = {name: own for name, own in model.cells.items() if not own.table.centred}
+        number = sum(
+            model.number_variance / own.variance * alone[name].sum(axis=1) for name, own in counting.items()
+        )
         assert isinstance(number, np.ndarray)
         cells = {
             name: y + model.cells[name].gain * (number - y.sum(axis=1))[:, None]
@@ -142,5 +163,5 @@ class Fused:
             if model.cells[name].table.kind != NUMBER
         }
         curved = np.array([1.0, 4 / CURVED[plan.loss.definition]])
-        moments = {t.name: own[:, :2] / t.unit * curved for t, own in measured if t.kind == MOMENTS}
-        return cls(number, cells, moments)
+        sums = {name: own[:, :2] / model.moments[name].unit * curved for name, own in moments.items()}
+        return cls(number, cells, sums)

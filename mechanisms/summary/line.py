@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from mechanisms.arrays import Floats
+from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Attribute, Date, Integer, Real
 from mechanisms.domain.ordered import MAX_SINGLE_VALUES
 from mechanisms.moments.column import EPOCH, MeasuredColumn, usual_step
@@ -77,11 +77,24 @@ class LineColumn:
         low, high = (np.array([_number(end) for end in ends]) for ends in zip(*pairs, strict=True))
         return low, high
 
+    @cached_property
+    def cell_of_step(self) -> Integers | None:
+        """(W + 1,) the cell of each whole step, where every value is one; None where a step may have several cells."""
+        if self.floor_error:
+            return None
+        values = float(self.measured.lower) + np.arange(self.measured.steps + 1)
+        cells: Integers = np.searchsorted(self.edges[0], values, side="right") - 1
+        return cells
+
     @property
     def floor_error(self) -> float:
-        """By how much a value may be above its whole step, in the column's unit: nothing where every value is one."""
-        step = float(self.measured.step)
-        return step if isinstance(self.attribute, Real) else step - 1
+        """By how much a value may be above its whole step, in the column's unit."""
+        return self.measured.floor_error
+
+
+def is_line(attribute: Attribute) -> bool:
+    """Whether a column has a mean: of one with a single value it is known, and it is told as a category."""
+    return isinstance(attribute, Integer | Real | Date) and attribute.lower != attribute.upper
 
 
 def _dates(a: Date) -> Iterator[Date]:

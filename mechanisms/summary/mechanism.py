@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -12,42 +12,29 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.arrays import Integers
 from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
-from mechanisms.domain import Attribute, Date, Domain, Integer, Real
+from mechanisms.domain import Attribute, Domain
 from mechanisms.moments.mechanism import LARGEST_SUM, rows_in_full
 from mechanisms.noise import Noise
 from mechanisms.noise.sampler import WIDEST
 from mechanisms.protocol import Measurement, PlanError
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 from mechanisms.summary.counts import FINEST, reading
-from mechanisms.summary.line import LineColumn
+from mechanisms.summary.line import LineColumn, is_line
+from mechanisms.summary.objective import Part, number_weight, weighted_error
 from mechanisms.summary.plan import CELLS, LINE, MOMENTS, NUMBER, SummaryPlan, TablePlan
-from mechanisms.summary.running_totals import RunningTotals, best_running_totals
-from mechanisms.summary.split import best_shares
+from mechanisms.summary.running_totals import (
+    GRID,
+    RunningTotals,
+    best_running_totals,
+    centred_running_totals,
+)
+from mechanisms.summary.split import MEAN_WEIGHT, QUANTILE_WEIGHT, best_shares
 from mechanisms.validation import check_amount
 
 MAX_COLUMNS = 500
 MAX_GROUPS = 20
 MAX_CATEGORIES = 10_000
 MAX_MEASURED = 2**24
-# Weights of squared errors beside those of a share, which is 1: of a mean as a share of its range, and of a rank, which
-# costs some fifteen times as much and of which less is asked.
-MEAN_WEIGHT, QUANTILE_WEIGHT = 1 / 2, 1 / 12
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A table before it has its share. column, replaced: what a row moves in it, as for `unit_sensitivity`.
-
-    error: the variance of what is shown, in people, for noise of variance 1, times its weight.
-    """
-
-    name: str
-    kind: str
-    unit: int
-    sums: int
-    column: Sensitivity
-    replaced: Sensitivity
-    error: float
 
 
 class ColumnTables:
@@ -60,6 +47,11 @@ class ColumnTables:
     is (W - |u|)² >= 0; and W²u² + (W² - u²)² = W⁴ - u²(W² - u²) <= W⁴. So ‖a‖₁ <= K, ‖a‖₂² <= K², both reached at a
     bound; a row without a value adds K to a sum of its own. Two rows' vectors are at most 2K apart, as those of both
     bounds are.
+
+    Under ρ there are two plans, and the one with less weighted error is taken (`objective`). In the joint one the
+    number of a group's people is measured once, and every other table is centred: of categories, with h = K/m for m
+    cells, a row adds hm to its cell and takes h from all, so ‖a‖₁ = 2h(m - 1), ‖a‖₂² = h²m(m - 1) <= K²; two rows of a
+    group are 2K apart in L1, and 2K² in squared L2; of two groups 4h(m - 1) and 2h²m(m - 1), which is less in L2.
     """
 
     name: ClassVar[str] = "column-tables"
@@ -79,19 +71,46 @@ class ColumnTables:
         twice: names of columns whose errors weigh twice. people: the curator's estimate of the number of rows.
         Raises PlanError for what cannot be measured.
         """
+        alone = self.composed(groups, columns, twice, loss, people, centred=False)
+        if loss.definition is Definition.PURE:
+            return alone
+        jointly = self.composed(groups, columns, twice, loss, people, centred=True)
+        return min(alone, jointly, key=weighted_error)
+
+    def composed(
+        self,
+        groups: Domain,
+        columns: Sequence[Attribute],
+        twice: Collection[str],
+        loss: Loss,
+        people: int,
+        *,
+        centred: bool,
+    ) -> SummaryPlan:
+        """One of both plans, as `plan` has it. centred: whether the number of people is measured once for all tables.
+
+        Only under ρ: in L1 a centred row is no shorter, 2K(m - 1)/m >= K.
+        """
         _check(groups, columns)
         check_amount(loss)
         loss = loss.for_domain(groups)
-        lines = {a.name: LineColumn.of(a) for a in columns if _is_line(a)}
+        lines = {a.name: LineColumn.of(a) for a in columns if is_line(a)}
         sizes = sorted({line.cells for line in lines.values()})
-        strategies = {cells: best_running_totals(cells, loss.definition) for cells in sizes}
-        parts = [_counted("", NUMBER, 1, 1)]
+        strategies = {
+            cells: centred_running_totals(cells) if centred else best_running_totals(cells, loss.definition)
+            for cells in sizes
+        }
+        parts = []
         for a in columns:
             weight = 2 if a.name in twice else 1
             if a.name in lines:
                 parts += _line(lines[a.name], strategies, weight)
             else:
-                parts.append(_counted(a.name, CELLS, reading(a, None).cells.size, weight))
+                cells = reading(a, None).cells.size
+                # A single cell departs from nothing.
+                of = _centred if centred and cells > 1 else _counted
+                parts.append(of(a.name, CELLS, cells, weight))
+        parts.insert(0, _counted("", NUMBER, 1, number_weight(parts) if centred else 1.0))
         if groups.size * sum(part.sums for part in parts) > MAX_MEASURED:
             raise PlanError("These are too many values in all. Choose fewer columns, or fewer groups.")
         energies = [part.error * _moved(part, loss.unit, loss.definition) for part in parts]
@@ -137,21 +156,26 @@ def _check(groups: Domain, columns: Sequence[Attribute]) -> None:
             raise PlanError(
                 f"{column.name} says the groups, so it is not described, too. Choose other columns."
             )
-        if not _is_line(column) and column.size > MAX_CATEGORIES:
+        if not is_line(column) and column.size > MAX_CATEGORIES:
             raise PlanError(
                 f"{column.name} has {column.size:,} values; at most {MAX_CATEGORIES:,} can be told. Leave it out, or "
                 "declare fewer."
             )
 
 
-def _is_line(attribute: Attribute) -> bool:
-    """Whether it has a mean: of a column with a single value it is known."""
-    return isinstance(attribute, Integer | Real | Date) and attribute.lower != attribute.upper
-
-
-def _counted(name: str, kind: str, cells: int, weight: float) -> _Part:
+def _counted(name: str, kind: str, cells: int, weight: float) -> Part:
     row = Sensitivity(FINEST, FINEST**2)
-    return _Part(name, kind, FINEST, cells, row, _twice(row), weight / FINEST**2)
+    return Part(name, kind, FINEST, cells, row, _twice(row), weight / FINEST**2, weight)
+
+
+def _centred(name: str, kind: str, cells: int, weight: float) -> Part:
+    """How many people of each cell there are beyond an even spread."""
+    evenly = -(-FINEST // cells)
+    unit = evenly * cells
+    row = Sensitivity(2 * evenly * (cells - 1), evenly * unit * (cells - 1))
+    apart = Sensitivity(max(2 * unit, 2 * row.l1), 2 * unit**2)
+    error = weight * (1 - 1 / cells) / unit**2
+    return Part(name, kind, unit, cells, row, apart, error, weight, centred=True)
 
 
 def _twice(row: Sensitivity) -> Sensitivity:
@@ -159,26 +183,26 @@ def _twice(row: Sensitivity) -> Sensitivity:
     return Sensitivity(2 * row.l1, 2 * row.l2_squared)
 
 
-def _line(line: LineColumn, strategies: Mapping[int, RunningTotals], weight: float) -> list[_Part]:
+def _line(line: LineColumn, strategies: Mapping[int, RunningTotals], weight: float) -> list[Part]:
     """The running totals of a column, and its moments: a mean as a share of the range is off by half of its sum."""
     name, own, steps = line.attribute.name, strategies[line.cells], line.measured.steps
     unit = steps**2 * -(-FINEST // steps**2)
     row = Sensitivity(unit, unit**2)
-    moments = weight * MEAN_WEIGHT / 4 / unit**2
-    quantiles = weight * QUANTILE_WEIGHT * own.total_variance
+    means, ranks = weight * MEAN_WEIGHT, weight * QUANTILE_WEIGHT
+    error, step, centred = ranks * own.total_variance, own.missing or GRID, own.is_centred
     return [
-        _Part(name, LINE, own.missing, own.answers, own.column, own.replaced, quantiles),
-        _Part(name, MOMENTS, unit, 3, row, Sensitivity(2 * unit, 4 * unit**2), moments),
+        Part(name, LINE, step, own.answers, own.column, own.replaced, error, ranks, centred),
+        Part(name, MOMENTS, unit, 3, row, Sensitivity(2 * unit, 4 * unit**2), means / 4 / unit**2, means),
     ]
 
 
-def _moved(part: _Part, unit: PrivacyUnit, definition: Definition) -> float:
+def _moved(part: Part, unit: PrivacyUnit, definition: Definition) -> float:
     """The variance of the noise, at the whole loss, up to what is the same for all tables."""
     moved = unit_sensitivity(unit, part.column, part.replaced)
     return float(moved.l1**2 if definition is Definition.PURE else moved.l2_squared)
 
 
-def _table(part: _Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
+def _table(part: Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
     own = replace(loss, amount=loss.amount * share)
     moved = unit_sensitivity(loss.unit, part.column, part.replaced)
     law = law_for(own, moved)
@@ -189,7 +213,7 @@ def _table(part: _Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
             f"{part.name or 'Numbers'}: at this cost the sums, with their noise, would exceed 64 bits. Leave out the "
             "column, choose fewer, or spend more."
         )
-    return TablePlan(part.name, part.kind, part.unit, share, part.sums, moved, law)
+    return TablePlan(part.name, part.kind, part.unit, share, part.sums, moved, law, part.centred)
 
 
 def _explanation(tables: Sequence[TablePlan]) -> str:

@@ -19,7 +19,7 @@ from mechanisms.summary.told import NumberEstimates
 
 
 def number_rows(rows: Rows, line: LineColumn) -> NumberEstimates:
-    """Number, mean, deviation, quantiles, and shares of those missing and at a bound."""
+    """Number, total, mean, deviation, quantiles, and shares of those missing and at a bound."""
     own = _Column(rows, line)
     cells, low, high = own.possible, 0, line.cells - 1
     held = quantiles(own.raw[:, :-1], own.inner, rows.times, line.edges, rows.reach)
@@ -28,6 +28,7 @@ def number_rows(rows: Rows, line: LineColumn) -> NumberEstimates:
     return NumberEstimates(
         about(own.people, within(told, 0, np.inf)),
         own.missing,
+        None if line.measured.is_date else own.total,
         own.mean,
         own.deviation,
         Interval(drawn, held.lower, held.upper),
@@ -137,6 +138,20 @@ class _Column:
         rows = self.rows.plan.rows
         means, variances = np.array([*mean, all_mean]), np.array([*variance, max(all_variance, 0.0)])
         return means[:rows], variances[:rows]
+
+    @property
+    def total(self) -> Interval:
+        """Linear in the noise of the number and of Σu; each value may be above its step by `floor_error`."""
+        (number, first), half = self.sums.variances[:2], self._span / 2
+        ends = []
+        for above, side in ((0.0, -1), (self.line.floor_error, 1)):
+            middle = float(self.line.measured.lower) + above + half
+            value = middle * self.sums.number + half * self.sums.first
+            ends.append(value + side * self.rows.reach * np.sqrt(middle**2 * number + half**2 * first))
+        estimate = self.people * self.mean.estimate
+        return about(
+            estimate, Interval(estimate, *(np.where(np.isnan(estimate), np.nan, end) for end in ends))
+        )
 
     @cached_property
     def mean(self) -> Interval:

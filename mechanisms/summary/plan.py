@@ -25,6 +25,8 @@ class TablePlan:
 
     name: the column; empty of the numbers of the groups. kind: NUMBER, CELLS, LINE or MOMENTS. unit: what a row adds
     in all, or the length of what it adds, at most. share: of the loss, exactly. sums: integers measured of each group.
+    centred: whether only departures of the cells from an even spread are measured, which say nothing of the number; of
+    CELLS and LINE alone.
     """
 
     name: str
@@ -34,6 +36,7 @@ class TablePlan:
     sums: int
     sensitivity: Sensitivity
     noise: NoiseLaw
+    centred: bool = False
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -44,6 +47,7 @@ class TablePlan:
             "sums": self.sums,
             "sensitivity": {"l1": self.sensitivity.l1, "l2_squared": self.sensitivity.l2_squared},
             "noise": self.noise.to_json(),
+            "centred": self.centred,
         }
 
     @classmethod
@@ -84,6 +88,11 @@ class SummaryPlan:
     def domain(self) -> Domain:
         """All columns that are read, as they are declared."""
         return Domain((*self.groups.attributes, *self.columns))
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether the number of people is measured once for all tables."""
+        return any(table.centred for table in self.tables)
 
     @property
     def size(self) -> int:

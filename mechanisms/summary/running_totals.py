@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -13,7 +13,10 @@ from mechanisms.continual.gaussian_optimum import triangular_optimum
 from mechanisms.continual.p_identity import NestedWindows
 from mechanisms.continual.windows import best_layers
 from mechanisms.json_types import JsonObject
+from mechanisms.matrix.optimise.gaussian import GaussianOptimum, gaussian_optimum
+from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.sensitivity import Sensitivity
+from mechanisms.summary.split import MEAN_WEIGHT, QUANTILE_WEIGHT
 
 # What a row adds in all (pure), or the length of what it adds (zCDP), at most.
 GRID = 2**20
@@ -23,40 +26,50 @@ ROUND = 16
 
 @dataclass(frozen=True)
 class RunningTotals:
-    """An integer strategy A over a line of cells, one row of which is beside the line: that of missing values.
+    """An integer strategy A over a line of cells and one more, that of missing values.
 
-    rows: (answers, cells) whole weights. A row without a value adds `missing` to an answer of its own.
+    rows: (answers, cells) whole weights, and a row without a value adds `missing` to an answer of its own; or, where
+    that is 0, (answers, cells + 1), the last weight that of missing values, and each row adds up to 0: such a strategy
+    is centred, and says nothing of how many people there are.
     """
 
     rows: tuple[tuple[int, ...], ...]
     missing: int
 
+    @property
+    def is_centred(self) -> bool:
+        return self.missing == 0
+
     @cached_property
     def matrix(self) -> Integers:
-        """(answers, cells)."""
-        return np.array(self.rows, dtype=np.int64)
+        """(answers, cells + 1), with the answer for missing values where there is one."""
+        own = np.array(self.rows, dtype=np.int64)
+        if self.is_centred:
+            return own
+        matrix = np.zeros((len(own) + 1, self.cells + 1), dtype=np.int64)
+        matrix[:-1, :-1], matrix[-1, -1] = own, self.missing
+        return matrix
 
     @property
     def cells(self) -> int:
-        return len(self.rows[0])
+        return len(self.rows[0]) - self.is_centred
 
     @property
     def answers(self) -> int:
-        """Numbers that are measured, that of missing values included."""
-        return len(self.rows) + 1
+        """Numbers that are measured."""
+        return len(self.matrix)
 
     @cached_property
     def column(self) -> Sensitivity:
         """The largest norms of what a row adds."""
         A = self.matrix
-        l1, l2 = int(np.abs(A).sum(axis=0).max()), int((A * A).sum(axis=0).max())
-        return Sensitivity(max(l1, self.missing), max(l2, self.missing**2))
+        return Sensitivity(int(np.abs(A).sum(axis=0).max()), int((A * A).sum(axis=0).max()))
 
     @cached_property
     def replaced(self) -> Sensitivity:
         """The largest distances between what two rows add, of one group or of two.
 
-        Rows of two groups, or one with a value and one without, share no answer: their distances add up.
+        Rows of two groups share no answer: their distances add up.
         """
         apart = self.matrix[:, :, None] - self.matrix[:, None, :]
         own = self.column
@@ -67,14 +80,19 @@ class RunningTotals:
 
     def measured(self, counts: Integers) -> Integers:
         """Exact answers. counts: (groups, cells + 1), those without a value last. Returns (groups, answers)."""
-        answers = counts[:, :-1] @ self.matrix.T
-        return np.concatenate([answers, self.missing * counts[:, -1:]], axis=1)
+        answers: Integers = counts @ self.matrix.T
+        return answers
 
     @cached_property
     def inverse(self) -> Floats:
-        """(cells + 1, answers) from answers to the least-squares estimates of the cells and of those missing."""
+        """(cells + 1, answers) from answers to the least-squares estimates of the cells and of those missing.
+
+        Of a centred strategy they are of how far these depart from an even spread, and add up to 0.
+        """
+        if self.is_centred:
+            return np.linalg.pinv(self.matrix.astype(np.float64))
         inverse = np.zeros((self.cells + 1, self.answers))
-        inverse[:-1, :-1] = np.linalg.pinv(self.matrix.astype(np.float64))
+        inverse[:-1, :-1] = np.linalg.pinv(self.matrix[:-1, :-1].astype(np.float64))
         inverse[-1, -1] = 1 / self.missing
         return inverse
 
@@ -86,7 +104,7 @@ class RunningTotals:
 
     @cached_property
     def total_variance(self) -> float:
-        """The mean variance of the running totals, for noise of variance 1."""
+        """The mean variance of the running totals, for noise of variance 1; of a centred one where n is known."""
         sums = np.cumsum(self.inverse[:-1], axis=0)
         return float((sums**2).sum(axis=1).mean())
 
@@ -115,3 +133,29 @@ def best_running_totals(cells: int, definition: Definition) -> RunningTotals:
     kept = rows[:, :cells]
     kept = kept[np.any(kept != 0, axis=1)]
     return RunningTotals(tuple(tuple(map(int, row)) for row in kept), GRID)
+
+
+@lru_cache(maxsize=256)
+def centred_running_totals(cells: int) -> RunningTotals:
+    """The centred strategy of least mean variance of the running totals of so many cells, given the number of people.
+
+    For Gaussian noise. The cell of missing values is the line's last. Weights are rounded so that each row adds up to
+    exactly 0, and sensitivities are worked out from the whole ones.
+    """
+    whole = np.rint(GRID * centred_optimum(cells).strategy).astype(np.int64)
+    # What rounding left, at most half of one a cell: as many of the row's first weights are moved by one each.
+    left = whole.sum(axis=1)
+    whole -= np.sign(left)[:, None] * (np.arange(cells + 1) < np.abs(left)[:, None])
+    return RunningTotals(tuple(tuple(map(int, row)) for row in whole), 0)
+
+
+def centred_optimum(cells: int) -> GaussianOptimum:
+    """The optimum for C_j - j/(cells + 1) n, j = 1 … cells, times cells + 1: of running totals what n does not tell.
+
+    The last one, people with a value, has the weight of a mean's error, too, which has their number below it. The
+    optimal strategy's rows are in the space of these queries, each of which adds up to 0 over all cells.
+    """
+    number = np.arange(1, cells + 1)[:, None]
+    totals = (cells + 1.0) * (np.arange(cells + 1) < number) - number
+    totals[-1] *= np.sqrt(1 + cells * MEAN_WEIGHT / (4 * QUANTILE_WEIGHT))
+    return gaussian_optimum(Explicit(totals))

@@ -8,6 +8,9 @@ from fractions import Fraction
 from mechanisms.accounting import Definition
 from mechanisms.linear.tree import integer_weights
 
+# Weights of squared errors beside those of a share, which is 1: of a mean as a share of its range, and of a rank, which
+# costs some fifteen times as much and of which less is asked.
+MEAN_WEIGHT, QUANTILE_WEIGHT = 1 / 2, 1 / 12
 # A variance falls with this power of its share of the loss: noise of scale Δ/ε, or of variance Δ²/(2ρ).
 POWER = {Definition.PURE: 2, Definition.ZCDP: 1}
 

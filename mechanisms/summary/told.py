@@ -27,14 +27,16 @@ class CategoryEstimates:
 class NumberEstimates:
     """Of a column of numbers or dates, (plan.rows,) each; in the column's unit, dates in days since 1970.
 
-    number: people with a value. missing: the share of the group that has none. mean, deviation: of values cut to the
-    bounds. quantiles: (plan.rows, 5), `QUANTILES`, rising. at_lower, at_upper: shares of `number` at or beyond a bound;
-    None of dates. density: (plan.rows, cells) shares of `number` in each cell of `plan.lines[name]`, >= 0, adding up
-    to 1; without intervals, for a small chart. NaN where a group is too small to tell.
+    number: people with a value. missing: the share of the group that has none. total, mean, deviation: of values cut to
+    the bounds; dates have no total. quantiles: (plan.rows, 5), `QUANTILES`, rising. at_lower, at_upper: shares of
+    `number` at or beyond a bound; None of dates. density: (plan.rows, cells) shares of `number` in each cell of
+    `plan.lines[name]`, >= 0, adding up to 1; without intervals, for a small chart. NaN where a group is too small to
+    tell.
     """
 
     number: Interval
     missing: Interval
+    total: Interval | None
     mean: Interval
     deviation: Interval
     quantiles: Interval

@@ -34,6 +34,7 @@ def _column(column: CategoryEstimates | NumberEstimates) -> CategoryEstimates | 
     return NumberEstimates(
         _alone(column.number),
         _alone(column.missing),
+        bound(column.total),
         _alone(column.mean),
         _alone(column.deviation),
         _alone(column.quantiles),

@@ -91,7 +91,11 @@ def _means(value: JsonObject) -> Planned:
 def _summary(value: JsonObject) -> Planned:
     plan = SummaryPlan.from_json(value)
     method = registry.summary(plan.mechanism)
-    return Planned(plan, method.plan(plan.groups, plan.columns, plan.twice, plan.loss, plan.people))
+    # Either of both plans may be taken, and earlier versions had one alone.
+    again = method.composed(
+        plan.groups, plan.columns, plan.twice, plan.loss, plan.people, centred=plan.is_joint
+    )
+    return Planned(plan, again)
 
 
 def _selection(value: JsonObject) -> Planned:

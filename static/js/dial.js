@@ -5,7 +5,8 @@
                                        {"amount": "0.25", "half_width": 14}, or {"error": "a sentence"}
      <input type="range" data-dial-range>  its value is the logarithm (base 10) of the amount
      <input data-dial-amount>          ε or ρ, as text the server reads exactly; this one is the form's field
-     <input data-dial-half-width>      ± people at 95 % (optional; half_width is null where a method has none)
+     <input data-dial-error="half_width">  ± people at 95 % (optional; null where a method has none); there may be
+                                       another for a second error, by the name that the answer has for it
      <p data-dial-message>             where the error goes (role="status")
    </div>
    A checked input[name=mechanism] of the same form is asked for, and again when another is checked. Every other
@@ -19,7 +20,7 @@
     const part = (name) => dial.querySelector(`[data-dial-${name}]`);
     const range = part("range");
     const amount = part("amount");
-    const halfWidth = part("half-width");
+    const errors = [...dial.querySelectorAll("[data-dial-error]")];
     const message = part("message");
     let timer;
     let latest = 0;
@@ -39,7 +40,9 @@
       message.textContent = found.error || "";
       if (found.error) return;
       if (document.activeElement !== amount) amount.value = found.amount;
-      if (halfWidth && document.activeElement !== halfWidth) halfWidth.value = found.half_width ?? "";
+      errors.forEach((error) => {
+        if (document.activeElement !== error) error.value = found[error.dataset.dialError] ?? "";
+      });
       if (document.activeElement !== range) range.value = Math.log10(Number(found.amount));
       const interval = found.half_width === null ? "" : `; ± ${found.half_width}`;
       range.setAttribute("aria-valuetext", found.amount + interval);
@@ -59,7 +62,9 @@
       ask({ epsilon: amount.value });
     });
     amount.addEventListener("input", () => amount.value && ask({ epsilon: amount.value }));
-    halfWidth?.addEventListener("input", () => halfWidth.value && ask({ half_width: halfWidth.value }));
+    errors.forEach((error) => {
+      error.addEventListener("input", () => error.value && ask({ [error.dataset.dialError]: error.value }));
+    });
     dial.closest("form")?.addEventListener("change", (event) => {
       if (event.target.name === "mechanism" && amount.value) ask({ epsilon: amount.value });
     });

@@ -74,6 +74,7 @@ def dial_shown(draft: Release, budget: Budget, form: MethodForm) -> Json:
         "meaning": drafts.meaning_of(draft, amount) if amount else "",
         "published_choices": cost.CHOICES,
         "error_label": planner_of(draft).error_label(draft),
+        "further_error_label": planner_of(draft).further_error_label(draft),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from functools import cache, partial
 
@@ -9,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from dpportal.budgets import cost_dial
+from dpportal.budgets.cost_dial import DialError
 from dpportal.platform.json_types import Json
 from dpportal.publications import cost_search
 from dpportal.releases import drafts
@@ -19,15 +21,25 @@ from dpportal.releases.products import DraftError, ReleasePlan, planner_of
 def turned(draft: Release, position: dict[str, str]) -> Json:
     """One position of the dial: the cost, what it means, and the error that it buys.
 
-    position: "epsilon" (the cost, in ε or ρ) or "half_width" (an error, in the product's unit), and "mechanism".
+    position: "epsilon" (the cost, in ε or ρ) or "half_width" or "further_half_width" (an error, in the product's unit),
+    and "mechanism".
     Raises ValidationError, DraftError or PlanError with a sentence for the curator.
     """
     planner, mechanism = planner_of(draft), position.get("mechanism", "")
     plan_at = cache(partial(_plan, draft, mechanism))
+
+    def further(amount: Decimal) -> float | None:
+        return planner.further_error_of(plan_at(amount), draft)
+
     return cost_dial.position(
         position,
-        amount_of=partial(_amount_for, draft, mechanism),
-        error_of=lambda amount: planner.error_of(plan_at(amount), draft),
+        errors={
+            "half_width": DialError(
+                lambda amount: planner.error_of(plan_at(amount), draft),
+                partial(_amount_for, draft, mechanism),
+            ),
+            "further_half_width": DialError(further, partial(_amount_by, draft, further)),
+        },
         meaning_of=partial(drafts.meaning_of, draft),
         worth_of=lambda amount: worth_of(draft, plan_at(amount), amount),
     )
@@ -75,12 +87,19 @@ def _plan(draft: Release, mechanism: str, amount: Decimal) -> ReleasePlan:
 
 def _amount_for(draft: Release, mechanism: str, target: float) -> Decimal | None:
     planner, loss = planner_of(draft), drafts.loss_at(draft, Decimal(1))
+    amount = planner.least_amount(mechanism, loss, target)
+    if amount is not None:
+        return amount
+    return _amount_by(draft, lambda cost: planner.error_of(_plan(draft, mechanism, cost), draft), target)
 
-    def error_of(amount: Decimal) -> float:
-        error = planner.error_of(_plan(draft, mechanism, amount), draft)
+
+def _amount_by(draft: Release, error_of: Callable[[Decimal], float | None], target: float) -> Decimal | None:
+    """The cost with that error, by trying."""
+
+    def known(amount: Decimal) -> float:
+        error = error_of(amount)
         if error is None:
             raise DraftError(_("Its error depends on the data, so no cost can be said for it."), "method")
         return error
 
-    amount = planner.least_amount(mechanism, loss, target)
-    return cost_search.amount_for(target, loss.definition, error_of) if amount is None else amount
+    return cost_search.amount_for(target, drafts.loss_at(draft, Decimal(1)).definition, known)

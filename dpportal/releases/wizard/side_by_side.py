@@ -57,6 +57,9 @@ class SideBySide:
             "better_amount": better,
             "chosen_title": method_title(self._draft.product, chosen) if chosen else "",
             "chosen_error": shown(self._planner.error_of(plan, self._draft)) if plan else None,
+            "chosen_further_error": shown(self._planner.further_error_of(plan, self._draft))
+            if plan
+            else None,
             "chosen_offer": next((row for row in self._rows if row["mechanism"].name == chosen), None),
         }
 

@@ -166,7 +166,7 @@ class Limits:
     clock. threads: of DuckDB.
     """
 
-    columns: int = 400
+    columns: int = 512
     unfolded_bytes: int = 2**28
     memory_bytes: int = 1000 * 2**20
     free_bytes: int = 0

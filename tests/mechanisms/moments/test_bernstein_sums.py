@@ -55,6 +55,17 @@ def test_without_noise_the_estimates_are_those_of_numpy(
         assert exact.deviation.estimate == pytest.approx(x.std())
 
 
+def test_intervals_reach_over_all_of_a_step() -> None:
+    """A million values a hundredth below the next step of 10; noise is next to nothing, and means of steps 10 lower."""
+    coarse = MeasuredColumn.of(Real("x", lower=0.0, upper=1000.0, bins=10), Fraction(10))
+    x = 10 * np.random.default_rng(1).integers(1, 101, 10**6) - 0.01
+    plan = BERNSTEIN.plan(NOBODY, [coarse], 2, ONE, len(x))
+    told = estimates(plan.columns[0], 2, exact_sums(plan, powers_of((x // 10).astype(int), 100))[0])
+    for interval, truth in ((told.total, x.sum()), (told.mean, x.mean()), (told.deviation, x.std())):
+        assert interval is not None and held(interval, truth) == 1
+    assert told.mean.estimate == pytest.approx(x.mean() - 9.99)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", [ONE, RHO], ids=["pure", "zcdp"])
 @pytest.mark.parametrize("people", [10, 25, 400])

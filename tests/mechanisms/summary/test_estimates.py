@@ -220,7 +220,7 @@ def test_intervals_of_everybody_hold_the_truth(loss: Loss) -> None:
     for seed in range(runs):
         told = noisy(plan, exact, seed)
         own, truth = number_column(told), number_column(true)
-        names = ("mean", "deviation", "number")
+        names = ("total", "mean", "deviation", "number")
         hits = [_holds(getattr(own, name), getattr(truth, name).estimate)[-1] for name in names]
         shares = _holds(category_column(told).shares, category_column(true).shares.estimate)
         held.append([*hits, *shares[-1]])
@@ -258,7 +258,9 @@ def test_no_weighted_sum_of_noise_reaches_farther_than_one_noise(level: float) -
 @every_loss
 def test_a_column_that_matters_twice_has_more_of_the_loss(loss: Loss) -> None:
     columns = [NUMBER, KIND, replace(KIND, name="other")]
-    plain, twice = (TABLES.plan(Domain(()), columns, names, loss, 10) for names in ((), ("kind",)))
+    plain, twice = (
+        TABLES.composed(Domain(()), columns, names, loss, 10, centred=False) for names in ((), ("kind",))
+    )
     ratio = [float(b.share / a.share) for a, b in zip(plain.tables, twice.tables, strict=True)]
     root = 2 ** (1 / 3 if loss.definition is Definition.PURE else 1 / 2)
     assert ratio[3] / ratio[4] == pytest.approx(root, rel=1e-3)

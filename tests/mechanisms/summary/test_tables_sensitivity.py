@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,25 +14,45 @@ from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from mechanisms.sensitivity import Sensitivity
 from mechanisms.summary.counts import split_values
 from mechanisms.summary.mechanism import ColumnTables
+from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.running_totals import best_running_totals
 from tests.mechanisms.summary.counting import NONE, counted
 from tests.mechanisms.test_sensitivity import every_unit, farthest, losses
 
 
+def outermost(plan: SummaryPlan) -> list[tuple[int, int, int]]:
+    """Rows whose values have the longest column of the strategy for x, and the two that are farthest apart."""
+    line = plan.lines["x"]
+    A = plan.strategies[line.cells].matrix
+    gram = A.T @ A
+    norms = np.diag(gram)
+    apart = norms[:, None] + norms - 2 * gram
+    values = [*map(int, line.edges[0]), NONE]
+    longest, pair = values[norms.argmax()], np.unravel_index(apart.argmax(), apart.shape)
+    if apart.max() < 2 * norms.max():
+        return [(0, longest, 0), (1, longest, 3)]
+    return [(0, longest, 0), *((0, values[place], 3) for place in pair)]
+
+
 @every_unit
 @pytest.mark.parametrize("top", [1, 3, 300])
 def test_a_summary_states_exactly_how_far_a_person_moves_each_table(top: int, unit: PrivacyUnit) -> None:
-    """Rows of two groups with a value at either bound, one with a value between, and without one.
+    """Rows of two groups with values at the bounds, with that of a strategy's longest column, and without one.
 
     The shares that tables have of the loss add up to all of it.
     """
     columns = [Integer("x", True, 0, top), Categorical("kind", closed=True, values=("a", "b"))]
-    rows = [(0, 0, 0), (0, top, 1), (0, NONE, 2), (1, 0, 3), (1, top, 0), (1, NONE, 1), (1, top // 2, 2)]
-    for loss in losses(ColumnTables.definitions, unit):
-        plan = ColumnTables().plan(Domain((Boolean("g"),)), columns, (), loss, 10)
+    rows = [(0, 0, 0), (0, top, 1), (0, NONE, 2), (1, NONE, 1)]
+    groups = Domain((Boolean("g"),))
+    zcdp = losses(frozenset({Definition.ZCDP}), unit)
+    for loss, centred in (
+        *product(losses(ColumnTables.definitions, unit), (False,)),
+        *product(zcdp, (True,)),
+    ):
+        plan = ColumnTables().composed(groups, columns, (), loss, 10, centred=centred)
         measured = [
             split_values(plan, counted(plan, np.array([g]), {"x": np.array([v]), "kind": np.array([k])}))
-            for g, v, k in rows
+            for g, v, k in (*rows, *outermost(plan))
         ]
         for table, own in zip(plan.tables, zip(*measured, strict=True), strict=True):
             moved = farthest(np.array([sums.ravel() for sums in own]).T, unit)

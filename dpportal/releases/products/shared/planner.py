@@ -123,6 +123,14 @@ class Planner(ABC, Generic[M, P]):
     def error_of(self, plan: P, draft: Release) -> float | None:
         """The error that the dial shows; None if the plan does not tell."""
 
+    def further_error_label(self, draft: Release) -> ErrorLabel | None:
+        """Of a second error by which the dial can be set; None where there is none."""
+        return None
+
+    def further_error_of(self, plan: P, draft: Release) -> float | None:
+        """That error; None if the plan does not tell."""
+        return None
+
     def least_amount(self, mechanism: str, loss: Loss, error: float) -> Decimal | None:
         """The least cost with that error, where a formula has it; else it is found by trying. Raises PlanError.
 

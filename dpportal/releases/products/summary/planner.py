@@ -18,6 +18,7 @@ from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Attribute, Categorical, Date, Domain
 from mechanisms.summary.expectation import Expectation, expectations, number_half_width, typical
+from mechanisms.summary.line import is_line
 from mechanisms.summary.mechanism import ColumnTables
 from mechanisms.summary.plan import SummaryPlan
 
@@ -68,27 +69,36 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
         }
 
     def error_label(self, draft: Release) -> ErrorLabel:
-        return ErrorLabel(gettext_lazy("Margin of a typical share"), unit=gettext_lazy("percentage points"))
+        return _labels(draft)[0]
 
     def error_of(self, plan: SummaryPlan, draft: Release) -> float | None:
-        if not draft.people:
-            return None
-        error = _typical_error(plan)
-        return None if error is None else 100 * error
+        """Of a share; of a mean where no column has shares."""
+        errors = _typical_errors(plan)
+        return _percent(errors[0], draft)
+
+    def further_error_label(self, draft: Release) -> ErrorLabel | None:
+        labels = _labels(draft)
+        return labels[1] if len(labels) > 1 else None
+
+    def further_error_of(self, plan: SummaryPlan, draft: Release) -> float | None:
+        errors = _typical_errors(plan)
+        return _percent(errors[1], draft) if len(errors) > 1 else None
 
     def verdict(self, plan: SummaryPlan, draft: Release) -> Verdict | None:
         if not draft.people:
             return None
-        people, error = rounded(_group_people(plan)), _typical_error(plan)
+        people, error = rounded(_group_people(plan)), _typical_errors(plan)[0]
         silent = sum(own.says_nothing for own in expectations(plan, _group_people(plan)))
         if error is None or silent == len(plan.columns):
             text = _("A group of average size has %(people)s people, too few to tell anything of any column.")
             return Verdict(VerdictLevel.USELESS, text % {"people": people}, 2.0)
         level = level_of(error, SHARES)
-        text = _("In a group of %(people)s people a typical share is told to within ± %(share)s points.") % {
-            "people": people,
-            "share": f"{100 * error:.2g}",
-        }
+        text = _("In a group of %(people)s people a typical share is told to within ± %(share)s points.")
+        if len(plan.lines) == len(plan.columns):
+            text = _(
+                "In a group of %(people)s people a typical mean is told to within ± %(share)s %% of its range."
+            )
+        text %= {"people": people, "share": f"{100 * error:.2g}"}
         if silent:
             further = _("%(silent)s of %(columns)s columns would say nothing.")
             text += " " + further % {"silent": silent, "columns": len(plan.columns)}
@@ -108,10 +118,25 @@ def _declared(attribute: Attribute) -> int:
     return attribute.regular_size
 
 
-def _typical_error(plan: SummaryPlan) -> float | None:
-    """Half the interval of a typical share, of a mean over its range where no column has shares."""
+def _labels(draft: Release) -> list[ErrorLabel]:
+    """Of a typical share and of a typical mean, as far as the draft's columns have them; as `_typical_errors`."""
+    version, group = draft.dataset.current_domain(), group_name(draft)
+    assert version is not None
+    own = [a for a in version.domain().attributes if a.name in draft.columns and a.name != group]
+    numbers = [is_line(a) for a in own]
+    share = ErrorLabel(gettext_lazy("Margin of a typical share"), unit=gettext_lazy("percentage points"))
+    mean = ErrorLabel(gettext_lazy("Margin of a typical mean"), unit=gettext_lazy("% of the range"))
+    return [*([] if all(numbers) else [share]), *([mean] if any(numbers) else [])]
+
+
+def _typical_errors(plan: SummaryPlan) -> list[float | None]:
+    """Half the interval of a typical share, and of a typical mean over its range; None where it is not told."""
     share, mean = typical(plan, _group_people(plan))
-    return mean if share is None else share
+    return [*([] if len(plan.lines) == len(plan.columns) else [share]), *([mean] if plan.lines else [])]
+
+
+def _percent(error: float | None, draft: Release) -> float | None:
+    return 100 * error if error is not None and draft.people else None
 
 
 def _row(plan: SummaryPlan, attribute: Attribute, own: Expectation) -> Json:

@@ -14,7 +14,7 @@ from dpportal.publications.verdict import Verdict, VerdictLevel, level_of
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
-from dpportal.releases.products.summary import comparison, page, tables
+from dpportal.releases.products.summary import adding_up, comparison, page, tables
 from dpportal.releases.products.summary.planner import SHARES
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import Summary
@@ -38,6 +38,10 @@ class SummaryPresenter(Presenter[SummaryPlan, Summary]):
     def chosen(self, release: Release, plan: SummaryPlan, shown: Json, question: QueryDict) -> Json:
         """The first rows of the table, whatever the address: a page is written while a visitor waits."""
         return page.first_rows(shown["table_one"])
+
+    def explore(self, release: Release, plan: SummaryPlan, question: QueryDict) -> Json:
+        """People of some groups and of some values of a column; of groups also totals and means."""
+        return adding_up.explored(release, plan, question)
 
     def compare(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary], true: np.ndarray) -> Json:
         return comparison.build(reconstructed.plan, reconstructed.result, true)

@@ -12,11 +12,11 @@ from dpportal.releases.products.shared.runner import Runner
 from dpportal.releases.products.shared.values import Counted
 from mechanisms import registry
 from mechanisms.arrays import Integers
-from mechanisms.domain import Domain
+from mechanisms.domain import Attribute, Domain
 from mechanisms.moments.mechanism import POWERS
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement
-from mechanisms.summary.counts import ColumnCounts, Reading, exact_values, readings
+from mechanisms.summary.counts import Reading, column_counts, exact_values, readings, stepwise
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import Summary
@@ -31,14 +31,13 @@ class SummaryRunner(Runner[SummaryPlan, Summary]):
 
     def count(self, release: Release, plan: SummaryPlan, key: bytes) -> Counted:
         read = readings(plan)
-        tables = _tables(release, plan, read, key)
-        powers = iter(_powers(release, plan, read, key))
-        counts = [
-            ColumnCounts(table, next(powers) if reading.steps else None)
-            for table, reading in zip(tables, read, strict=True)
-        ]
+        # Another engine would have to send every step.
+        steps = {} if release.dataset.is_remote else stepwise(plan)
+        tables = _tables(release, plan, [reading.counted(steps) for reading in read], key)
+        powers = _powers(release, plan, [r for r in read if r.cells.name not in steps], key)
+        counts = column_counts(read, steps, tables, powers)
         # Every row is in one cell of each column.
-        return Counted.same(exact_values(plan, tables[0].sum(axis=1), counts))
+        return Counted.same(exact_values(plan, counts[0].cells.sum(axis=1), counts))
 
     def rows_counted(self, plan: SummaryPlan, compared: np.ndarray) -> int:
         return round(float(true_summary(plan, compared).number.estimate[-1]))
@@ -52,14 +51,14 @@ class SummaryRunner(Runner[SummaryPlan, Summary]):
         return estimates(plan, measurement.values)
 
 
-def _tables(release: Release, plan: SummaryPlan, read: Sequence[Reading], key: bytes) -> list[Integers]:
+def _tables(release: Release, plan: SummaryPlan, counted: Sequence[Attribute], key: bytes) -> list[Integers]:
     """(groups, cells) counts of each column, all of the same rows."""
-    groups, columns = plan.groups, Domain(tuple(reading.cells for reading in read))
+    groups, columns = plan.groups, Domain(tuple(counted))
     domain = Domain((*groups.attributes, *columns.attributes))
     names = [[*groups.names, name] for name in columns.names]
-    counted = records.count_tables(release.dataset, release.declaration, domain, names, key)
+    flat = records.count_tables(release.dataset, release.declaration, domain, names, key)
     sizes = [groups.size * size for size in columns.shape]
-    parts = np.split(counted, np.cumsum(sizes)[:-1])
+    parts = np.split(flat, np.cumsum(sizes)[:-1])
     return [part.reshape(groups.size, -1) for part in parts]
 
 

@@ -13,7 +13,7 @@ from mechanisms.summary.differences import difference
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import QUANTILES, CategoryEstimates, NumberEstimates, Summary
 
-GROUP, EVERYBODY = "group", "everybody"
+GROUP, EVERYBODY, TOTAL = "group", "everybody", "total"
 PEOPLE, SHARE, DAYS_SINCE, DAYS, RATIO = "people", "share", "days since 1970-01-01", "days", "ratio"
 Column = CategoryEstimates | NumberEstimates
 Place = tuple[int, ...]
@@ -87,6 +87,8 @@ def _numbers(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statistic
     here = (row.place,)
     yield _of(row, "number", PEOPLE, own.number, here)
     yield _of(row, "missing", SHARE, own.missing, here)
+    if own.total is not None:
+        yield _of(row, TOTAL, "", own.total, here)
     yield _of(row, "mean", at, own.mean, here)
     yield _of(row, "deviation", spread, own.deviation, here)
     for place, level in enumerate(QUANTILES):

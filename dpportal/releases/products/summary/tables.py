@@ -1,4 +1,4 @@
-"""The files of a summary: every number, numbers of people, densities, and the table as journals print it."""
+"""The files of a summary: every number, numbers of people and totals, densities, and the table as journals print it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.page import table_json
-from dpportal.releases.products.summary.statistics import EVERYBODY, GROUP, PEOPLE, statistics
+from dpportal.releases.products.summary.statistics import EVERYBODY, GROUP, PEOPLE, TOTAL, statistics
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import NumberEstimates, Summary
@@ -65,10 +65,12 @@ DIFFERENCES = ("difference", "standardised")
 def write(plan: SummaryPlan, summary: Summary, folder: Path) -> list[Table]:
     """summary.csv first, then totals.csv, density.csv, the table in three forms, and the codebook."""
     frame = _frame(plan, summary)
-    people = frame[frame["unit"] == PEOPLE]
+    totals = frame[(frame["unit"] == PEOPLE) | (frame["statistic"] == TOTAL)]
     files = [
         _table(frame, SUMMARY_FIELDS, folder / "summary.csv", "Every number, with its 95 % interval"),
-        _table(people, TOTALS_FIELDS, folder / "totals.csv", "Numbers of people, with 95 % intervals"),
+        _table(
+            totals, TOTALS_FIELDS, folder / "totals.csv", "Numbers of people and totals, with 95 % intervals"
+        ),
     ]
     if plan.lines:
         density = pd.DataFrame(_densities(plan, summary), columns=_names(DENSITY_FIELDS))

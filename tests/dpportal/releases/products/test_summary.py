@@ -103,6 +103,26 @@ class TestReleased:
         heads = [head["name"] for head in results.stored_page(release)["table_one"]["heads"]]
         assert heads == ["Overall", "red", "green", "blue"]
 
+    def test_a_reader_adds_up_groups_and_values(self, release, client) -> None:
+        """Red and green have 200 people, of whom those of 20 to 39 are 40, a total of 9,900 and the mean 49.5."""
+        services.publish(release, release.dataset.owner)
+        numbers = table_of(release, "totals.csv").set_index(["group", "column", "statistic"])["estimate"]
+
+        def asked(**picks: object):
+            query = {"pick-asked": "1", "pick-in-0": ["0", "1"], **picks}
+            return client.get(reverse("releases:explore", args=[release.pk]), query).context
+
+        shown = asked()
+        number, total, mean = (cell["sort"] for cell in shown["explored_means"][0]["cells"])
+        both = [numbers[colour, "age", "total"] for colour in ("red", "green")]
+        assert total == pytest.approx(sum(both)) == pytest.approx(number * mean)
+        assert total == pytest.approx(9900, abs=300)
+        assert shown["explored"].estimate == pytest.approx(200, abs=4)
+        young = asked(**{"pick-from-1": "20", "pick-to-1": "39"})
+        assert "explored_means" not in young and young["explored"].cells == 40
+        found = young["explored"]
+        assert abs(found.estimate - 40) <= 3 * found.half_width and 0 < found.half_width < 20
+
     def test_two_groups_have_a_difference(self, rich) -> None:
         dataset_services.declare(rich, "colour", Categorical("colour", values=("red", "green"), closed=True))
         release = summarised(rich)
@@ -186,6 +206,23 @@ class TestDrafts:
             return {row["name"]: float(row["share"]) for row in offer["foreseen"]}
 
         assert margins(["colour"])["colour"] < margins([])["colour"]
+
+    def test_a_wanted_margin_of_a_mean_finds_its_cost(self, rich, client) -> None:
+        """Within 5 % of the range: the dial answers with a cost, at which that is the margin of a typical mean."""
+        draft = Release.objects.create(
+            dataset=rich, created_by=rich.owner, product="summary", mechanism="column-tables", people=300,
+            columns=["colour", "age"], parameters={"group": "", "twice": []}, amount=Decimal(1),
+        )  # fmt: skip
+        client.force_login(rich.owner)
+        query = {"further_half_width": "5", "mechanism": "column-tables"}
+        found = client.get(reverse("releases:dial", args=[draft.pk]), query).json()
+        assert 4.8 < found["further_half_width"] <= 5 and found["half_width"]
+        text = client.get(reverse("releases:method", args=[draft.pk])).text
+        assert "Margin of a typical share" in text and "Margin of a typical mean" in text
+        draft.columns = ["age"]
+        draft.save()
+        text = client.get(reverse("releases:method", args=[draft.pk])).text
+        assert "Margin of a typical share" not in text and "Margin of a typical mean" in text
 
     def test_what_would_say_nothing_is_marked_before_spending(self, rich, client) -> None:
         draft = Release.objects.create(

@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 
 from dpportal.datasets import records, services
+from dpportal.datasets.models import Dataset
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, runner_of
 from dpportal.releases.row_retention import rows_counted
@@ -23,6 +24,21 @@ COLOURS, TENS = [100, 100, 100, 0], [30] * 10
 
 def counted(release: Release) -> list[int]:
     return records.stored_counts(release.true_counts).tolist()
+
+
+def summary_counts_what_an_upload_does(elsewhere: Dataset) -> None:
+    """The same integers as of an upload: what is measured of ages 0 to 99 of each of three colours."""
+    chosen = {"group": "colour", "twice": []}
+    release = finished(elsewhere, "summary", ["colour", "age"], "0.5", "column-tables", **chosen)
+    plan = confirmed_plan(release)
+    upload = building.stored_dataset(elsewhere.owner, "The same, uploaded")
+    there = Release(dataset=upload, domain_version=upload.current_domain())
+    assert counted(release) == runner_of(release).count(there, plan, b"any").compared.tolist()
+    true = true_summary(plan, records.stored_counts(release.true_counts))
+    assert true.number.estimate.tolist() == pytest.approx([100, 100, 100, 0, 300])
+    ages = true.columns[0]
+    assert ages.mean.estimate[:3].tolist() == pytest.approx([49.5] * 3)
+    assert ages.deviation.estimate[0] == pytest.approx(np.arange(100).std())
 
 
 class Products:
@@ -66,18 +82,7 @@ class Products:
         assert counted(release) == [[sums, sums, sums, [0] * 6]]
 
     def test_a_summary_by_groups(self, either):
-        """The same integers as of an upload: what is measured of ages 0 to 99 of each of three colours."""
-        chosen = {"group": "colour", "twice": []}
-        release = finished(either, "summary", ["colour", "age"], "0.5", "column-tables", **chosen)
-        plan = confirmed_plan(release)
-        upload = building.stored_dataset(either.owner, "The same, uploaded")
-        there = Release(dataset=upload, domain_version=upload.current_domain())
-        assert counted(release) == runner_of(release).count(there, plan, b"any").compared.tolist()
-        true = true_summary(plan, records.stored_counts(release.true_counts))
-        assert true.number.estimate.tolist() == pytest.approx([100, 100, 100, 0, 300])
-        ages = true.columns[0]
-        assert ages.mean.estimate[:3].tolist() == pytest.approx([49.5] * 3)
-        assert ages.deviation.estimate[0] == pytest.approx(np.arange(100).std())
+        summary_counts_what_an_upload_does(either)
 
     @pytest.mark.parametrize("method", ["latent-classes", "tree-of-pairs"])
     def test_a_synthetic_table_of_counted_pairs(self, elsewhere, client, curator, method):

@@ -17,6 +17,8 @@ from dpportal.tables.pushdown.count_query import QuerySource, count_statement
 from dpportal.tables.pushdown.dialects import Postgres
 from dpportal.tables.pushdown.types import TYPES
 from mechanisms.domain import Categorical, Domain, Integer
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import finished
 from tests.dpportal.tables.connections.conftest import connected
 from tests.dpportal.tables.connections.products import Products
 
@@ -73,3 +75,37 @@ def test_many_cells_come_in_batches(connection, curator):
     version = dataset.current_domain()
     counts = records.count(dataset, version, version.domain(), b"")
     assert np.array_equal(counts, [1] * 200_000 + [0])
+
+
+def test_mean_income_is_that_of_a_csv_and_of_a_count_by_hand(
+    connection, owner, curator, administrator, client
+):
+    """By sex and education, 100 people in each of six groups: the database and an upload count the same integers."""
+    schools = ("school", "college", "university")
+    rows = [("fm"[i % 2], schools[i % 3], 100 * (37 * i % 500)) for i in range(600)]
+    owner.execute("CREATE TABLE health.incomes (sex text, education text, income int)")
+    with owner.cursor() as cursor:
+        cursor.executemany("INSERT INTO health.incomes VALUES (%s, %s, %s)", rows)
+    table = SharedTable.objects.create(
+        connection=connection, title="Incomes", schema="health", table="incomes"
+    )
+    client.force_login(curator)
+    csv = "\n".join(["sex,education,income", *(",".join(map(str, row)) for row in rows)])
+    counted = []
+    for dataset in (connected(table, curator, declared=False), building.uploaded(client, csv.encode())):
+        building.granted(dataset, administrator)
+        sex, education = Categorical("sex", values=("f", "m")), Categorical("education", values=schools)
+        services.declare_all(dataset, [sex, education, Integer("income", lower=0, upper=50_000)])
+        services.declare_unit(dataset, neighbours="add-remove", unit_column="", max_rows=1)
+        chosen = {"measured": ["income"], "deviation": True, "steps": {}}
+        columns = ["sex", "education", "income"]
+        release = finished(dataset, "means", columns, "0.5", "bernstein-sums", people=600, **chosen)
+        counted.append(records.stored_counts(release.true_counts).tolist())
+        compared = records.comparison(dataset.pk, release.pk)
+        assert compared is not None
+        lines = [dict(zip(compared["header"], line, strict=True)) for line in compared["table"]]
+        true = {(line["sex"], line["education"]): line["mean_true"] for line in lines}
+        for group in {row[:2] for row in rows}:
+            by_hand = np.mean([income for *own, income in rows if tuple(own) == group])
+            assert true[group] == pytest.approx(by_hand)
+    assert counted[0] == counted[1]

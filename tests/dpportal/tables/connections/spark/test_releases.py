@@ -21,6 +21,7 @@ from tests.credentials import credential
 from tests.dpportal import building
 from tests.dpportal.tables.connections import refusals
 from tests.dpportal.tables.connections.conftest import connected
+from tests.dpportal.tables.connections.products import summary_counts_what_an_upload_does
 from tests.dpportal.tables.connections.refusals import ByExtra, Failing, credential_follows, released
 from tests.dpportal.tables.connections.registers import Register
 from tests.dpportal.tables.connections.spark.conftest import VISITS
@@ -33,6 +34,10 @@ class TestRegister(Register):
     """In Spark."""
 
     engine, mapped = "Spark 4.", "map<string,bigint>"
+
+
+def test_a_summary_counts_what_an_upload_does(elsewhere):
+    summary_counts_what_an_upload_does(elsewhere)
 
 
 def test_a_view_is_known_by_the_table_that_it_reads(elsewhere):

@@ -1,0 +1,48 @@
+"""What readers add up of a measurement, which costs nothing: people of some groups, and of one column some cells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mechanisms.arrays import Integers
+from mechanisms.domain import Domain, Integer
+from mechanisms.moments.estimates import Interval
+from mechanisms.summary.counts import split_values
+from mechanisms.summary.fusion import Fused, Model
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.ratios import about, linear, within
+from mechanisms.summary.rows import Rows
+
+
+def of_groups(plan: SummaryPlan, values: Integers, groups: Integers) -> tuple[SummaryPlan, Integers]:
+    """The measurement of some groups alone, as if there were no others: its last row is all of them together.
+
+    values: (plan.size,), measured. groups: their places, each once.
+    """
+    several = len(groups) > 1
+    attributes = (Integer("picked", lower=1, upper=len(groups)),) if several else ()
+    kept = np.concatenate([own[groups].ravel() for own in split_values(plan, values)])
+    return replace(plan, groups=Domain(attributes)), kept
+
+
+def people_in(
+    plan: SummaryPlan, values: Integers, column: str = "", cells: Integers | None = None
+) -> Interval:
+    """People of all groups together, (1,): all of them, or those in some cells of one column.
+
+    cells: their places in the column's reading, each once.
+    """
+    model = Model(plan)
+    rows = Rows(plan, model, Fused.of(model, values), model.law)
+    variance = model.number_variance
+    if cells is None:
+        number, possible = rows.fused.number, np.maximum(rows.fused.number, 0)
+    else:
+        number = rows.fused.cells[column][:, cells].sum(axis=1)
+        possible = rows.possible_cells(column)[:, cells].sum(axis=1)
+        variance = model.cells[column].sum_variance(cells, variance)
+    added = number.sum(keepdims=True)
+    told = linear(added, plan.groups.size * variance, rows.reach)
+    return about(possible.sum(keepdims=True), within(told, 0, np.inf))
