@@ -110,7 +110,13 @@ class _Drawing:
         return lines if alone and 2 <= len(lines) <= MOST_NAMED_LINES else []
 
     def _traces_on(self, letter: str, name: str) -> list[Trace]:
-        return [t for t in self.traces if t.get(f"{letter}axis", letter) == name]
+        """Those of an axis, and of all that have the same scale."""
+        scale = self._scale_of(letter, name)
+        return [t for t in self.traces if self._scale_of(letter, t.get(f"{letter}axis", letter)) == scale]
+
+    def _scale_of(self, letter: str, name: str) -> str:
+        """The name of the axis that it is drawn like: its own, or the one that it matches."""
+        return str(self.layout.get(f"{letter}axis{name[1:]}", {}).get("matches", name))
 
     def _label_space(self, letter: str, pairs: Mapping[tuple[str, str], None]) -> float:
         """Pixels that the longest label of these axes needs."""
@@ -193,7 +199,7 @@ class _Drawing:
                 if _plain(trace.get("name") or "") in self.names_at_lines and places:
                     self._name_line(trace, places[-1])
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
-        if len(numbered) == 1 and x.categories:
+        if len(numbered) == 1 and x.categories and len(self.axes) == 1:
             self._number(numbered[0], x, y)
 
     def _name_line(self, trace: Trace, end: tuple[float, float]) -> None:
@@ -316,11 +322,17 @@ class _Drawing:
         return float(declared or max([*scales, *(numbers if not scales else ())], default=1)) or 1.0
 
     def _titles(self) -> None:
-        """Of subplots side by side; the words of panels come in lines."""
+        """Of subplots side by side, and of the axes that they share; the words of panels come in lines."""
         wide, tall = self.width - self.left - self.right, self.height - TOP - self.bottom
         for note in self.layout.get("annotations", ()):
-            if note.get("xref", "paper") == "paper":
-                words = ", ".join(_plain(part) for part in note["text"].split("<br>"))
+            if note.get("xref", "paper") != "paper":
+                continue
+            words = ", ".join(_plain(part) for part in note["text"].split("<br>"))
+            if note.get("textangle"):
+                self._text(words, 0, LINE, "start")
+            elif note.get("yanchor") == "top":
+                self._text(words, self.width - self.right, self.height - GAP, "end", in_full=True)
+            else:
                 self._text(words, self.left + note["x"] * wide, TOP + (1 - note["y"]) * tall - 4, "middle")
 
     def _text(

@@ -1,4 +1,4 @@
-/* Explained words (button.term): the stylesheet shows their meaning under pointer or focus; Escape puts it away. */
+/* Explained words (.term): the stylesheet shows their meaning under pointer or focus; Escape puts it away. */
 "use strict";
 {
   const put = (event, away) => {

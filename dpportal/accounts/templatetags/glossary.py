@@ -54,11 +54,14 @@ TERMS = {
 def term(key: str, shown: object = "") -> SafeString:
     """A word that explains itself under the pointer, the focus or a finger. shown: how it stands in its sentence.
 
-    A browser reads the meaning as the button's description; the stylesheet shows the same words beside it.
+    A browser reads the meaning as its description; the stylesheet shows the same words beside it. An element of the
+    line, since a button does not break between two lines.
     """
     word, meaning = TERMS[key]
     return format_html(
-        '<button type="button" class="term" aria-description="{}">{}</button>', meaning, shown or word
+        '<span class="term" role="button" tabindex="0" aria-description="{}">{}</span>',
+        meaning,
+        shown or word,
     )
 
 

@@ -37,7 +37,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
     def page(self, reconstructed: ReconstructedRelease[Plan, Result]) -> Json:
         plan, result, release = reconstructed.plan, reconstructed.result, reconstructed.release
         shown = page.page(plan, result, _everyone(reconstructed))
-        if not reader_choices.begins_mirrored(plan.domain):
+        if not reader_choices.begins_chosen(plan.domain):
             return shown
         form = reader_choices.ChartForm(plan.domain, QueryDict())
         return {**shown, "figure": reader_choices.figure(form, result.raw, _sums(release, plan))}

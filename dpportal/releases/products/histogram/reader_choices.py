@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.charts.chosen_counts import MIRRORED, ChosenCounts, chosen_figure
+from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Floats
@@ -30,6 +31,8 @@ class ChartForm(forms.Form):
 
     along = forms.ChoiceField(label=_("Along"), required=False)
     by = forms.ChoiceField(label=_("Groups"), required=False)
+    apart = forms.ChoiceField(label=_("A chart for each"), required=False)
+    page = forms.ChoiceField(label=_("Charts"), required=False)
     scale = forms.ChoiceField(
         label=_("Scale"), required=False, choices=[("", _("people")), ("share", _("share of the group"))]
     )
@@ -38,7 +41,7 @@ class ChartForm(forms.Form):
     )
 
     def __init__(self, domain: Domain, data: QueryDict) -> None:
-        self.domain = domain
+        self.domain, self._is_apart_asked = domain, bool(data.get("apart"))
         super().__init__(
             {**_defaults(domain), **{key: value for key, value in data.items() if value}}, label_suffix=""
         )
@@ -46,13 +49,19 @@ class ChartForm(forms.Form):
         drawable = [columns[place] for place in _fitting(domain)]
         self._offer("along", drawable)
         self._offer("by", [(NOBODY, _("no groups")), *drawable])
+        self._offer("apart", [(NOBODY, _("all in one chart")), *drawable])
         along, by = self.axes()
+        apart = self.panels()
+        pages = [] if apart is None else pages_of(domain.attributes[apart])
+        self._offer("page", [(str(place) if place else "", words) for place, words in enumerate(pages)])
+        if len(pages) < 2:
+            del self.fields["page"]
         if len(columns) == 1:
-            del self.fields["along"], self.fields["by"]
+            del self.fields["along"], self.fields["by"], self.fields["apart"]
         if all(attribute.ordered for attribute in domain.attributes):
             del self.fields["order"]
         for place, attribute in enumerate(domain.attributes):
-            if place not in (along, by) and attribute.size <= LISTED:
+            if place not in (along, by, apart) and attribute.size <= LISTED:
                 labels = [(str(cell), label) for cell, label in enumerate(attribute.labels())]
                 field = forms.ChoiceField(
                     label=_("Only %(column)s") % {"column": attribute.name},
@@ -80,7 +89,13 @@ class ChartForm(forms.Form):
         first, _second = first_axes(self.domain)
         chosen = int(along) if along else first
         groups = int(by) if by not in ("", NOBODY) else None
-        return chosen, None if groups == chosen else groups
+        return chosen, None if groups in (chosen, self.panels()) else groups
+
+    def panels(self) -> int | None:
+        """The column whose values have charts of their own, which then makes no groups; none that runs along them."""
+        apart = self.value("apart")
+        others = (self.value("along"), "" if self._is_apart_asked else self.value("by"))
+        return int(apart) if apart not in ("", NOBODY, *others) else None
 
     def picks(self) -> list[np.ndarray]:
         """The cells of each column that are counted."""
@@ -111,7 +126,18 @@ def first_axes(domain: Domain) -> tuple[int, int | None]:
 
 def _defaults(domain: Domain) -> dict[str, str]:
     along, by = first_axes(domain)
-    return {"along": str(along), "by": NOBODY if by is None else str(by)}
+    others = [place for place in _fitting(domain) if place not in (along, by)]
+    apart = min(others, key=lambda place: domain.shape[place], default=None)
+    return {"along": str(along), "by": _named(by), "apart": _named(apart)}
+
+
+def _named(column: int | None) -> str:
+    return NOBODY if column is None else str(column)
+
+
+def begins_chosen(domain: Domain) -> bool:
+    """Whether the first chart is one of those that readers choose: of two sides, or small charts for a third column."""
+    return begins_mirrored(domain) or (fits(domain) and _defaults(domain)["apart"] != NOBODY)
 
 
 def begins_mirrored(domain: Domain) -> bool:
@@ -125,32 +151,32 @@ def begins_mirrored(domain: Domain) -> bool:
 
 def figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], CellSum | None]) -> Json:
     """The chart that is chosen. values: (cells,) estimates; summed: of a box, with its margin if all boxes have one."""
-    domain, (along, by) = form.domain, form.axes()
-    kept = [axis for axis in (along, by) if axis is not None]
+    domain, (along, by), apart = form.domain, form.axes(), form.panels()
+    kept = [axis for axis in (along, by, apart) if axis is not None]
     picks = form.picks()
     for axis in kept:
         picks[axis] = np.arange(domain.shape[axis])
-    box = values.reshape(domain.shape)[np.ix_(*picks)]
-    table = _over(box, kept)
+    table = _over(values.reshape(domain.shape)[np.ix_(*picks)], kept)
     one = [np.array([0]) if axis in kept else places for axis, places in enumerate(picks)]
     margin = summed(one)
     half_width = None if margin is None or margin.half_width is None else int(np.ceil(margin.half_width))
-    attributes = domain.attributes
+    cells = np.rint(table).reshape(domain.shape[along], 1 if by is None else domain.shape[by], -1)
     chosen = ChosenCounts(
-        attributes[along],
-        None if by is None else attributes[by],
-        np.rint(table),
+        domain.attributes[along],
+        None if by is None else domain.attributes[by],
+        cells.sum(axis=2),
         half_width,
         shares=form.value("scale") == "share",
         by_size=form.value("order") == "size",
     )
-    return figure_json(chosen_figure(chosen))
+    if apart is None:
+        return figure_json(chosen_figure(chosen))
+    page = int(form.value("page") or 0)
+    return figure_json(panels_figure(ChosenPanels(chosen, domain.attributes[apart], cells, page)))
 
 
 def _over(box: np.ndarray, kept: list[int]) -> Floats:
-    """(cells along, groups): the others added up."""
+    """The columns that are kept, in that order; the others added up."""
     rest = tuple(axis for axis in range(box.ndim) if axis not in kept)
     table = np.asarray(box.sum(axis=rest), dtype=np.float64)
-    if len(kept) == 1:
-        return table[:, np.newaxis]
-    return table if kept[0] < kept[1] else table.T
+    return table.transpose([sorted(kept).index(axis) for axis in kept])
