@@ -1,7 +1,8 @@
-"""Codebooks in CSV: a line for each declared value, perhaps with its label, and columns for the limits of the other kinds.
+"""Codebooks in CSV: a line for each declared value, perhaps with its label, and limits for the other kinds.
 
-`kind`, `lower`, `upper`, `step`, `missing` and `others` are said on any line of a column, and may be left out of the file.
-`value` lists what a column of categories or of yes and no has, and the numbers of the others that have a cell of their own.
+`kind`, `lower`, `upper`, `step`, `missing` and `others` are said on any line of a column, and may be left out of the
+file. `value` lists what a column of categories or of yes and no has, and the numbers of the others that have a cell of
+their own.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def _entry(name: str, lines: list[dict[str, str]]) -> Json:
         entry |= _others(name, entry, facts["others"])
     except (ValueError, ZeroDivisionError):
         text = _(
-            "“%(name)s”: write limits and steps as numbers, days as 2020-12-31, several steps with blanks between them, "
-            "and in “others” nothing, “dropped” or one of the labels."
+            "“%(name)s”: write limits and steps as numbers, days as 2020-12-31, several steps with blanks between "
+            "them, and in “others” nothing, “dropped” or one of the labels."
         )
         raise CodebookError(text % {"name": name[:80]}) from None
     marks = {line.get(FILLED, "").lower() for line in lines}
