@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.trace_values import Trace
 
 EDGE, LINE, SWATCH, LETTER = 8, 18, 14, 6.6
 # From this opacity on, words on an area are in the colour of words on the accent.
-DARK = 0.6
+DARK = 0.8
 
 
 def area_drawing(figure: FigureJson, width: int) -> FigureJson:
@@ -63,14 +64,23 @@ def _frame(traces: Sequence[Trace]) -> tuple[float, float, float, float]:
 
 
 def _named(name: str, rings: list[list[tuple[float, float]]], opacity: float) -> list[FigureJson]:
-    """Its name in the middle of its widest ring, where it fits; the pointer tells the others."""
+    """Its name in the middle of its widest ring, where it lies inside; the pointer tells the others."""
     widest = max(rings, key=lambda ring: max(x for x, _y in ring) - min(x for x, _y in ring))
     xs, ys = [x for x, _y in widest], [y for _x, y in widest]
-    fits = LETTER * len(name) < max(xs) - min(xs) and max(ys) - min(ys) > LINE
-    if not fits:
+    x, y, half = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2, LETTER * len(name) / 2
+    corners = [(x + side, y + end) for side in (-half, 0, half) for end in (-LINE / 3, LINE / 3)]
+    if not all(_is_inside(corner, widest) for corner in corners):
         return []
-    middle = _text(name, (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2 + 4, "middle")
-    return [middle | {"strong": True, "colour": "var(--on-accent)" if opacity > DARK else "var(--text)"}]
+    colour = "var(--on-accent)" if opacity > DARK else "var(--text)"
+    return [_text(name, x, y + 4, "middle") | {"strong": True, "colour": colour}]
+
+
+def _is_inside(place: tuple[float, float], ring: list[tuple[float, float]]) -> bool:
+    """Whether a line from the place to the right crosses the ring an odd number of times."""
+    x, y = place
+    edges = [(a, b) for a, b in pairwise([*ring, ring[0]]) if (a[1] > y) != (b[1] > y)]
+    crossed = [a[0] + (y - a[1]) * (b[0] - a[0]) / (b[1] - a[1]) > x for a, b in edges]
+    return sum(crossed) % 2 == 1
 
 
 def _places(legend: Sequence[FigureJson], width: int, top: float) -> Iterator[tuple[float, float]]:

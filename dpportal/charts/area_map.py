@@ -96,7 +96,7 @@ def _opacity(place: int) -> float:
 
 def _legend(largest: float, step: int) -> list[FigureJson]:
     """Each shade that there is, in words."""
-    words = _("%(low)s to %(high)s")
+    words = _("%(low)s to %(high)s people")
     return [
         {
             "text": words % {"low": f"{place * step:,}", "high": f"{(place + 1) * step - 1:,}"},
