@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from mechanisms.json_types import JsonObject
+from mechanisms.refusal import RefusalError
 
 RELEASE, SIGNATURE, MEASUREMENT = "release.json", "signature.json", "measurement.npy"
 # What all files of a bundle unfold to, at most, in bytes.
 LARGEST = 16 * 2**30
 
 
-class BundleError(ValueError):
+class BundleError(RefusalError):
     """The file is no bundle; the message says why."""
 
 
@@ -37,7 +38,7 @@ class Bundle:
             with zipfile.ZipFile(path) as archive:
                 infos = [info for info in archive.infolist() if not info.is_dir()]
         except (OSError, zipfile.BadZipFile) as fault:
-            raise BundleError(f"it is no zip: {fault}") from None
+            raise BundleError("it is no zip: {fault}", fault=fault) from None
         if sum(info.file_size for info in infos) > LARGEST:
             raise BundleError("it unfolds to more than any bundle has.")
         entries = {Path(info.filename).name: info.filename for info in infos}
