@@ -52,6 +52,9 @@ def equal_epsilon(loss: Loss) -> float:
 def too_small(loss: Loss) -> PlanError:
     """The refusal of a loss whose noise would be absurd."""
     return PlanError(
-        f"{loss.symbol} = {float(loss.amount):g} is too small: the noise would exceed "
-        f"± {MAX_SCALE:,} rows. Choose a larger {loss.symbol}."
+        "{symbol} = {float:g} is too small: the noise would exceed ± {max_scale:,} rows. Choose a "
+        "larger {symbol}.",
+        symbol=loss.symbol,
+        float=float(loss.amount),
+        max_scale=MAX_SCALE,
     )

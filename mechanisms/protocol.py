@@ -18,6 +18,7 @@ from mechanisms.box_queries import CellSum, Picks, size, summed
 from mechanisms.domain import Domain
 from mechanisms.json_types import JsonObject
 from mechanisms.noise import Noise, NoiseLaw, law_from_json
+from mechanisms.refusal import RefusalError, Wording
 from mechanisms.sensitivity import Sensitivity
 
 # Values of a column without order, those of the cell for others among them.
@@ -28,18 +29,17 @@ _NUMBERS = {2: "two", 3: "three", 4: "four"}
 Parameters = Mapping[str, str | int]
 
 
-class PlanError(ValueError):
+class PlanError(RefusalError):
     """A plan that cannot be made; the message says what to change."""
 
 
 class OutdatedPlanError(PlanError):
     """A plan whose strategy is not today's, as one that was made from what older code found."""
 
-    def __init__(self, title: str) -> None:
-        super().__init__(
-            f"{title}: its strategy has changed since this was planned, so the noise would not fit. Nothing was "
-            "measured with it. Open the draft again; it is planned anew."
-        )
+    TEMPLATE = (
+        "{title}: its strategy has changed since this was planned, so the noise would not fit. Nothing was measured "
+        "with it. Open the draft again; it is planned anew."
+    )
 
 
 @dataclass(frozen=True)
@@ -191,10 +191,12 @@ class Mechanism(ABC):
     def unsuited(self, plan: Plan) -> str:
         """Why it is not made for the plan's columns, though it can count them; empty if it is."""
         if self.joins_cells and (mixed := _without_order(plan.domain)):
-            text = "It joins cells that stand side by side, which tells nothing of"
-            return f"{text} {mixed}, whose values have no order."
+            return Wording(
+                "It joins cells that stand side by side, which tells nothing of {columns}, whose values have no order.",
+                columns=mixed,
+            )
         if len(plan.domain.attributes) < self.fewest_columns:
-            return f"It is made for {_NUMBERS[self.fewest_columns]} columns or more."
+            return Wording("It is made for {number} columns or more.", number=_NUMBERS[self.fewest_columns])
         return ""
 
     def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss | None:

@@ -21,6 +21,7 @@ from mechanisms.json_types import JsonObject
 from mechanisms.noise import Noise
 from mechanisms.noise.sum_quantiles import STEP
 from mechanisms.protocol import Measurement, PlanError
+from mechanisms.refusal import Wording
 
 MAX_CATEGORIES = 10_000
 MAX_AMOUNT = 1000
@@ -136,7 +137,11 @@ class Response:
         """
         categories = domain.size
         if not 2 <= categories <= MAX_CATEGORIES:
-            raise PlanError(f"Randomised response needs 2 to {MAX_CATEGORIES:,} values, not {categories:,}.")
+            raise PlanError(
+                "Randomised response needs 2 to {max_categories:,} values, not {categories:,}.",
+                max_categories=MAX_CATEGORIES,
+                categories=categories,
+            )
         if not loss.for_domain(domain).unit.total_public:
             raise PlanError(
                 "Randomised response publishes one report for each row, which shows the number of rows, and that is "
@@ -146,7 +151,9 @@ class Response:
             )
         keep, other = self._chances(categories, odds_below(_pure_epsilon(loss)))
         if keep <= other or other == 0:
-            raise PlanError(f"{loss.symbol} is too small for randomised response. Choose a larger one.")
+            raise PlanError(
+                "{symbol} is too small for randomised response. Choose a larger one.", symbol=loss.symbol
+            )
         return ResponsePlan(
             mechanism=self.name,
             categories=categories,
@@ -283,9 +290,12 @@ class UnaryEncoding(Response):
     def refusal(self, plan: ResponsePlan, rows: int) -> str:
         if rows * -(-plan.categories // 8) <= MAX_REPORT_BYTES:
             return ""
-        return (
-            f"{plan.categories:,} answers for each of {rows:,} rows take more than {MAX_REPORT_BYTES:,} bytes. Choose "
-            "wider bins, fewer categories, or the other way to respond."
+        return Wording(
+            "{categories:,} answers for each of {rows:,} rows take more than {max_report_bytes:,} bytes. "
+            "Choose wider bins, fewer categories, or the other way to respond.",
+            categories=plan.categories,
+            rows=rows,
+            max_report_bytes=MAX_REPORT_BYTES,
         )
 
     def _reports(self, plan: ResponsePlan, codes: np.ndarray, noise: Noise) -> np.ndarray:
@@ -330,7 +340,10 @@ def odds_below(epsilon: Fraction, digits: int = 40) -> Fraction:
 def _pure_epsilon(loss: Loss) -> Fraction:
     if loss.amount > MAX_AMOUNT:
         raise PlanError(
-            f"{loss.symbol} = {float(loss.amount):g} protects nobody. Choose at most {MAX_AMOUNT}."
+            "{symbol} = {float:g} protects nobody. Choose at most {max_amount}.",
+            symbol=loss.symbol,
+            float=float(loss.amount),
+            max_amount=MAX_AMOUNT,
         )
     if loss.definition is Definition.PURE:
         return loss.amount
@@ -338,7 +351,7 @@ def _pure_epsilon(loss: Loss) -> Fraction:
         return pure_within_zcdp(loss.amount)
     except ValueError as error:
         raise PlanError(
-            f"{loss.symbol} is too small for randomised response. Choose a larger one."
+            "{symbol} is too small for randomised response. Choose a larger one.", symbol=loss.symbol
         ) from error
 
 

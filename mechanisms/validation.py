@@ -25,8 +25,10 @@ def check_cells(domain: Domain, limit: int) -> None:
         raise PlanError("Choose at least one column.")
     if not 1 <= domain.size <= limit:
         raise PlanError(
-            f"The chosen columns have {domain.size:,} cells; at most {limit:,} can be released by this method. "
-            "Choose another one, fewer columns or wider bins."
+            "The chosen columns have {size:,} cells; at most {limit:,} can be released by this method. "
+            "Choose another one, fewer columns or wider bins.",
+            size=domain.size,
+            limit=limit,
         )
 
 
@@ -34,8 +36,11 @@ def check_amount(loss: Loss) -> None:
     """Raises PlanError for a loss that is no protection."""
     if loss.amount > MAX_AMOUNT:
         raise PlanError(
-            f"{loss.symbol} = {float(loss.amount):g} protects nobody. Choose at most {MAX_AMOUNT}; "
-            "values up to about 1 are usual."
+            "{symbol} = {float:g} protects nobody. Choose at most {max_amount}; values up to about 1 are "
+            "usual.",
+            symbol=loss.symbol,
+            float=float(loss.amount),
+            max_amount=MAX_AMOUNT,
         )
 
 
@@ -44,7 +49,7 @@ def choice(parameter: Parameter, parameters: Parameters) -> str:
     value = parameters.get(parameter.name, parameter.default)
     allowed = [key for key, _ in parameter.choices]
     if value not in allowed:
-        raise PlanError(f"{parameter.label}: choose one of {', '.join(allowed)}.")
+        raise PlanError("{label}: choose one of {names}.", label=parameter.label, names=", ".join(allowed))
     return str(value)
 
 
@@ -54,7 +59,12 @@ def integer_parameter(parameter: Parameter, parameters: Parameters) -> int:
     low, high = parameter.minimum, parameter.maximum
     assert low is not None and high is not None
     if not isinstance(value, int) or not low <= value <= high:
-        raise PlanError(f"{parameter.label}: give a whole number from {low:,} to {high:,}.")
+        raise PlanError(
+            "{label}: give a whole number from {low:,} to {high:,}.",
+            label=parameter.label,
+            low=low,
+            high=high,
+        )
     return value
 
 

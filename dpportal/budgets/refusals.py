@@ -23,7 +23,7 @@ def missing_text(dataset: Dataset) -> str:
         )
         return text % {"name": dataset.name}
     text = _(
-        "The domain now protects %(now)s, but the budget of %(name)s is for %(before)s, and losses for different "
+        "Your declaration now protects %(now)s, but the budget of %(name)s is for %(before)s, and losses for different "
         "people are never added. Declare who is protected as before, or ask an administrator for a budget for this."
     )
     before = "; ".join(str(b.protection) for b in others)

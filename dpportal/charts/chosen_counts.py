@@ -27,7 +27,7 @@ from mechanisms.domain import Attribute
 # Bars side by side up to which each has its margin drawn, which is the same for all and in the caption.
 MOST_WHISKERS = 400
 # Bars, or places of lines, of all groups together: along a column of many cells fewer groups are told apart.
-MOST_DRAWN = 800
+MOST_DRAWN, MOST_IN_PANELS = 800, 4800
 # Bars of a mirrored chart, one above the other, and pixels that each takes besides the frame.
 MIRRORED, MIRRORED_PIXELS, FRAME_PIXELS = range(4, 111), 9, 130
 # Of two groups that face each other a third may be left out that holds at most such a share.
@@ -52,28 +52,44 @@ class ChosenCounts:
 
 def chosen_figure(chosen: ChosenCounts) -> Figure:
     """Mirrored bars for two groups along an order, lines for more, bars for a column without an order."""
-    names = plain_all(chosen.by.labels()) if chosen.by else [""]
-    values, groups = _shown_values(chosen), _largest_groups(chosen)
-    labels = plain_all(chosen.along.labels())
-    if chosen.by_size and not chosen.along.ordered:
-        order = np.argsort(-chosen.values.sum(axis=1), kind="stable")
-        values, labels = values[order], [labels[place] for place in order]
+    names, groups = group_names(chosen), largest_groups(chosen)
+    order, labels = in_order(chosen)
+    values = shown_values(chosen)[order]
     half_width = None if chosen.shares else chosen.half_width
     if (pair := _facing(chosen)) is not None:
         figure = _mirrored(labels, [names[g] for g in pair], values[:, pair], half_width, chosen)
         groups = pair
     else:
         figure = _side_by_side(labels, [names[g] for g in groups], values[:, groups], half_width, chosen)
-    caption = _shares_caption() if chosen.shares else interval_caption(half_width, UNIT)
-    if len(groups) < len(names):
-        caption += " " + _left_out_caption(len(groups), len(names))
+    caption = caption_of(chosen, len(groups))
     by = f" × {chosen.by.name}" if chosen.by else ""
     return finished(
         figure, title=_("People by %(columns)s") % {"columns": chosen.along.name + by}, caption=caption
     )
 
 
-def _shown_values(chosen: ChosenCounts) -> Floats:
+def caption_of(chosen: ChosenCounts, shown: int) -> str:
+    """What the numbers are, and that so many groups are shown of more."""
+    caption = _shares_caption() if chosen.shares else interval_caption(chosen.half_width, UNIT)
+    groups = len(group_names(chosen))
+    return caption if shown == groups else f"{caption} {_left_out_caption(shown, groups)}"
+
+
+def group_names(chosen: ChosenCounts) -> list[str]:
+    """Of all groups, in their order; one without a name where there are none."""
+    return plain_all(chosen.by.labels()) if chosen.by else [""]
+
+
+def in_order(chosen: ChosenCounts) -> tuple[list[int], list[str]]:
+    """The places of the cells along the chart as they are drawn, and their labels."""
+    labels, places = plain_all(chosen.along.labels()), list(range(chosen.along.size))
+    if chosen.by_size and not chosen.along.ordered:
+        places = np.argsort(-chosen.values.sum(axis=1), kind="stable").tolist()
+    return places, [labels[place] for place in places]
+
+
+def shown_values(chosen: ChosenCounts) -> Floats:
+    """(cells of along, groups) people, or percent of each group."""
     if not chosen.shares:
         return chosen.values
     people = np.maximum(chosen.values, 0)
@@ -81,10 +97,11 @@ def _shown_values(chosen: ChosenCounts) -> Floats:
     return shares
 
 
-def _largest_groups(chosen: ChosenCounts) -> list[int]:
-    """As many as can be told apart, in their order."""
+def largest_groups(chosen: ChosenCounts, panels: int = 1) -> list[int]:
+    """As many as can be told apart, in their order; fewer where each is drawn in many panels."""
     totals = chosen.values.sum(axis=0)
-    fitting = max(1, MOST_DRAWN // chosen.along.size)
+    most = MOST_DRAWN if panels == 1 else MOST_IN_PANELS // panels
+    fitting = max(1, most // chosen.along.size)
     return sorted(np.argsort(-totals, kind="stable")[: min(MAX_GROUPS, fitting)].tolist())
 
 
@@ -111,12 +128,12 @@ def _mirrored(
             customdata=values[:, place].tolist(),
             marker=bar_look(f"var(--series-{place + 1})", HATCHES[place]),
             error_x=whisker(half_width),
-            hovertemplate=f"{name}, {hover(_unit(chosen), half_width, '%{customdata:,}', '%{y}')}<extra></extra>",
+            hovertemplate=f"{name}, {hover(unit_of(chosen), half_width, '%{customdata:,}', '%{y}')}<extra></extra>",
         )
     axis = category_axis(chosen.along.name, TICKS, len(labels))
     figure.update_layout(
         yaxis={**axis, "showgrid": False},
-        xaxis={"title": {"text": _unit(chosen)}, "tickformat": ",", "labelalias": _unsigned(values)},
+        xaxis={"title": {"text": unit_of(chosen)}, "tickformat": ",", "labelalias": _unsigned(values)},
         height=FRAME_PIXELS + max(240, MIRRORED_PIXELS * len(labels)),
     )
     return figure
@@ -139,18 +156,19 @@ def _side_by_side(
     lines = chosen.along.ordered and len(labels) > MAX_GROUPED and chosen.by is not None
     drawn = half_width if values.size <= MOST_WHISKERS else None
     for place, name in enumerate(names):
-        text = f"{f'{name}, ' if name else ''}{hover(_unit(chosen), half_width)}"
+        text = f"{f'{name}, ' if name else ''}{hover(unit_of(chosen), half_width)}"
         if lines:
             figure.add_traces(group_line(place, name, labels, values[:, place], half_width, text))
         else:
             bars = group_bars(place, name, labels, values[:, place], drawn, text)
             figure.add_trace(bars.update(showlegend=bool(name)))
     axis = category_axis(chosen.along.name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
-    figure.update_layout(xaxis=axis, yaxis=people_axis(_unit(chosen)))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(unit_of(chosen)))
     return figure
 
 
-def _unit(chosen: ChosenCounts) -> str:
+def unit_of(chosen: ChosenCounts) -> str:
+    """What is counted along the other axis."""
     return _("% of the group") if chosen.shares else UNIT
 
 

@@ -99,10 +99,11 @@ def in_panels(
     title: str,
     caption: str,
     unit: str,
+    along: str = "",
 ) -> Figure:
-    """Panels with shared axes. names: above each. panel: the traces of one, by its place."""
+    """Panels with shared axes. names: above each. panel: the traces of one, by its place. along: if not periods."""
     layout = deepcopy(_panels(len(names)))
-    for note, text in zip(layout["annotations"], [*names, _("period"), unit], strict=True):
+    for note, text in zip(layout["annotations"], [*names, along or _("period"), unit], strict=True):
         note["text"] = plain(text)
     traces = [
         # Panels are numbered row by row, and the first has the axes x and y.

@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from dpportal.charts.area_drawing import area_drawing
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import bar, points, rectangle, round_step
+from dpportal.charts.trace_values import Trace, half_width_at, range_of, reach_on, values_on
 
 WIDTH, HEIGHT = 760, 360
 TOP, RIGHT, GAP, LETTER, LINE = 44, 16, 8, 6.6, 15
@@ -26,7 +27,6 @@ TICKS = 6
 SHADES, UNKNOWN = 32, 99
 # Lines that are named at their ends, bars that all have their number over them, and the ink of hatched ones.
 MOST_NAMED_LINES, MOST_NUMBERED, PALE = 4, 8, 0.35
-Trace = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,8 @@ def drawing(figure: FigureJson, width: int = WIDTH) -> FigureJson:
 
     Colours are the names that the portal's style sheet has for them, since that is written into the same file.
     """
+    if (figure["layout"].get("meta") or {}).get("is_areas"):
+        return area_drawing(figure, width)
     return _Drawing(figure["data"], figure["layout"], width).context()
 
 
@@ -110,12 +112,18 @@ class _Drawing:
         return lines if alone and 2 <= len(lines) <= MOST_NAMED_LINES else []
 
     def _traces_on(self, letter: str, name: str) -> list[Trace]:
-        return [t for t in self.traces if t.get(f"{letter}axis", letter) == name]
+        """Those of an axis, and of all that have the same scale."""
+        scale = self._scale_of(letter, name)
+        return [t for t in self.traces if self._scale_of(letter, t.get(f"{letter}axis", letter)) == scale]
+
+    def _scale_of(self, letter: str, name: str) -> str:
+        """The name of the axis that it is drawn like: its own, or the one that it matches."""
+        return str(self.layout.get(f"{letter}axis{name[1:]}", {}).get("matches", name))
 
     def _label_space(self, letter: str, pairs: Mapping[tuple[str, str], None]) -> float:
         """Pixels that the longest label of these axes needs."""
         names = {pair[letter == "y"] for pair in pairs}
-        lists = [_values(t, letter) for n in names for t in self._traces_on(letter, n)]
+        lists = [values_on(t, letter) for n in names for t in self._traces_on(letter, n)]
         # Told apart without a call for each, since there may be thousands.
         words = {value for values in lists for value in values if value.__class__ is str}
         longest = min(max(map(len, words), default=8), LONGEST_LABEL)
@@ -135,11 +143,11 @@ class _Drawing:
     def _axis(self, letter: str, name: str) -> FigureJson:
         declared = self.layout.get(f"{letter}axis{name[1:]}", {})
         traces = self._traces_on(letter, name)
-        values = [v for t in traces for v in _values(t, letter)]
+        values = [v for t in traces for v in values_on(t, letter)]
         words = str in set(map(type, values)) or any(t["type"] == "heatmap" for t in traces)
         categories = {value: place for place, value in enumerate(dict.fromkeys(values))} if words else {}
-        numbers = [float(v) for t in traces for v in _reach(t, letter)] if not words else []
-        low, high = (-0.5, len(categories) - 0.5) if words else _range(numbers, letter == "y")
+        numbers = [float(v) for t in traces for v in reach_on(t, letter)] if not words else []
+        low, high = (-0.5, len(categories) - 0.5) if words else range_of(numbers, letter == "y")
         is_mirrored = letter == "x" and any(t.get("orientation") == "h" for t in traces)
         return {
             "low": low,
@@ -193,7 +201,7 @@ class _Drawing:
                 if _plain(trace.get("name") or "") in self.names_at_lines and places:
                     self._name_line(trace, places[-1])
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
-        if len(numbered) == 1 and x.categories:
+        if len(numbered) == 1 and x.categories and len(self.axes) == 1:
             self._number(numbered[0], x, y)
 
     def _name_line(self, trace: Trace, end: tuple[float, float]) -> None:
@@ -210,7 +218,7 @@ class _Drawing:
         known = [place for place, value in enumerate(values) if value is not None]
         top = max(known, key=lambda place: values[place], default=-1)
         for place in known if len(known) <= MOST_NUMBERED else (top,):
-            reach = max(0, values[place]) + (_half_width(trace, place) or 0)
+            reach = max(0, values[place]) + (half_width_at(trace, place) or 0)
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
             self._text(f"{values[place]:,.4g}", x.at(trace["x"][place]), above, "middle", in_full=True)
             if isinstance(values[place], int):
@@ -272,7 +280,7 @@ class _Drawing:
                 self._whisker(trace, place, at, trace["y"][place], y)
 
     def _whisker(self, trace: Trace, place: int, at: float, value: float | None, y: Axis) -> None:
-        half = _half_width(trace, place)
+        half = half_width_at(trace, place)
         if half is not None and value is not None:
             self.lines.append(_line([(at, y.at(value - half)), (at, y.at(value + half))], "var(--text)"))
 
@@ -316,11 +324,17 @@ class _Drawing:
         return float(declared or max([*scales, *(numbers if not scales else ())], default=1)) or 1.0
 
     def _titles(self) -> None:
-        """Of subplots side by side; the words of panels come in lines."""
+        """Of subplots side by side, and of the axes that they share; the words of panels come in lines."""
         wide, tall = self.width - self.left - self.right, self.height - TOP - self.bottom
         for note in self.layout.get("annotations", ()):
-            if note.get("xref", "paper") == "paper":
-                words = ", ".join(_plain(part) for part in note["text"].split("<br>"))
+            if note.get("xref", "paper") != "paper":
+                continue
+            words = ", ".join(_plain(part) for part in note["text"].split("<br>"))
+            if note.get("textangle"):
+                self._text(words, 0, LINE, "start")
+            elif note.get("yanchor") == "top":
+                self._text(words, self.width - self.right, self.height - GAP, "end", in_full=True)
+            else:
                 self._text(words, self.left + note["x"] * wide, TOP + (1 - note["y"]) * tall - 4, "middle")
 
     def _text(
@@ -337,31 +351,6 @@ def _placed(trace: Trace) -> Trace:
     """A heat map whose rows and columns have names: their numbers where it gives none."""
     rows, columns = len(trace["z"]), max((len(row) for row in trace["z"]), default=0)
     return {"x": range(columns), "y": range(rows), **trace}
-
-
-def _values(trace: Trace, letter: str) -> Sequence[str | float]:
-    return trace.get(letter) or ()
-
-
-def _reach(trace: Trace, letter: str) -> Sequence[float]:
-    """A trace's numbers on an axis, with the ends of their intervals."""
-    values = trace.get(letter) or ()
-    if not trace.get(f"error_{letter}"):
-        return [value for value in values if value is not None]
-    halves = [_half_width(trace, place, letter) or 0 for place in range(len(values))]
-    known = [(value, half) for value, half in zip(values, halves, strict=True) if value is not None]
-    return [end for value, half in known for end in (value - half, value + half)]
-
-
-def _half_width(trace: Trace, place: int, letter: str = "y") -> float | None:
-    error = trace.get(f"error_{letter}") or {}
-    return error["array"][place] if error.get("array") is not None else error.get("value")
-
-
-def _range(numbers: Sequence[float], from_zero: bool) -> tuple[float, float]:
-    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
-    low = min(0.0, low) if from_zero else low
-    return low, high if high > low else low + 1
 
 
 def _marks(axis: Axis) -> list[tuple[str | float, str]]:

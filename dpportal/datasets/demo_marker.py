@@ -1,4 +1,4 @@
-"""Which dataset the portal itself is loading as a demonstration: a file of the data folder, until it is ready."""
+"""That the portal itself is loading its demonstration: a file of the data folder, until it is ready."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from uuid import UUID
+from uuid import NAMESPACE_DNS, UUID, uuid5
 
 from django.conf import settings
 
-
-def pending() -> UUID | None:
-    """The dataset's id; it may not be uploaded yet."""
-    try:
-        return UUID(_path().read_text())
-    except (FileNotFoundError, ValueError):
-        return None
+# Of the dataset; what is made of it is named after it, so that a start that was interrupted finds it again.
+DATASET = uuid5(NAMESPACE_DNS, "demonstration.dpportal")
 
 
-def begin(dataset_id: UUID) -> None:
-    """Remember which dataset is being loaded."""
-    _path().write_text(str(dataset_id))
+def named(part: str) -> UUID:
+    """The id of something that the portal makes of the demonstration."""
+    return uuid5(DATASET, part)
+
+
+def is_pending() -> bool:
+    """Whether something is left to do; the dataset may not be uploaded yet."""
+    return _path().exists()
+
+
+def begin() -> None:
+    """Remember that it is being loaded."""
+    _path().touch()
 
 
 def end() -> None:

@@ -15,6 +15,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import records, services
 from dpportal.datasets.access import dataset_for, with_dataset
+from dpportal.datasets.area_map import AreaMap
 from dpportal.datasets.cell_strip import strip
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.common_values import common_values, round_numbers
@@ -27,7 +28,7 @@ from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.datasets.unit_form import UnitForm
 from dpportal.platform.json_types import Json
 from dpportal.tables import UploadFault
-from mechanisms.domain import Attribute, DomainError, Integer, Real
+from mechanisms.domain import Attribute, Categorical, DomainError, Integer, Real
 from mechanisms.synthesis.bin_error import most_mean_error
 
 NEEDS_CONFIRMATION = gettext_lazy(
@@ -64,6 +65,8 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
         "suggested": proposed_kind(name),
         "coarser": [a for a in declared_of(dataset).values() if a.source == name],
         "can_be_coarser": declared is not None and can_be_coarser(declared),
+        "can_have_areas": isinstance(declared, Categorical),
+        "area_map": AreaMap.objects.filter(dataset=dataset, column=name).first(),
         **cells_shown(declared),
     }
     return render(request, "datasets/column.html", context, status=422 if form.errors else 200)

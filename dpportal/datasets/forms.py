@@ -48,7 +48,7 @@ class UploadForm(ReadingForm, forms.ModelForm[Dataset]):
         },
     )
     name = forms.CharField(
-        label=_("name"), max_length=120, required=False, help_text=_("Left empty, the file's name is used.")
+        label=_("name"), max_length=120, required=False, help_text=_("If empty, we use the file name.")
     )
     # The last field of the request: where it is missing, the connection broke and the file may be cut short.
     arrived = forms.CharField(widget=forms.HiddenInput, initial=COMPLETE, required=False)
@@ -194,7 +194,7 @@ class AttributeForm(MisfitForm):
         label=_("Missing values have a cell of their own"),
         required=False,
         initial=True,
-        help_text=_("Otherwise they go where values that do not fit go."),
+        help_text=_("Otherwise they are treated as values that do not fit."),
     )
 
     def __init__(

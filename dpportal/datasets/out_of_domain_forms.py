@@ -33,9 +33,7 @@ class MisfitForm(forms.Form):
             ("value", _("Count as one of the values")),
             ("left-out", _("Are left out, with their rows")),
         ],
-        help_text=_(
-            "Where rows are left out, the number of rows counted is not public, whatever is compared with what."
-        ),
+        help_text=_("If rows are left out, the number of rows stays secret."),
     )
     misfits_to = forms.CharField(
         label=_("the value they count as"),

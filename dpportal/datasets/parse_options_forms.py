@@ -25,8 +25,8 @@ from dpportal.tables.meaning.parse_options import (
 AROUND = ("title_lines", "header_lines", "fewest_filled", "note_words")
 PROPOSED = ("", _("As the first rows suggest"))
 DELIMITERS = [PROPOSED, (",", _("Comma ,")), (";", _("Semicolon ;")), ("\t", _("Tab")), ("|", _("Bar |"))]
-HEADERS = [("names", _("Holds the names of the columns")), ("data", _("Is a row like the others"))]
-SPACES = [("ignored", _("Do not count")), ("kept", _("Belong to the value"))]
+HEADERS = [("names", _("Holds the names of the columns")), ("data", _("Contains data"))]
+SPACES = [("ignored", _("Do not count")), ("kept", _("Keep them"))]
 QUOTES = [('"', _('Double quotes "…"')), ("'", _("Single quotes '…'")), ("none", _("Nothing"))]
 ENCODINGS = [
     PROPOSED,

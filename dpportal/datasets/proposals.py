@@ -8,9 +8,9 @@ from dataclasses import replace
 from mechanisms.domain import Attribute, Boolean, Integer, Real
 
 # Whole words of a name, as underscores, dots, hyphens and capitals part them.
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_WORDS = re.compile(r"[A-ZÀ-Þ]?[a-zß-ÿ]+|[A-ZÀ-Þ]+(?![a-zß-ÿ])|\d+")
 _BOUNDS: dict[str, Attribute] = {
-    "age": Integer("", True, lower=0, upper=119, width=5),
+    **dict.fromkeys(("age", "alter", "âge", "edad", "età"), Integer("", True, lower=0, upper=119, width=5)),
     "month": Integer("", True, lower=1, upper=12),
     "hour": Integer("", True, lower=0, upper=23),
     "minute": Integer("", True, lower=0, upper=59),
@@ -25,6 +25,10 @@ _KINDS = {
         *(
             "sex",
             "gender",
+            "geschlecht",
+            "sexe",
+            "sexo",
+            "sesso",
             "race",
             "ethnicity",
             "region",

@@ -38,10 +38,10 @@ class UnitForm(forms.ModelForm[DomainVersion]):
         ),
     )
     ignore_case = forms.BooleanField(
-        label=_("Capital and small letters are the same in it"),
+        label=_("Ignore upper/lower case"),
         required=False,
         help_text=_(
-            "Two rows are of one person if this column says the same: spaces around it do not count, and é is é "
+            "Rows with the same value here belong to one person: spaces around it do not count, and é is é "
             "however it is written; 7, 7.0 and 007 count as three people."
         ),
     )

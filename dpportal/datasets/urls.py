@@ -1,6 +1,7 @@
 from django.urls import path
 
 from dpportal.datasets import (
+    area_map_views,
     bulk_declare_views,
     coarser_views,
     description_views,
@@ -50,6 +51,7 @@ urlpatterns = [
     path("<uuid:dataset_id>/domain/copy/", bulk_declare_views.copy, name="copy_domain"),
     path("<uuid:dataset_id>/domain/<int:position>/", domain_views.column, name="column"),
     path("<uuid:dataset_id>/domain/<int:position>/row/", table_views.row_cells, name="row_cells"),
+    path("<uuid:dataset_id>/domain/<int:position>/areas/", area_map_views.areas, name="areas"),
     path("<uuid:dataset_id>/domain/<int:position>/coarser/", coarser_views.coarser, name="coarser"),
     path(
         "<uuid:dataset_id>/domain/<int:position>/coarser/remove/", coarser_views.remove, name="remove_coarser"

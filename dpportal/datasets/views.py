@@ -20,6 +20,7 @@ from dpportal.datasets import attach_table, demo_marker, file_lines, records, re
 from dpportal.datasets.access import open_datasets, with_dataset, with_right
 from dpportal.datasets.buttons import button
 from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.first_steps import FirstSteps
 from dpportal.datasets.forms import RemoteTableForm, RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.parse_options_forms import reading_form
@@ -44,7 +45,8 @@ def listing(request: HttpRequest) -> HttpResponse:
         with_right(request, dataset)
     context = {
         "page_obj": page,
-        "demonstration": demo_marker.pending(),
+        "demonstration": demo_marker.is_pending(),
+        "first_steps": FirstSteps.of(current_user(request)),
         "nav_section": "datasets",
         "form": UploadForm(),
         "limit": settings.MAX_UPLOAD_BYTES,

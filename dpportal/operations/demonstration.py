@@ -1,4 +1,4 @@
-"""The first accounts and the demonstration dataset of a fresh portal."""
+"""The first accounts and the demonstration of a fresh portal: a dataset, and what `examples` makes of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gzip
 import logging
 import secrets
 import time
-import uuid
 from decimal import Decimal
 from pathlib import Path
 from typing import IO, cast
@@ -20,6 +19,7 @@ from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.datasets import codebooks, demo_marker, services
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs.clock import db_ago
+from dpportal.operations import examples
 
 log = logging.getLogger(__name__)
 
@@ -44,17 +44,22 @@ def create_accounts(names: dict[Role, str]) -> dict[str, str]:
     return passwords
 
 
+def is_there() -> bool:
+    """Whether an earlier start has loaded it to the end, or somebody has a dataset of that name."""
+    return not demo_marker.is_pending() and Dataset.objects.filter(name=NAME).exists()
+
+
 def load(patience: float = PATIENCE_SECONDS) -> Dataset | None:
-    """Upload, declare and grant the demonstration dataset; None if it is not ready after so many seconds.
+    """Upload, declare and grant the demonstration dataset, and publish its examples; None if it takes longer.
 
     What an earlier start began, or this one leaves unfinished, the sweep goes on with. A dataset of that name that no
-    start has begun is somebody's own: nothing is done with it.
+    start has begun is somebody's own: nothing is done with it. patience: in seconds.
     """
-    if demo_marker.pending() is None:
+    if not demo_marker.is_pending():
         known = Dataset.objects.filter(name=NAME).first()
         if known is not None:
             return known
-        demo_marker.begin(uuid.uuid4())
+        demo_marker.begin()
     until = time.monotonic() + patience
     while not (ready := go_on()) and time.monotonic() < until:
         time.sleep(0.2)
@@ -62,36 +67,41 @@ def load(patience: float = PATIENCE_SECONDS) -> Dataset | None:
 
 
 def go_on() -> Dataset | None:
-    """Do the next step, if one is left and nobody else is at it; the dataset, once it is ready."""
-    pk = demo_marker.pending()
-    if pk is None:
+    """Do the next step, if one is left and nobody else is at it; the dataset, once all is ready."""
+    if not demo_marker.is_pending():
         return Dataset.objects.filter(name=NAME).first()
     with demo_marker.alone() as alone:
-        return _next_step(pk) if alone and demo_marker.pending() == pk else None
+        return _next_step() if alone and demo_marker.is_pending() else None
 
 
-def _next_step(pk: uuid.UUID) -> Dataset | None:
+def _next_step() -> Dataset | None:
     curator = User.objects.filter(role=Role.CURATOR).order_by("pk").first()
     administrator = User.objects.filter(role=Role.ADMINISTRATOR).order_by("pk").first()
     if curator is None or administrator is None:
         return None
-    dataset = Dataset.objects.filter(pk=pk).first()
+    dataset = Dataset.objects.filter(pk=demo_marker.DATASET).first()
     if dataset is None:
-        _upload(pk, curator)
+        _upload(curator)
     elif dataset.has_records:
-        try:
-            _declare_and_grant(dataset, administrator)
-        except BudgetOnHoldError:
-            raise
-        except BudgetRefusedError as refusal:  # somebody has uploaded the same, and has a budget for it
-            log.warning("the demonstration dataset has no budget: %s", refusal)
-        demo_marker.end()
-        return dataset
+        return _made_ready(dataset, administrator)
     elif dataset.state == Dataset.State.REFUSED:
         _read_again(dataset, curator)
     elif dataset.state != Dataset.State.CONVERTING:  # somebody cancelled it, or has uploaded the same
         demo_marker.end()
     return None
+
+
+def _made_ready(dataset: Dataset, administrator: User) -> Dataset | None:
+    try:
+        _declare_and_grant(dataset, administrator)
+        if not examples.go_on(dataset):
+            return None
+    except BudgetOnHoldError:
+        raise
+    except BudgetRefusedError as refusal:  # somebody has uploaded the same, and has a budget for it
+        log.warning("the demonstration dataset has no budget: %s", refusal)
+    demo_marker.end()
+    return dataset
 
 
 @transaction.atomic
@@ -113,8 +123,8 @@ def _read_again(dataset: Dataset, curator: User) -> None:
         services.read_again(dataset, curator)
 
 
-def _upload(pk: uuid.UUID, curator: User) -> None:
+def _upload(curator: User) -> None:
     with gzip.open(FOLDER / "adult.csv.gz") as packed:
-        draft = Dataset(pk=pk, name=NAME, description=DESCRIPTION)
+        draft = Dataset(pk=demo_marker.DATASET, name=NAME, description=DESCRIPTION)
         file = File(cast(IO[bytes], packed), name="adult.csv")
         services.create_dataset(draft, file, {"missing": []}, curator)

@@ -54,7 +54,7 @@ def sweep_jobs() -> None:
     rooms = (release_tasks.sweep, stream_tasks.sweep, account_tasks.sweep)
     sweeps = [*rooms, *(kind.sweep for kind in kinds())]
     failures = [failure for sweep in sweeps if (failure := _failure_of(sweep)) is not None]
-    if demo_marker.pending() is not None:
+    if demo_marker.is_pending():
         _go_on_with_demonstration()
     if failures:
         raise failures[0]

@@ -25,7 +25,7 @@ class ConfirmForm(forms.Form):
 
     reviewed = forms.CharField(widget=forms.HiddenInput)
     agreed = forms.BooleanField(
-        label=_("I understand that this cannot be undone: the budget is spent for good."),
+        label=_("I understand that the budget is spent and cannot be recovered."),
         error_messages={"required": _("Tick the box to confirm that the budget is spent for good.")},
     )
 

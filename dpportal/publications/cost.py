@@ -60,12 +60,13 @@ def meaning(loss: Loss, delta: float) -> str:
     }
     if pure:
         text = _(
-            "%(loss)s: one person changes the chance of whatever is seen by a factor of %(factor)s at most."
+            "%(loss)s: including or leaving out one person makes any result at most %(factor)s times more or less "
+            "likely."
         )
     else:
         text = _(
-            "%(loss)s implies %(pair)s: but for a chance of δ, one person changes the chance of whatever is seen by a "
-            "factor of %(factor)s at most."
+            "%(loss)s implies %(pair)s: but for a chance of δ, including or leaving out one person makes any result at "
+            "most %(factor)s times more or less likely."
         )
     weak = _("That is a weak promise; values of ε up to about 1 are usual.") if epsilon > WEAK else ""
     return f"{text % values} {weak}".strip()

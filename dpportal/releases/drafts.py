@@ -37,13 +37,9 @@ def domain_of(release: Release) -> tuple[DomainVersion, Domain]:
     version = release.dataset.current_domain()
     declared = version.domain() if version else Domain(())
     if version is None or not declared.attributes:
-        raise DraftError(
-            _("No column has a declared domain yet. Declare the columns to release first."), "columns"
-        )
+        raise DraftError(_("No column is declared yet. Declare the columns to release first."), "columns")
     if not set(release.columns) <= set(declared.names):
-        raise DraftError(
-            _("A chosen column has no declared domain any more. Choose the columns again."), "columns"
-        )
+        raise DraftError(_("A chosen column is not declared any more. Choose the columns again."), "columns")
     domain = declared.project(release.columns)
     reject_overlapping_columns(release, domain)
     planner_of(release).check(domain)

@@ -59,7 +59,7 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
     version, plan = drafts.plan_of(release)
     if reviewed_as(version, plan) != reviewed:
         raise ReleaseError(
-            _("The domain or the method changed since you reviewed it. Read the review again.")
+            _("The declaration or the method changed since you reviewed it. Read the review again.")
         )
     datasets.require_ready(release.dataset, ReleaseError)
     taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)

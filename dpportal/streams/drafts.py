@@ -33,7 +33,7 @@ def counted_of(stream: Stream) -> tuple[DomainVersion, Measure]:
     """What the draft counts, by the current domain. Raises StreamDraftError."""
     version = stream.dataset.current_domain()
     if version is None:
-        raise StreamDraftError(_("No column has a declared domain yet. Declare the columns first."))
+        raise StreamDraftError(_("No column is declared yet. Declare the columns first."))
     return version, counted_by(stream, version.domain())
 
 

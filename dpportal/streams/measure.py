@@ -71,9 +71,9 @@ def counted_by(stream: Stream, domain: Domain) -> Measure:
     """What a stream counts, in a declared domain of all columns. Raises StreamDraftError if it does not fit."""
     declared = {attribute.name: attribute for attribute in domain.attributes}
     if not declared and not stream.dataset.is_tableless:
-        raise StreamDraftError(_("No column has a declared domain yet. Declare the columns first."))
+        raise StreamDraftError(_("No column is declared yet. Declare the columns first."))
     if stream.column and stream.column not in declared:
-        raise StreamDraftError(_("The chosen column has no declared domain any more. Choose it again."))
+        raise StreamDraftError(_("The chosen column is not declared any more. Choose it again."))
     summed = _summed(stream, declared)
     if not stream.column:
         counted = Measure(None, (0,), False, summed)

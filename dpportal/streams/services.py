@@ -76,7 +76,7 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     version, plan = drafts.plan_of(stream)
     if reviewed_as(stream, version, plan) != reviewed:
         raise StreamError(
-            _("The domain or the strategy changed since you reviewed it. Read the review again.")
+            _("The declaration or the method changed since you reviewed it. Read the review again.")
         )
     datasets.require_ready(stream.dataset, StreamError)
     _version, counted = drafts.counted_of(stream)

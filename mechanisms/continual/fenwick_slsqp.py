@@ -55,7 +55,9 @@ def solved(horizon: int, definition: Definition) -> tuple[float, ...]:
         options={"ftol": 1e-13, "maxiter": 1000},
     )
     if not result.success:
-        raise PlanError(f"The solver found no weights for {horizon} periods. Choose another method.")
+        raise PlanError(
+            "The solver found no weights for {horizon} periods. Choose another method.", horizon=horizon
+        )
     # Its constraints hold up to rounding; a strategy must not exceed them.
     weights = result.x / (covered @ result.x).max()
     return tuple((weights if definition is Definition.PURE else np.sqrt(weights)).tolist())

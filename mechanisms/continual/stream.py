@@ -140,7 +140,10 @@ class PlannedStream(ABC, Generic[S]):
         if loss.definition not in self.definitions:
             needed = " or ".join(sorted(SYMBOL[d] for d in self.definitions))
             raise PlanError(
-                f"{self.title} needs a budget in {needed}; this one is in {loss.symbol}. Choose another strategy."
+                "{title} needs a budget in {needed}; this one is in {symbol}. Choose another strategy.",
+                title=self.title,
+                needed=needed,
+                symbol=loss.symbol,
             )
         if request.series < 1 or request.largest < 1:
             raise PlanError(
@@ -149,12 +152,16 @@ class PlannedStream(ABC, Generic[S]):
         if request.horizon is None:
             if not self.endless:
                 raise PlanError(
-                    f"{self.title} needs to know the number of periods. Choose it, or another method."
+                    "{title} needs to know the number of periods. Choose it, or another method.",
+                    title=self.title,
                 )
         elif not 1 <= request.horizon <= self.longest:
             raise PlanError(
-                f"{self.title} serves 1 to {self.longest:,} periods, not {request.horizon:,}. "
-                "Choose a number in that range, longer periods, or another method."
+                "{title} serves 1 to {longest:,} periods, not {horizon:,}. Choose a number in that range, "
+                "longer periods, or another method.",
+                title=self.title,
+                longest=self.longest,
+                horizon=request.horizon,
             )
 
 

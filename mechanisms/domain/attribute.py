@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from mechanisms.refusal import RefusalError
+
 MISSING_LABEL = "Missing"
 
 
-class DomainError(ValueError):
+class DomainError(RefusalError):
     """A declaration that cannot be a domain; the message says what to change and names no data."""
 
 
@@ -89,6 +91,7 @@ class Attribute:
         source = {"source": self.source} if self.source else {}
         return {"kind": self.kind, "name": self.name, "missing_cell": self.missing_cell, **closed, **source}
 
-    def _require(self, holds: bool, otherwise: str) -> None:
+    def _require(self, holds: bool, otherwise: str, **values: object) -> None:
+        """otherwise: a template of `refusal`, which says what to change; values: what it names."""
         if not holds:
-            raise DomainError(f"Column {self.name}: {otherwise}")
+            raise DomainError("Column {column}: " + otherwise, column=self.name, **values)

@@ -101,9 +101,15 @@ class Boolean(Attribute):
     def __post_init__(self) -> None:
         super().__post_init__()
         for texts, what in ((self.values, "value"), (self.words, "label")):
-            self._require(len(texts) in (0, 2) and all(texts), f"give no and yes a {what} each, or neither.")
-            self._require(len(set(texts)) == len(texts), f"no and yes need different {what}s.")
-            self._require(MISSING_LABEL not in texts, f"“{MISSING_LABEL}” is the name of another cell.")
+            self._require(
+                len(texts) in (0, 2) and all(texts), "give no and yes a {what} each, or neither.", what=what
+            )
+            self._require(len(set(texts)) == len(texts), "no and yes need different {what}s.", what=what)
+            self._require(
+                MISSING_LABEL not in texts,
+                "“{missing_label}” is the name of another cell.",
+                missing_label=MISSING_LABEL,
+            )
 
     @property
     def regular_size(self) -> int:

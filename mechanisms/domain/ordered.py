@@ -64,7 +64,11 @@ class _Numeric(_Bounded):
         super().__post_init__()
         values = self.single_values
         few = len(values) <= MAX_SINGLE_VALUES
-        self._require(few, f"give at most {MAX_SINGLE_VALUES} values a cell of their own.")
+        self._require(
+            few,
+            "give at most {max_single_values} values a cell of their own.",
+            max_single_values=MAX_SINGLE_VALUES,
+        )
         within = all(self.lower <= value <= self.upper for value in values)
         self._require(within, "values of their own must lie within the bounds.")
         rising = not any(a >= b for a, b in pairwise(values))
@@ -98,7 +102,7 @@ class _Numeric(_Bounded):
         if not edges:
             return
         enough = 2 <= len(edges) <= MAX_OWN_EDGES
-        self._require(enough, f"give between 2 and {MAX_OWN_EDGES:,} bin edges.")
+        self._require(enough, "give between 2 and {max_own_edges:,} bin edges.", max_own_edges=MAX_OWN_EDGES)
         increasing = not any(a >= b for a, b in pairwise(edges))
         self._require(increasing, "bin edges must increase, each above the one before.")
         spanning = (edges[0], edges[-1]) == (self.lower, self.upper)
@@ -120,7 +124,7 @@ class Integer(_Numeric):
 
     def __post_init__(self) -> None:
         within = max(abs(self.lower), abs(self.upper)) <= MAX_INTEGER
-        self._require(within, f"whole numbers must lie within ±{MAX_INTEGER:,}.")
+        self._require(within, "whole numbers must lie within ±{max_integer:,}.", max_integer=MAX_INTEGER)
         self._require(self.width >= 1, "the bin width must be at least 1.")
         super().__post_init__()
         self._check_edges(self.edges)
@@ -183,7 +187,11 @@ class Real(_Numeric):
         super().__post_init__()
         self._require(self.bins >= 1, "declare at least 1 bin.")
         listed = self.bins <= MAX_LISTED_BINS or not self.single_values
-        self._require(listed, f"beside values of their own declare at most {MAX_LISTED_BINS:,} bins.")
+        self._require(
+            listed,
+            "beside values of their own declare at most {max_listed_bins:,} bins.",
+            max_listed_bins=MAX_LISTED_BINS,
+        )
         self._check_edges(self.edges)
         # Neighbouring doubles are farthest apart at the larger bound; edges two of them apart stay apart when rounded.
         spacing = math.ulp(max(abs(self.lower), abs(self.upper)))
@@ -307,7 +315,7 @@ class Date(_Bounded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require(self.step in STEPS, f"group dates by one of {', '.join(STEPS)}.")
+        self._require(self.step in STEPS, "group dates by one of {names}.", names=", ".join(STEPS))
 
     def period(self, day: dt.date) -> int:
         """The number of the calendar period that holds a day, counted from a fixed origin."""

@@ -61,8 +61,10 @@ class ClusteredHistogram(PartitionedHistogram):
         cells, clusters = inputs.domain.size, _clusters(inputs)
         if clusters > cells:
             raise PlanError(
-                f"{clusters:,} clusters are asked for, but the chosen columns have only {cells:,} cells. "
-                f"Ask for at most {cells:,} clusters."
+                "{clusters:,} clusters are asked for, but the chosen columns have only {cells:,} cells. Ask "
+                "for at most {cells:,} clusters.",
+                clusters=clusters,
+                cells=cells,
             )
         rounds = int(inputs.parameters[ROUNDS.name])
         moving = _free_axes(inputs.domain.shape)

@@ -127,7 +127,12 @@ class NoisyHistogram(Mechanism):
         low, high = 1, MAX_AMOUNT * _GRID
         largest = Loss(definition, Fraction(high, _GRID), unit)
         if not self._reaches(largest, half_width):
-            raise PlanError(f"No {largest.symbol} up to {MAX_AMOUNT} gives ± {half_width} rows; allow more.")
+            raise PlanError(
+                "No {symbol} up to {max_amount} gives ± {half_width} rows; allow more.",
+                symbol=largest.symbol,
+                max_amount=MAX_AMOUNT,
+                half_width=half_width,
+            )
         while low < high:
             middle = (low + high) // 2
             if self._reaches(replace(largest, amount=Fraction(middle, _GRID)), half_width):
@@ -159,7 +164,9 @@ class LaplaceHistogram(NoisyHistogram):
         try:
             return DiscreteLaplace(sensitivity.l1 / pure_within_zcdp(loss.amount))
         except ValueError as error:
-            raise PlanError(f"{loss.symbol} is too small for Laplace noise. Choose a larger one.") from error
+            raise PlanError(
+                "{symbol} is too small for Laplace noise. Choose a larger one.", symbol=loss.symbol
+            ) from error
 
 
 class GaussianHistogram(NoisyHistogram):

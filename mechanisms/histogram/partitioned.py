@@ -172,7 +172,11 @@ class PartitionedHistogram(Mechanism):
 def _check(domain: Domain, loss: Loss) -> None:
     check_cells(domain, MAX_CELLS)
     if len(domain.attributes) > MAX_COLUMNS:
-        raise PlanError(f"Choose at most {MAX_COLUMNS} columns; {len(domain.attributes)} are chosen.")
+        raise PlanError(
+            "Choose at most {max_columns} columns; {number} are chosen.",
+            max_columns=MAX_COLUMNS,
+            number=len(domain.attributes),
+        )
     check_amount(loss)
 
 

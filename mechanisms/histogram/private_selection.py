@@ -142,8 +142,10 @@ class ChosenHistogram(Mechanism):
         check_amount(loss)
         if unevenness.padded_size(domain.shape) > MAX_CELLS:
             raise PlanError(
-                f"{self.title}: with every column filled up to a power of two there would be more than {MAX_CELLS:,} "
-                "cells. Choose fewer columns or wider bins."
+                "{title}: with every column filled up to a power of two there would be more than "
+                "{max_cells:,} cells. Choose fewer columns or wider bins.",
+                title=self.title,
+                max_cells=MAX_CELLS,
             )
 
     def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:

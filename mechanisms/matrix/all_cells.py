@@ -20,6 +20,7 @@ from mechanisms.matrix.strategy.grid import BITS
 from mechanisms.matrix.strategy.product import Strategy
 from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.union import Workload
+from mechanisms.refusal import Wording
 
 # How much heavier than a single cell the sums of a union are to begin from, and cells for each of them at least.
 _HEAVIER, _FEWEST = (8.0, 50.0), 4
@@ -44,11 +45,14 @@ class AllCellsPIdentityStrategy(SearchedStrategy):
         if refusal := super().refusal(domain, workload, definition):
             return refusal
         if sum(n > 1 for n in workload.shape) < 2:
-            return f"{self.title} is for several columns. Choose p-Identity."
+            return Wording("{title} is for several columns. Choose p-Identity.", title=self.title)
         if workload.cells > MAX_DENSE:
-            return (
-                f"{self.title} searches over up to {MAX_DENSE:,} cells; the chosen columns have {workload.cells:,}. "
-                "Choose fewer columns or wider bins, or another strategy."
+            return Wording(
+                "{title} searches over up to {max_dense:,} cells; the chosen columns have {cells:,}. Choose "
+                "fewer columns or wider bins, or another strategy.",
+                title=self.title,
+                max_dense=MAX_DENSE,
+                cells=workload.cells,
             )
         return ""
 

@@ -35,6 +35,7 @@ from mechanisms.noise import WIDEST, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.noise.sum_quantiles import half_widths
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement, OutdatedPlanError, PlanError
+from mechanisms.refusal import Wording
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 from mechanisms.validation import check_amount, check_counts
 
@@ -70,20 +71,25 @@ class MatrixMechanism(QueryMechanism):
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
         """Why the strategy cannot serve this workload, and what to do; empty if it can. Cheap: from shapes alone."""
         if definition not in self.definitions:
-            return f"{self.title} needs another kind of budget; choose another strategy."
+            return Wording("{title} needs another kind of budget; choose another strategy.", title=self.title)
         if workload.shape not in (domain.shape, (domain.size,)):
             raise ValueError(
                 f"a workload over {workload.shape} cells does not fit a domain of {domain.shape}"
             )
         if domain.size > MAX_CELLS:
-            return (
-                f"The chosen columns have {domain.size:,} cells; this strategy estimates each of them, and at most "
-                f"{MAX_CELLS:,} fit in memory. Choose fewer columns or wider bins, or ask for marginal tables only."
+            return Wording(
+                "The chosen columns have {size:,} cells; this strategy estimates each of them, and at most "
+                "{max_cells:,} fit in memory. Choose fewer columns or wider bins, or ask for marginal tables "
+                "only.",
+                size=domain.size,
+                max_cells=MAX_CELLS,
             )
         if workload.queries > MAX_QUERIES:
-            return (
-                f"The workload asks {workload.queries:,} queries; at most {MAX_QUERIES:,} can be listed. "
-                "Choose wider bins or fewer ranges."
+            return Wording(
+                "The workload asks {queries:,} queries; at most {max_queries:,} can be listed. Choose wider "
+                "bins or fewer ranges.",
+                queries=workload.queries,
+                max_queries=MAX_QUERIES,
             )
         return ""
 
@@ -282,7 +288,7 @@ def strategy_of(mechanism: MatrixMechanism, plan: QueryPlan) -> Strategy:
     strategy = _strategy(mechanism, plan.domain, plan.workload, definition, plan.optimised)
     if _as_planned(strategy, plan):
         return strategy
-    raise OutdatedPlanError(mechanism.title)
+    raise OutdatedPlanError(OutdatedPlanError.TEMPLATE, title=mechanism.title)
 
 
 def _as_planned(strategy: Strategy, plan: QueryPlan) -> bool:
@@ -311,8 +317,9 @@ def noise_law(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
     law = law_for(loss, sensitivity)
     if scale_squared(law) > WIDEST**2:
         raise PlanError(
-            f"{loss.symbol} = {float(loss.amount):g} is too small for this strategy's noise. "
-            f"Choose a larger {loss.symbol}."
+            "{symbol} = {float:g} is too small for this strategy's noise. Choose a larger {symbol}.",
+            symbol=loss.symbol,
+            float=float(loss.amount),
         )
     return law
 
@@ -320,13 +327,19 @@ def noise_law(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
 def with_reconstruction(plan: QueryPlan, way: str) -> QueryPlan:
     """The plan with another way to make cells non-negative. Raises PlanError if it does not fit."""
     if way not in dict(RECONSTRUCTION.choices):
-        raise PlanError(f"{RECONSTRUCTION.label}: choose one of {', '.join(dict(RECONSTRUCTION.choices))}.")
+        raise PlanError(
+            "{label}: choose one of {names}.",
+            label=RECONSTRUCTION.label,
+            names=", ".join(dict(RECONSTRUCTION.choices)),
+        )
     if way == "l1" and not isinstance(plan.noise, DiscreteLaplace):
         raise PlanError("The most likely cells are worked out for Laplace noise only. Choose least squares.")
     if way == "l1" and plan.domain.size > MOST_LIKELY_CELLS:
         raise PlanError(
-            f"The most likely cells are worked out for at most {MOST_LIKELY_CELLS:,} cells; these columns have "
-            f"{plan.domain.size:,}. Choose least squares, or wider bins."
+            "The most likely cells are worked out for at most {most_likely_cells:,} cells; these columns "
+            "have {size:,}. Choose least squares, or wider bins.",
+            most_likely_cells=MOST_LIKELY_CELLS,
+            size=plan.domain.size,
         )
     return replace(plan, details={**plan.details, RECONSTRUCTION.name: way})
 

@@ -29,6 +29,7 @@ from mechanisms.matrix.workload.factor import MAX_ENTRY, Explicit, Factor, Ident
 from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.noise.sum_quantiles import half_widths, integer_half_widths
 from mechanisms.protocol import PlanError
+from mechanisms.refusal import Wording
 
 # Entries of a matrix that is written out.
 MAX_ENTRIES = 2**27
@@ -284,9 +285,11 @@ def too_many_cells(workload: Workload) -> str:
     """Why a joint strategy cannot be had of this workload; empty if it can."""
     if workload.cells <= MAX_JOINT:
         return ""
-    return (
-        f"This strategy ties all {workload.cells:,} cells together, and at most {MAX_JOINT:,} fit in memory. "
-        "Choose fewer columns or wider bins, or another strategy."
+    return Wording(
+        "This strategy ties all {cells:,} cells together, and at most {max_joint:,} fit in memory. "
+        "Choose fewer columns or wider bins, or another strategy.",
+        cells=workload.cells,
+        max_joint=MAX_JOINT,
     )
 
 
@@ -304,12 +307,16 @@ def _check_uploaded(matrix: np.ndarray, cells: int) -> None:
     if matrix.ndim != 2 or matrix.shape[1] != cells:
         width = matrix.shape[1] if matrix.ndim == 2 else 0
         raise PlanError(
-            f"The uploaded strategy has {width:,} columns; the chosen columns have {cells:,} cells. "
-            "Upload one number for every cell, in the order in which the cells are listed."
+            "The uploaded strategy has {width:,} columns; the chosen columns have {cells:,} cells. Upload "
+            "one number for every cell, in the order in which the cells are listed.",
+            width=width,
+            cells=cells,
         )
     if matrix.size > MAX_ENTRIES:
         raise PlanError(
-            f"The uploaded strategy has {matrix.size:,} entries; at most {MAX_ENTRIES:,} fit in memory."
+            "The uploaded strategy has {size:,} entries; at most {max_entries:,} fit in memory.",
+            size=matrix.size,
+            max_entries=MAX_ENTRIES,
         )
     if not np.isfinite(matrix).all() or not matrix.any():
         raise PlanError(
@@ -317,6 +324,7 @@ def _check_uploaded(matrix: np.ndarray, cells: int) -> None:
         )
     if not within_range(matrix):
         raise PlanError(
-            f"The uploaded strategy holds numbers larger than {MAX_ENTRY:,} or nearer to 0 than 1/{MAX_ENTRY:,}. "
-            "Write them in other units."
+            "The uploaded strategy holds numbers larger than {max_entry:,} or nearer to 0 than "
+            "1/{max_entry:,}. Write them in other units.",
+            max_entry=MAX_ENTRY,
         )

@@ -24,6 +24,7 @@ from mechanisms.matrix.strategy.product import Kronecker, Stacked, Strategy
 from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import Factor, Identity, Total
 from mechanisms.matrix.workload.union import Term, Workload
+from mechanisms.refusal import Wording
 
 # Terms up to which each may have a strategy of its own.
 MAX_TERMS = 64
@@ -53,14 +54,19 @@ class SplitUnionStrategy(SearchedStrategy):
         if refusal := refusal or union_too_large(workload, _sums(workload)):
             return refusal
         if not 1 < len(workload.terms) <= MAX_TERMS:
-            return (
-                f"{self.title} is for workloads of 2 to {MAX_TERMS} parts; this one has {len(workload.terms):,}. "
-                "Choose another strategy."
+            return Wording(
+                "{title} is for workloads of 2 to {max_terms} parts; this one has {number:,}. Choose another "
+                "strategy.",
+                title=self.title,
+                max_terms=MAX_TERMS,
+                number=len(workload.terms),
             )
         if max((f.size for f in _searched(workload)), default=0) > MAX_UNSTRUCTURED:
-            return (
-                f"{self.title} can search up to {MAX_UNSTRUCTURED:,} cells of a column. "
-                "Choose wider bins, or another strategy."
+            return Wording(
+                "{title} can search up to {max_unstructured:,} cells of a column. Choose wider bins, or "
+                "another strategy.",
+                title=self.title,
+                max_unstructured=MAX_UNSTRUCTURED,
             )
         return ""
 
@@ -190,15 +196,22 @@ class LowRankStrategy(SearchedStrategy):
         if refusal := super().refusal(domain, workload, definition) or too_many_cells(workload):
             return refusal
         if workload.queries * workload.cells > _MAX_ENTRIES:
-            return (
-                f"{self.title} writes out all queries; {workload.queries:,} over {workload.cells:,} cells are too "
-                "many. Choose another strategy."
+            return Wording(
+                "{title} writes out all queries; {queries:,} over {cells:,} cells are too many. Choose "
+                "another strategy.",
+                title=self.title,
+                queries=workload.queries,
+                cells=workload.cells,
             )
         dimensions = _most_dimensions(workload)
         if dimensions > min(workload.cells // 2, MAX_RANK):
-            return (
-                f"The queries may have {dimensions:,} dimensions over {workload.cells:,} cells; {self.title.lower()} "
-                f"helps for at most half as many as cells, and {MAX_RANK}. Choose another strategy."
+            return Wording(
+                "The queries may have {dimensions:,} dimensions over {cells:,} cells; {lower} helps for at "
+                "most half as many as cells, and {max_rank}. Choose another strategy.",
+                dimensions=dimensions,
+                cells=workload.cells,
+                lower=self.title.lower(),
+                max_rank=MAX_RANK,
             )
         return ""
 

@@ -26,6 +26,7 @@ from mechanisms.matrix.strategy.rows import Rows
 from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import Explicit, Factor, Identity
 from mechanisms.matrix.workload.union import Workload
+from mechanisms.refusal import Wording
 from mechanisms.sensitivity import Sensitivity
 
 # Rounds over the columns of a union, and the share of its loss that one must take off for another to follow.
@@ -89,9 +90,12 @@ class ColumnSearch(SearchedStrategy):
         for axis in fitted:
             factors = [factor for _, factor in factors_at(workload, axis)]
             if self.too_large(factors):
-                return (
-                    f"{self.title} can search up to {MAX_UNSTRUCTURED:,} cells of a column for these queries; one has "
-                    f"{workload.shape[axis]:,}. Choose wider bins, or another strategy."
+                return Wording(
+                    "{title} can search up to {max_unstructured:,} cells of a column for these queries; one has "
+                    "{cells:,}. Choose wider bins, or another strategy.",
+                    title=self.title,
+                    max_unstructured=MAX_UNSTRUCTURED,
+                    cells=workload.shape[axis],
                 )
         return ""
 

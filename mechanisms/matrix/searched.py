@@ -45,7 +45,7 @@ class SearchedStrategy(MatrixMechanism):
     ) -> Strategy:
         if optimised is None:
             raise PlanError(
-                f"{self.title}: the strategy has not been worked out yet. Start the search first."
+                "{title}: the strategy has not been worked out yet. Start the search first.", title=self.title
             )
         return self.built(workload, definition, optimised)
 

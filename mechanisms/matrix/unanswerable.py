@@ -71,6 +71,8 @@ def check_dimensions(strategy: Strategy, workload: Workload) -> None:
         answered, requested = strategy.dimensions(term)
         if answered < requested:
             raise PlanError(
-                f"The strategy answers only {answered:,} of the {requested:,} dimensions that the workload asks for. "
-                "Choose another strategy, or add rows that tell the missing cells apart."
+                "The strategy answers only {answered:,} of the {requested:,} dimensions that the workload "
+                "asks for. Choose another strategy, or add rows that tell the missing cells apart.",
+                answered=answered,
+                requested=requested,
             )

@@ -44,11 +44,14 @@ class Wishes:
         for name in named:
             if name not in domain.names:
                 raise PlanError(
-                    f"{name} is not among the chosen columns. Choose it, or leave it out of the wishes."
+                    "{name} is not among the chosen columns. Choose it, or leave it out of the wishes.",
+                    name=name,
                 )
         weights = [*self.weights.values(), *(weight for _a, _b, weight in self.pairs)]
         if any(not 1 <= weight <= HEAVIEST for weight in weights):
-            raise PlanError(f"Weights of columns and pairs must be whole numbers from 1 to {HEAVIEST}.")
+            raise PlanError(
+                "Weights of columns and pairs must be whole numbers from 1 to {heaviest}.", heaviest=HEAVIEST
+            )
         pairs = [p[:2] for p in (*self.required, *self.pairs, *self.follows)] + [z[::2] for z in self.zeros]
         if any(first == other for first, other in pairs):
             raise PlanError("A pair needs two different columns.")
@@ -59,12 +62,19 @@ class Wishes:
         seen, zeros = {first for first, _other in self.follows}, {z[i] for z in self.zeros for i in (0, 2)}
         for first, other in self.follows:
             if not isinstance(domain.attributes[domain.names.index(first)], Categorical):
-                raise PlanError(f"{first} has no declared categories, so no column can follow from it.")
+                raise PlanError(
+                    "{first} has no declared categories, so no column can follow from it.", first=first
+                )
             if other in seen:
-                raise PlanError(f"{other} follows from more than one column, or in turn. Keep one of them.")
+                raise PlanError(
+                    "{other} follows from more than one column, or in turn. Keep one of them.", other=other
+                )
             if other in zeros:
                 raise PlanError(
-                    f"{other} follows from {first}, and some of its values cannot occur with others. Take one back."
+                    "{other} follows from {first}, and some of its values cannot occur with others. Take one "
+                    "back.",
+                    other=other,
+                    first=first,
                 )
             seen.add(other)
 
@@ -156,12 +166,16 @@ def _cells_named(attribute: Attribute) -> dict[str, int | None]:
 def _cell(named: Mapping[str, int | None], column: str, label: str) -> int:
     if label not in named:
         raise PlanError(
-            f"{column} has no declared value of that name: {label}. Write it as the column's page shows it."
+            "{column} has no declared value of that name: {label}. Write it as the column's page shows it.",
+            column=column,
+            label=label,
         )
     cell = named[label]
     if cell is None:
         raise PlanError(
-            f"{column} has two cells that are called {label}, so nobody can tell which one is meant. Give the declared "
-            "value another name on the column's page."
+            "{column} has two cells that are called {label}, so nobody can tell which one is meant. Give "
+            "the declared value another name on the column's page.",
+            column=column,
+            label=label,
         )
     return cell

@@ -57,8 +57,10 @@ def check_choice(domain: Domain, wishes: Wishes, keep: int) -> None:
     least, columns = max(2, len(_required_columns(domain, wishes))), len(domain.shape)
     if not least <= keep <= columns:
         raise PlanError(
-            f"Keep between {least} and {columns} columns: the target and the columns of required pairs and of "
-            "dependencies are always kept."
+            "Keep between {least} and {columns} columns: the target and the columns of required pairs and "
+            "of dependencies are always kept.",
+            least=least,
+            columns=columns,
         )
 
 

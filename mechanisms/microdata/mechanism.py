@@ -144,11 +144,14 @@ class Microdata(ABC):
     def _check_definition(self, loss: Loss) -> None:
         """Raises PlanError unless the method can be taken, with a budget of this kind."""
         if self.missing:
-            raise PlanError(f"{self.summary} {self.missing}")
+            raise PlanError("{summary} {missing}", summary=self.summary, missing=self.missing)
         if loss.definition not in self.definitions:
             needed = " or ".join(sorted(SYMBOL[d] for d in self.definitions))
             raise PlanError(
-                f"{self.title} needs a budget in {needed}; this one is in {loss.symbol}. Choose another method."
+                "{title} needs a budget in {needed}; this one is in {symbol}. Choose another method.",
+                title=self.title,
+                needed=needed,
+                symbol=loss.symbol,
             )
 
     def _check_inputs(self, domain: Domain, wishes: Wishes, loss: Loss) -> None:
@@ -158,11 +161,13 @@ class Microdata(ABC):
         wishes.check(domain)
         if wishes.follows and not self.keeps_dependencies:
             raise PlanError(
-                f"{self.title} does not keep that one column follows from another. Choose latent classes."
+                "{title} does not keep that one column follows from another. Choose latent classes.",
+                title=self.title,
             )
         if self.without_pairs and wishes.required:
             raise PlanError(
-                f"{self.title}: no table of a pair is measured. Choose another method, or require no pair."
+                "{title}: no table of a pair is measured. Choose another method, or require no pair.",
+                title=self.title,
             )
 
     def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
@@ -226,9 +231,12 @@ class Microdata(ABC):
         groups = sum(sorted(most_groups_of(size) for size in domain.shape)[-keep if keep else 0 :])
         if self.most_groups is not None and groups > self.most_groups:
             raise PlanError(
-                f"{self.title}: these columns can have {groups:,} groups of values; more than {self.most_groups:,} "
-                "take hours to fit. Take fewer columns or wider bins, let the release keep the columns that tell "
-                "most, or choose another method."
+                "{title}: these columns can have {groups:,} groups of values; more than {most_groups:,} take "
+                "hours to fit. Take fewer columns or wider bins, let the release keep the columns that tell "
+                "most, or choose another method.",
+                title=self.title,
+                groups=groups,
+                most_groups=self.most_groups,
             )
 
     @abstractmethod
@@ -294,23 +302,30 @@ def check_columns(domain: Domain) -> None:
     count = len(domain.attributes)
     if not FEWEST_COLUMNS <= count <= MOST_COLUMNS:
         raise PlanError(
-            f"Choose between {FEWEST_COLUMNS} and {MOST_COLUMNS} columns, not {count}. Of more, release groups that "
-            "belong together, each by itself."
+            "Choose between {fewest_columns} and {most_columns} columns, not {count}. Of more, release "
+            "groups that belong together, each by itself.",
+            fewest_columns=FEWEST_COLUMNS,
+            most_columns=MOST_COLUMNS,
+            count=count,
         )
     for attribute in domain.attributes:
         if attribute.size < 2:
-            raise PlanError(f"Column {attribute.name} has one value only, so it says nothing. Leave it out.")
+            raise PlanError(
+                "Column {name} has one value only, so it says nothing. Leave it out.", name=attribute.name
+            )
     cells = PairTables(domain.shape).size
     if cells > MOST_CELLS:
         raise PlanError(
-            f"The tables of all pairs of these columns have {cells:,} cells; at most {MOST_CELLS:,} fit in memory. "
-            "Choose wider bins, fewer categories or fewer columns."
+            "The tables of all pairs of these columns have {cells:,} cells; at most {most_cells:,} fit in "
+            "memory. Choose wider bins, fewer categories or fewer columns.",
+            cells=cells,
+            most_cells=MOST_CELLS,
         )
 
 
 def _check_rows(loss: Loss, rows: int | None, total: int | None) -> None:
     if rows is not None and not 1 <= rows <= MOST_ROWS:
-        raise PlanError(f"Ask for 1 to {MOST_ROWS:,} synthetic rows.")
+        raise PlanError("Ask for 1 to {most_rows:,} synthetic rows.", most_rows=MOST_ROWS)
     if total is not None and not loss.unit.total_public:
         raise ValueError("the number of rows is not public under these neighbours")
 

@@ -53,9 +53,13 @@ def with_replicates(plan: MicrodataPlan) -> MicrodataPlan:
     counts, cells = _counts(plan), plan.domain.size
     if counts > MOST_COUNTS or cells > MOST_CELLS:
         raise PlanError(
-            f"Tables for standard errors: these columns have {counts:,} counts and {cells:,} combinations of values. "
-            f"At most {MOST_COUNTS:,} and {MOST_CELLS:,} can be fitted often enough. Choose the columns of one "
-            "analysis, or wider bins."
+            "Tables for standard errors: these columns have {counts:,} counts and {cells:,} combinations "
+            "of values. At most {most_counts:,} and {most_cells:,} can be fitted often enough. Choose the "
+            "columns of one analysis, or wider bins.",
+            counts=counts,
+            cells=cells,
+            most_counts=MOST_COUNTS,
+            most_cells=MOST_CELLS,
         )
     return replace(plan, replicates=True)
 

@@ -11,6 +11,7 @@ from mechanisms.accounting import plainly
 from mechanisms.domain import Attribute, Date, Domain, DomainError, Integer, Real
 from mechanisms.json_types import JsonObject
 from mechanisms.protocol import PlanError
+from mechanisms.refusal import Wording
 
 # Steps from bound to bound: edges of decimals are compared one by one, and squares of steps must leave room in 64 bits.
 MAX_STEPS = 100_000
@@ -32,7 +33,8 @@ class MeasuredColumn:
         """A declared column with a step, or with the usual one. Raises PlanError if it cannot be measured so."""
         if not isinstance(attribute, Integer | Real | Date):
             raise PlanError(
-                f"{attribute.name} is not a column of numbers or dates, so it has no mean. Choose another column."
+                "{name} is not a column of numbers or dates, so it has no mean. Choose another column.",
+                name=attribute.name,
             )
         column = cls(attribute, usual_step(attribute) if step is None else step)
         if refusal := column._refusal():
@@ -42,18 +44,25 @@ class MeasuredColumn:
     def _refusal(self) -> str:
         name, step = self.attribute.name, self.step
         if step <= 0:
-            return f"{name}: the step must be above 0."
+            return Wording("{name}: the step must be above 0.", name=name)
         if not isinstance(self.attribute, Real) and step.denominator != 1:
-            return f"{name}: the step must be a whole number."
+            return Wording("{name}: the step must be a whole number.", name=name)
         if self.is_date and step != 1:
-            return f"{name}: dates are counted in days; the step must be 1."
+            return Wording("{name}: dates are counted in days; the step must be 1.", name=name)
         if self.steps < 1:
-            return f"{name}: the step is larger than the range between its bounds. Choose a smaller step."
+            return Wording(
+                "{name}: the step is larger than the range between its bounds. Choose a smaller step.",
+                name=name,
+            )
         if self.steps > MAX_STEPS:
             needed = float(self.range / MAX_STEPS)
-            return (
-                f"{name}: its bounds are {self.steps:,} steps apart; at most {MAX_STEPS:,} can be measured. Choose a "
-                f"step of at least {needed:.2g}."
+            return Wording(
+                "{name}: its bounds are {steps:,} steps apart; at most {max_steps:,} can be measured. Choose "
+                "a step of at least {needed:.2g}.",
+                name=name,
+                steps=self.steps,
+                max_steps=MAX_STEPS,
+                needed=needed,
             )
         try:
             self.reading  # noqa: B018 its declaration may be refused, as of steps that no two numbers tell apart

@@ -26,6 +26,7 @@ from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.noise import Noise
 from mechanisms.noise.sampler import WIDEST
 from mechanisms.protocol import Measurement, PlanError
+from mechanisms.refusal import Wording
 from mechanisms.validation import check_amount
 
 MAX_GROUPS = 10_000
@@ -71,11 +72,14 @@ class BernsteinSums:
         Raises PlanError for what cannot be measured.
         """
         if not 1 <= len(columns) <= MAX_COLUMNS:
-            raise PlanError(f"Choose between 1 and {MAX_COLUMNS} columns to measure.")
+            raise PlanError("Choose between 1 and {max_columns} columns to measure.", max_columns=MAX_COLUMNS)
         if groups.size * len(columns) > MAX_GROUPS:
             raise PlanError(
-                f"These columns make {groups.size:,} groups, each with {len(columns)} to measure; at most "
-                f"{MAX_GROUPS:,} means can be released together. Choose fewer columns, or wider bins."
+                "These columns make {size:,} groups, each with {number} to measure; at most {max_groups:,} "
+                "means can be released together. Choose fewer columns, or wider bins.",
+                size=groups.size,
+                number=len(columns),
+                max_groups=MAX_GROUPS,
             )
         check_amount(loss)
         loss = loss.for_domain(groups)
@@ -164,9 +168,12 @@ def _beyond(column: MeasuredColumn, degree: int, loss: Loss, what: str, rows: in
     if loss.unit.max_rows > 1 or not remedies:
         remedies.append("fewer rows a person")
     *first, last = remedies
-    return (
-        f"{column.attribute.name}: in steps of {float(column.step):g} {what} would exceed 64 bits. Choose "
-        f"{', '.join(first)}{' or ' if first else ''}{last}."
+    return Wording(
+        "{column}: in steps of {step:g} {what} would exceed 64 bits. Choose {remedies}.",
+        column=column.attribute.name,
+        step=float(column.step),
+        what=what,
+        remedies=" or ".join(filter(None, [", ".join(first), last])),
     )
 
 

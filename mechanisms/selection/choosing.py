@@ -45,14 +45,20 @@ class Selection:
         """
         candidates = len(score.candidates)
         if not 1 <= picks <= candidates:
-            raise PlanError(f"Choose between 1 and {candidates} of the {candidates} candidates, not {picks}.")
+            raise PlanError(
+                "Choose between 1 and {candidates} of the {candidates} candidates, not {picks}.",
+                candidates=candidates,
+                picks=picks,
+            )
         bound = score.bound(loss.unit)
         epsilon = self._round_epsilon(loss, picks)
         rate = epsilon / (bound.sensitivity * (1 if bound.monotone else 2))
         if rate * MAX_SCALE < 1:
             raise PlanError(
-                f"{loss.symbol} = {float(loss.amount):g} is too small to tell any two candidates apart. "
-                f"Choose a larger {loss.symbol}."
+                "{symbol} = {float:g} is too small to tell any two candidates apart. Choose a larger "
+                "{symbol}.",
+                symbol=loss.symbol,
+                float=float(loss.amount),
             )
         return SelectionPlan(
             mechanism=self.name,
@@ -113,14 +119,19 @@ class Selection:
         """The pure loss of one pick: the picks' losses add up to the whole."""
         if loss.amount > MAX_AMOUNT:
             raise PlanError(
-                f"{loss.symbol} = {float(loss.amount):g} protects nobody. Choose at most {MAX_AMOUNT}."
+                "{symbol} = {float:g} protects nobody. Choose at most {max_amount}.",
+                symbol=loss.symbol,
+                float=float(loss.amount),
+                max_amount=MAX_AMOUNT,
             )
         if loss.definition is Definition.PURE:
             return loss.amount / picks
         try:
             return pure_within_zcdp(self._concentration * loss.amount / picks)
         except ValueError as error:
-            raise PlanError(f"{loss.symbol} is too small for a choice. Choose a larger one.") from error
+            raise PlanError(
+                "{symbol} is too small for a choice. Choose a larger one.", symbol=loss.symbol
+            ) from error
 
     def _resolved(self, rate: Fraction, gap: int) -> float:
         return float(self._odds(float(rate), np.array([0, gap]))[0])

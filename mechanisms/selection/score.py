@@ -59,8 +59,10 @@ class Score:
     def __post_init__(self) -> None:
         if not 2 <= len(self.candidates) <= MAX_CANDIDATES:
             raise PlanError(
-                f"A choice needs 2 to {MAX_CANDIDATES:,} candidates; this one has {len(self.candidates):,}. "
-                "Choose more or fewer columns, or declare more or fewer values of the column."
+                "A choice needs 2 to {max_candidates:,} candidates; this one has {number:,}. Choose more or "
+                "fewer columns, or declare more or fewer values of the column.",
+                max_candidates=MAX_CANDIDATES,
+                number=len(self.candidates),
             )
         if len(set(self.candidates)) != len(self.candidates):
             raise PlanError("A candidate is declared twice; list each candidate once.")
@@ -198,7 +200,7 @@ class Quantile(Score):
         """Each bin of an ordered column a candidate; rows with missing values do not count."""
         if not attribute.ordered:
             raise PlanError(
-                f"Column {attribute.name} has no order; choose a number or a date for a quantile."
+                "Column {name} has no order; choose a number or a date for a quantile.", name=attribute.name
             )
         size = attribute.regular_size
         spans = tuple((cell, cell + 1) for cell in range(size))

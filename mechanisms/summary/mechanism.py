@@ -143,23 +143,29 @@ class ColumnTables:
 
 def _check(groups: Domain, columns: Sequence[Attribute]) -> None:
     if not 1 <= len(columns) <= MAX_COLUMNS:
-        raise PlanError(f"Choose between 1 and {MAX_COLUMNS} columns.")
+        raise PlanError("Choose between 1 and {max_columns} columns.", max_columns=MAX_COLUMNS)
     if len(groups.attributes) > 1:
         raise PlanError("Choose at most one column for the groups.")
     if groups.size > MAX_GROUPS:
         raise PlanError(
-            f"{groups.names[0]} makes {groups.size:,} groups; a summary has at most {MAX_GROUPS}. Choose another "
-            "column, or declare fewer values or wider bins for it."
+            "{column} makes {size:,} groups; a summary has at most {max_groups}. Choose another column, or "
+            "declare fewer values or wider bins for it.",
+            column=groups.names[0],
+            size=groups.size,
+            max_groups=MAX_GROUPS,
         )
     for column in columns:
         if column.name in groups.names:
             raise PlanError(
-                f"{column.name} says the groups, so it is not described, too. Choose other columns."
+                "{name} says the groups, so it is not described, too. Choose other columns.", name=column.name
             )
         if not is_line(column) and column.size > MAX_CATEGORIES:
             raise PlanError(
-                f"{column.name} has {column.size:,} values; at most {MAX_CATEGORIES:,} can be told. Leave it out, or "
-                "declare fewer."
+                "{name} has {size:,} values; at most {max_categories:,} can be told. Leave it out, or declare "
+                "fewer.",
+                name=column.name,
+                size=column.size,
+                max_categories=MAX_CATEGORIES,
             )
 
 
@@ -210,8 +216,9 @@ def _table(part: Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
         raise too_small(own)
     if scale_squared(law) > WIDEST**2 or part.unit * rows_in_full(people, loss.unit) > LARGEST_SUM:
         raise PlanError(
-            f"{part.name or 'Numbers'}: at this cost the sums, with their noise, would exceed 64 bits. Leave out the "
-            "column, choose fewer, or spend more."
+            "{column}: at this cost the sums, with their noise, would exceed 64 bits. Leave out the "
+            "column, choose fewer, or spend more.",
+            column=part.name or "Numbers",
         )
     return TablePlan(part.name, part.kind, part.unit, share, part.sums, moved, law, part.centred)
 

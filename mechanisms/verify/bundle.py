@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from mechanisms.json_types import JsonObject
+from mechanisms.refusal import RefusalError
 
 RELEASE, SIGNATURE, MEASUREMENT = "release.json", "signature.json", "measurement.npy"
 # The product of running counts.
@@ -21,7 +22,7 @@ STREAM = "stream"
 LARGEST = 16 * 2**30
 
 
-class BundleError(ValueError):
+class BundleError(RefusalError):
     """The file is no bundle; the message says why."""
 
 
@@ -39,7 +40,7 @@ class Bundle:
             with zipfile.ZipFile(path) as archive:
                 infos = [info for info in archive.infolist() if not info.is_dir()]
         except (OSError, zipfile.BadZipFile) as fault:
-            raise BundleError(f"it is no zip: {fault}") from None
+            raise BundleError("it is no zip: {fault}", fault=fault) from None
         if sum(info.file_size for info in infos) > LARGEST:
             raise BundleError("it unfolds to more than any bundle has.")
         entries = {Path(info.filename).name: info.filename for info in infos}

@@ -48,7 +48,7 @@ def read(bundle: Bundle) -> Planned | None:
     try:
         return reader(bundle.release["plan"])
     except (LookupError, TypeError, ValueError, ArithmeticError) as fault:
-        raise BundleError(f"its plan cannot be read: {type(fault).__name__}.") from None
+        raise BundleError("its plan cannot be read: {name}.", name=type(fault).__name__) from None
 
 
 def check(bundle: Bundle, found: Planned | None) -> Finding:

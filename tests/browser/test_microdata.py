@@ -19,7 +19,7 @@ def test_a_curator_publishes_fifteen_columns(portal: Portal, browser: Browser) -
     visiting.sign_in(page, "curator", portal.passwords["curator"])
     visiting.open_dataset(page, DATASET)
     before = visiting.left(page)
-    page.get_by_role("link", name="Domain").first.click()
+    page.get_by_role("link", name="Declare the columns").first.click()
     visiting.open_column(page, "fnlwgt")
     page.get_by_label("Whole numbers", exact=True).check()
     page.get_by_label("Lower bound").fill("0")

@@ -17,7 +17,7 @@ MAX_CELLS_OF_A_COLUMN = 10**6
 def read(content: bytes, columns: list[str]) -> Codebook:
     """The declarations a codebook makes for the table's columns. Raises CodebookError.
 
-    CSV whose header names `column`, `value` and perhaps `label` and `filled_from_data`, a line for each value. JSON: an
+    CSV whose header names `column`, `value` and perhaps more, see `delimited`. JSON: an
     object from column name to a list of values, to a number k (whole numbers 0..k-1), or to a declaration as
     `release.json` writes it; or a Frictionless schema or package. XML: DDI Codebook. Files of SPSS and Stata: the
     labels of their values. Columns that the table does not have are left out.

@@ -6,10 +6,10 @@ import csv
 import io
 import json
 
-from dpportal.datasets.codebooks.delimited import FIELDS, YES
+from dpportal.datasets.codebooks.delimited import CODES, DROPPED, FIELDS, YES
 from dpportal.datasets.codebooks.model import FILLED, Codebook
 from dpportal.platform.json_types import Json
-from mechanisms.domain import Attribute, Categorical
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
 
 
 def as_json(book: Codebook) -> str:
@@ -25,18 +25,55 @@ def _entry(attribute: Attribute, is_filled: bool) -> Json:
 
 
 def as_csv(book: Codebook) -> str:
-    """A line for each value of the columns of categories, with its label; the other kinds have no values to list.
+    """All that is declared of every column, a line for each value that is listed; see `delimited`.
 
-    Where one of them was filled from data, a fourth column says so of each of its values.
+    Where a column was filled from data, a last column says so.
     """
-    listed = [attribute for attribute in book.attributes if isinstance(attribute, Categorical)]
-    width = len(FIELDS) if any(a.name in book.filled for a in listed) else len(FIELDS) - 1
+    fields = FIELDS if any(a.name in book.filled for a in book.attributes) else FIELDS[:-1]
     text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(FIELDS[:width])
-    for attribute in listed:
-        words = attribute.words or attribute.values
-        mark = YES if attribute.name in book.filled else ""
-        pairs = zip(attribute.values, words, strict=True)
-        lines.writerows((attribute.name, *pair, mark)[:width] for pair in pairs)
+    lines = csv.DictWriter(text, fields, restval="", extrasaction="ignore", lineterminator="\n")
+    lines.writeheader()
+    for attribute in book.attributes:
+        mark = {FILLED: YES} if attribute.name in book.filled else {}
+        pairs = _listed(attribute) or [("", "")]
+        for place, (value, label) in enumerate(pairs):
+            facts = _facts(attribute) if place == 0 else {}
+            lines.writerow({"column": attribute.name, "value": value, "label": label, **facts, **mark})
     return text.getvalue()
+
+
+def _listed(attribute: Attribute) -> list[tuple[str, str]]:
+    """Values with their labels, and numbers that have a cell of their own."""
+    if isinstance(attribute, Categorical):
+        return list(zip(attribute.values, attribute.words or attribute.values, strict=True))
+    if isinstance(attribute, Boolean):
+        nothing = ("", "") if attribute.values or attribute.words else ()
+        return list(zip(attribute.values or nothing, attribute.words or nothing, strict=True))
+    singles = attribute.single_values if isinstance(attribute, Integer | Real) else ()
+    return [(repr(number), "") for number in singles]
+
+
+def _facts(attribute: Attribute) -> dict[str, str]:
+    others = ""
+    if attribute.closed:
+        to = attribute.misfits_to
+        others = DROPPED if to is None else attribute.regular_labels()[to]
+    codes = isinstance(attribute, Categorical) and attribute.as_numbers
+    facts = {"kind": CODES if codes else attribute.kind, "missing": YES if attribute.missing_cell else ""}
+    if isinstance(attribute, Integer | Real | Date):
+        facts |= {"lower": str(attribute.lower), "upper": str(attribute.upper), "step": _step(attribute)}
+    return {**facts, "others": others}
+
+
+def _step(attribute: Integer | Real | Date) -> str:
+    """The width of a bin, edges with blanks between them, or a step of the calendar."""
+    if isinstance(attribute, Date):
+        return attribute.step
+    if attribute.edges:
+        return " ".join(map(repr, attribute.edges))
+    width = (
+        attribute.width
+        if isinstance(attribute, Integer)
+        else (attribute.upper - attribute.lower) / attribute.bins
+    )
+    return repr(width)

@@ -46,7 +46,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
         parser.add_argument("--data-dir", help="folder that keeps all data (./data)")
         parser.add_argument("--workers", type=int, default=2, help="jobs that run at the same time (2)")
-        parser.add_argument("--no-demo", action="store_true", help="do not load the demonstration dataset")
+        parser.add_argument("--no-demo", action="store_true", help="do not load the demonstration")
         for role in FIRST_PEOPLE:
             parser.add_argument(
                 f"--{role}", default=role, help=f"at the first start: the name of its {role} ({role})"
@@ -60,12 +60,15 @@ class Command(BaseCommand):
         children = processes(options["host"], options["port"], options["workers"])
         ready_file = settings.DATA_DIR / READY_FILE
         ready_file.unlink(missing_ok=True)
+        self._say("Starting web server and workers …")
         address = f"http://{options['host']}:{options['port']}/"
 
         def ready() -> None:
             self._wait(address, ready_file, children)
             self._show(demonstration.create_accounts({Role(role): options[role] for role in FIRST_PEOPLE}))
             if not options["no_demo"]:
+                if not demonstration.is_there():
+                    self._say("Loading the demonstration: a census table, a release and a running count …")
                 with (
                     suppress(ApartError),
                     apart(demonstration.load),
@@ -80,9 +83,15 @@ class Command(BaseCommand):
         except GaveUpError as fault:
             raise CommandError(str(fault)) from None
 
+    def _say(self, what: str) -> None:
+        """At once, so that nobody waits for they know not what."""
+        self.stdout.write(what)
+        self.stdout.flush()
+
     def _set_up(self) -> None:
         """Bring database and static files up to date, while everything is loaded."""
         pending = self._pending_migrations()
+        self._say("Preparing database and static files …")
         try:
             with (
                 apart(collect_static.collect),
@@ -175,12 +184,9 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _welcome(self, address: str) -> None:
-        if demo_marker.pending() is not None:
-            self.stdout.write(
-                "The demonstration dataset is still being loaded; the portal goes on by itself."
-            )
-        self.stdout.write(f"The portal is running at {address}  (Ctrl-C stops it)")
-        self.stdout.flush()
+        if demo_marker.is_pending():
+            self._say("The demonstration is still being loaded; the portal goes on by itself.")
+        self._say(f"The portal is running at {address}  (Ctrl-C stops it)")
 
 
 def _answers(address: str) -> bool:

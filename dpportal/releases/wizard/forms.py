@@ -29,8 +29,8 @@ class ProductForm(forms.ModelForm[Release]):
         widgets = {"product": forms.RadioSelect}
         help_texts = {
             "title": _(
-                "For the public page and the downloads. Left empty, it is called after its columns and the dataset; "
-                "it can be changed at any time."
+                "For the public page and the downloads. If empty, we name it after its columns; you can change "
+                "it at any time."
             )
         }
 

@@ -119,11 +119,11 @@ def _name_lines(lines: Sequence[Line], width: int) -> int:
     """How many lines of the file it takes until each column has a name of its own; 0 if they do not get one.
 
     A line of texts below names is taken for more of them only where it shows that cells above are merged: it is empty
-    below a name, or says the same under several.
+    below a name, says the same under several, or fills their gaps above a line that is no text alone.
     """
     for count in range(1, min(len(lines), MOST_PROPOSED) + 1):
         line = lines[count - 1]
-        if count > 1 and not (_is_text(line) and _is_below_merged(lines[count - 2].fields, line.fields)):
+        if count > 1 and not (_is_text(line) and _is_further(lines, count - 1)):
             return 0
         names = joined_names([line.fields[:width] for line in lines[:count]])
         if filled(names) == width and len(set(names)) == width:
@@ -135,6 +135,14 @@ def _name_lines(lines: Sequence[Line], width: int) -> int:
 def _is_text(line: Line) -> bool:
     texts = [text.strip() for text in line.fields if text.strip()]
     return all(YEAR.fullmatch(text) or not NUMBER.fullmatch(text) for text in texts)
+
+
+def _is_further(lines: Sequence[Line], number: int) -> bool:
+    """Whether a line of texts goes on with the names of the line above it."""
+    above, below = lines[number - 1].fields, lines[number].fields
+    fills = not all(map(str.strip, above)) and all(map(str.strip, below))
+    is_above_row = number + 1 < len(lines) and not _is_text(lines[number + 1])
+    return _is_below_merged(above, below) or (fills and is_above_row)
 
 
 def _is_below_merged(above: Sequence[str], below: Sequence[str]) -> bool:

@@ -22,6 +22,7 @@ from mechanisms.noise import Noise
 from mechanisms.noise.sum_quantiles import half_widths
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement, PlanError
+from mechanisms.refusal import Wording
 from mechanisms.validation import check_amount
 
 # Numbers that are measured: 2 GiB of them.
@@ -71,24 +72,32 @@ class MarginalMechanism(QueryMechanism):
         """Why the strategy cannot serve this workload, and what to do; empty if it can."""
         if definition not in self.definitions:
             other = "zCDP" if definition is Definition.PURE else "pure ε"
-            return f"{self.title} needs a budget in {other}. Choose another strategy."
+            return Wording(
+                "{title} needs a budget in {other}. Choose another strategy.", title=self.title, other=other
+            )
         if workload.marginals() is None:
-            return (
-                f"{self.title} answers whole marginal tables only, and the workload asks for other queries too. "
-                "Choose another strategy, or ask for marginal tables alone."
+            return Wording(
+                "{title} answers whole marginal tables only, and the workload asks for other queries too. "
+                "Choose another strategy, or ask for marginal tables alone.",
+                title=self.title,
             )
         requested = requested_marginals(workload)
         if not any(requested):
-            return (
-                f"{self.title} needs a table of at least one column with two or more cells. "
-                "Choose another strategy, or add a column."
+            return Wording(
+                "{title} needs a table of at least one column with two or more cells. Choose another "
+                "strategy, or add a column.",
+                title=self.title,
             )
         numbers = sum(math.prod(workload.shape[i] for i in axes) for axes in requested)
         if sum(2 ** len(axes) for axes in requested) > _MAX_SETS * 8 or numbers > MAX_NUMBERS:
-            return (
-                f"The workload asks for {numbers:,} numbers in {len(requested):,} tables; "
-                f"{self.title} measures at most {MAX_NUMBERS:,}, and tables of about 20 columns. "
-                "Ask for fewer tables, or for tables of fewer columns."
+            return Wording(
+                "The workload asks for {numbers:,} numbers in {number:,} tables; {title} measures at most "
+                "{max_numbers:,}, and tables of about 20 columns. Ask for fewer tables, or for tables of "
+                "fewer columns.",
+                numbers=numbers,
+                number=len(requested),
+                title=self.title,
+                max_numbers=MAX_NUMBERS,
             )
         return ""
 

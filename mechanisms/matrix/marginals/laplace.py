@@ -20,6 +20,7 @@ from mechanisms.matrix.marginals.weights import MAX_COLUMNS, best_weights, latti
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.protocol import PlanError
+from mechanisms.refusal import Wording
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 
 
@@ -47,9 +48,13 @@ class WeightedMarginals(MarginalMechanism):
             return refused
         columns = len({i for axes in requested_marginals(workload) for i in axes})
         if columns > MAX_COLUMNS:
-            return (
-                f"{self.title} weighs the tables of every set of columns, and the workload uses {columns} columns; "
-                f"at most {MAX_COLUMNS} fit. Ask for fewer columns, or use a budget in zCDP with ResidualPlanner."
+            return Wording(
+                "{title} weighs the tables of every set of columns, and the workload uses {columns} columns; "
+                "at most {max_columns} fit. Ask for fewer columns, or use a budget in zCDP with "
+                "ResidualPlanner.",
+                title=self.title,
+                columns=columns,
+                max_columns=MAX_COLUMNS,
             )
         return ""
 
@@ -85,7 +90,7 @@ class WeightedMarginals(MarginalMechanism):
         self.check(domain, workload, loss)
         loss = loss.for_domain(domain)
         if optimised is None:
-            raise PlanError(f"{self.title}: find the weights first.")
+            raise PlanError("{title}: find the weights first.", title=self.title)
         requested = requested_marginals(workload)
         closed = MarginalSets.closed(workload.shape, requested)
         weight_of = _weights_by_set(optimised)

@@ -48,8 +48,10 @@ class Joint(ABC):
         """Raises PlanError if there are too many cells."""
         if self.cells > MAX_JOINT:
             raise PlanError(
-                f"This strategy ties all {self.cells:,} cells together, and at most {MAX_JOINT:,} fit in memory. "
-                "Use fewer columns or wider bins, or a strategy that is a product over the columns."
+                "This strategy ties all {cells:,} cells together, and at most {max_joint:,} fit in memory. "
+                "Use fewer columns or wider bins, or a strategy that is a product over the columns.",
+                cells=self.cells,
+                max_joint=MAX_JOINT,
             )
 
     @cached_property

@@ -266,8 +266,12 @@ class FewSums(Stacked):
     def check_cells(self) -> None:
         if self.size > MAX_JOINT:
             raise PlanError(
-                f"A union of {self.size:,} sums over {self.cells:,} cells cannot be reconciled in memory; at most "
-                f"{MAX_JOINT:,} of either can. Use fewer columns or wider bins, or a strategy that is not a union."
+                "A union of {size:,} sums over {cells:,} cells cannot be reconciled in memory; at most "
+                "{max_joint:,} of either can. Use fewer columns or wider bins, or a strategy that is not a "
+                "union.",
+                size=self.size,
+                cells=self.cells,
+                max_joint=MAX_JOINT,
             )
 
     @cached_property
@@ -329,8 +333,10 @@ class FewSums(Stacked):
         """Raises PlanError where the errors of the answers will not fit in memory."""
         if term.queries * self.size > MAX_PRODUCTS:
             raise PlanError(
-                f"{term.queries:,} answers from {self.size:,} sums do not fit in memory. Use wider bins or "
-                "fewer ranges, or a strategy that is not a union."
+                "{queries:,} answers from {size:,} sums do not fit in memory. Use wider bins or fewer ranges, "
+                "or a strategy that is not a union.",
+                queries=term.queries,
+                size=self.size,
             )
 
     def _products(self, term: Term) -> np.ndarray:

@@ -9,6 +9,7 @@ from scipy.linalg import LinAlgError, cholesky, lapack
 
 from mechanisms.arrays import Floats
 from mechanisms.matrix.workload.factor import NEGLIGIBLE
+from mechanisms.refusal import Wording
 
 # Cells up to which a matrix of cells by cells is made.
 MAX_DENSE = 2**13
@@ -18,9 +19,11 @@ def too_many(cells: int) -> str:
     """Why a column of so many cells has no inverse that fits in memory; empty if it has one."""
     if cells <= MAX_DENSE:
         return ""
-    return (
-        f"A column has {cells:,} cells, and this strategy ties at most {MAX_DENSE:,} together. "
-        "Choose wider bins, or the strategy of single cells."
+    return Wording(
+        "A column has {cells:,} cells, and this strategy ties at most {max_dense:,} together. Choose "
+        "wider bins, or the strategy of single cells.",
+        cells=cells,
+        max_dense=MAX_DENSE,
     )
 
 

@@ -74,8 +74,10 @@ class WindowRows(RangeRows):
             return factor.rank, factor.rank
         if self.size * self._width > _MAX_UNSEEN:
             raise PlanError(
-                f"Windows of {self._width:,} of {self.size:,} cells do not fit in memory beside other queries. "
-                "Choose wider bins, or the strategy of single cells."
+                "Windows of {width:,} of {size:,} cells do not fit in memory beside other queries. Choose "
+                "wider bins, or the strategy of single cells.",
+                width=self._width,
+                size=self.size,
             )
         unseen = self._unseen
         values = np.linalg.eigvalsh(unseen.T @ factor.gram_times(unseen))

@@ -77,7 +77,10 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         if len(text) > MAX_LENGTH:
-            raise PlanError(f"The workload's text is too long; at most {MAX_LENGTH:,} characters are read.")
+            raise PlanError(
+                "The workload's text is too long; at most {max_length:,} characters are read.",
+                max_length=MAX_LENGTH,
+            )
         self._text, self._at = text, 0
 
     def workload(self) -> tuple[ProductTerm, ...]:
@@ -199,4 +202,4 @@ class _Reader:
     def _refuse(self, what: str) -> NoReturn:
         near = self._text[self._at : self._at + 20]
         place = f"at character {self._at + 1}, near {near!r}" if near.strip() else "at its end"
-        raise PlanError(f"The workload's text cannot be read {place}: {what}.")
+        raise PlanError("The workload's text cannot be read {place}: {what}.", place=place, what=what)

@@ -55,8 +55,10 @@ def _read(text: str, domain: Domain, matrices: Matrices) -> Workload:
 def _check_number(counts: Iterator[int]) -> None:
     if (number := sum(counts)) > MAX_TERMS:
         raise PlanError(
-            f"The workload asks for {number:,} tables; at most {MAX_TERMS:,} can be answered together. "
-            "Lower the number of columns in a table, or name fewer columns."
+            "The workload asks for {number:,} tables; at most {max_terms:,} can be answered together. "
+            "Lower the number of columns in a table, or name fewer columns.",
+            number=number,
+            max_terms=MAX_TERMS,
         )
 
 
@@ -77,18 +79,23 @@ def _over_all_cells(
 def _uploaded(part: NotationPart, cells: int, matrices: Matrices) -> Explicit:
     matrix = matrices.get(part.digest)
     if matrix is None:
-        raise PlanError(f"No uploaded queries are known as {part.digest[:12]}…. Upload the file again.")
+        raise PlanError(
+            "No uploaded queries are known as {digest}…. Upload the file again.", digest=part.digest[:12]
+        )
     if matrix.queries == 0:
         raise PlanError("The uploaded file holds no queries. Upload one row for each query.")
     if matrix.size != cells:
         raise PlanError(
-            f"The uploaded queries have {matrix.size:,} columns; the chosen columns have {cells:,} cells. "
-            "Upload one number for every cell, in the order in which the cells are listed."
+            "The uploaded queries have {size:,} columns; the chosen columns have {cells:,} cells. Upload "
+            "one number for every cell, in the order in which the cells are listed.",
+            size=matrix.size,
+            cells=cells,
         )
     if not within_range(matrix.matrix):
         raise PlanError(
-            f"The uploaded queries hold numbers larger than {MAX_ENTRY:,} or nearer to 0 than 1/{MAX_ENTRY:,}. "
-            "Write them in other units."
+            "The uploaded queries hold numbers larger than {max_entry:,} or nearer to 0 than "
+            "1/{max_entry:,}. Write them in other units.",
+            max_entry=MAX_ENTRY,
         )
     return matrix
 
@@ -122,8 +129,10 @@ class _Expansion:
         columns = len(self._marginal_axes(part))
         if part.number > columns:
             raise PlanError(
-                f"The workload asks for tables of {part.number} columns, and there are {columns} to choose from. "
-                f"Ask for at most {columns}."
+                "The workload asks for tables of {number} columns, and there are {columns} to choose from. "
+                "Ask for at most {columns}.",
+                number=part.number,
+                columns=columns,
             )
         return range(part.number if part.exact else 1, part.number + 1)
 
@@ -133,8 +142,10 @@ class _Expansion:
     def _axis(self, column: str) -> int:
         if column not in self._axes:
             raise PlanError(
-                f"The workload asks about {quoted(column)}, which is not among the chosen columns "
-                f"({', '.join(list(self._axes)[:20])}). Choose that column too, or leave it out of the workload."
+                "The workload asks about {quoted}, which is not among the chosen columns ({names}). Choose "
+                "that column too, or leave it out of the workload.",
+                quoted=quoted(column),
+                names=", ".join(list(self._axes)[:20]),
             )
         return self._axes[column]
 
@@ -151,8 +162,11 @@ class _Expansion:
         if part.kind == "width":
             if part.number > cells:
                 raise PlanError(
-                    f"The workload asks for ranges of {part.number:,} cells of {quoted(part.columns[0])}, which has "
-                    f"{cells:,}. Ask for at most {cells:,}."
+                    "The workload asks for ranges of {number:,} cells of {quoted}, which has {cells:,}. Ask for "
+                    "at most {cells:,}.",
+                    number=part.number,
+                    quoted=quoted(part.columns[0]),
+                    cells=cells,
                 )
             return Width(cells, part.number)
         return Prefix(cells) if part.kind == "prefix" else AllRange(cells)

@@ -22,6 +22,7 @@ from mechanisms.microdata.mechanism import MARGINS, Microdata, split_whole_rows,
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.tables import Grouping, split
 from mechanisms.noise import Noise, repeatable
+from mechanisms.refusal import Wording
 
 TRAINING = "training"
 NEEDS = ("torch", "opacus")
@@ -72,7 +73,9 @@ class Adversarial(Microdata):
     def missing(self) -> str:
         if all(find_spec(package) for package in NEEDS):
             return ""
-        return f"It needs PyTorch and Opacus, some 5 GB: pip install -r {EXTRA} adds them."
+        return Wording(
+            "It needs PyTorch and Opacus, some 5 GB: pip install -r {extra} adds them.", extra=EXTRA
+        )
 
     def _check_noise(self, plan: MicrodataPlan) -> None:
         groups = sum(min(MOST + 1, size) for size in plan.domain.shape)

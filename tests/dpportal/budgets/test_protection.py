@@ -138,4 +138,4 @@ def test_the_page_of_who_is_protected_names_the_accounts_once_one_is_fixed(clien
     page = client.get(address).content.decode()
     assert f"left for {ROWS}" in page and "charged to the budget" in page
     protect(dataset, PEOPLE)
-    assert "There is no budget for whom the domain now protects" in client.get(address).content.decode()
+    assert "There is no budget for those whom you protect now" in client.get(address).content.decode()

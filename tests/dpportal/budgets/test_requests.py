@@ -207,4 +207,4 @@ def test_whoever_owns_a_dataset_no_more_hears_no_answer(settings, curator, admin
 def test_the_office_names_states_as_the_curators_list_does(office, dataset, without):
     page = office.get(reverse("office")).text
     assert page.count("Ready") == 1 and page.count("Needs a budget") == 1
-    assert "Needs a domain" not in page
+    assert "Needs a declaration" not in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 from datetime import timedelta
 from decimal import Decimal
@@ -12,10 +13,17 @@ from django.utils import timezone
 from dpportal.datasets import demo_marker, import_job
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs import claims
-from dpportal.operations import demonstration, sweeping
+from dpportal.jobs.claims import JobState
+from dpportal.operations import demonstration, examples, sweeping
+from dpportal.releases import services
+from dpportal.releases.execution import RELEASES
+from dpportal.releases.models import Release, ReleaseJob
+from dpportal.streams.job_execution import STREAM_JOBS
+from dpportal.streams.models import Stream, StreamJob
 from tests.dpportal import building
 
 pytestmark = pytest.mark.django_db
+WHOLE = demonstration.FOLDER / "adult.csv.gz"
 SENTENCE = "The demonstration dataset is being loaded"
 
 
@@ -31,12 +39,57 @@ def _portal(monkeypatch, tmp_path, curator, administrator):
     monkeypatch.setattr(demonstration, "FOLDER", folder)
 
 
+@pytest.fixture
+def _no_examples(monkeypatch):
+    """Only the dataset: what is made of it is another test's."""
+    monkeypatch.setattr(demonstration.examples, "go_on", lambda _dataset: True)
+
+
 def granted() -> Decimal:
     dataset = Dataset.objects.get(name=demonstration.NAME)
     return building.left(dataset) if dataset.current_domain() else Decimal(0)
 
 
+def work() -> None:
+    """What a worker does with all that waits, and then the sweep."""
+    for kind in (import_job.CONVERSIONS, RELEASES, STREAM_JOBS):
+        for pk in kind.model.objects.filter(state=JobState.QUEUED).values_list("pk", flat=True):
+            kind.run(pk)
+    sweeping.sweep_jobs()
+
+
 @pytest.mark.slow
+def test_a_release_and_a_running_count_are_published(client, curator):
+    """By a start that is interrupted after each step, and never twice; withdrawn, they stay so."""
+    assert demonstration.load(patience=0.1) is None
+    while demo_marker.is_pending():
+        work()
+    release, stream = Release.objects.get(), Stream.objects.get()
+    assert (
+        not ReleaseJob.objects.filter(seen=False).exists()
+        and not StreamJob.objects.filter(seen=False).exists()
+    )
+    assert release.is_public and stream.is_public and stream.periods.count() == 24
+    assert granted() == demonstration.GRANT - 2 * examples.COST
+    assert client.get(release.get_absolute_url()).status_code == 200
+    assert client.get(stream.get_absolute_url()).status_code == 200
+    services.withdraw(release, curator)
+    assert demonstration.load() == release.dataset
+    work()
+    release.refresh_from_db()
+    assert not release.is_public and Release.objects.count() == 1
+
+
+def test_the_batches_are_counts_of_the_shipped_table():
+    with gzip.open(WHOLE, "rt") as table:
+        incomes = [row["income"] for row in csv.DictReader(table)]
+    counted = [incomes[at : at + 1000].count(">50K") for at in range(0, 24_000, 1000)]
+    with examples.BATCHES.open() as shipped:
+        assert [int(row["count"]) for row in csv.DictReader(shipped)] == counted
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_no_examples")
 def test_a_start_that_was_too_slow_is_gone_on_with(client, curator):
     client.force_login(curator)
     assert demonstration.load(patience=0.3) is None
@@ -51,6 +104,7 @@ def test_a_start_that_was_too_slow_is_gone_on_with(client, curator):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_no_examples")
 def test_what_failed_is_tried_again_after_a_pause():
     demonstration.load(patience=0.1)
     job = Conversion.objects.get()
@@ -67,6 +121,7 @@ def test_what_failed_is_tried_again_after_a_pause():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_no_examples")
 def test_an_upload_that_failed_is_made_again(monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(demonstration.services, "create_dataset", lambda *_: 1 / 0)
@@ -99,10 +154,11 @@ def test_people_who_have_a_budget_in_another_dataset_are_not_granted_a_second(
     import_job.CONVERSIONS.run(loaded.pk)
     sweeping.sweep_jobs()
     loaded.refresh_from_db()
-    assert loaded.has_records and not loaded.budgets.exists() and demo_marker.pending() is None
+    assert loaded.has_records and not loaded.budgets.exists() and not demo_marker.is_pending()
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_no_examples")
 def test_what_keeps_it_waiting_keeps_nothing_else_waiting(settings):
     demonstration.load(patience=0.1)
     import_job.CONVERSIONS.run(Dataset.objects.get().pk)

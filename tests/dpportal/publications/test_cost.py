@@ -20,7 +20,7 @@ def pure(amount: str) -> str:
 
 @pytest.mark.parametrize("amount", ["0.001", "0.1", "0.5", "1", "3"])
 def test_the_factor_is_no_less_than_e_to_the_epsilon(amount):
-    factor = float(re.search(r"factor of ([\d.]+)", pure(amount))[1])
+    factor = float(re.search(r"at most ([\d.]+)", pure(amount))[1])
     assert math.exp(float(amount)) <= factor <= math.exp(float(amount)) + 0.01
 
 
@@ -62,8 +62,8 @@ def test_a_factor_of_thousands_has_three_digits(value, text):
 def test_the_dial_says_it(client, draft):
     client.force_login(draft.created_by)
     page = client.get(reverse("releases:method", args=[draft.pk])).content.decode()
-    assert "by a factor of 1.11 at most" in page
+    assert "at most 1.11 times more or less likely" in page
     for choice in CHOICES:
         assert choice.source in page
     found = client.get(reverse("releases:dial", args=[draft.pk]), {"epsilon": "0.5"}).json()
-    assert "by a factor of 1.65 at most" in found["meaning"]
+    assert "at most 1.65 times more or less likely" in found["meaning"]

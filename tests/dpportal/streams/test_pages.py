@@ -53,8 +53,9 @@ def test_the_whole_way_in_the_browser(curious, dataset) -> None:
     other = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "13"}, follow=True)
     for page in (again, other):
         assert "Period 2020-03 is published already and stays as it is." in text(page)
-        assert "A late record goes into the next period, 2020-04. What was counted too much stays" in text(
-            page
+        assert (
+            "A late record goes into the next period, 2020-04. Overcounts cannot be corrected later"
+            in text(page)
         )
         assert "To correct what was counted too much" not in text(page)
     assert Period.objects.count() == 1

@@ -35,12 +35,12 @@ def test_a_correction_is_offered_only_where_it_is_paid_for() -> None:
     replaced = PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=3)
     for definition in Definition:
         stays = correction_rule.rule(Loss(definition, Fraction(1), once))
-        assert stays.startswith("What was counted too much stays")
+        assert stays.startswith("Overcounts cannot be corrected later")
         offered = correction_rule.rule(Loss(definition, Fraction(1), more))
         assert "lower a later period" in offered
         assert "at most 3 for each person" in offered
     assert "lower a later period" in correction_rule.rule(Loss(Definition.PURE, Fraction(1), replaced))
-    assert "stays" in correction_rule.rule(Loss(Definition.ZCDP, Fraction(1), replaced))
+    assert "Overcounts" in correction_rule.rule(Loss(Definition.ZCDP, Fraction(1), replaced))
 
 
 @pytest.mark.slow
@@ -48,8 +48,8 @@ def test_the_page_and_the_messages_say_what_was_paid_for(dataset, client, curato
     client.force_login(curator)
     stream = building.open_stream(dataset)
     home = client.get(f"/streams/{stream.pk}/home/").content.decode()
-    assert "What was counted too much stays" in home
-    with pytest.raises(StreamDraftError, match="What was counted too much stays"):
+    assert "Overcounts cannot be corrected later" in home
+    with pytest.raises(StreamDraftError, match="Overcounts cannot be corrected later"):
         read_increments(stream, -1)
 
 

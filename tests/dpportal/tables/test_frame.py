@@ -138,6 +138,21 @@ def test_nothing_is_proposed_above_a_plain_table(tmp_path, content):
     assert (facts.options.title_lines, facts.options.header_lines) == (0, 1)
 
 
+def test_names_below_merged_ones_are_proposed_where_they_fill_the_gaps_above_a_row(tmp_path):
+    """A table of texts alone, whose last column has no name, keeps its rows."""
+    merged = b"Patient;;Stay;\nsex;age group;ward;nights\nf;0-17;surgery;2\nm;65+;internal;0\n"
+    facts, rows = read(tmp_path, merged, "stays.csv")
+    assert [column.name for column in facts.columns] == [
+        "Patient: sex",
+        "Patient: age group",
+        "Stay: ward",
+        "Stay: nights",
+    ]
+    assert rows[0] == ["f", "0-17", "surgery", "2"]
+    with pytest.raises(UploadFault, match="name"):
+        read(tmp_path, b"kind;\na;x\nb;y\n", "texts.csv")
+
+
 def test_a_row_is_never_proposed_as_names(tmp_path):
     with pytest.raises(UploadFault) as refused:
         read(tmp_path, b"id,name,,\n17,Anna,x,y\n18,Ben,x,z\n", "t.csv")

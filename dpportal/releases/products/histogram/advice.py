@@ -90,14 +90,12 @@ def _why(line: Ranked, ranked: Ranking, *, margin_known: bool) -> str:
     if registry.mechanism(line.mechanism).is_plain:
         reasons.append(_("Each cell is counted by itself, the simplest to explain."))
     if line is ranked.methods[0]:
-        reasons.append(_("None is known to be better for this on the whole."))
+        reasons.append(_("No method does better overall."))
     elif margin_known and line.ratio <= MUCH_BETTER * ranked.methods[0].ratio:
         reasons.append(_("Its margin is known beforehand, and none is expected to be much better."))
     elif line.as_good:
-        reasons.append(_("Drawn tables do not show which is better, this or the first."))
+        reasons.append(_("In tests, it did as well as the first."))
     reasons.append(
-        _(
-            "On drawn tables like yours its error was on average %(ratio)s times that of whichever was best there."
-        )
+        _("In tests on similar tables, its error was on average %(ratio)s times that of the best method.")
     )
     return " ".join(reasons) % {"ratio": f"{line.ratio:.2f}"}

@@ -80,7 +80,7 @@ class HistogramPlanner(Planner[Mechanism, Plan]):
         return Recommendations(advised or super().recommend(draft, plans).methods, advice)
 
     def error_label(self, draft: Release) -> ErrorLabel:
-        return ErrorLabel(gettext_lazy("95 % interval of a count"))
+        return ErrorLabel(gettext_lazy("Margin of a count (95 %)"))
 
     def error_of(self, plan: Plan, draft: Release) -> float | None:
         return plan.half_width

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 from django.http import QueryDict
 
+from dpportal.charts.area_map import Areas
+from dpportal.datasets.area_map import AreaMap
 from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
@@ -37,7 +39,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
     def page(self, reconstructed: ReconstructedRelease[Plan, Result]) -> Json:
         plan, result, release = reconstructed.plan, reconstructed.result, reconstructed.release
         shown = page.page(plan, result, _everyone(reconstructed))
-        if not reader_choices.begins_mirrored(plan.domain):
+        if not reader_choices.begins_chosen(plan.domain):
             return shown
         form = reader_choices.ChartForm(plan.domain, QueryDict())
         return {**shown, "figure": reader_choices.figure(form, result.raw, _sums(release, plan))}
@@ -62,8 +64,8 @@ class HistogramPresenter(Presenter[Plan, Result]):
         """The form that changes the chart, and the chart that its answers ask for."""
         if not reader_choices.fits(plan.domain) or not (values := _numbers(release, plan)):
             return {}
-        form = reader_choices.ChartForm(plan.domain, question)
-        if not form.is_asked:
+        form = reader_choices.ChartForm(plan.domain, question, _maps(release, plan))
+        if not form.is_asked and form.on_map is None:
             return {"chart_form": form}
         with values as numbers:
             return {"chart_form": form, "figure": reader_choices.figure(form, numbers, _sums(release, plan))}
@@ -84,6 +86,14 @@ class HistogramPresenter(Presenter[Plan, Result]):
         if not measured.is_linear and not stored_estimates.has_estimates(release):
             return {}
         return explorer.explored(plan.domain, question, answer, reason=str(explorer.NO_INTERVAL))
+
+
+def _maps(release: Release, plan: Plan) -> dict[int, Areas]:
+    """The outlines that its dataset has for the values of its columns, by the column's place."""
+    places = {name: place for place, name in enumerate(plan.domain.names)}
+    maps = AreaMap.objects.filter(dataset=release.dataset_id, column__in=places)
+    read = {places[own.column]: own.areas(plan.domain.attributes[places[own.column]]) for own in maps}
+    return {place: areas for place, areas in read.items() if areas.shapes}
 
 
 def _numbers(release: Release, plan: Plan) -> AbstractContextManager[np.ndarray] | None:

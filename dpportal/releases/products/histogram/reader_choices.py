@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.charts.area_map import Areas, area_figure
 from dpportal.charts.chosen_counts import MIRRORED, ChosenCounts, chosen_figure
+from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Floats
@@ -25,11 +27,15 @@ NOBODY = "none"
 class ChartForm(forms.Form):
     """The choices of one release's chart; what an address says otherwise is as if it were left out.
 
-    domain: one of whose columns fits along a chart, see `fits`. is_asked: whether the address chooses anything.
+    domain: one of whose columns fits along a chart, see `fits`. maps: the areas of columns, by their place. is_asked:
+    whether the address chooses anything.
     """
 
+    map = forms.ChoiceField(label=_("Chart"), required=False)
     along = forms.ChoiceField(label=_("Along"), required=False)
     by = forms.ChoiceField(label=_("Groups"), required=False)
+    apart = forms.ChoiceField(label=_("A chart for each"), required=False)
+    page = forms.ChoiceField(label=_("Charts"), required=False)
     scale = forms.ChoiceField(
         label=_("Scale"), required=False, choices=[("", _("people")), ("share", _("share of the group"))]
     )
@@ -37,30 +43,54 @@ class ChartForm(forms.Form):
         label=_("Order"), required=False, choices=[("", _("as declared")), ("size", _("largest first"))]
     )
 
-    def __init__(self, domain: Domain, data: QueryDict) -> None:
-        self.domain = domain
-        super().__init__(
-            {**_defaults(domain), **{key: value for key, value in data.items() if value}}, label_suffix=""
-        )
+    def __init__(self, domain: Domain, data: QueryDict, maps: Mapping[int, Areas] | None = None) -> None:
+        self.domain, self._is_apart_asked, self.maps = domain, bool(data.get("apart")), maps or {}
+        chosen = {key: value for key, value in data.items() if value}
+        super().__init__({**_defaults(domain, self.maps), **chosen}, label_suffix="")
         columns = [(str(place), name) for place, name in enumerate(domain.names)]
-        drawable = [columns[place] for place in _fitting(domain)]
+        maps_of = [(str(place), _("map of %s") % domain.names[place]) for place in self.maps]
+        self._offer("map", [(NOBODY, _("bars or lines")), *maps_of])
+        if not self.maps:
+            del self.fields["map"]
+        if self.on_map is None:
+            self._offer_axes([columns[place] for place in _fitting(domain)])
+        else:
+            for name in ("along", "by", "apart", "page", "scale", "order"):
+                del self.fields[name]
+        self._offer_values({self.on_map} if self.on_map is not None else {*self.axes(), self.panels()})
+        self.is_asked = any(data.get(name) for name in self.fields)
+
+    def _offer_axes(self, drawable: list[tuple[str, str]]) -> None:
+        """What is drawn along, side by side, and one chart after the other."""
         self._offer("along", drawable)
         self._offer("by", [(NOBODY, _("no groups")), *drawable])
-        along, by = self.axes()
-        if len(columns) == 1:
-            del self.fields["along"], self.fields["by"]
-        if all(attribute.ordered for attribute in domain.attributes):
+        self._offer("apart", [(NOBODY, _("all in one chart")), *drawable])
+        apart = self.panels()
+        pages = [] if apart is None else pages_of(self.domain.attributes[apart])
+        self._offer("page", [(str(place) if place else "", words) for place, words in enumerate(pages)])
+        if len(pages) < 2:
+            del self.fields["page"]
+        if len(self.domain.shape) == 1:
+            del self.fields["along"], self.fields["by"], self.fields["apart"]
+        if all(attribute.ordered for attribute in self.domain.attributes):
             del self.fields["order"]
-        for place, attribute in enumerate(domain.attributes):
-            if place not in (along, by) and attribute.size <= LISTED:
+
+    def _offer_values(self, drawn: Collection[int | None]) -> None:
+        """The values of each column that is not drawn, of which one can be picked."""
+        for place, attribute in enumerate(self.domain.attributes):
+            if place not in drawn and attribute.size <= LISTED:
                 labels = [(str(cell), label) for cell, label in enumerate(attribute.labels())]
-                field = forms.ChoiceField(
+                self.fields[f"where-{place}"] = forms.ChoiceField(
                     label=_("Only %(column)s") % {"column": attribute.name},
                     required=False,
                     choices=[("", _("all")), *labels],
                 )
-                self.fields[f"where-{place}"] = field
-        self.is_asked = any(data.get(name) for name in self.fields)
+
+    @property
+    def on_map(self) -> int | None:
+        """The column that is drawn as a map."""
+        chosen = self.value("map")
+        return int(chosen) if chosen not in ("", NOBODY) else None
 
     def _offer(self, name: str, choices: Sequence[tuple[str, object]]) -> None:
         field = self.fields[name]
@@ -80,7 +110,13 @@ class ChartForm(forms.Form):
         first, _second = first_axes(self.domain)
         chosen = int(along) if along else first
         groups = int(by) if by not in ("", NOBODY) else None
-        return chosen, None if groups == chosen else groups
+        return chosen, None if groups in (chosen, self.panels()) else groups
+
+    def panels(self) -> int | None:
+        """The column whose values have charts of their own, which then makes no groups; none that runs along them."""
+        apart = self.value("apart")
+        others = (self.value("along"), "" if self._is_apart_asked else self.value("by"))
+        return int(apart) if apart not in ("", NOBODY, *others) else None
 
     def picks(self) -> list[np.ndarray]:
         """The cells of each column that are counted."""
@@ -109,9 +145,22 @@ def first_axes(domain: Domain) -> tuple[int, int | None]:
     return along, min(others, key=lambda place: domain.shape[place], default=None)
 
 
-def _defaults(domain: Domain) -> dict[str, str]:
+def _defaults(domain: Domain, maps: Collection[int] = ()) -> dict[str, str]:
+    """Of areas alone a map; else bars or lines, and of three columns small charts."""
     along, by = first_axes(domain)
-    return {"along": str(along), "by": NOBODY if by is None else str(by)}
+    others = [place for place in _fitting(domain) if place not in (along, by)]
+    apart = min(others, key=lambda place: domain.shape[place], default=None)
+    on_map = 0 if maps and len(domain.shape) == 1 else None
+    return {"along": str(along), "by": _named(by), "apart": _named(apart), "map": _named(on_map)}
+
+
+def _named(column: int | None) -> str:
+    return NOBODY if column is None else str(column)
+
+
+def begins_chosen(domain: Domain) -> bool:
+    """Whether the first chart is one of those that readers choose: of two sides, or small charts for a third column."""
+    return begins_mirrored(domain) or (fits(domain) and _defaults(domain)["apart"] != NOBODY)
 
 
 def begins_mirrored(domain: Domain) -> bool:
@@ -123,34 +172,58 @@ def begins_mirrored(domain: Domain) -> bool:
     return is_long and by is not None and domain.shape[by] in (2, 3)
 
 
+def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], CellSum | None]) -> Json:
+    """The map that is chosen, of the people of each area; see `figure`."""
+    domain, on_map = form.domain, form.on_map
+    assert on_map is not None
+    picks = form.picks()
+    picks[on_map] = np.arange(domain.shape[on_map])
+    counts = _over(values.reshape(domain.shape)[np.ix_(*picks)], [on_map])
+    margin = _margin(summed, picks, [on_map])
+    attribute = domain.attributes[on_map]
+    drawn = area_figure(
+        form.maps[on_map], attribute.labels(), np.rint(counts), half_width=margin, column=attribute.name
+    )
+    return figure_json(drawn)
+
+
 def figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], CellSum | None]) -> Json:
     """The chart that is chosen. values: (cells,) estimates; summed: of a box, with its margin if all boxes have one."""
-    domain, (along, by) = form.domain, form.axes()
-    kept = [axis for axis in (along, by) if axis is not None]
+    if form.on_map is not None:
+        return map_figure(form, values, summed)
+    domain, (along, by), apart = form.domain, form.axes(), form.panels()
+    kept = [axis for axis in (along, by, apart) if axis is not None]
     picks = form.picks()
     for axis in kept:
         picks[axis] = np.arange(domain.shape[axis])
-    box = values.reshape(domain.shape)[np.ix_(*picks)]
-    table = _over(box, kept)
-    one = [np.array([0]) if axis in kept else places for axis, places in enumerate(picks)]
-    margin = summed(one)
-    half_width = None if margin is None or margin.half_width is None else int(np.ceil(margin.half_width))
-    attributes = domain.attributes
+    table = _over(values.reshape(domain.shape)[np.ix_(*picks)], kept)
+    half_width = _margin(summed, picks, kept)
+    cells = np.rint(table).reshape(domain.shape[along], 1 if by is None else domain.shape[by], -1)
     chosen = ChosenCounts(
-        attributes[along],
-        None if by is None else attributes[by],
-        np.rint(table),
+        domain.attributes[along],
+        None if by is None else domain.attributes[by],
+        cells.sum(axis=2),
         half_width,
         shares=form.value("scale") == "share",
         by_size=form.value("order") == "size",
     )
-    return figure_json(chosen_figure(chosen))
+    if apart is None:
+        return figure_json(chosen_figure(chosen))
+    page = int(form.value("page") or 0)
+    return figure_json(panels_figure(ChosenPanels(chosen, domain.attributes[apart], cells, page)))
+
+
+def _margin(
+    summed: Callable[[Picks], CellSum | None], picks: list[np.ndarray], kept: list[int]
+) -> int | None:
+    """Of one bar or area: a cell of the columns that are kept."""
+    one = [np.array([0]) if axis in kept else places for axis, places in enumerate(picks)]
+    margin = summed(one)
+    return None if margin is None or margin.half_width is None else int(np.ceil(margin.half_width))
 
 
 def _over(box: np.ndarray, kept: list[int]) -> Floats:
-    """(cells along, groups): the others added up."""
+    """The columns that are kept, in that order; the others added up."""
     rest = tuple(axis for axis in range(box.ndim) if axis not in kept)
     table = np.asarray(box.sum(axis=rest), dtype=np.float64)
-    if len(kept) == 1:
-        return table[:, np.newaxis]
-    return table if kept[0] < kept[1] else table.T
+    return table.transpose([sorted(kept).index(axis) for axis in kept])

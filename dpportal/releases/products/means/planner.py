@@ -63,7 +63,7 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
 
     def error_label(self, draft: Release) -> ErrorLabel:
         return ErrorLabel(
-            gettext_lazy("95 % interval of a group's mean, at most"), unit=gettext_lazy("% of the range")
+            gettext_lazy("Margin of a group's mean (95 %), at most"), unit=gettext_lazy("% of the range")
         )
 
     def error_of(self, plan: MomentsPlan, draft: Release) -> float | None:

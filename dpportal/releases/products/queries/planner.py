@@ -106,7 +106,7 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
         return of_answers(half_width, typical, _("A typical answer, if people were spread evenly,"))
 
     def error_label(self, draft: Release) -> ErrorLabel:
-        return ErrorLabel(gettext_lazy("95 % interval of a typical answer"))
+        return ErrorLabel(gettext_lazy("Margin of a typical answer (95 %)"))
 
     def error_of(self, plan: QueryPlan, draft: Release) -> float:
         return 1.96 * plan.root_mean_error

@@ -60,7 +60,7 @@ class ResponsePlanner(Planner[Response, ResponsePlan]):
 
     def error_label(self, draft: Release) -> ErrorLabel:
         return ErrorLabel(
-            gettext_lazy("95 % interval of an estimated share"), unit=gettext_lazy("% of all people")
+            gettext_lazy("Margin of an estimated share (95 %)"), unit=gettext_lazy("% of all people")
         )
 
     def error_of(self, plan: ResponsePlan, draft: Release) -> float | None:

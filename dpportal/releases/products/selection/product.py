@@ -14,8 +14,8 @@ SELECTION = ReleaseProduct(
     name=Release.Product.SELECTION.value,
     title=gettext_lazy("Private choice"),
     summary=gettext_lazy(
-        "Which one? The most common value, the median, the best option, the date with the fewest conflicts. Only the "
-        "answer is released, no count."
+        "Picks one: the most common value, the median, the best option, the date with the fewest conflicts. Publishes "
+        "the choice, not the counts."
     ),
     readers_see=gettext_lazy("what was chosen, and among which candidates, but no count"),
     icon="icon-selection",

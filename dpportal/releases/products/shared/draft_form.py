@@ -29,8 +29,8 @@ def people_field() -> forms.IntegerField:
         min_value=1,
         max_value=10**10,
         help_text=gettext_lazy(
-            "Shows what errors mean and which method suits. It is not published; the method and the cost that you "
-            "choose by it are. Take it from public knowledge; it need not be exact."
+            "Used to estimate errors and suggest a method. Not published, but the method and the cost that you choose "
+            "by it are. Take it from public knowledge; it need not be exact."
         ),
     )
 

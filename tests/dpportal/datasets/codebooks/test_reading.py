@@ -1,12 +1,13 @@
 """Codebooks: what each form declares, and what each mistake is told."""
 
+import datetime as dt
 import json
 
 import pytest
 
-from dpportal.datasets.codebooks import MAX_BYTES, CodebookError, read
+from dpportal.datasets.codebooks import MAX_BYTES, Codebook, CodebookError, as_csv, read
 from dpportal.operations import demonstration
-from mechanisms.domain import Categorical, Integer
+from mechanisms.domain import Boolean, Categorical, Date, Integer, Real
 
 COLUMNS = ["age", "sex"]
 
@@ -82,6 +83,49 @@ def test_columns_that_the_table_does_not_have_are_left_out_and_named(content):
 def test_a_mistake_is_told_in_words(content, said):
     with pytest.raises(CodebookError, match=said):
         read(content, COLUMNS)
+
+
+EVERY_KIND = (
+    Categorical("plain", values=("a", "b")),
+    Categorical("named", True, values=("1", "2"), words=("one", "two"), closed=True),
+    Categorical("codes", values=("1", "2"), as_numbers=True, closed=True, misfits_to=1),
+    Boolean("yes", True),
+    Boolean("sex", values=("1", "2"), words=("female", "male"), closed=True),
+    Boolean("said", words=("no", "yes")),
+    Integer("age", True, lower=0, upper=119, width=5, single_values=(0, 98)),
+    Integer("group", lower=0, upper=99, edges=(0, 18, 65, 99), closed=True),
+    Real("share", lower=0.0, upper=0.3, bins=3),
+    Real("own", True, lower=-1.5, upper=2.0, edges=(-1.5, 0.25, 2.0), single_values=(0.0,)),
+    Date("day", lower=dt.date(2020, 1, 1), upper=dt.date(2020, 12, 31), step="week"),
+)
+
+
+def test_a_csv_holds_columns_of_every_kind_and_is_read_as_it_was_written():
+    book = Codebook(EVERY_KIND, frozenset({"age"}))
+    read_again = read(as_csv(book).encode(), [a.name for a in EVERY_KIND])
+    assert read_again.attributes == EVERY_KIND and read_again.filled == {"age"}
+
+
+def test_a_person_writes_limits_in_a_line():
+    content = b"column;value;kind;lower;upper;step\nage;;integer;0;119;10\nsex;m;;;;\nsex;f;;;;\n"
+    age, sex = read(content, COLUMNS).attributes
+    assert age == Integer("age", lower=0, upper=119, width=10) and sex == Categorical(
+        "sex", values=("m", "f")
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"age,,circle,,", "one of categorical"),
+        (b"age,,integer,0,x", "limits and steps as numbers"),
+        (b"age,,integer,9,3", "exchange"),
+        (b"age,,integer,0,9\nage,,real,,", "differ in “kind”"),
+    ],
+)
+def test_a_mistake_in_a_line_of_limits_is_told_in_words(line, said):
+    with pytest.raises(CodebookError, match=said):
+        read(b"column,value,kind,lower,upper\n" + line + b"\n", COLUMNS)
 
 
 def test_the_demonstration_can_be_declared():

@@ -192,7 +192,7 @@ def test_tables_of_few_columns_are_planned_whatever_the_number_of_cells(
     client.force_login(curator)
     chosen(client, draft, kind="marginals", columns=thousands(dataset), ways=1)
     page = client.get(f"/releases/{draft.pk}/method/").content.decode()
-    assert page.index("ResidualPlanner") < page.index("Not made for this, and why")
+    assert page.index("ResidualPlanner") < page.index("Not suitable here, and why")
 
 
 def test_no_page_waits_for_tables_to_be_reconciled_over_many_cells(curators, draft) -> None:

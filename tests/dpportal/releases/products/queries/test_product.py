@@ -189,7 +189,7 @@ class TestPages:
     def test_the_public_page_shows_answers_and_no_true_one(self, release, client) -> None:
         services.publish(release, release.dataset.owner)
         text = page_of(client, release)
-        assert "age 0–19" in text and "95 % interval" in text
+        assert "age 0–19" in text and "Margin (95 %)" in text
         assert "true_answer" not in text and "No error" not in text
 
     @pytest.mark.slow

@@ -1,0 +1,71 @@
+"""The few words that pages explain where they stand: one list, one component."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+
+register = template.Library()
+
+# By the word's key: the word, and what it means to a reader of 14.
+TERMS = {
+    "epsilon": (
+        _("privacy cost ε"),
+        _(
+            "How much the numbers can tell about any one person. The smaller ε, the larger the noise and the better "
+            "the protection. What several releases cost about the same people adds up."
+        ),
+    ),
+    "cell": (
+        _("cell"),
+        _(
+            "One line of the table of counts: the people with the same value, or combination of values, such as women "
+            "aged 30 to 39. Each person is in one cell."
+        ),
+    ),
+    "margin": (
+        _("margin"),
+        _(
+            "How far the noise may have moved the number. “120 ± 10” means: the true count is between 110 and 130, and "
+            "a sentence like this is right at least 95 times in 100."
+        ),
+    ),
+    "add-remove": (
+        _("added or removed"),
+        _(
+            "What is protected: the published numbers would be nearly the same if any one person were added to the "
+            "table or removed from it. So not even whether somebody is in the table can be told."
+        ),
+    ),
+    "adjusted": (
+        _("adjusted count"),
+        _(
+            "The noisy count made possible: whole and never below 0, with all of them adding up. It suits a table; for "
+            "sums and averages the noisy counts are better, since their errors cancel."
+        ),
+    ),
+}
+
+
+@register.simple_tag
+def term(key: str, shown: object = "") -> SafeString:
+    """A word that explains itself under the pointer, the focus or a finger. shown: how it stands in its sentence.
+
+    A browser reads the meaning as its description; the stylesheet shows the same words beside it. An element of the
+    line, since a button does not break between two lines.
+    """
+    word, meaning = TERMS[key]
+    return format_html(
+        '<span class="term" role="button" tabindex="0" aria-description="{}">{}</span>',
+        meaning,
+        shown or word,
+    )
+
+
+@register.simple_tag
+def glossary() -> list[tuple[str, str, str]]:
+    """All words: key, word, meaning."""
+    return [(key, capfirst(str(word)), str(meaning)) for key, (word, meaning) in TERMS.items()]

@@ -1,0 +1,102 @@
+"""A map of areas as shapes that stand still, with its shades in words under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.trace_values import Trace
+
+EDGE, LINE, SWATCH, LETTER = 8, 18, 14, 6.6
+# From this opacity on, words on an area are in the colour of words on the accent.
+DARK = 0.8
+
+
+def area_drawing(figure: FigureJson, width: int) -> FigureJson:
+    """The same context as `static_svg.drawing`. figure: from `area_map`. width: in pixels."""
+    traces, legend = figure["data"], figure["layout"]["meta"]["legend"]
+    left, top, wide, tall = _frame(traces)
+    most = int(figure["layout"]["height"])
+    scale = min((width - 2 * EDGE) / max(1, wide), most / max(1, tall))
+    areas: list[FigureJson] = []
+    texts: list[FigureJson] = []
+    for trace in traces:
+        rings = [
+            [(EDGE + (x - left) * scale, EDGE + (y - top) * scale) for x, y in ring] for ring in _rings(trace)
+        ]
+        path = "".join("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in ring) + "z" for ring in rings if ring)
+        areas.append(_shape(path, trace["opacity"]))
+        areas[-1]["title"] = trace["text"]
+        texts += _named(str(trace["name"]), rings, trace["opacity"])
+    height = 2 * EDGE + tall * scale
+    for place, (x, y) in zip(legend, _places(legend, width, height), strict=True):
+        areas.append(_shape(f"M{x:.1f} {y:.1f}h{SWATCH}v{SWATCH}h-{SWATCH}z", place["opacity"]))
+        texts.append(_text(place["text"], x + SWATCH + EDGE, y + SWATCH - 3, "start"))
+    bottom = max((text["y"] for text in texts[-len(legend) :]), default=height)
+    return {
+        "width": width,
+        "height": round(bottom + EDGE),
+        "areas": areas,
+        "lines": [],
+        "texts": texts,
+        "names": [],
+        "scale": "",
+    }
+
+
+def _rings(trace: Trace) -> Iterator[list[tuple[float, float]]]:
+    ring: list[tuple[float, float]] = []
+    for x, y in zip(trace["x"], trace["y"], strict=True):
+        if x is None:
+            yield ring
+            ring = []
+        else:
+            ring.append((x, y))
+    yield ring
+
+
+def _frame(traces: Sequence[Trace]) -> tuple[float, float, float, float]:
+    """Left, top, width and height of all areas."""
+    x = [value for trace in traces for value in trace["x"] if value is not None] or [0]
+    y = [value for trace in traces for value in trace["y"] if value is not None] or [0]
+    return min(x), min(y), max(x) - min(x), max(y) - min(y)
+
+
+def _named(name: str, rings: list[list[tuple[float, float]]], opacity: float) -> list[FigureJson]:
+    """Its name in the middle of its widest ring, where it lies inside; the pointer tells the others."""
+    widest = max(rings, key=lambda ring: max(x for x, _y in ring) - min(x for x, _y in ring))
+    xs, ys = [x for x, _y in widest], [y for _x, y in widest]
+    x, y, half = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2, LETTER * len(name) / 2
+    corners = [(x + side, y + end) for side in (-half, 0, half) for end in (-LINE / 3, LINE / 3)]
+    if not all(_is_inside(corner, widest) for corner in corners):
+        return []
+    colour = "var(--on-accent)" if opacity > DARK else "var(--text)"
+    return [_text(name, x, y + 4, "middle") | {"strong": True, "colour": colour}]
+
+
+def _is_inside(place: tuple[float, float], ring: list[tuple[float, float]]) -> bool:
+    """Whether a line from the place to the right crosses the ring an odd number of times."""
+    x, y = place
+    edges = [(a, b) for a, b in pairwise([*ring, ring[0]]) if (a[1] > y) != (b[1] > y)]
+    crossed = [a[0] + (y - a[1]) * (b[0] - a[0]) / (b[1] - a[1]) > x for a, b in edges]
+    return sum(crossed) % 2 == 1
+
+
+def _places(legend: Sequence[FigureJson], width: int, top: float) -> Iterator[tuple[float, float]]:
+    """Left and top of each shade, in lines that are not wider than the drawing."""
+    x, y = float(EDGE), top + EDGE
+    for place in legend:
+        wide = SWATCH + 3 * EDGE + LETTER * len(place["text"])
+        if x > EDGE and x + wide > width:
+            x, y = float(EDGE), y + LINE
+        yield x, y
+        x += wide
+
+
+def _shape(path: str, opacity: float) -> FigureJson:
+    return {"path": path, "fill": "var(--accent)", "stroke": "var(--text)", "opacity": opacity}
+
+
+def _text(words: str, x: float, y: float, anchor: str) -> FigureJson:
+    return {"text": words, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": False}

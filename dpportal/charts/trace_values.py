@@ -1,0 +1,36 @@
+"""The numbers of a figure's trace on an axis, for a drawing that stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Trace = Mapping[str, Any]
+
+
+def values_on(trace: Trace, letter: str) -> Sequence[str | float]:
+    """Categories or numbers, in the order of the marks."""
+    return trace.get(letter) or ()
+
+
+def reach_on(trace: Trace, letter: str) -> Sequence[float]:
+    """A trace's numbers on an axis, with the ends of their intervals."""
+    values = trace.get(letter) or ()
+    if not trace.get(f"error_{letter}"):
+        return [value for value in values if value is not None]
+    halves = [half_width_at(trace, place, letter) or 0 for place in range(len(values))]
+    known = [(value, half) for value, half in zip(values, halves, strict=True) if value is not None]
+    return [end for value, half in known for end in (value - half, value + half)]
+
+
+def half_width_at(trace: Trace, place: int, letter: str = "y") -> float | None:
+    """Of a mark's interval, None without one."""
+    error = trace.get(f"error_{letter}") or {}
+    return error["array"][place] if error.get("array") is not None else error.get("value")
+
+
+def range_of(numbers: Sequence[float], from_zero: bool) -> tuple[float, float]:
+    """From the lowest number to the highest, and never empty."""
+    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+    low = min(0.0, low) if from_zero else low
+    return low, high if high > low else low + 1

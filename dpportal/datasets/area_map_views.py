@@ -1,0 +1,57 @@
+"""The page's part on which a curator says that a column's values are areas on a map."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from dpportal.accounts.permissions import current_user
+from dpportal.datasets import geojson
+from dpportal.datasets.area_map import declare_areas, remove_areas
+from dpportal.datasets.domain_views import column_of, declared_of
+from dpportal.serving.files import refusal as upload_refusal, takes_files
+from mechanisms.domain import Categorical
+
+LONGEST_CREDIT = 200
+
+
+@takes_files(geojson.MAX_BYTES)
+@require_POST
+def areas(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
+    """Take a GeoJSON file for a column, or its map away."""
+    dataset, column = column_of(request, dataset_id, position)
+    declared, by = declared_of(dataset).get(column), current_user(request)
+    here, file = redirect("datasets:column", dataset.pk, position), request.FILES.get("areas")
+    if "remove" in request.POST:
+        remove_areas(dataset, column, by)
+        messages.success(request, _("The map is gone; what was published stays without it."))
+    elif not isinstance(declared, Categorical):
+        messages.error(request, _("Declare the column's values first; then say which areas they are."))
+    elif file is None:
+        messages.error(request, upload_refusal(request) or _("Choose a GeoJSON file first."))
+    else:
+        try:
+            read = geojson.read(file.read(geojson.MAX_BYTES + 1), [*declared.values, *declared.words])
+        except geojson.GeoJsonError as wrong:
+            messages.error(request, str(wrong))
+            return here
+        declare_areas(dataset, column, read, request.POST.get("credit", "").strip()[:LONGEST_CREDIT], by)
+        _remark(request, declared, set(read.shapes))
+    return here
+
+
+def _remark(request: HttpRequest, declared: Categorical, known: set[str]) -> None:
+    """How many values have an area, and which have none."""
+    words = declared.words or declared.values
+    lacking = [value for value, word in zip(declared.values, words, strict=True) if not known & {value, word}]
+    text = _("Saved: %(known)s of %(all)s values are areas on the map.")
+    counts = {"known": len(declared.values) - len(lacking), "all": len(declared.values)}
+    messages.success(request, text % counts)
+    if lacking:
+        named = ", ".join(lacking[:10]) + (", …" if len(lacking) > 10 else "")
+        messages.warning(request, _("No area of the file is called: %(values)s.") % {"values": named})

@@ -1,0 +1,21 @@
+"""What a curator sees first: three steps, until a budget was asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpportal.budgets import requests
+from tests.dpportal import building
+
+pytestmark = pytest.mark.django_db
+STEPS = "Your first publication in three steps"
+
+
+def test_the_steps_follow_the_curator_and_go_once_a_budget_was_asked_for(client, curator):
+    client.force_login(curator)
+    assert STEPS in client.get("/datasets/").text
+    dataset = building.stored_dataset(curator)
+    page = client.get("/datasets/").text
+    assert STEPS in page and f'Done: <a href="/datasets/{dataset.pk}/">' in page
+    requests.ask(dataset, "For the test", curator)
+    assert STEPS not in client.get("/datasets/").text
