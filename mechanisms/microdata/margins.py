@@ -9,10 +9,9 @@ import numpy as np
 
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Attribute
+from mechanisms.microdata.smoothing import smoothed
 
-# A piece of a piecewise constant fit has to explain so many variances of a count.
-PENALTY = 4.0
-# Beyond so many cells a column is not smoothed: the fit takes cells² steps.
+# Beyond so many cells a column is not smoothed: that would take seconds.
 MAX_SMOOTHED = 4_096
 
 
@@ -61,34 +60,11 @@ def number_of_rows(noisy: Sequence[Integers], variances: Sequence[float], total:
 
 
 def _smoothed(attribute: Attribute, noisy: Floats, variance: float) -> Floats:
-    """An ordered column's cells by the best piecewise constant fit; the cell for missing values is left alone."""
+    """An ordered column's cells by those beside them; the cell for missing values is left alone."""
     cells = attribute.regular_size
     if not attribute.ordered or not 3 <= cells <= MAX_SMOOTHED:
         return noisy
-    return np.concatenate([piecewise_constant(noisy[:cells], PENALTY * variance), noisy[cells:]])
-
-
-def piecewise_constant(values: Floats, penalty: float) -> Floats:
-    """The piecewise constant vector of least squared distance to (c,) values plus `penalty` for each piece.
-
-    O(c²) by dynamic programming over where the last piece begins (Jackson et al. 2005).
-    """
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    squares = np.concatenate([[0.0], np.cumsum(values**2)])
-    best = np.zeros(values.size + 1)
-    begins = np.zeros(values.size + 1, dtype=np.int64)
-    for end in range(1, values.size + 1):
-        length = np.arange(end, 0, -1)
-        misfit = squares[end] - squares[:end] - (sums[end] - sums[:end]) ** 2 / length
-        cost = best[:end] + misfit + penalty
-        begins[end] = int(cost.argmin())
-        best[end] = cost[begins[end]]
-    fitted, end = np.empty(values.size), values.size
-    while end:
-        begin = int(begins[end])
-        fitted[begin:end] = (sums[end] - sums[begin]) / (end - begin)
-        end = begin
-    return fitted
+    return np.concatenate([smoothed(noisy[:cells], variance), noisy[cells:]])
 
 
 def to_simplex(values: Floats, total: float) -> Floats:

@@ -25,7 +25,7 @@ from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import PlanError
 
 # Counts up whenever what is simulated changes, so that answers of before are not taken for answers of now.
-EDITION = 5
+EDITION = 6
 # Of more people so many are drawn, and the loss is larger by as much: noise is as strong beside the counts.
 MOST_PEOPLE = 50_000
 # ε, and the ρ that has it with δ = 10^-9.

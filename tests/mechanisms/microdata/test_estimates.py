@@ -7,13 +7,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.stats import multivariate_normal
 
 from mechanisms.microdata import mixture
 from mechanisms.microdata.impossible import Impossible
-from mechanisms.microdata.margins import estimate, piecewise_constant, to_simplex
+from mechanisms.microdata.margins import estimate, to_simplex
 from mechanisms.microdata.mixture import Mixture, Target
 from mechanisms.microdata.refining import refined
 from mechanisms.microdata.scoring import distortion, spanning_tree
+from mechanisms.microdata.smoothing import CHANGES, smoothed
 from mechanisms.microdata.table_with_sums import with_sums
 from mechanisms.microdata.tables import Grouping, PairTables
 from tests.mechanisms.microdata.building import DOMAIN, loss, people
@@ -38,17 +40,31 @@ def test_groups_are_sums_of_their_cells():
     assert GROUPING.table(table, (0, 1)).tolist() == [[3, 12], [15, 36], [12, 27]]
 
 
-def test_a_piecewise_constant_fit_is_the_best_of_all():
-    values = np.random.default_rng(2).normal(size=7)
+def test_smoothed_counts_are_the_mean_over_all_ways_to_cut():
+    """By brute force: a piece's counts are normal with the noise's variance on the diagonal and its level's in all."""
+    values, variance = np.array([1.0, 3.0, 40.0, 38.0, 0.0, -2.0]), 9.0
+    spreads = [0.0, *(9.0 * 16.0**power for power in range(3))]
+    total, counts = 0.0, np.zeros(6)
+    for chance in CHANGES:
+        for cuts in (cuts for k in range(6) for cuts in combinations(range(1, 6), k)):
+            weight, levels = chance ** len(cuts) * (1 - chance) ** (5 - len(cuts)), np.zeros(6)
+            for piece in np.split(np.arange(6), cuts):
+                covariances = [variance * np.eye(piece.size) + spread for spread in spreads]
+                likely = np.array([multivariate_normal(cov=c).pdf(values[piece]) for c in covariances])
+                means = [
+                    s * np.linalg.solve(c, values[piece]).sum()
+                    for s, c in zip(spreads, covariances, strict=True)
+                ]
+                weight *= likely.mean()
+                levels[piece] = likely @ means / likely.sum()
+            total, counts = total + weight, counts + weight * levels
+    assert smoothed(values, variance) == pytest.approx(counts / total)
 
-    def cost(cuts: tuple[int, ...]) -> float:
-        pieces = np.split(values, cuts)
-        return sum(float(((p - p.mean()) ** 2).sum()) + 0.8 for p in pieces)
 
-    best = min(cost(cuts) for k in range(7) for cuts in combinations(range(1, 7), k))
-    fitted = piecewise_constant(values, 0.8)
-    pieces = 1 + np.count_nonzero(np.diff(fitted))
-    assert float(((fitted - values) ** 2).sum()) + 0.8 * pieces == pytest.approx(best)
+def test_smoothing_errs_less_than_the_noise_where_counts_are_alike():
+    """100 equal cells, noise of 10: the mean of 100 errs by 1, and their cuts are not known."""
+    noisy = 40 + np.random.default_rng(7).normal(0, 10, 100)
+    assert np.sqrt(np.square(smoothed(noisy, 100.0) - 40).mean()) < 2.5
 
 
 def test_the_simplex_and_the_margins_are_met_at_the_least_distance():
