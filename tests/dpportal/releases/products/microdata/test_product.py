@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -15,9 +14,9 @@ from dpportal.accounts.models import User
 from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.models import Dataset
 from dpportal.platform import storage
-from dpportal.releases import drafts, execution, results, services
+from dpportal.releases import execution, results, services
 from dpportal.releases.models import Release
-from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
+from dpportal.releases.products import confirmed_plan, presenter_of
 from mechanisms import registry
 from mechanisms.accounting import Definition
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
@@ -385,30 +384,3 @@ class TestWizard:
         response = client.post(f"/releases/{draft.pk}/columns/", {**ANSWER, **change})
         assert message in response.content.decode()
         assert wide.budgets.get().reserved == 0
-
-
-def test_rows_without_dependence_are_doubtful_whatever_they_cost(wide) -> None:
-    draft = Release(dataset=wide, created_by=wide.owner, product="microdata", people=100_000)
-    draft.columns, draft.mechanism, draft.amount = COLUMNS, "independent-columns", Decimal("50")
-    draft.parameters = {"wishes": {}}
-    _version, plan = drafts.plan_of(draft)
-    verdict = planner_of(draft).verdict(plan, draft)
-    assert verdict is not None and verdict.level == "doubtful"
-    assert verdict.amount(draft.amount, Definition.PURE) is None
-    assert verdict.text.endswith("no dependence between columns, whatever they cost.")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("amount, expected", [("50", "useful"), ("0.01", "useless")])
-def test_a_verdict_before_and_after(client, wide, amount, expected) -> None:
-    release = made(wide, amount=amount)
-    before = planner_of(release).verdict(confirmed_plan(release), release)
-    comparison = records.comparison(wide.pk, release.pk)
-    assert before is not None and comparison is not None
-    assert (after := presenter_of(release).verdict(comparison)) is not None
-    assert (before.level, after.is_useful) == (expected, expected == "useful")
-    (pairs,) = (mean["synthetic"] for mean in comparison["means"] if mean["columns"] == 2)
-    assert f"{100 * pairs:.0f} %" in after.text
-    client.force_login(wide.owner)
-    page = client.get(f"/releases/{release.pk}/publish/").content.decode()
-    assert ("publish it all the same" in page) is (expected == "useless")

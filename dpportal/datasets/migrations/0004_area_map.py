@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('datasets', '0002_unit_and_granted_table'),
+        ('datasets', '0003_erase_on'),
     ]
 
     operations = [
