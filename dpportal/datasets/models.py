@@ -110,11 +110,6 @@ class Dataset(models.Model):
     right = 0
 
     @property
-    def estimated_people(self) -> int | None:
-        """How many people there are by the curator's last word, in a draft or a release; None where nobody said."""
-        return self.releases.exclude(people=None).values_list("people", flat=True).first()
-
-    @property
     def can_release(self) -> bool:
         """Whether whoever this instance was fetched for may draft, spend, compare and publish."""
         return self.right >= Right.RELEASE

@@ -138,7 +138,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "stream_drafts": stream_drafts,
         **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
-        "people": dataset.estimated_people,
+        "people": dataset.releases.estimated_people(),
         "who": Protection.of(domain),
         "identifying": services.identifying_columns(dataset) if dataset.asks_for_unit else [],
         "budget_request": dataset.budget_requests.first(),

@@ -40,7 +40,8 @@ def start_draft(dataset: Dataset, by: User) -> Release:
     """An empty draft, saved, so that it has an address from the first step on; one that lies there is taken."""
     if untouched := Release.objects.untouched().filter(dataset=dataset, created_by=by).first():
         return untouched
-    return Release.objects.create(dataset=dataset, created_by=by, people=dataset.estimated_people)
+    people = dataset.releases.estimated_people()
+    return Release.objects.create(dataset=dataset, created_by=by, people=people)
 
 
 def reviewed_as(version: DomainVersion, plan: ReleasePlan) -> str:
