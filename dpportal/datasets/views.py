@@ -140,7 +140,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "stream_drafts": stream_drafts,
         **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
-        "people": next((release.people for release in shown if release.people), None),
+        "people": dataset.releases.estimated_people(),
         "who": Protection.of(domain),
         "days_left": retention.days_left(dataset),
         "erases_soon": retention.is_near(dataset),

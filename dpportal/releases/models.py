@@ -21,6 +21,10 @@ from mechanisms.domain import Domain
 class Releases(models.QuerySet["Release"]):
     """Many releases."""
 
+    def estimated_people(self) -> int | None:
+        """How many people there are by the curator's last word, in a draft or a release; None where nobody said."""
+        return self.exclude(people=None).values_list("people", flat=True).first()
+
     def untouched(self) -> Releases:
         """Drafts in which nothing was chosen yet."""
         drafts = self.filter(state=Release.State.DRAFT, title="", mechanism="", amount=None)

@@ -40,7 +40,7 @@ def start_draft(dataset: Dataset, by: User) -> Release:
     """An empty draft, saved, so that it has an address from the first step on; one that lies there is taken."""
     if untouched := Release.objects.untouched().filter(dataset=dataset, created_by=by).first():
         return untouched
-    people = dataset.releases.exclude(people=None).values_list("people", flat=True).first()
+    people = dataset.releases.estimated_people()
     return Release.objects.create(dataset=dataset, created_by=by, people=people)
 
 

@@ -50,8 +50,9 @@ def least(runs: int) -> float:
 
 
 def plan_of(loss: Loss, groups: int = 1, columns: tuple[Attribute, ...] = COLUMNS) -> SummaryPlan:
-    """With so many groups and none besides; more than can be released where they stand for runs."""
-    plan = TABLES.plan(Domain(()), columns, (), loss, 1000)
+    """With so many groups and none besides; more than can be released where they stand for runs. Under ρ jointly."""
+    centred = loss.definition is Definition.ZCDP
+    plan = TABLES.composed(Domain(()), columns, (), loss, 1000, centred=centred)
     if groups == 1:
         return plan
     return replace(plan, groups=Domain((Integer("g", lower=1, upper=groups),)))

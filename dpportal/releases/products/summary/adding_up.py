@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from django.http import QueryDict
@@ -76,9 +77,10 @@ def _people(
 def _totals(plan: SummaryPlan, values: Integers, picks: Picks, names: set[str]) -> Iterator[Json]:
     """Number, total and mean of each column of numbers among the names, of all picked groups together."""
     some, kept = of_groups(plan, values, _groups(plan, picks))
-    summary = estimates(some, kept)
-    for attribute, own in zip(some.columns, summary.columns, strict=True):
-        if isinstance(own, NumberEstimates) and attribute.name in names:
+    # All tables tell the number of people; these columns alone are told.
+    some = replace(some, columns=tuple(a for a in plan.columns if a.name in names and a.name in plan.lines))
+    for attribute, own in zip(some.columns, estimates(some, kept).columns, strict=True):
+        if isinstance(own, NumberEstimates):
             style = "day" if isinstance(attribute, Date) else ""
             parts = [(own.number, "people"), (own.total, ""), (own.mean, style)]
             yield {"name": attribute.name, "cells": [_cell(part, how, some.rows - 1) for part, how in parts]}

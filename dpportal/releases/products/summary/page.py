@@ -14,6 +14,7 @@ from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.summary.cells import SINGLE, told
 from dpportal.releases.products.summary.table_one import TableOne, edges_of
+from mechanisms.accounting import plainly
 from mechanisms.domain import Date
 from mechanisms.moments.column import day_of
 from mechanisms.summary.line import LineColumn
@@ -147,4 +148,8 @@ def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> str:
         "(%(high_margin)s) are %(upper)s or above. Those beyond count as the limit."
     )
     margins = {"low_margin": low["margin"], "high_margin": high["margin"]}
-    return text % {"lower": lower, "upper": upper, "low": low["value"], "high": high["value"], **margins}
+    text %= {"lower": lower, "upper": upper, "low": low["value"], "high": high["value"], **margins}
+    if not line.floor_error:
+        return text
+    rounded = _("They are rounded down to steps of %(step)s, which the margins allow for.")
+    return f"{text} {rounded % {'step': plainly(line.measured.step)}}"
