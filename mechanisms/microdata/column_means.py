@@ -15,9 +15,9 @@ from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.moments.estimates import Interval
 from mechanisms.moments.plan import ColumnPlan
+from mechanisms.moments.ratios import Moment, ratio, within
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import FARTHEST, STEP, reach
-from mechanisms.summary.ratios import Moment, ratio, within
 from mechanisms.synthesis.bin_error import most_mean_error
 from mechanisms.synthesis.density import MOST_LEANING, BinDensity, cell_line
 from mechanisms.synthesis.table import people_in_rows
