@@ -15,9 +15,9 @@ from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.moments.estimates import Interval
 from mechanisms.moments.plan import ColumnPlan
+from mechanisms.moments.ratios import Moment, ratio, within
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import FARTHEST, STEP, reach
-from mechanisms.summary.ratios import Moment, ratio, within
 from mechanisms.synthesis.bin_error import most_mean_error
 from mechanisms.synthesis.density import MOST_LEANING, BinDensity, cell_line
 from mechanisms.synthesis.table import people_in_rows
@@ -56,16 +56,16 @@ class ColumnMean:
     def target(self) -> float | None:
         """The mean that values are moved to inside their cells; None where nothing says that they should be.
 
-        The sum differs from the counts by the noise of both and by where in its bin a value lies, up to `bins`, as if
-        spread evenly. Values are moved by as much of the difference as is expected to be the latter.
+        The sum differs from the counts by the noise of both and by where in its bin a value lies. Values are moved by
+        as much of the difference as noise does not explain (James and Stein).
         """
         if self.summed is None or not self.bins or self.people.size > MOST_LEANING:
             return None
         noise = sum(((own.upper[0] - own.lower[0]) / 4) ** 2 for own in (self.summed, self.counted))
         if math.isnan(noise):
             return None
-        hidden = self.bins**2 / 12
-        moved = self.unmoved + hidden / (hidden + noise) * float(self.summed.estimate[0] - self.unmoved)
+        apart = float(self.summed.estimate[0]) - self.unmoved
+        moved = self.unmoved + apart * max(0.0, 1 - noise / apart**2 if apart else 0.0)
         least = float(self.people @ cell_line(self.attribute)[:-1]) / float(self.people.sum())
         return float(np.clip(moved, least + NARROW * self.bins, least + (1 - NARROW) * self.bins))
 

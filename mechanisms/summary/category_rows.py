@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mechanisms.summary.ratios import Moment, about, linear, over, ratio, within
+from mechanisms.moments.ratios import Moment, about, linear, over, ratio, within
 from mechanisms.summary.rows import Rows
 from mechanisms.summary.told import CategoryEstimates
 

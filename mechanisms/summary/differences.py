@@ -9,7 +9,7 @@ import numpy as np
 
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import Interval
-from mechanisms.summary.ratios import about, over
+from mechanisms.moments.ratios import about, over
 from mechanisms.summary.told import CategoryEstimates, NumberEstimates
 
 

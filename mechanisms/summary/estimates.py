@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from mechanisms.arrays import Integers
+from mechanisms.moments.ratios import Moment, about, linear, over, ratio, within
 from mechanisms.summary.category_rows import category_rows
 from mechanisms.summary.fusion import Fused, Model
 from mechanisms.summary.number_rows import number_rows
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.ratios import Moment, about, linear, over, ratio, within
 from mechanisms.summary.rows import Rows
 from mechanisms.summary.told import Summary
 

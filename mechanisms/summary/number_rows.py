@@ -9,10 +9,10 @@ import numpy as np
 
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import Interval
+from mechanisms.moments.ratios import Moment, about, linear, over, ratio, within
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
 from mechanisms.summary.quantiles import points, quantiles
-from mechanisms.summary.ratios import Moment, about, linear, over, ratio, within
 from mechanisms.summary.rows import Rows
 from mechanisms.summary.spread import Sums
 from mechanisms.summary.told import NumberEstimates

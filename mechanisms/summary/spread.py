@@ -14,9 +14,9 @@ import numpy as np
 
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import MEAN_LEVEL, SQUARES_LEVEL, TRIED, Interval
+from mechanisms.moments.ratios import Moment, ratio, within
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import reach as reach_of
-from mechanisms.summary.ratios import Moment, ratio, within
 
 
 @dataclass(frozen=True)

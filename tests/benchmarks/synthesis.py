@@ -34,7 +34,6 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.mechanism import Microdata
-from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.noise import Noise
@@ -116,19 +115,14 @@ def ours(name: str, domain: Domain, rows: np.ndarray, rho: Fraction) -> np.ndarr
     """Synthetic cells by one of the portal's methods."""
     method: Microdata = microdata(name)
     plan = method.plan(domain, Wishes(), Loss(Definition.ZCDP, rho))
-    return method.reconstruct(plan, method.measure(plan, counts_of(method, plan, rows), Noise())).rows
-
-
-def counts_of(method: Microdata, plan: MicrodataPlan, rows: np.ndarray) -> np.ndarray:
-    """The true integers that a plan measures, but for sums of columns."""
     if plan.pairwise:
         counts = plan.tables.of_rows(rows)
     else:
-        singles = [np.bincount(rows[:, j], minlength=c) for j, c in enumerate(plan.domain.shape)]
+        singles = [np.bincount(rows[:, j], minlength=c) for j, c in enumerate(domain.shape)]
         counts = np.concatenate(singles).astype(np.int64)
     if method.whole_rows:
-        counts = np.concatenate([counts, WholeRows(plan.domain.shape).pack(rows)])
-    return counts
+        counts = np.concatenate([counts, WholeRows(domain.shape).pack(rows)])
+    return method.reconstruct(plan, method.measure(plan, counts, Noise())).rows
 
 
 def peak_memory() -> float:

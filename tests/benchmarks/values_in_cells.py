@@ -33,7 +33,8 @@ from mechanisms.moments.mechanism import exact_sums
 from mechanisms.noise import Noise
 from mechanisms.registry import microdata
 from mechanisms.synthesis.table import rows, rows_of_cells
-from tests.benchmarks.synthesis import RHO, counts_of
+from tests.benchmarks.synthesis import RHO
+from tests.mechanisms.microdata.building import counted
 
 FOLDER = Path(__file__).resolve().parents[2] / "dpportal" / "datasets" / "demonstration"
 DIGESTS = [bytes([number]) * 32 for number in range(5)]
@@ -136,7 +137,7 @@ def released(
     method, table = microdata(name), demonstration()[1]
     plan = method.plan(domain, Wishes(), Loss(Definition.ZCDP, Fraction(RHO[epsilon])), sums=sums)
     cells = np.stack([cells_of(a, table[a.name]) for a in domain.attributes], axis=1).astype(np.int64)
-    counts = np.concatenate([counts_of(method, plan, cells), exact(plan, table)])
+    counts = np.concatenate([counted(plan, cells), exact(plan, table)])
     found = []
     for digest in DIGESTS[:releases]:
         result = method.reconstruct(plan, method.measure(plan, counts, Noise()))

@@ -113,21 +113,6 @@ def test_without_its_packages_the_method_page_says_how_to_add_the_network(
 
 
 @pytest.mark.slow
-def test_means_are_shown_with_what_noise_and_bins_can_do_to_them(wide, client) -> None:
-    """In 20 bins of five ages each a mean is off by up to 4."""
-    release = made(wide, "independent-columns")
-    rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
-    [line] = [each for each in results.stored_page(release)["means"] if each["column"] == "age"]
-    assert float(line["rows"]) == pytest.approx(rows["age"].mean(), abs=0.5) and line["bins"] == "4"
-    assert f"  - age: {line['rows']} ({' to '.join(line['counted'])}); by the bins alone" in str(
-        files(release)["README.md"], "utf-8"
-    )
-    client.force_login(wide.owner)
-    page = page_of(client, release)
-    assert "Means of single columns" in page and " – ".join(line["counted"]) in page
-
-
-@pytest.mark.slow
 def test_dependence_that_was_measured_is_in_the_rows(wide) -> None:
     release = made(wide)
     rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))

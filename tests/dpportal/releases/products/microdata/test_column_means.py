@@ -1,4 +1,4 @@
-"""Sums of columns, from the wizard's box to rows, page and a download that verifies."""
+"""Means of columns on page and in the download; sums of columns, from the wizard's box to rows that verify."""
 
 from __future__ import annotations
 
@@ -29,6 +29,20 @@ def gains(curator, administrator):
     attributes = [Integer("gain", lower=0, upper=99_999, width=5_000), Boolean("ill")]
     dataset = dataset_of(curator, "Gains", table, attributes)
     return building.granted(dataset, administrator, "100"), gain.mean()
+
+
+def test_means_are_shown_with_what_noise_and_bins_can_do_to_them(gains, client):
+    dataset, _true = gains
+    release = finished(dataset, "microdata", COLUMNS, "50", "independent-columns", wishes={})
+    [line] = results.stored_page(release)["means"]
+    rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
+    assert float(line["rows"].replace(",", "")) == pytest.approx(rows["gain"].mean(), abs=400)
+    assert line["bins"] == "4,999" and line["summed"] == []
+    said = f"  - gain: {line['rows']} ({' to '.join(line['counted'])}); by the bins alone, off by up to 4,999"
+    assert said in files(release)["README.md"].decode()
+    client.force_login(dataset.owner)
+    page = page_of(client, release)
+    assert "Means of single columns" in page and " – ".join(line["counted"]) in page
 
 
 def test_rows_agree_with_the_sum_of_a_column(gains, client, tmp_path):
