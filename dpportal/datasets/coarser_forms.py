@@ -86,7 +86,9 @@ def _groups(finer: Categorical, text: str) -> list[str]:
     for line in filter(None, map(str.strip, text.splitlines())):
         value, between, group = line.rpartition(BETWEEN)
         if not between or not group.strip():
-            raise DomainError(str(_("Write each line as a value, an equals sign between blanks, and a group.")))
+            raise DomainError(
+                str(_("Write each line as a value, an equals sign between blanks, and a group."))
+            )
         value = value.strip()
         if value not in finer.values:
             raise DomainError(_("“%(value)s” is not declared in the finer column.") % {"value": value[:60]})
