@@ -15,7 +15,8 @@ DARK = 0.8
 
 def area_drawing(figure: FigureJson, width: int) -> FigureJson:
     """The same context as `static_svg.drawing`. figure: from `area_map`. width: in pixels."""
-    traces, legend = figure["data"], figure["layout"]["meta"]["legend"]
+    traces = [trace for trace in figure["data"] if trace.get("fill")]
+    legend = figure["layout"]["meta"]["legend"]
     left, top, wide, tall = _frame(traces)
     most = int(figure["layout"]["height"])
     scale = min((width - 2 * EDGE) / max(1, wide), most / max(1, tall))

@@ -51,11 +51,10 @@ def area_figure(
     if areas.credit:
         caption.append(_("Areas: %(credit)s.") % {"credit": plain(areas.credit)})
     margin = "" if half_width is None else f" ± {half_width:,}"
+    legend = _legend(max((value for _label, value in shown), default=0), step)
+    traces = [_trace(areas.shapes[label], label, value, step, margin) for label, value in shown]
     return Figure(
-        {
-            "data": [_trace(areas.shapes[label], label, value, step, margin) for label, value in shown],
-            "layout": _layout(areas, _legend(max((value for _label, value in shown), default=0), step)),
-        },
+        {"data": [*traces, *map(_shade, legend)], "layout": _layout(areas, legend)},
         " ".join(caption),
         _("People by %(columns)s") % {"columns": plain(column)},
     )
@@ -82,6 +81,20 @@ def _trace(rings: Sequence[Ring], label: str, value: float, step: int, margin: s
         "hoverinfo": "text",
         "text": f"{plain(label)}: {value:,.0f}{margin} {UNIT}",
         "showlegend": False,
+    }
+
+
+def _shade(entry: FigureJson) -> FigureJson:
+    """A line of the live chart's legend; a drawing has its own."""
+    marker = {"symbol": "square", "size": 14, "color": "var(--accent)"}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [None],
+        "y": [None],
+        "name": entry["text"],
+        "marker": marker,
+        "opacity": entry["opacity"],
     }
 
 
@@ -113,7 +126,7 @@ def _layout(areas: Areas, legend: list[FigureJson]) -> FigureJson:
         "template": TEMPLATE.to_plotly_json(),
         "xaxis": hidden,
         "yaxis": {**hidden, "autorange": "reversed", "scaleanchor": "x"},
-        "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
-        "height": height,
+        "margin": {"l": 0, "r": 0, "t": 40, "b": 0},
+        "height": height + LEGEND,
         "meta": {"is_areas": True, "legend": legend},
     }

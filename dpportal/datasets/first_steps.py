@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import Q
+
 from dpportal.accounts.models import User
 from dpportal.datasets import demo_marker
 from dpportal.datasets.models import Dataset
@@ -14,11 +16,9 @@ from dpportal.publications.draft import PUBLIC, Publication
 class FirstSteps:
     """Where somebody stands: `own` is their newest dataset, None before there is one.
 
-    examples: a release and a running count that are public, as far as there are any. is_asked: whether a budget was
-    asked for, or granted without that.
+    is_asked: whether a budget was asked for, or granted without that.
     """
 
-    examples: list[Publication]
     own: Dataset | None
     is_asked: bool
 
@@ -26,14 +26,13 @@ class FirstSteps:
     def of(cls, person: User) -> FirstSteps:
         """What a person did so far; the demonstration is nobody's own."""
         own = Dataset.objects.filter(owner=person).exclude(pk=demo_marker.DATASET)
-        asked = own.exclude(budgets=None) | own.exclude(budget_requests=None)
-        return cls(_examples(), own.order_by("-created_at").first(), asked.exists())
+        asked = Q(budgets__isnull=False) | Q(budget_requests__isnull=False)
+        return cls(own.order_by("-created_at").first(), own.filter(asked).exists())
 
-
-def _examples() -> list[Publication]:
-    demonstration = Dataset.objects.filter(pk=demo_marker.DATASET).first()
-    if demonstration is None:
-        return []
-    kinds = (demonstration.releases, demonstration.streams)
-    firsts = [kind.filter(PUBLIC).order_by("published_at").first() for kind in kinds]
-    return [example for example in firsts if example is not None]
+    @property
+    def examples(self) -> list[Publication]:
+        """A release and a running count of the demonstration that are public, as far as there are any."""
+        demonstration = Dataset(pk=demo_marker.DATASET)
+        kinds = (demonstration.releases, demonstration.streams)
+        firsts = [kind.filter(PUBLIC).order_by("published_at").first() for kind in kinds]
+        return [example for example in firsts if example is not None]

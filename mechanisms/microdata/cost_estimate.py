@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mechanisms.microdata.cell_rows import empty_rows
-from mechanisms.microdata.mechanism import MOST_ROWS, Microdata, margin_laws, margin_variances
+from mechanisms.microdata.limits import MOST_ROWS
+from mechanisms.microdata.mechanism import Microdata, margin_laws, margin_variances
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan
 from mechanisms.microdata.whole_rows import BLOCK, WholeRows
 

@@ -28,21 +28,18 @@ from mechanisms.microdata.features import (
     picks_left,
     selected_columns,
 )
+from mechanisms.microdata.limits import MOST_ROWS, check_columns, check_rows
 from mechanisms.microdata.margins import Margins, estimate
 from mechanisms.microdata.packing import pack, unpack_measured
 from mechanisms.microdata.plan import LEAST_VARIANCE, MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.spending import table_laws
-from mechanisms.microdata.tables import Grouping, Pair, PairTables, split
+from mechanisms.microdata.tables import Grouping, Pair, split
 from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.zero_repair import repaired
 from mechanisms.noise import Noise, NoiseLaw, repeatable
 from mechanisms.protocol import Measurement, PlanError
 from mechanisms.validation import check_amount
 
-FEWEST_COLUMNS, MOST_COLUMNS = 2, 250
-# A count takes eight bytes, and what is made of the tables at most as much again.
-MOST_CELLS = 2**25
-MOST_ROWS = 5_000_000
 MARGINS = "columns"
 
 
@@ -118,7 +115,7 @@ class Microdata(ABC):
         choice.check(domain, wishes, total)
         self._check(domain, wishes, keep)
         self._check_groups(domain, keep)
-        _check_rows(loss, rows, total)
+        check_rows(loss, rows, total)
         shares = self._shares(domain, wishes, keep)
         if sums:
             shares = column_sums.with_share(shares)
@@ -295,39 +292,6 @@ def split_whole_rows(plan: MicrodataPlan, counts: Integers) -> tuple[WholeRows, 
     if packing.number(packed) != tables.sum():
         raise ValueError("the whole rows are not those that the tables count")
     return packing, packed
-
-
-def check_columns(domain: Domain) -> None:
-    """Raises PlanError unless there are 2 to 250 columns of at least two cells, whose pairs fit in memory."""
-    count = len(domain.attributes)
-    if not FEWEST_COLUMNS <= count <= MOST_COLUMNS:
-        raise PlanError(
-            "Choose between {fewest_columns} and {most_columns} columns, not {count}. Of more, release "
-            "groups that belong together, each by itself.",
-            fewest_columns=FEWEST_COLUMNS,
-            most_columns=MOST_COLUMNS,
-            count=count,
-        )
-    for attribute in domain.attributes:
-        if attribute.size < 2:
-            raise PlanError(
-                "Column {name} has one value only, so it says nothing. Leave it out.", name=attribute.name
-            )
-    cells = PairTables(domain.shape).size
-    if cells > MOST_CELLS:
-        raise PlanError(
-            "The tables of all pairs of these columns have {cells:,} cells; at most {most_cells:,} fit in "
-            "memory. Choose wider bins, fewer categories or fewer columns.",
-            cells=cells,
-            most_cells=MOST_CELLS,
-        )
-
-
-def _check_rows(loss: Loss, rows: int | None, total: int | None) -> None:
-    if rows is not None and not 1 <= rows <= MOST_ROWS:
-        raise PlanError("Ask for 1 to {most_rows:,} synthetic rows.", most_rows=MOST_ROWS)
-    if total is not None and not loss.unit.total_public:
-        raise ValueError("the number of rows is not public under these neighbours")
 
 
 def margin_laws(plan: MicrodataPlan) -> list[NoiseLaw]:

@@ -27,9 +27,11 @@ def _entry(attribute: Attribute, is_filled: bool) -> Json:
 def as_csv(book: Codebook) -> str:
     """All that is declared of every column, a line for each value that is listed; see `delimited`.
 
-    Where a column was filled from data, a last column says so.
+    What is said of no column has no column in the file, such as limits where all are categories.
     """
-    fields = FIELDS if any(a.name in book.filled for a in book.attributes) else FIELDS[:-1]
+    said = {key for a in book.attributes for key, text in _facts(a).items() if text}
+    said |= {FILLED} if any(a.name in book.filled for a in book.attributes) else set()
+    fields = [field for field in FIELDS if field in said or field in FIELDS[:3]]
     text = io.StringIO()
     lines = csv.DictWriter(text, fields, restval="", extrasaction="ignore", lineterminator="\n")
     lines.writeheader()
@@ -58,8 +60,10 @@ def _facts(attribute: Attribute) -> dict[str, str]:
     if attribute.closed:
         to = attribute.misfits_to
         others = DROPPED if to is None else attribute.regular_labels()[to]
-    codes = isinstance(attribute, Categorical) and attribute.as_numbers
-    facts = {"kind": CODES if codes else attribute.kind, "missing": YES if attribute.missing_cell else ""}
+    kind = attribute.kind
+    if isinstance(attribute, Categorical):  # as which lines without a kind are read
+        kind = CODES if attribute.as_numbers else ""
+    facts = {"kind": kind, "missing": YES if attribute.missing_cell else ""}
     if isinstance(attribute, Integer | Real | Date):
         facts |= {"lower": str(attribute.lower), "upper": str(attribute.upper), "step": _step(attribute)}
     return {**facts, "others": others}

@@ -93,7 +93,7 @@ def test_a_map_is_as_dark_as_the_count_and_says_which_values_it_lacks() -> None:
     words = [text["text"] for text in picture["texts"]]
     assert "blue" in words and "0 to 49 people" in words and picture["narrow"]["height"] < picture["height"]
     one = figure(ChartForm(domain, QueryDict("map=0&where-1=0"), {0: areas}), counts, lambda _picks: None)
-    assert [trace["text"] for trace in one["json"]["data"]][1] == "green: 0 people"
+    assert one["json"]["data"][1]["text"] == "green: 0 people"
 
 
 def test_a_release_of_areas_alone_begins_with_the_map() -> None:

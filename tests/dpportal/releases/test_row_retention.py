@@ -85,7 +85,7 @@ def test_a_closed_yes_or_no_has_no_other_cell(dataset):
 
 def test_the_review_says_that_nobody_looked(desk, draft):
     page = desk.get(reverse("releases:review", args=[draft.pk])).content.decode()
-    assert "No look at the fit yet" in page
+    assert "You have not checked yet" in page
     assert reverse("datasets:fit", args=[draft.dataset_id]) in page
 
 

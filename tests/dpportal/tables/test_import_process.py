@@ -17,7 +17,7 @@ import pytest
 from dpportal.tables import ImportContext, Limits, ReadOptions, TableFacts, UploadFault, convert, first_rows
 from dpportal.tables.formats.csv_table import accounted, understand
 from dpportal.tables.formats.encoding import plain_text
-from mechanisms.microdata.mechanism import MOST_COLUMNS
+from mechanisms.microdata.limits import MOST_COLUMNS
 from tests.dpportal.tables.storing import Stored, parquet, workbook
 
 # Each reads a file in a process of its own, as the portal does.

@@ -14,12 +14,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
 from mechanisms.microdata.constraints import HEAVIEST, Wishes
 from mechanisms.microdata.features import DISTANCE, INFORMATION, check_choice
-from mechanisms.microdata.mechanism import (
-    FEWEST_COLUMNS,
-    MOST_COLUMNS,
-    MOST_ROWS,
-    check_columns,
-)
+from mechanisms.microdata.limits import FEWEST_COLUMNS, MOST_COLUMNS, MOST_ROWS, check_columns
 from mechanisms.protocol import PlanError
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from mechanisms.domain import Domain
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import foresee
 from mechanisms.microdata.features import DISTANCE, ColumnChoice
-from mechanisms.microdata.mechanism import FEWEST_COLUMNS, Microdata, check_columns
+from mechanisms.microdata.limits import FEWEST_COLUMNS, check_columns
+from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.replicates import every_pair, with_replicates
 from mechanisms.protocol import PlanError

@@ -129,7 +129,7 @@ def test_a_workload_over_a_column_that_is_ignored_now_is_refused(curators, draft
     draft.dataset.domain_versions.all().delete()
     dataset_services.declare_all(draft.dataset, [COLOUR])
     page = curators.get(f"/releases/{draft.pk}/method/").content.decode()
-    assert "has no declared domain any more. Choose the columns again." in page
+    assert "is not declared any more. Choose the columns again." in page
 
 
 def test_an_uploaded_matrix_is_kept_by_its_digest(curators, draft) -> None:
