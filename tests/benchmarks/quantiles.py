@@ -5,9 +5,9 @@ The depth is the product's score. The two others: rows outside, where every cand
 good as another; and mid-ranks, where half of a candidate's rows count as below it. Each by permute-and-flip, from the
 chances of all candidates. Off is how many rows lie between the chosen candidate and the quantile, 0 if it holds it.
 
-No score is best of every quantile of every table. Where a quantile lies few rows inside a light candidate beside a heavy
-one, mid-ranks take the light one nearly always; but then so they do when it lies as few rows inside the heavy one, since
-these tables are few rows apart. So the goal asks for the mean over all whole per cents of a column.
+No score is best of every quantile of every table. Where a quantile lies few rows inside a light candidate beside a
+heavy one, mid-ranks take the light one nearly always; but then so they do when it lies as few rows inside the heavy
+one, since these tables are few rows apart. So the goal asks for the mean over all whole per cents of a column.
 """
 
 from __future__ import annotations
