@@ -25,25 +25,34 @@ def least_people(sizes: Sequence[Parts], error: float) -> list[Integers]:
     A part that stands out by itself is taken as a whole, unless its halves say more: then those of them that stand out,
     whose sum has less noise than the part's own. One standard error is taken off. O(k) for each size.
     """
-    held, within, first = np.zeros(sizes[0].sums.size), np.zeros(sizes[0].sums.size), None
+    held, within, first = np.zeros(1), np.zeros(1), None
     least = []
     for parts in sizes:
         if first is not None:
             held, within = np.add.reduceat(held, first), np.add.reduceat(within, first)
-        by_halves = held - _reach(within, parts.sums.size) * error
-        itself = parts.sums - _reach(parts.blocks, parts.sums.size) * error > by_halves
+        by_halves = _beyond(held, within, parts.sums.size, error)
+        itself = _beyond(parts.sums, parts.blocks, parts.sums.size, error) > by_halves
         held, within = np.where(itself, parts.sums, held), np.where(itself, parts.blocks, within)
-        least.append(np.maximum(0, np.floor(held - error * np.sqrt(within))).astype(np.int64))
+        certain = np.sqrt(within)
+        certain *= -error
+        certain += held
+        least.append(np.maximum(certain, 0, out=certain).astype(np.int64))
         first = parts.first
     return least
 
 
-def _reach(blocks: Floats, parts: int) -> Floats:
-    """What the noise of one in so many parts comes to, in standard errors of a block; 0 for no block.
+def _beyond(sums: Floats, blocks: Floats, parts: int, error: float) -> Floats:
+    """By how much sums exceed what the noise of one in so many parts comes to.
 
-    blocks: (k,) how many each has. Discrete Laplace noise of one block exceeds u times its scale with chance e^-u / 2,
-    its scale being the standard error over √2; the sum of many is nearly normal.
+    sums, blocks: (k,) estimates, and how many blocks each is of; noise of none is 0. Discrete Laplace noise of one
+    block exceeds u times its scale with chance e^-u / 2, its scale being the standard error over √2; the sum of many
+    is nearly normal. In place: of very many cells every further array counts.
     """
     chance = math.log(_TABLES * parts)
-    reach: Floats = np.where(blocks > 0, np.maximum(np.sqrt(2 * chance * blocks), chance / math.sqrt(2)), 0.0)
-    return reach
+    reach = np.sqrt(blocks)
+    reach *= math.sqrt(2 * chance)
+    np.maximum(reach, chance / math.sqrt(2), out=reach)
+    reach[blocks == 0] = 0
+    reach *= error
+    beyond: Floats = np.subtract(sums, reach, out=reach)
+    return beyond

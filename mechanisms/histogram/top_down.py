@@ -36,8 +36,10 @@ def top_down(estimates: np.ndarray, codes: Integers, error: float, total: int | 
         nearest = round(nearest_total(coarse[0].sums, [parts.first for parts in coarse[:-1]]))
         total = max(nearest, int(least[-1][0]))
     counts = np.array([total], dtype=np.int64)
-    for parts, at_least in zip(reversed(sizes[:-1]), reversed(least[:-1]), strict=True):
-        counts = _divided(parts, at_least, counts)
+    del sizes[-1], least[-1]
+    # One size after the other is let go: the single blocks, which come last, need the most memory.
+    while sizes:
+        counts = _divided(sizes.pop(), least.pop(), counts)
     placed = np.empty_like(counts)
     placed[order] = counts
     return placed

@@ -17,7 +17,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from mechanisms.arrays import Floats
 from mechanisms.matrix.mechanism import Progress
-from mechanisms.matrix.optimise.gram import Gram, GramBlocks, gram_diagonal
+from mechanisms.matrix.optimise.gram import Gram, GramBlocks, WrittenGram, gram_diagonal
 from mechanisms.matrix.optimise.windows import Window, Windows
 from mechanisms.noise import repeatable
 
@@ -32,8 +32,9 @@ _ITERATIONS = {DENSE: 2000, 2048: 1000, 4096: 400}
 _LEAST_ITERATIONS = 200
 # A first look at each start takes at most this share of the iterations; so many of the best are followed to their end.
 _GLANCE, _FOLLOWED = 8, 3
-# A descent has paid as long as so many iterations take at least this share off the loss: at a first look, and after.
-_AT_FIRST, _AFTER = (10, 1e-3), (50, 2e-5)
+# A descent has paid as long as so many iterations take at least this share off the loss: at a first look, and after;
+# and beyond MAX_DENSE cells, where an iteration takes milliseconds.
+_AT_FIRST, _AFTER, _AFTER_MANY = (10, 1e-3), (50, 2e-5), (50, 2e-4)
 # Further sums that share a window, and how far it reaches beyond their own cells, in spacings.
 _SHARING, _REACH = 4, 2
 # The share of its largest weight below which a sum over blocks does not weigh a block.
@@ -88,7 +89,8 @@ class Objective:
         loss = float(self._diagonal @ d**2 - np.trace(RK))
         HR = windows.products(H, R)
         through_d = self._diagonal * d - windows.column_sums(HR * values)
-        gradient = windows.spread(through_d) - HR * windows.spread(d) + windows.products(theta.T, R @ RK.T)
+        gradient = windows.spread(through_d) - HR * windows.spread(d)
+        gradient += windows.products(theta.T, R @ RK.T)
         return loss, 2 * gradient
 
 
@@ -168,7 +170,8 @@ def _best(gram: Gram, begin: list[Start], iterations: int, on_progress: Progress
         looked = [(loss, windows, result.x) for loss, windows, result in seen[:_FOLLOWED]]
     best = PIdentity(np.zeros((0, gram.size)), alone)
     for loss, windows, at in looked:
-        result = _descend(loss, at, iterations, _AFTER, counter)
+        paying = _AFTER if gram.size <= MAX_DENSE else _AFTER_MANY
+        result = _descend(loss, at, iterations, paying, counter)
         if result.fun < best.loss:
             best = PIdentity(windows.matrix(result.x), float(result.fun))
     return best
@@ -213,7 +216,8 @@ def _descend(
 def _from_blocks(gram: Gram, starts: int) -> list[Start]:
     """A start: sums over all cells, as the optimum for blocks has them, and sums over neighbours at random."""
     n = gram.size
-    coarse = p_identity(GramBlocks(gram, SPACING), starts=starts).theta
+    blocks = WrittenGram(GramBlocks(gram, SPACING).gram_times(np.eye(math.ceil(n / SPACING))))
+    coarse = p_identity(blocks, starts=starts).theta
     coarse = coarse[coarse.any(axis=1)]
     near = Windows(n, tuple(_neighbours(n)))
     theta = _tents(n, near)

@@ -8,6 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from mechanisms.arrays import Integers
+
 
 @dataclass(frozen=True)
 class Window:
@@ -79,16 +81,19 @@ class Windows:
         """The entries of (M Q)ᵀ inside the windows, for M of (n, p) and Q of (p, p)."""
         return self._gather(lambda w: square[:, w.top : w.bottom].T @ tall[w.left : w.right].T)
 
+    @cached_property
+    def _columns(self) -> Integers:
+        """(values,) the column that each value is in."""
+        return self._gather(lambda w: np.broadcast_to(np.arange(w.left, w.right), w.shape)).astype(np.int64)
+
     def column_sums(self, values: np.ndarray) -> np.ndarray:
         """(n,) sums of the values by column."""
-        sums = np.zeros(self.columns)
-        for window, part in self._parts(values):
-            sums[window.left : window.right] += part.sum(axis=0)
-        return sums
+        return np.bincount(self._columns, weights=values, minlength=self.columns)
 
     def spread(self, row: np.ndarray) -> np.ndarray:
         """The values of the matrix all of whose rows are the given one."""
-        return self._gather(lambda w: np.broadcast_to(row[w.left : w.right], w.shape))
+        everywhere: np.ndarray = row[self._columns]
+        return everywhere
 
     def _gather(self, part: Callable[[Window], np.ndarray]) -> np.ndarray:
         out = np.empty(self.size)
