@@ -41,8 +41,8 @@ CAUTION = 0.5
 MOST_SETTLED, MOST_REFINED = 60, 2_500
 # Fits whose tables rows are settled to the mean of.
 STARTS = 4
-# Rounds of settling rows to tables of groups, and of single cells.
-GROUP_ROUNDS, CELL_ROUNDS = 60, 300
+# Rounds of settling rows: to tables of single cells or, where these are too many, of groups.
+CELL_ROUNDS, GROUP_ROUNDS = 360, 60
 # By `tests.benchmarks.microdata`: seconds of all fits for every group of a column; nanoseconds in a round of exchanges
 # for every row, for every value of a pair of rows, and for every pair of cells of the column with all others.
 FITTED_SECONDS, FITTED_COLUMNS = 0.003, 60
@@ -170,11 +170,12 @@ class LatentClasses(Microdata):
         model = fitted_mixture(grouping, margins, tables)
         groups = rows_of(model, len(result.rows), random)
         is_settled = len(plan.domain.shape) <= MOST_SETTLED
-        if is_settled:
-            target = target_tables(model, margins, tables)
+        is_refined = is_settled and sum(plan.domain.shape) <= MOST_REFINED
+        target = target_tables(model, margins, tables) if is_settled else np.empty((0, 0))
+        if is_settled and not is_refined:
             groups = settle(groups, grouping.sizes, target, GROUP_ROUNDS, random)
         rows = within_groups(groups, grouping, margins, random)
-        if is_settled and sum(plan.domain.shape) <= MOST_REFINED:
+        if is_refined:
             impossible = plan.wishes.impossible(plan.domain)
             cells = refined(plan.domain.attributes, grouping, margins, target, impossible)
             rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
@@ -293,4 +294,4 @@ def _settling_seconds(plan: MicrodataPlan, rows: int) -> float:
         + EXCHANGED_NANOSECONDS * min(rows // 2, MOST_PAIRS) * len(shape)
         + MOVED_NANOSECONDS * sum(sizes) ** 2
     )
-    return (GROUP_ROUNDS + CELL_ROUNDS * is_refined) * each * 1e-9
+    return (CELL_ROUNDS if is_refined else GROUP_ROUNDS) * each * 1e-9
