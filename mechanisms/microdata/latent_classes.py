@@ -19,6 +19,7 @@ from mechanisms.microdata.cell_rows import CellRows, from_columns
 from mechanisms.microdata.coarsening import FEWEST, MOST, group, most_groups_of
 from mechanisms.microdata.codes import CODES, PARTNERS, code_steps, follow, measured_codes, recorded_codes
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.group_counts import group_counts
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
 from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
@@ -238,9 +239,13 @@ def _weighted(plan: MicrodataPlan, pair: Pair, value: float) -> float:
 def fitted_mixture(
     grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable], start_number: int = 0
 ) -> Mixture:
-    """The mixture for what was measured."""
+    """The mixture for what was measured, with the columns' counts as all of it together tells them.
+
+    The fit stops within the noise of the tables, which is more than that of these counts.
+    """
     counts, targets = grouped(grouping, margins), targets_of(tables)
-    return mixture.fit(grouping, counts, margins.variances, targets, margins.total, start_number)
+    fitted = mixture.fit(grouping, counts, margins.variances, targets, margins.total, start_number)
+    return fitted.with_counts(group_counts(grouping, margins, tables))
 
 
 def target_tables(model: Mixture, margins: Margins, tables: Sequence[MeasuredTable]) -> Floats:

@@ -116,6 +116,20 @@ def test_tables_of_a_mixture_are_sums_over_its_classes():
     assert model.tables()[GROUPING.place(0), GROUPING.place(2)] == pytest.approx(expected)
 
 
+def test_a_mixture_takes_the_counts_of_columns():
+    """Classes stay apart: each keeps its odds between two groups up to one factor for all classes."""
+    model, counts = (
+        some_mixture(),
+        [np.array([50.0, 30.0, 20.0]), np.array([10.0, 90.0]), np.array([1.0, 1.0])],
+    )
+    scaled = model.with_counts(counts)
+    for column, wanted in enumerate(counts):
+        place = GROUPING.place(column)
+        assert scaled.weights @ scaled.shares[:, place] == pytest.approx(wanted / wanted.sum(), abs=1e-4)
+        odds = (scaled.shares / model.shares)[:, place]
+        assert odds[:, 1] / odds[:, 0] == pytest.approx(np.full(3, odds[0, 1] / odds[0, 0]), rel=1e-4)
+
+
 def test_the_gradient_of_a_fit_is_that_of_its_loss(monkeypatch):
     monkeypatch.setattr(mixture, "CLASSES", 3)
     truth = some_mixture().tables() * 100
