@@ -19,13 +19,22 @@ from mechanisms.microdata.cell_rows import CellRows, from_columns
 from mechanisms.microdata.coarsening import FEWEST, MOST, group, most_groups_of
 from mechanisms.microdata.codes import CODES, PARTNERS, code_steps, follow, measured_codes, recorded_codes
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.group_counts import group_counts
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
 from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
 from mechanisms.microdata.mixture import CLASSES, Mixture, Target
 from mechanisms.microdata.plan import MEASURED_PAIRS, MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.refining import refined
-from mechanisms.microdata.scoring import Belief, distortion, grouped, independent, scores, spanning_tree
+from mechanisms.microdata.scoring import (
+    Belief,
+    distortion,
+    drawn_to_mean,
+    grouped,
+    independent,
+    scores,
+    spanning_tree,
+)
 from mechanisms.microdata.spending import check_tables, score_law
 from mechanisms.microdata.swap_refinement import MOST_PAIRS, settle
 from mechanisms.microdata.tables import Grouping, Pair, split
@@ -41,8 +50,8 @@ CAUTION = 0.5
 MOST_SETTLED, MOST_REFINED = 60, 2_500
 # Fits whose tables rows are settled to the mean of.
 STARTS = 4
-# Rounds of settling rows to tables of groups, and of single cells.
-GROUP_ROUNDS, CELL_ROUNDS = 60, 300
+# Rounds of settling rows: to tables of single cells or, where these are too many, of groups.
+CELL_ROUNDS, GROUP_ROUNDS = 360, 60
 # By `tests.benchmarks.microdata`: seconds of all fits for every group of a column; nanoseconds in a round of exchanges
 # for every row, for every value of a pair of rows, and for every pair of cells of the column with all others.
 FITTED_SECONDS, FITTED_COLUMNS = 0.003, 60
@@ -170,11 +179,12 @@ class LatentClasses(Microdata):
         model = fitted_mixture(grouping, margins, tables)
         groups = rows_of(model, len(result.rows), random)
         is_settled = len(plan.domain.shape) <= MOST_SETTLED
-        if is_settled:
-            target = target_tables(model, margins, tables)
+        is_refined = is_settled and sum(plan.domain.shape) <= MOST_REFINED
+        target = target_tables(model, margins, tables) if is_settled else np.empty((0, 0))
+        if is_settled and not is_refined:
             groups = settle(groups, grouping.sizes, target, GROUP_ROUNDS, random)
         rows = within_groups(groups, grouping, margins, random)
-        if is_settled and sum(plan.domain.shape) <= MOST_REFINED:
+        if is_refined:
             impossible = plan.wishes.impossible(plan.domain)
             cells = refined(plan.domain.attributes, grouping, margins, target, impossible)
             rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
@@ -197,28 +207,40 @@ def _believed(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTab
 
 
 def first_pairs(plan: MicrodataPlan, noisy: Integers, grouping: Grouping, loss: Loss) -> list[Pair]:
-    """The required pairs, and a tree over all columns of largest scores, less some of the noise of their tables."""
+    """The required pairs, and of a tree over all columns of largest scores what promises more than its noise.
+
+    So of few people few pairs are measured, and these better.
+    """
     pairs, required = plan.tables.pairs, plan.wishes.required_pairs(plan.domain)
     each = replace(loss, amount=loss.amount / (len(plan.domain.shape) - 1))
+    law = score_law(len(pairs), plan.step(SCORES.format(1)))
+    points = dict(zip(pairs, drawn_to_mean(noisy, law.variance).tolist(), strict=True))
     worth = [
         _weighted(plan, pair, score - CAUTION * distortion([grouping.cells(pair)], each))
-        for pair, score in zip(pairs, noisy.tolist(), strict=True)
+        for pair, score in points.items()
     ]
     tree = spanning_tree(len(plan.domain.shape), pairs, worth, required)
-    return sorted({*tree, *required})
+    return sorted({*_worthwhile(plan, {p: points[p] for p in tree}, grouping, loss), *required})
 
 
 def worst_pairs(plan: MicrodataPlan, noisy: Integers, grouping: Grouping, loss: Loss) -> list[Pair]:
+    """Of all pairs those whose score promises more than their noise."""
+    points = dict(zip(plan.tables.pairs, noisy.tolist(), strict=True))
+    return sorted(_worthwhile(plan, points, grouping, loss))
+
+
+def _worthwhile(
+    plan: MicrodataPlan, points: Mapping[Pair, float], grouping: Grouping, loss: Loss
+) -> list[Pair]:
     """Pairs by falling score, as long as each promises more than it adds to the noise of all (Zhang et al. 2021).
 
     The best is always taken: its round is paid for.
     """
-    worth = [_weighted(plan, p, s) for p, s in zip(plan.tables.pairs, noisy.tolist(), strict=True)]
-    best_first = sorted(zip(plan.tables.pairs, worth, strict=True), key=lambda item: -item[1])
+    worth = {pair: _weighted(plan, pair, score) for pair, score in points.items()}
     chosen, cells, error = list[Pair](), list[int](), 0.0
     # The error with one more table, by its cells: of thousands of pairs few differ in size.
     with_another = dict[int, float]()
-    for pair, value in best_first:
+    for pair, value in sorted(worth.items(), key=lambda item: -item[1]):
         size = grouping.cells(pair)
         if size not in with_another:
             with_another[size] = distortion([*cells, size], loss)
@@ -227,7 +249,7 @@ def worst_pairs(plan: MicrodataPlan, noisy: Integers, grouping: Grouping, loss: 
             chosen.append(pair)
             cells.append(size)
             with_another.clear()
-    return sorted(chosen)
+    return chosen
 
 
 def _weighted(plan: MicrodataPlan, pair: Pair, value: float) -> float:
@@ -237,9 +259,13 @@ def _weighted(plan: MicrodataPlan, pair: Pair, value: float) -> float:
 def fitted_mixture(
     grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable], start_number: int = 0
 ) -> Mixture:
-    """The mixture for what was measured."""
+    """The mixture for what was measured, with the columns' counts as all of it together tells them.
+
+    The fit stops within the noise of the tables, which is more than that of these counts.
+    """
     counts, targets = grouped(grouping, margins), targets_of(tables)
-    return mixture.fit(grouping, counts, margins.variances, targets, margins.total, start_number)
+    fitted = mixture.fit(grouping, counts, margins.variances, targets, margins.total, start_number)
+    return fitted.with_counts(group_counts(grouping, margins, tables))
 
 
 def target_tables(model: Mixture, margins: Margins, tables: Sequence[MeasuredTable]) -> Floats:
@@ -293,4 +319,4 @@ def _settling_seconds(plan: MicrodataPlan, rows: int) -> float:
         + EXCHANGED_NANOSECONDS * min(rows // 2, MOST_PAIRS) * len(shape)
         + MOVED_NANOSECONDS * sum(sizes) ** 2
     )
-    return (GROUP_ROUNDS + CELL_ROUNDS * is_refined) * each * 1e-9
+    return (CELL_ROUNDS if is_refined else GROUP_ROUNDS) * each * 1e-9

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import numpy as np
@@ -25,6 +25,7 @@ FEWEST_STEPS, MOST_STEPS, LOOK_EVERY = 60, 1000, 10
 FIRST_EMPHASIS, MOST_EMPHASIS = 40, 16.0
 # A fit has come near enough when its tables' discrepancies, none taken for less than 1, have this mean.
 NEAR_ENOUGH = 1.1
+SCALING_ROUNDS = 20
 _TINY = 1e-12
 
 
@@ -61,6 +62,19 @@ class Mixture:
             product[self.grouping.place(a), self.grouping.place(b)] = block
             product[self.grouping.place(b), self.grouping.place(a)] = block.T
         return product
+
+    def with_counts(self, counts: Sequence[Floats]) -> Mixture:
+        """The same classes, their shares scaled until the columns have such counts.
+
+        counts: of each column (groups,) >= 0, up to a factor.
+        """
+        shares, weights = self.shares.astype(np.float64), self.weights.astype(np.float64)
+        for column, wanted in enumerate(counts):
+            own = shares[:, self.grouping.place(column)]
+            for _ in range(SCALING_ROUNDS):
+                own *= wanted / wanted.sum() / np.maximum(weights @ own, _TINY)
+                own /= np.maximum(own.sum(axis=1, keepdims=True), _TINY)
+        return replace(self, shares=shares.astype(np.float32))
 
 
 def fit(

@@ -1,4 +1,4 @@
-"""Rows brought nearer to the tables of a model by exchanging values of one column between rows."""
+"""Rows brought nearer to wanted tables by exchanging values of one column between rows."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from mechanisms.microdata.cell_rows import CellRows, from_columns
 Places = npt.NDArray[np.int32]
 # Pairs of rows that are looked at in a round.
 MOST_PAIRS = 1 << 16
+# The part of the rounds in which rows are paired at random; then so many that fit least are offered so many partners.
+AT_RANDOM = 0.3
+MISFITS, PARTNERS = 256, 2_048
 # A cell's square counts by one over its wanted rows and these. Were all alike, exchanges would move what is common, and
 # leave rows where next to nobody was measured.
 RARE = 10
@@ -37,23 +40,128 @@ def settle(
     column, in turn. Returns (n, d).
     An exchange helps if the weighted sum of squared distances of the tables falls, other exchanges aside.
     """
-    n, d = rows.shape
-    offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    places = np.add(rows, offsets, dtype=np.int32)
-    counts = n * target.astype(np.float64)
-    surplus = _tables(rows, sizes, offsets) - counts
-    weights = np.divide(RARE, np.add(counts, RARE, out=counts), out=counts)
+    settling, ends = _Settling(rows, sizes, target), np.cumsum(sizes).tolist()
+    columns = [_Column(j, slice(ends[j] - size, ends[j])) for j, size in enumerate(sizes)]
     for round_ in range(rounds):
-        number = round_ % d
-        start = int(offsets[number])
-        column = _Column(number, slice(start, start + sizes[number]))
-        _exchange(places, surplus, weights, column, random)
-    columns = (column - offset for column, offset in zip(places.T, offsets, strict=True))
-    return from_columns(columns, n, sizes)
+        settling.round(columns[round_ % len(columns)], random, at_random=round_ < AT_RANDOM * rounds)
+    return settling.rows()
+
+
+class _Settling:
+    """Rows while they are settled, by how many each pair of cells exceeds what is wanted, and how much that counts."""
+
+    def __init__(self, rows: CellRows, sizes: Sequence[int], target: Floats) -> None:
+        self._sizes = sizes
+        self._offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        self._places = np.add(rows, self._offsets, dtype=np.int32)
+        counts = len(rows) * target.astype(np.float64)
+        self._surplus = _tables(rows, sizes, self._offsets) - counts
+        self._weights = np.divide(RARE, np.add(counts, RARE, out=counts), out=counts)
+
+    def rows(self) -> CellRows:
+        columns = (column - offset for column, offset in zip(self._places.T, self._offsets, strict=True))
+        return from_columns(columns, len(self._places), self._sizes)
+
+    def round(self, column: _Column, random: np.random.Generator, at_random: bool) -> None:
+        """Of the exchanges that help as many are made as help together."""
+        pull = self._weights[column.cells] * self._surplus[column.cells]
+        one, other = self._paired(random) if at_random else self._matched(column, pull, random)
+        values = self._places[:, column.number]
+        differ = values[one] != values[other]
+        one, other = one[differ], other[differ]
+        gain, alone = self._gains(pull, one, other, column)
+        helps = gain > alone / 2
+        if not helps.any():
+            return
+        one, other = one[helps], other[helps]
+        together = float((self._weights[column.cells] * np.square(self._moves(one, other, column))).sum())
+        share = _best_share(gain[helps].sum(), alone[helps].sum(), together)
+        accepted = random.random(one.size) < share
+        one, other = one[accepted], other[accepted]
+        moves = self._moves(one, other, column)
+        self._surplus[column.cells] += moves
+        self._surplus[:, column.cells] += moves.T
+        values[one], values[other] = values[other], values[one]
+
+    def _paired(self, random: np.random.Generator) -> tuple[Integers, Integers]:
+        """Rows in pairs at random."""
+        half = min(len(self._places) // 2, MOST_PAIRS)
+        chosen = random.permutation(len(self._places))[: 2 * half]
+        return chosen[:half], chosen[half:]
+
+    def _matched(
+        self, column: _Column, pull: Floats, random: np.random.Generator
+    ) -> tuple[Integers, Integers]:
+        """The rows that raise the distance most, each with the best of many partners; no row twice."""
+        sample = random.permutation(len(self._places))[: 2 * MOST_PAIRS]
+        few = min(MISFITS, sample.size // 2)
+        by_misfit = np.argpartition(-self._misfit(sample, pull, column), few - 1)
+        one, other = sample[by_misfit[:few]], random.permutation(sample[by_misfit[few:]])[:PARTNERS]
+        own, theirs = (self._places[rows, column.number] - column.cells.start for rows in (one, other))
+        net = self._leaving(one, pull, column)[:, theirs] + self._leaving(other, pull, column)[:, own].T
+        net[own[:, None] == theirs] = 0
+        best = net.argmax(axis=1)
+        largest_first = np.argsort(-net[np.arange(few), best], kind="stable")
+        # The first of those that would have the same partner.
+        partners, first = np.unique(best[largest_first], return_index=True)
+        return one[largest_first[first]], other[partners]
+
+    def _misfit(self, rows: Integers, pull: Floats, column: _Column) -> Floats:
+        """(rows,): the sum of their cells' pull."""
+        own, misfit = self._places[rows, column.number] - column.cells.start, np.zeros(rows.size)
+        for j in self._others(column):
+            misfit += pull[own, self._places[rows, j]]
+        return misfit
+
+    def _leaving(self, rows: Integers, pull: Floats, column: _Column) -> Floats:
+        """(rows, cells): by how much less a row pulls with each cell of the column than now, less half its own move."""
+        own = self._places[rows, column.number] - column.cells.start
+        of_cells = np.zeros((rows.size, pull.shape[0]), dtype=np.float32)
+        weight = np.zeros_like(of_cells)
+        by_cell, weights = (
+            np.ascontiguousarray(values.T, dtype=np.float32) for values in (pull, self._weights[column.cells])
+        )
+        for j in self._others(column):
+            of_cells += by_cell[self._places[rows, j]]
+            weight += weights[self._places[rows, j]]
+        now = np.arange(rows.size), own
+        less: Floats = of_cells[now][:, None] - of_cells - (weight + weight[now][:, None]) / 2
+        return less
+
+    def _gains(self, pull: Floats, one: Integers, other: Integers, column: _Column) -> tuple[Floats, Floats]:
+        """By how much each exchange lowers the sum of pull · move, and its own weighted ‖move‖².
+
+        pull: (cells, S) of the column's cells: what each exceeds by, times how much it counts.
+        """
+        x, y = (self._places[rows, column.number] - column.cells.start for rows in (one, other))
+        gain, alone = np.zeros(one.size), np.zeros(one.size)
+        own = self._weights[column.cells]
+        for j in self._others(column):
+            a, b = self._places[one, j], self._places[other, j]
+            gain += pull[x, a] - pull[y, a] + pull[y, b] - pull[x, b]
+            alone += (own[x, a] + own[y, a] + own[y, b] + own[x, b]) * (a != b)
+        return gain, alone
+
+    def _moves(self, one: Integers, other: Integers, column: _Column) -> Floats:
+        """What exchanges together do to the counts of the column's cells with all others, (cells, S)."""
+        width, size = column.cells.stop - column.cells.start, self._surplus.shape[0]
+        x, y = (
+            (self._places[rows, column.number].astype(np.int64) - column.cells.start) * size
+            for rows in (one, other)
+        )
+        moves = np.zeros(width * size)
+        for j in self._others(column):
+            for rows, old, new in ((one, x, y), (other, y, x)):
+                moves += np.bincount(new + self._places[rows, j], minlength=width * size)
+                moves -= np.bincount(old + self._places[rows, j], minlength=width * size)
+        return moves.reshape(width, size)
+
+    def _others(self, column: _Column) -> list[int]:
+        return [j for j in range(self._places.shape[1]) if j != column.number]
 
 
 def _tables(rows: CellRows, sizes: Sequence[int], offsets: Integers) -> Floats:
-    """(S, S) counts of pairs of groups; a column with itself is left empty."""
+    """(S, S) counts of pairs of cells; a column with itself is left empty."""
     counts = np.zeros((sum(sizes), sum(sizes)))
     places = [slice(int(start), int(start) + size) for start, size in zip(offsets, sizes, strict=True)]
     for a in range(len(sizes)):
@@ -63,65 +171,6 @@ def _tables(rows: CellRows, sizes: Sequence[int], offsets: Integers) -> Floats:
             counts[places[a], places[b]] = cells.reshape(sizes[a], sizes[b])
             counts[places[b], places[a]] = counts[places[a], places[b]].T
     return counts
-
-
-def _exchange(
-    places: Places, surplus: Floats, weights: Floats, column: _Column, random: np.random.Generator
-) -> None:
-    """One round: rows are paired at random, and of the exchanges that help as many are made as help together."""
-    n = places.shape[0]
-    half = min(n // 2, MOST_PAIRS)
-    chosen = random.permutation(n)[: 2 * half]
-    one, other = chosen[:half], chosen[half:]
-    values, cells = places[:, column.number], column.cells
-    differ = values[one] != values[other]
-    one, other = one[differ], other[differ]
-    own = weights[cells]
-    gain, alone = _gains(places, own, own * surplus[cells], one, other, column)
-    helps = gain > alone / 2
-    if not helps.any():
-        return
-    one, other = one[helps], other[helps]
-    together = _moves(places, one, other, column, surplus.shape[0])
-    length = float((own * np.square(together)).sum())
-    accepted = random.random(one.size) < _best_share(gain[helps].sum(), alone[helps].sum(), length)
-    one, other = one[accepted], other[accepted]
-    moves = _moves(places, one, other, column, surplus.shape[0])
-    surplus[cells] += moves
-    surplus[:, cells] += moves.T
-    values[one], values[other] = values[other], values[one]
-
-
-def _gains(
-    places: Places, weights: Floats, pull: Floats, one: Integers, other: Integers, column: _Column
-) -> tuple[Floats, Floats]:
-    """By how much each exchange lowers the sum of pull · move, and its own weighted ‖move‖².
-
-    weights, pull: (cells, S) of the column's cells: how much each counts, and that times its surplus.
-    """
-    x, y = (places[rows, column.number] - column.cells.start for rows in (one, other))
-    gain, alone = np.zeros(one.size), np.zeros(one.size)
-    for j in range(places.shape[1]):
-        if j != column.number:
-            a, b = places[one, j], places[other, j]
-            gain += pull[x, a] - pull[y, a] + pull[y, b] - pull[x, b]
-            alone += (weights[x, a] + weights[y, a] + weights[y, b] + weights[x, b]) * (a != b)
-    return gain, alone
-
-
-def _moves(places: Places, one: Integers, other: Integers, column: _Column, size: int) -> Floats:
-    """What exchanges together do to the counts of the column's cells with all others, (cells, S)."""
-    width = column.cells.stop - column.cells.start
-    x, y = (
-        (places[rows, column.number].astype(np.int64) - column.cells.start) * size for rows in (one, other)
-    )
-    moves = np.zeros(width * size)
-    for j in range(places.shape[1]):
-        if j != column.number:
-            for rows, old, new in ((one, x, y), (other, y, x)):
-                moves += np.bincount(new + places[rows, j], minlength=width * size)
-                moves -= np.bincount(old + places[rows, j], minlength=width * size)
-    return moves.reshape(width, size)
 
 
 def _best_share(gain: float, alone: float, together: float) -> float:

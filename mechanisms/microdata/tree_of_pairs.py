@@ -15,7 +15,8 @@ from mechanisms.microdata.apportioning import dealt
 from mechanisms.microdata.cell_rows import CellRows, empty_rows
 from mechanisms.microdata.coarsening import group
 from mechanisms.microdata.constraints import Wishes
-from mechanisms.microdata.margins import Margins, to_simplex
+from mechanisms.microdata.group_counts import group_counts
+from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
 from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
 from mechanisms.microdata.plan import MEASURED_PAIRS, MeasuredTable, MicrodataPlan, MicrodataResult
@@ -132,7 +133,7 @@ def _noise_term(cells: int, loss: Loss) -> int:
 
 def _fitted(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable]) -> dict[Pair, Floats]:
     """For each edge the nearest table that is not negative and has the columns' combined counts."""
-    combined = [_column(grouping, margins, tables, j) for j in range(len(grouping.sizes))]
+    combined = group_counts(grouping, margins, tables)
     return {
         table.pair: with_sums(
             np.where(grouping.nobody.get(table.pair, False), -np.inf, table.values),
@@ -141,20 +142,6 @@ def _fitted(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable
         )
         for table in tables
     }
-
-
-def _column(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable], column: int) -> Floats:
-    """A column's groups: the mean of its own counts and its edges' sums, each weighted by its precision."""
-    merged = np.bincount(grouping.groups[column])
-    precision = 1 / (merged * margins.variances[column])
-    total = precision * grouping.vector(margins.counts[column], column)
-    for table in tables:
-        if column in table.pair:
-            axis = 1 - table.pair.index(column)
-            own = 1 / (table.values.shape[axis] * table.variance)
-            total = total + own * table.values.sum(axis=axis)
-            precision = precision + own
-    return to_simplex(total / precision, margins.total)
 
 
 def _grown(

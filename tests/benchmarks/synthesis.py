@@ -4,8 +4,10 @@ Adult, coded over 14 domains, at ε = 0.1, 1 and 10 (δ = 10^-9, as zCDP): total
 over all triples of columns. Published: MST of private-pgm on the same table, one run each, 73 to 105 seconds and 2.2 to
 2.6 GiB. Floor: independent columns with true counts. Ceiling: as many rows drawn from the true ones. Then 60 columns of
 10 values and 200 columns, pairs alone. Each release runs in a process of its own, which ends after `--limit` seconds;
-its seconds are the processor's, the largest of all runs, as is its peak memory. A rival is run once at each ε. The last
-column says whether what was to be reached is. All of it takes some 15 minutes of processor time.
+its seconds are the processor's, the largest of all runs, as is its peak memory. A rival is run once at each ε. Worse:
+how many measured pairs a release's rows show with a total variation more than a tenth above that of their raw noisy
+table, the mean of all runs. Wives: women among husbands, in per cent; of 19,716 one is. The last column says whether
+what was to be reached is. All of it takes some 15 minutes of processor time.
 
 Run: python -m tests.benchmarks.synthesis [--seeds 5] [--methods NAME ...] [--epsilons 0.1 1 10] [--wide] [--limit 600]
 """
@@ -33,7 +35,9 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.latent_classes import targets_of
 from mechanisms.microdata.mechanism import Microdata
+from mechanisms.microdata.plan import MicrodataResult
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.noise import Noise
@@ -51,19 +55,22 @@ GOAL = {
     "latent-classes": {"0.1": (0.0945, 0.1580), "1": (0.0315, 0.0760), "10": (0.0138, 0.0500)},
     "tree-of-pairs": {"0.1": (0.105, 0.175), "1": (0.048, 0.108), "10": (0.041, 0.099)},
 }
-MEASURES = ("pairs", "triples", "seconds", "MiB")
+MEASURES = ("pairs", "triples", "seconds", "MiB", "worse", "wives")
 WITHIN = {"latent-classes": (30, 300), "tree-of-pairs": (1, 300)}
+# Measured pairs that rows show worse than their raw table does, and per cent of wives among husbands at ε = 1.
+WORSE, WORSE_BY, WIVES = 0, 1.1, {"1": 0.1}
 # Pairs and triples of the DP-GAN, one run each, 35 seconds and 880 MiB.
 GAN = {"0.1": (0.1290, 0.2226), "1": (0.0806, 0.1748), "10": (0.0663, 0.1507)}
 
 
 @dataclass(frozen=True)
 class Made:
-    """A release: its rows, processor seconds, and the process's peak memory in MiB."""
+    """A release: its rows, processor seconds, the process's peak memory in MiB, and measured pairs that are worse."""
 
     rows: np.ndarray
     seconds: float
     peak: float
+    worse: int = 0
 
 
 def adult() -> tuple[Domain, np.ndarray]:
@@ -104,15 +111,37 @@ def release(name: str, table: str, rho: str) -> Made:
     """One release by a method, in this process."""
     domain, rows = table_named(table)
     start = time.process_time()
-    made = (
-        rival(name)(domain, rows, Fraction(rho)) if name in NEEDS else ours(name, domain, rows, Fraction(rho))
-    )
-    seconds = time.process_time() - start
-    return Made(made, seconds, peak_memory())
+    if name in NEEDS:
+        made = rival(name)(domain, rows, Fraction(rho))
+        return Made(made, time.process_time() - start, peak_memory())
+    result = ours(name, domain, rows, Fraction(rho))
+    seconds, peak = time.process_time() - start, peak_memory()
+    return Made(result.rows, seconds, peak, worse_pairs(result, domain, rows))
 
 
-def ours(name: str, domain: Domain, rows: np.ndarray, rho: Fraction) -> np.ndarray:
-    """Synthetic cells by one of the portal's methods."""
+def worse_pairs(result: MicrodataResult, domain: Domain, rows: np.ndarray) -> int:
+    """How many measured pairs the rows show farther from the truth than their noisy table is, by more than a tenth."""
+    tables, worse = PairTables(domain.shape), 0
+    true, made = tables.of_rows(rows), tables.of_rows(result.rows)
+    for pair, target in targets_of(result.tables).items():
+        assert result.grouping is not None, "it has tables"
+        truth = result.grouping.table(tables.table(true, pair), pair) / len(rows)
+        shown = result.grouping.table(tables.table(made, pair), pair) / len(result.rows)
+        raw = target.table / len(rows)
+        worse += int(np.abs(shown - truth).sum() > WORSE_BY * np.abs(raw - truth).sum())
+    return worse
+
+
+def wives(domain: Domain, true: np.ndarray, made: np.ndarray) -> float:
+    """Per cent of husbands who are women: what most people and most of them are not, by the true rows."""
+    sex, relationship = (domain.names.index(name) for name in ("sex", "relationship"))
+    men = np.bincount(true[:, sex]).argmax()
+    husband = np.bincount(true[true[:, sex] == men, relationship]).argmax()
+    return 100 * float((made[made[:, relationship] == husband, sex] != men).mean())
+
+
+def ours(name: str, domain: Domain, rows: np.ndarray, rho: Fraction) -> MicrodataResult:
+    """Synthetic cells by one of the portal's methods, and what was measured."""
     method: Microdata = microdata(name)
     plan = method.plan(domain, Wishes(), Loss(Definition.ZCDP, rho))
     if plan.pairwise:
@@ -122,7 +151,7 @@ def ours(name: str, domain: Domain, rows: np.ndarray, rho: Fraction) -> np.ndarr
         counts = np.concatenate(singles).astype(np.int64)
     if method.whole_rows:
         counts = np.concatenate([counts, WholeRows(domain.shape).pack(rows)])
-    return method.reconstruct(plan, method.measure(plan, counts, Noise())).rows
+    return method.reconstruct(plan, method.measure(plan, counts, Noise()))
 
 
 def peak_memory() -> float:
@@ -184,13 +213,15 @@ def floor_and_ceiling(domain: Domain, rows: np.ndarray) -> tuple[np.ndarray, np.
 def show_adult(methods: list[str], epsilons: list[str], seeds: int, limit: float) -> None:
     domain, rows = adult()
     print(f"Adult, {len(rows):,} rows, {len(domain.shape)} columns, mean of {seeds} runs\n")
-    print("| ε | method | pairs | triples | seconds | peak MiB | published MST | to reach | reached |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| ε | method | pairs | triples | seconds | peak MiB | worse | wives % | published MST | to reach | reached |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for name, made in zip(
         ("true columns, independent", "resample"), floor_and_ceiling(domain, rows), strict=True
     ):
         pairs, triples = pair_distance(domain, rows, made), triple_distance(domain, made)
-        print(f"| | {name} | {pairs:.4f} | {triples:.4f} | | | | | |")
+        print(f"| | {name} | {pairs:.4f} | {triples:.4f} | | | | {wives(domain, rows, made):.3f} | | | |")
     for epsilon in epsilons:
         for name in methods:
             print(_line(name, epsilon, 1 if name in NEEDS else seeds, limit), flush=True)
@@ -203,13 +234,15 @@ def _line(name: str, epsilon: str, seeds: int, limit: float) -> str:
     for _ in range(seeds):
         made = alone(name, "adult", RHO[epsilon], limit)
         if made is None:
-            return f"| {epsilon} | {name} | did not end within {limit:g} s | | | | | | |"
+            return f"| {epsilon} | {name} | did not end within {limit:g} s | | | | | | | | |"
         runs.append(made)
     pairs = float(np.mean([pair_distance(domain, rows, run.rows) for run in runs]))
     triples = float(np.mean([triple_distance(domain, run.rows) for run in runs]))
     seconds, peak = max(run.seconds for run in runs), max(run.peak for run in runs)
-    figures = f"{pairs:.4f} | {triples:.4f} | {seconds:.1f} | {peak:.0f}"
-    goal, reached = _reached(name, epsilon, (pairs, triples, seconds, peak))
+    worse = float(np.mean([run.worse for run in runs]))
+    women = float(np.mean([wives(domain, rows, run.rows) for run in runs]))
+    figures = f"{pairs:.4f} | {triples:.4f} | {seconds:.1f} | {peak:.0f} | {worse:.1f} | {women:.3f}"
+    goal, reached = _reached(name, epsilon, (pairs, triples, seconds, peak, worse, women))
     title = f"{name}, {SETTINGS[name]}" if name in NEEDS else name
     return (
         f"| {epsilon} | {title} | {figures} | {'{} / {}'.format(*PUBLISHED[epsilon])} | {goal} | {reached} |"
@@ -217,17 +250,21 @@ def _line(name: str, epsilon: str, seeds: int, limit: float) -> str:
 
 
 def _reached(name: str, epsilon: str, figures: tuple[float, ...]) -> tuple[str, str]:
-    """What was to be reached, and which of pairs, triples, seconds and MiB is not."""
+    """What was to be reached, and which of it is not."""
     if name not in GOAL:
         return "", ""
+    is_best = name == "latent-classes"
     goal = (*GOAL[name][epsilon], *WITHIN[name])
-    digits = (4, 4, 1, 0)
+    if is_best:
+        goal += (WORSE, WIVES.get(epsilon, 100.0))
+    digits = (4, 4, 1, 0, 1, 3)
     over = [
         what
-        for what, figure, most, places in zip(MEASURES, figures, goal, digits, strict=True)
+        for what, figure, most, places in zip(MEASURES, figures, goal, digits, strict=False)
         if round(figure, places) > most
     ]
-    return "{} / {}, {} s, {} MiB".format(*goal), f"not {', '.join(over)}" if over else "yes"
+    titles = ("{}", "{}", "{} s", "{} MiB", "{} worse", "{} % wives")
+    return ", ".join(map(str.format, titles, goal)), f"not {', '.join(over)}" if over else "yes"
 
 
 def show_wide(methods: list[str], limit: float) -> None:
