@@ -9,10 +9,10 @@ import numpy as np
 from mechanisms.arrays import Integers
 from mechanisms.domain import Domain, Integer
 from mechanisms.moments.estimates import Interval
+from mechanisms.moments.ratios import about, linear, within
 from mechanisms.summary.counts import split_values
 from mechanisms.summary.fusion import Fused, Model
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.ratios import about, linear, within
 from mechanisms.summary.rows import Rows
 
 
