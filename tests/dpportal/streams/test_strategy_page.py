@@ -21,7 +21,7 @@ def test_the_dial_finds_the_cost_of_an_interval_at_the_end(curious, dataset) -> 
     assert 38 <= found["half_width"] <= 40
     at_half = curious.get(address, {"epsilon": str(float(found["amount"]) / 2), "mechanism": "fda"}).json()
     assert 70 <= at_half["half_width"] <= 85
-    assert "changes the chance" in found["meaning"]
+    assert "makes any result at most" in found["meaning"]
     for wrong in ({"half_width": "0"}, {"half_width": "wide"}, {"epsilon": "-1"}):
         answer = curious.get(address, wrong)
         assert answer.status_code == 200 and answer.json()["error"]
