@@ -33,7 +33,10 @@ def _texts() -> list[tuple[str, ast.expr, list[ast.keyword]]]:
 
 
 def _texts_of(path: Path) -> Iterator[tuple[str, ast.expr, list[ast.keyword]]]:
-    if any(word in (source := path.read_text()) for word in (*REFUSALS, "_require")):
+    if any(
+        word in (source := path.read_text())
+        for word in (*REFUSALS, "_require", *(f"def {name}(" for name in REASONS))
+    ):
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call) and _named(node) in REFUSALS and node.args:
                 yield f"{path.name}:{node.lineno}", node.args[0], node.keywords
