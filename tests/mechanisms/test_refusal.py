@@ -6,7 +6,10 @@ import ast
 import pickle
 import string
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+
+import pytest
 
 import mechanisms
 from mechanisms.domain import DomainError
@@ -23,10 +26,18 @@ def _named(call: ast.Call) -> str:
     return getattr(call.func, "id", getattr(call.func, "attr", ""))
 
 
-def _texts() -> Iterator[tuple[str, ast.expr, list[ast.keyword]]]:
+@cache
+def _texts() -> list[tuple[str, ast.expr, list[ast.keyword]]]:
     """Every text that refuses: where it stands, and the values beside it."""
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
+    return [found for path in SOURCES for found in _texts_of(path)]
+
+
+def _texts_of(path: Path) -> Iterator[tuple[str, ast.expr, list[ast.keyword]]]:
+    if any(
+        word in (source := path.read_text())
+        for word in (*REFUSALS, "_require", *(f"def {name}(" for name in REASONS))
+    ):
+        for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call) and _named(node) in REFUSALS and node.args:
                 yield f"{path.name}:{node.lineno}", node.args[0], node.keywords
             elif isinstance(node, ast.Call) and _named(node) == "_require":
@@ -36,8 +47,9 @@ def _texts() -> Iterator[tuple[str, ast.expr, list[ast.keyword]]]:
                 yield from ((f"{path.name}:{value.lineno}", value, []) for value in returned)
 
 
+@pytest.mark.slow
 def test_no_refusal_is_put_together_where_it_stands() -> None:
-    texts = list(_texts())
+    texts = _texts()
     made = (ast.JoinedStr, ast.Mod)
     mixed = [
         place for place, text, _values in texts if any(isinstance(part, made) for part in ast.walk(text))
@@ -45,6 +57,7 @@ def test_no_refusal_is_put_together_where_it_stands() -> None:
     assert len(texts) > 100 and mixed == []
 
 
+@pytest.mark.slow
 def test_every_template_has_the_values_that_it_names() -> None:
     for place, text, values in _texts():
         if isinstance(text, ast.Constant):

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.django_db
 STEPS = "Your first publication in three steps"
 
 
+@pytest.mark.slow
 def test_the_steps_follow_the_curator_and_go_once_a_budget_was_asked_for(client, curator):
     client.force_login(curator)
     assert STEPS in client.get("/datasets/").text

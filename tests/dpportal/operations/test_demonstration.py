@@ -80,6 +80,7 @@ def test_a_release_and_a_running_count_are_published(client, curator):
     assert not release.is_public and Release.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_the_batches_are_counts_of_the_shipped_table():
     with gzip.open(WHOLE, "rt") as table:
         incomes = [row["income"] for row in csv.DictReader(table)]
