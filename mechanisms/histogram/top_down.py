@@ -16,6 +16,8 @@ from mechanisms.postprocess import fixed_order
 
 # The total is that of the nearest table of at most so many parts: of smaller ones it would hardly differ.
 _PARTS = 2**12
+# The share of single blocks that stand out, at most, for what they hold to say more of the total than all estimates.
+_FEW = 1 / 4
 
 
 def top_down(estimates: np.ndarray, codes: Integers, error: float, total: int | None = None) -> Integers:
@@ -34,7 +36,7 @@ def top_down(estimates: np.ndarray, codes: Integers, error: float, total: int | 
     if total is None:
         coarse = [parts for parts in sizes if parts.sums.size <= _PARTS]
         nearest = round(nearest_total(coarse[0].sums, [parts.first for parts in coarse[:-1]]))
-        total = max(nearest, int(least[-1][0]))
+        total = max(nearest, int(least[-1][0])) if _few_stand_out(least[0]) else nearest
     counts = np.array([total], dtype=np.int64)
     del sizes[-1], least[-1]
     # One size after the other is let go: the single blocks, which come last, need the most memory.
@@ -43,6 +45,14 @@ def top_down(estimates: np.ndarray, codes: Integers, error: float, total: int | 
     placed = np.empty_like(counts)
     placed[order] = counts
     return placed
+
+
+def _few_stand_out(least: Integers) -> bool:
+    """Whether their sum has less noise than the total: half of its standard error at most.
+
+    Of many that stand out, those whose noise is high are chosen, which adds up to more than they save.
+    """
+    return bool(np.count_nonzero(least) <= _FEW * least.size)
 
 
 def _divided(parts: Parts, least: Integers, totals: Integers) -> Integers:
