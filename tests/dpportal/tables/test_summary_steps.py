@@ -64,4 +64,4 @@ def test_cells_and_powers_follow_from_the_steps(attribute: Attribute, tmp_path: 
     assert found.cells.tolist() == counted(line.reading).tolist()
     [powers] = power_sums(path, Domain((GROUP,)), [line.measured.reading], options)
     assert found.powers is not None
-    assert found.powers.tolist() == powers[:, :3].tolist()
+    assert found.powers.tolist() == powers[:, :4].tolist()
