@@ -67,7 +67,10 @@ def check(plan: MicrodataPlan) -> None:
             "them. Leave the sums away, or declare where such values go."
         )
     if not 1 <= len(summed_columns(plan.domain)) <= MAX_COLUMNS:
-        raise PlanError(f"Sums of columns need between 1 and {MAX_COLUMNS} columns of numbers or dates.")
+        raise PlanError(
+            "Sums of columns need between 1 and {max_columns} columns of numbers or dates.",
+            max_columns=MAX_COLUMNS,
+        )
     sums_plan(plan)
 
 

@@ -29,7 +29,6 @@ from mechanisms.microdata.refining import refined
 from mechanisms.microdata.scoring import (
     Belief,
     distortion,
-    drawn_to_mean,
     grouped,
     independent,
     scores,
@@ -207,40 +206,28 @@ def _believed(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTab
 
 
 def first_pairs(plan: MicrodataPlan, noisy: Integers, grouping: Grouping, loss: Loss) -> list[Pair]:
-    """The required pairs, and of a tree over all columns of largest scores what promises more than its noise.
-
-    So of few people few pairs are measured, and these better.
-    """
+    """The required pairs, and a tree over all columns of largest scores, less some of the noise of their tables."""
     pairs, required = plan.tables.pairs, plan.wishes.required_pairs(plan.domain)
     each = replace(loss, amount=loss.amount / (len(plan.domain.shape) - 1))
-    law = score_law(len(pairs), plan.step(SCORES.format(1)))
-    points = dict(zip(pairs, drawn_to_mean(noisy, law.variance).tolist(), strict=True))
     worth = [
         _weighted(plan, pair, score - CAUTION * distortion([grouping.cells(pair)], each))
-        for pair, score in points.items()
+        for pair, score in zip(pairs, noisy.tolist(), strict=True)
     ]
     tree = spanning_tree(len(plan.domain.shape), pairs, worth, required)
-    return sorted({*_worthwhile(plan, {p: points[p] for p in tree}, grouping, loss), *required})
+    return sorted({*tree, *required})
 
 
 def worst_pairs(plan: MicrodataPlan, noisy: Integers, grouping: Grouping, loss: Loss) -> list[Pair]:
-    """Of all pairs those whose score promises more than their noise."""
-    points = dict(zip(plan.tables.pairs, noisy.tolist(), strict=True))
-    return sorted(_worthwhile(plan, points, grouping, loss))
-
-
-def _worthwhile(
-    plan: MicrodataPlan, points: Mapping[Pair, float], grouping: Grouping, loss: Loss
-) -> list[Pair]:
     """Pairs by falling score, as long as each promises more than it adds to the noise of all (Zhang et al. 2021).
 
     The best is always taken: its round is paid for.
     """
-    worth = {pair: _weighted(plan, pair, score) for pair, score in points.items()}
+    worth = [_weighted(plan, p, s) for p, s in zip(plan.tables.pairs, noisy.tolist(), strict=True)]
+    best_first = sorted(zip(plan.tables.pairs, worth, strict=True), key=lambda item: -item[1])
     chosen, cells, error = list[Pair](), list[int](), 0.0
     # The error with one more table, by its cells: of thousands of pairs few differ in size.
     with_another = dict[int, float]()
-    for pair, value in sorted(worth.items(), key=lambda item: -item[1]):
+    for pair, value in best_first:
         size = grouping.cells(pair)
         if size not in with_another:
             with_another[size] = distortion([*cells, size], loss)
@@ -249,7 +236,7 @@ def _worthwhile(
             chosen.append(pair)
             cells.append(size)
             with_another.clear()
-    return chosen
+    return sorted(chosen)
 
 
 def _weighted(plan: MicrodataPlan, pair: Pair, value: float) -> float:

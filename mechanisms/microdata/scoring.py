@@ -58,17 +58,6 @@ def grouped(grouping: Grouping, margins: Margins) -> list[Floats]:
     return [grouping.vector(counts, j) for j, counts in enumerate(margins.counts)]
 
 
-def drawn_to_mean(noisy: Integers, variance: float) -> Floats:
-    """Scores drawn to their mean by as much as noise has spread them (James and Stein 1961).
-
-    variance: of the noise. Where it explains all of their spread, all are the mean.
-    """
-    points = noisy.astype(np.float64)
-    left = max(0.0, 1 - variance / max(float(points.var()), _TINY))
-    drawn: Floats = points.mean() + left * (points - points.mean())
-    return drawn
-
-
 def distortion(cells: Sequence[int], loss: Loss) -> float:
     """The expected L1 error of tables that together cost `loss`, shared as `spending.table_shares` does; 0 of none."""
     moved = histogram_sensitivity(loss.unit)

@@ -15,8 +15,9 @@ from mechanisms.microdata.cell_rows import CellRows, from_columns
 Places = npt.NDArray[np.int32]
 # Pairs of rows that are looked at in a round.
 MOST_PAIRS = 1 << 16
-# The part of the rounds in which rows are paired at random; then so many that fit least are offered so many partners.
-AT_RANDOM = 0.3
+# Rounds of each column in which rows are paired at random; then so many that fit least are offered so many partners.
+# Random pairs move far more rows: of many columns, which have few rounds each, there are no others.
+AT_RANDOM = 8
 MISFITS, PARTNERS = 256, 2_048
 # A cell's square counts by one over its wanted rows and these. Were all alike, exchanges would move what is common, and
 # leave rows where next to nobody was measured.
@@ -43,7 +44,7 @@ def settle(
     settling, ends = _Settling(rows, sizes, target), np.cumsum(sizes).tolist()
     columns = [_Column(j, slice(ends[j] - size, ends[j])) for j, size in enumerate(sizes)]
     for round_ in range(rounds):
-        settling.round(columns[round_ % len(columns)], random, at_random=round_ < AT_RANDOM * rounds)
+        settling.round(columns[round_ % len(columns)], random, at_random=round_ < AT_RANDOM * len(columns))
     return settling.rows()
 
 

@@ -10,17 +10,14 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from mechanisms.microdata import mixture
-from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.impossible import Impossible
-from mechanisms.microdata.latent_classes import first_pairs
 from mechanisms.microdata.margins import estimate, to_simplex
 from mechanisms.microdata.mixture import Mixture, Target
 from mechanisms.microdata.refining import refined
-from mechanisms.microdata.scoring import distortion, drawn_to_mean, spanning_tree
+from mechanisms.microdata.scoring import distortion, spanning_tree
 from mechanisms.microdata.smoothing import CHANGES, smoothed
 from mechanisms.microdata.table_with_sums import with_sums
 from mechanisms.microdata.tables import Grouping, PairTables
-from mechanisms.registry import microdata
 from tests.mechanisms.microdata.building import DOMAIN, loss, people
 
 GROUPING = Grouping((np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1]), np.array([0, 1])))
@@ -211,20 +208,3 @@ def test_the_distortion_is_the_sum_of_the_tables_errors():
     shares = np.array(cells) ** (2 / 3) / (np.array(cells) ** (2 / 3)).sum()
     expected = sum(c * np.sqrt(2 / np.pi) / np.sqrt(2 * rho * s) for c, s in zip(cells, shares, strict=True))
     assert distortion(cells, loss("1/2")) == pytest.approx(expected)
-
-
-def test_scores_are_drawn_to_their_mean_by_what_noise_explains():
-    """Of a variance of 400, 100 are noise: a quarter of the way. Of 400, all the way."""
-    points = np.array([80, 120, 80, 120])
-    assert drawn_to_mean(points, 100.0) == pytest.approx([85, 115, 85, 115])
-    assert drawn_to_mean(points, 400.0) == pytest.approx([100] * 4)
-
-
-@pytest.mark.parametrize(("people_told_apart", "tables"), [(10, 1), (100_000, 3)])
-def test_of_few_people_few_pairs_are_measured_first(people_told_apart: int, tables: int):
-    """What no score says to be worth its noise is left out; the best is measured all the same."""
-    method = microdata("latent-classes")
-    plan = method.plan(DOMAIN, Wishes(), loss("1/100"))
-    scores = np.full(len(plan.tables.pairs), people_told_apart)
-    grouping = Grouping(tuple(np.arange(size) for size in DOMAIN.shape))
-    assert len(first_pairs(plan, scores, grouping, plan.step("tables of round 1"))) == tables
