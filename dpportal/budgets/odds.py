@@ -149,7 +149,7 @@ class Odds:
 
 
 def _as_epsilon(definition: Definition, total: Decimal, delta_exponent: int) -> float:
-    if definition is Definition.PURE:
+    if definition is Definition.PURE or not total:
         return float(total)
     return zcdp_loss_bound(float(total), 10.0**-delta_exponent)
 

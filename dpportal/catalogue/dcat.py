@@ -34,7 +34,7 @@ def catalogue(request: HttpRequest) -> JsonResponse:
     told = abouts(groups)
     document = {
         "@context": CONTEXT,
-        "@id": request.build_absolute_uri(),
+        "@id": request.build_absolute_uri(reverse("dcat")),
         "@type": "dcat:Catalog",
         "dct:title": _("Published with differential privacy"),
         "dct:description": _("Releases, synthetic tables and running counts."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from django.contrib.syndication.views import Feed
@@ -26,19 +27,24 @@ class Newest(Feed[Entry, None]):
         return loaded(published()[:MOST], with_pictures=False)
 
     def item_title(self, item: Entry) -> str:
-        return str(item.it)
+        return _printable(str(item.it))
 
     def item_description(self, item: Entry) -> str:
-        return f"{item.kind}: {item.it.dataset.name}"
+        return _printable(f"{item.kind}: {item.it.dataset.name}")
 
     def item_link(self, item: Entry) -> str:
         return item.it.get_absolute_url()
 
     def item_author_name(self, item: Entry) -> str:
-        return item.it.created_by.public_name
+        return _printable(item.it.created_by.public_name)
 
     def item_pubdate(self, item: Entry) -> datetime | None:
         return item.it.published_at
 
     def item_updateddate(self, item: Entry) -> datetime | None:
         return item.it.published_at
+
+
+def _printable(text: str) -> str:
+    """Without signs that XML cannot hold, as text that is pasted from elsewhere may have them."""
+    return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", " ", text)

@@ -66,6 +66,9 @@ def _frame(traces: Sequence[Trace]) -> tuple[float, float, float, float]:
 
 def _named(name: str, rings: list[list[tuple[float, float]]], opacity: float) -> list[FigureJson]:
     """Its name in the middle of its widest ring, where it lies inside; the pointer tells the others."""
+    rings = [ring for ring in rings if ring]
+    if not rings:
+        return []
     widest = max(rings, key=lambda ring: max(x for x, _y in ring) - min(x for x, _y in ring))
     xs, ys = [x for x, _y in widest], [y for _x, y in widest]
     x, y, half = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2, LETTER * len(name) / 2

@@ -33,7 +33,9 @@ def read(content: bytes, values: Sequence[str]) -> Areas:
             "No area of the file is called like a declared value, in none of its properties: %(properties)s. Declare "
             "the values as the file names its areas."
         )
-        raise GeoJsonError(text % {"properties": ", ".join(sorted(_keys(features)))[:200] or "–"})
+        properties = ", ".join(sorted(_keys(features)))[:200] or "–"
+        # A file may hold half of a sign.
+        raise GeoJsonError(text % {"properties": properties.encode(errors="replace").decode()})
     outlines: dict[str, list[list[Point]]] = {}
     for name, feature in named:
         outlines.setdefault(name, []).extend(_rings(feature.get("geometry")))
@@ -73,13 +75,13 @@ def _keys(features: Sequence[dict[str, Any]]) -> set[str]:
 
 def _naming(features: Sequence[dict[str, Any]], values: set[str]) -> list[tuple[str, dict[str, Any]]]:
     """The features that the property names which names most of the values, each with its name."""
-    best: list[tuple[str, dict[str, Any]]] = []
-    for key in sorted(_keys(features)):
-        named = [(_properties(feature).get(key, ""), feature) for feature in features]
-        known = [(name, feature) for name, feature in named if name in values]
-        if len({name for name, _feature in known}) > len({name for name, _feature in best}):
-            best = known
-    return best
+    named: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for feature in features:
+        for key, name in _properties(feature).items():
+            if name in values:
+                named.setdefault(key, []).append((name, feature))
+    known = (named[key] for key in sorted(named))
+    return max(known, key=lambda own: len({name for name, _feature in own}), default=[])
 
 
 def _rings(geometry: object) -> Iterator[list[Point]]:
@@ -97,7 +99,7 @@ def _rings(geometry: object) -> Iterator[list[Point]]:
         for polygon in parts or ():
             for ring in polygon:
                 yield [_point(place) for place in ring]
-    except (TypeError, ValueError, IndexError, OverflowError):
+    except (TypeError, ValueError, LookupError, OverflowError):
         raise GeoJsonError(
             _(
                 "A point of the file is no longitude and latitude in degrees. Export the areas in WGS 84, which is "
@@ -138,7 +140,8 @@ def _in_plane(outlines: dict[str, list[list[Point]]]) -> Areas:
 def _thinned(flat: dict[str, list[list[Point]]]) -> dict[str, list[list[int]]]:
     """With as few points as a chart needs: further apart, the more there are."""
     for apart in (1, 2, 4, 8, 16):
-        shapes = {name: _kept(rings, apart) for name, rings in flat.items()}
+        thin = {name: _kept(rings, apart) for name, rings in flat.items()}
+        shapes = {name: rings for name, rings in thin.items() if rings}
         if sum(len(ring) // 2 for rings in shapes.values() for ring in rings) <= MAX_POINTS:
             return shapes
     raise GeoJsonError(_("The outlines have too many points. Simplify them, for instance at mapshaper.org."))
@@ -146,9 +149,9 @@ def _thinned(flat: dict[str, list[list[Point]]]) -> dict[str, list[list[int]]]:
 
 def _kept(rings: list[list[Point]], apart: int) -> list[list[int]]:
     """Rings without points nearer to the last than `apart`; where all are too small to see, the largest."""
-    thin = [_ring(ring, apart) for ring in rings]
+    thin = [_ring(ring, apart) for ring in rings if ring]
     seen = [ring for ring in thin if len(ring) >= 6]
-    return seen or [max(thin, key=len)]
+    return seen or ([max(thin, key=len)] if thin else [])
 
 
 def _ring(ring: list[Point], apart: int) -> list[int]:

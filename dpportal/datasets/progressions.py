@@ -35,6 +35,8 @@ def numbers_listed(text: str, number: type[N]) -> list[N]:
         if place < 2 or place + 1 == len(words):
             raise ValueError("dots stand between two numbers and a last one")
         numbers += [number(value) for value in _between(words[place - 2], words[place - 1], words[place + 1])]
+        if len(numbers) > MOST_NUMBERS:
+            raise ValueError("more numbers than a declaration has room for")
     return numbers
 
 

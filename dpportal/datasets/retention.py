@@ -15,6 +15,8 @@ from dpportal.accounts.models import AuditEntry, User
 from dpportal.datasets import services
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, Right
+from dpportal.platform import storage
+from dpportal.platform.journal import MemoryFaultError
 
 log = logging.getLogger(__name__)
 
@@ -56,9 +58,10 @@ def sweep() -> None:
     """Delete the records whose day has come, and warn the owners of others; what cannot be done now waits an hour."""
     today = timezone.localdate()
     for dataset in _until(today):
+        day = dataset.erase_on
         try:
-            services.erase(dataset, dataset.owner, f"on the chosen day, {dataset.erase_on}")
-        except DatasetError as reason:
+            services.erase(dataset, dataset.owner, f"on the chosen day, {day}", erase_on=day)
+        except (DatasetError, storage.StorageFault, MemoryFaultError) as reason:
             log.warning("dataset %s is not erased yet: %s", dataset.pk, reason)
     for dataset in _until(today + dt.timedelta(days=WARNED_DAYS)).filter(erase_on__gt=today):
         _warn(dataset)

@@ -325,10 +325,11 @@ def _unanswered_text(columns: Collection[str]) -> str:
     ) % {"columns": ", ".join(columns)}
 
 
-def erase(dataset: Dataset, by: User, because: str = "") -> None:
+def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> None:
     """Delete the records for ever. Releases, ledger and fingerprint stay: what was spent stays spent.
 
-    because: why, where nobody pressed a button. Raises DatasetError while a job is at the records.
+    because: why, where nobody pressed a button. still: fields that must be as they were when that was found out.
+    Raises DatasetError while a job is at the records.
     """
     with transaction.atomic():
         # Streams first and the dataset then, as whoever opens one does: nobody waits for the other for ever. Whoever
@@ -346,7 +347,9 @@ def erase(dataset: Dataset, by: User, because: str = "") -> None:
                     "then delete the records."
                 )
             )
-        Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.ERASED, upload="", table="")
+        erased = {"state": Dataset.State.ERASED, "upload": "", "table": ""}
+        if not Dataset.objects.filter(pk=dataset.pk, **still).update(**erased):
+            raise DatasetError(_("What was to be deleted was changed meanwhile."))
         audit.record(by, "erased records", dataset, because)
     _erase_files(dataset)
 

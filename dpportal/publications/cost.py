@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.publications.statement import epsilon_delta_text, rounded_up
-from mechanisms.accounting import Definition, Loss, chance_factor, zcdp_to_epsilon
+from mechanisms.accounting import Definition, Loss, Neighbours, chance_factor, zcdp_to_epsilon
 
 # Above it a promise is called weak.
 WEAK = 5.0
@@ -57,16 +57,17 @@ def meaning(loss: Loss, delta: float) -> str:
         "loss": str(loss),
         "pair": epsilon_delta_text(loss, delta),
         "factor": rounded_up(chance_factor(epsilon), 2),
+        # Where rows are replaced nobody is left out: how many there are may be public.
+        "change": _("changing one person's entries")
+        if loss.unit.neighbours is Neighbours.REPLACE_ONE
+        else _("including or leaving out one person"),
     }
     if pure:
-        text = _(
-            "%(loss)s: including or leaving out one person makes any result at most %(factor)s times more or less "
-            "likely."
-        )
+        text = _("%(loss)s: %(change)s makes any result at most %(factor)s times more or less likely.")
     else:
         text = _(
-            "%(loss)s implies %(pair)s: but for a chance of δ, including or leaving out one person makes any result at "
-            "most %(factor)s times more or less likely."
+            "%(loss)s implies %(pair)s: but for a chance of δ, %(change)s makes any result at most %(factor)s times "
+            "more or less likely."
         )
     weak = _("That is a weak promise; values of ε up to about 1 are usual.") if epsilon > WEAK else ""
     return f"{text % values} {weak}".strip()

@@ -33,6 +33,8 @@ def check(bundle: Bundle, plan: QueryPlan) -> Finding:
         return Finding(
             WHAT, State.NOT_CHECKED, "the noise fits the sensitivity; the matrix is too large to add up"
         )
+    if not _is_summable(matrix):
+        return Finding(WHAT, State.FAILED, "its weights are larger than any that are measured")
     moved = unit_sensitivity(plan.loss.unit, _columns(matrix), _distances(matrix))
     fault = ""
     if (moved.l1 > plan.sensitivity.l1) or (moved.l2_squared > plan.sensitivity.l2_squared):
@@ -70,6 +72,12 @@ def answers(bundle: Bundle, plan: QueryPlan) -> dict[str, np.ndarray] | None:
     halves = half_widths(plan.noise, errors)
     ends = {"interval_lower": found - halves, "interval_upper": found + halves}
     return {"answer": found, "standard_error": errors, **ends}
+
+
+def _is_summable(matrix: scipy.sparse.csc_array) -> bool:
+    """Whether sums of its weights, and of their squares, fit 64 bits in the worst case."""
+    largest = float(np.abs(matrix.data.astype(float)).max(initial=0.0))
+    return bool(4 * largest**2 * matrix.shape[0] < 2.0**62)
 
 
 def _columns(matrix: scipy.sparse.csc_array) -> Sensitivity:

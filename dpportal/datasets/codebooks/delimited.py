@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks import json_file
 from dpportal.datasets.codebooks.faults import CodebookError
-from dpportal.datasets.codebooks.model import FILLED, categories
+from dpportal.datasets.codebooks.model import FILLED, MAX_CELLS_OF_A_COLUMN, categories
 from dpportal.platform.json_types import Json
 from mechanisms.domain import STEPS
 
@@ -58,7 +58,7 @@ def _entry(name: str, lines: list[dict[str, str]]) -> Json:
         entry = _of_kind(kind, lines, facts)
         entry |= {"missing_cell": True} if facts["missing"].lower() == YES else {}
         entry |= _others(name, entry, facts["others"])
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ArithmeticError):
         text = _(
             "“%(name)s”: write limits and steps as numbers, days as 2020-12-31, several steps with blanks between "
             "them, and in “others” nothing, “dropped” or one of the labels."
@@ -116,7 +116,10 @@ def _others(name: str, entry: Json, others: str) -> Json:
         return {}
     if others.lower() == DROPPED:
         return {"closed": True}
-    labels = json_file.attribute(name, {**entry, "closed": True}).regular_labels()
+    own = json_file.attribute(name, {**entry, "closed": True})
+    if own.size > MAX_CELLS_OF_A_COLUMN:
+        raise ValueError
+    labels = own.regular_labels()
     return {"closed": True, "misfits_to": labels.index(others)}
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical
 
+# A column of more cells would take minutes to list.
+MAX_CELLS_OF_A_COLUMN = 10**6
 FILLED = "filled_from_data"
 MISSING_CODES = "missing_codes"  # in what a foreign codebook says of a column: how many
 

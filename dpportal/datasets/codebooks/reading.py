@@ -6,12 +6,16 @@ from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks import ddi, delimited, frictionless, json_file, spss_stata
 from dpportal.datasets.codebooks.faults import MAX_BYTES, CodebookError
-from dpportal.datasets.codebooks.model import FILLED, MISSING_CODES, SPECIAL_VALUES, Codebook
+from dpportal.datasets.codebooks.model import (
+    FILLED,
+    MAX_CELLS_OF_A_COLUMN,
+    MISSING_CODES,
+    SPECIAL_VALUES,
+    Codebook,
+)
 from dpportal.datasets.labels import wrong_values
 from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical, DomainError
-
-MAX_CELLS_OF_A_COLUMN = 10**6
 
 
 def read(content: bytes, columns: list[str]) -> Codebook:

@@ -96,6 +96,15 @@ def test_a_first_grant_of_zcdp_keeps_its_delta(admin, curator):
     assert (budget.symbol, budget.delta_exponent) == ("ρ", 9)
 
 
+def test_a_grant_that_was_taken_back_whole_leaves_the_pages_of_others_as_they_are(admin, curator):
+    dataset = stored_dataset(curator)
+    admin.post(place(dataset), change(dataset, definition="zcdp", delta_exponent="9"))
+    budget = Budget.objects.get(dataset=dataset)
+    ledger.reduce(budget, budget.total, reason="By mistake", by=curator)
+    services.declare_unit(dataset, neighbours="add-remove", unit_column="age", max_rows=3)
+    assert admin.get(place(dataset)).status_code == 200
+
+
 def paying_zcdp(curator) -> Dataset:
     """With an account that is read at δ = 10⁻⁷ and has paid for something."""
     dataset = stored_dataset(curator)

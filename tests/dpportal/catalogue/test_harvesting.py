@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from dpportal.datasets.models import PublicDescription
 from dpportal.releases import services
+from dpportal.releases.models import Release
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -35,6 +36,8 @@ def test_a_feed_has_what_is_public_and_nothing_else(client, public):
     assert entry.findtext(f"{ATOM}title") == str(public)
     link = entry.find(f"{ATOM}link")
     assert link is not None and link.get("href", "").endswith(public.get_absolute_url())
+    Release.objects.filter(pk=public.pk).update(title="Colours\x0bby age")
+    assert "Colours by age" in client.get("/published/feed.atom").text
     services.withdraw(public, public.created_by)
     feed = ElementTree.fromstring(client.get("/published/feed.atom").content)
     assert feed.findall(f"{ATOM}entry") == []

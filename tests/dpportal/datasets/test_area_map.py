@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import numpy as np
@@ -62,12 +63,30 @@ def test_degrees_of_longitude_are_as_wide_as_they_are_there() -> None:
         (file(feature("red", [[500_000, 5_000_000]])), "EPSG:4326"),
         (file({"properties": {"NAME": "red"}, "geometry": {"type": "Point"}}), "Polygon"),
         (file(feature("red", [])), "no outlines"),
+        (file(feature("red", [{"x": 1}])), "EPSG:4326"),
+        (file(feature("rouge", [], **{"\ud800": "a"})), "in none of its properties"),
         (b" " * (geojson.MAX_BYTES + 1), "larger than"),
     ],
 )
 def test_a_file_of_which_no_map_can_be_made_is_refused_in_words(content: bytes, why: str) -> None:
     with pytest.raises(GeoJsonError, match=why):
         geojson.read(content, NAMES)
+
+
+def test_an_area_without_an_outline_is_left_out_of_the_map() -> None:
+    areas = geojson.read(file(feature("red", square(0, 0)), feature("blue", [])), NAMES)
+    assert set(areas.shapes) == {"red"}
+
+
+def test_many_properties_take_no_longer_than_many_areas() -> None:
+    """Each of a thousand areas has properties of its own: they are gone through once."""
+    many = (
+        feature(str(place), square(0, 0), **{f"p{place} {i}": "x" for i in range(20)})
+        for place in range(1000)
+    )
+    begun = time.process_time()
+    assert set(geojson.read(file(*many, feature("red", square(0, 0))), NAMES).shapes) == {"red"}
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.datasets import retention
+from dpportal.datasets import retention, services
+from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
 from tests.dpportal import building
 
@@ -89,3 +90,12 @@ def test_a_day_that_comes_is_not_chosen_for_what_is_erased(client, dataset):
     client.force_login(dataset.owner)
     answer = client.post(reverse("datasets:retention", args=[dataset.pk]), {"day": in_days(5).isoformat()})
     assert answer.status_code == 422 and "no records" in answer.text
+
+
+def test_a_day_that_was_put_off_meanwhile_is_kept(dataset):
+    chosen(dataset, 0)
+    due = Dataset.objects.get(pk=dataset.pk)
+    chosen(dataset, 30)
+    with pytest.raises(DatasetError, match="changed meanwhile"):
+        services.erase(due, due.owner, "its day came", erase_on=due.erase_on)
+    assert Dataset.objects.get(pk=dataset.pk).has_records

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from dpportal.publications.cost import CHOICES, meaning
 from dpportal.publications.statement import rounded_up
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 
 
 def pure(amount: str) -> str:
@@ -67,3 +67,11 @@ def test_the_dial_says_it(client, draft):
         assert choice.source in page
     found = client.get(reverse("releases:dial", args=[draft.pk]), {"epsilon": "0.5"}).json()
     assert "at most 1.65 times more or less likely" in found["meaning"]
+
+
+def test_where_rows_are_replaced_nobody_is_said_to_be_left_out():
+    """How many rows there are may be public."""
+    unit = PrivacyUnit(Neighbours.REPLACE_ONE)
+    for definition in Definition:
+        told = meaning(Loss(definition, Fraction(1), unit), 1e-6)
+        assert "changing one person's entries" in told and "leaving out" not in told

@@ -214,3 +214,11 @@ def test_lines_under_another_header_are_refused(header):
 def test_a_mark_that_is_neither_yes_nor_empty_is_not_guessed():
     with pytest.raises(CodebookError, match="or is left empty"):
         read(b"column,value,filled_from_data\nsex,1,no?\n", COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "line", ["age,,integer,0,1000000000000,x", "age,,real,0,inf,x", "age,,real,0,1e400,x"]
+)
+def test_a_line_that_would_be_listed_without_end_is_refused(line):
+    with pytest.raises(CodebookError):
+        read(f"column,value,kind,lower,upper,others\n{line}\n".encode(), ["age"])

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from django.conf import settings
 from django.core.files.storage import default_storage
 
@@ -24,6 +25,8 @@ from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.signature import signed_text
+from mechanisms.verify.strategy import _is_summable
+from mechanisms.verify.tables import _compared
 from tests.dpportal.releases.products.building import finished
 from tests.dpportal.releases.products.queries import building as queries
 
@@ -180,6 +183,9 @@ def test_forged_numbers_fail_even_where_they_are_signed_anew(bundle):
     fields[3] = str(int(fields[3]) + 1)
     cells = "\n".join([lines[0], ",".join(fields), *lines[2:], ""]).encode()
     assert any("another count" in f for f in failed(resigned(bundle, lambda _: None, histogram_csv=cells)))
+    # Of ten million people, too: whole numbers are compared as they are.
+    table = pd.DataFrame({"n": [str(10**7 + 900)]})
+    assert _compared("n", table, {"n": np.array([10**7])}).state is State.FAILED
     rows = own.content("synthetic.csv").replace(b"red", b"blue", 1)
     assert any("synthetic.csv" in f for f in failed(resigned(bundle, lambda _: None, synthetic_csv=rows)))
     shifted = io.BytesIO()
@@ -252,3 +258,9 @@ def test_answers_by_a_strategy_that_was_searched_for_are_worked_out_again(rich, 
         other[name] += 1.0 * (other.index == 3)
         content = other.to_csv(index=False).encode()
         assert "answers.csv" in str(failed(resigned(path, lambda _: None, answers_csv=content)))
+
+
+def test_weights_whose_sums_would_wrap_around_are_no_strategy():
+    for largest, summable in [(2**20, True), (2**31, False), (-(2**63), False)]:
+        matrix = scipy.sparse.csc_array(np.full((4, 1), largest, dtype=np.int64))
+        assert _is_summable(matrix) is summable
