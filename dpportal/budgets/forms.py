@@ -14,7 +14,7 @@ from dpportal.accounts.models import User
 from dpportal.budgets import ledger, promises, refusals, requests
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
-from dpportal.budgets.odds import Odds, of_others
+from dpportal.budgets.odds import Odds, accounts_of_the_same_people
 from dpportal.datasets import near_duplicates
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
@@ -106,7 +106,7 @@ class GrantAmountForm(forms.Form):
         budget = Budget.for_planning(self.dataset)
         if not budget.is_granted:
             budget.definition, budget.delta_exponent = data["definition"], data["delta_exponent"]
-        return Odds.of(budget, data["amount"], self.others)
+        return Odds.of(budget, data["amount"], self.accounts)
 
     @cached_property
     def similar(self) -> list[SimilarDataset]:
@@ -114,9 +114,9 @@ class GrantAmountForm(forms.Form):
         return near_duplicates.with_budget(near_duplicates.similar_datasets(self.dataset))
 
     @cached_property
-    def others(self) -> list[Budget]:
-        """The accounts of other datasets of the same people."""
-        return of_others(self.dataset, self.similar)
+    def accounts(self) -> list[Budget]:
+        """All accounts of the same people."""
+        return accounts_of_the_same_people(self.dataset, self.similar)
 
 
 class GrantForm(GrantAmountForm):
@@ -157,7 +157,7 @@ class GrantForm(GrantAmountForm):
         """Check against the budget while its row is locked, so that the write that follows cannot be refused."""
         # Its lock makes changes of one dataset's domain and accounts wait for each other.
         self.similar = ledger.lock_with_similar(self.dataset)
-        self.others = of_others(self.dataset, self.similar)
+        self.accounts = accounts_of_the_same_people(self.dataset, self.similar)
         list(Budget.objects.select_for_update().filter(dataset=self.dataset))
         data = super().clean()
         if "amount" in data and data["amount"] is None:

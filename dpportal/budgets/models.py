@@ -272,15 +272,13 @@ class ChargedPublication(Publication):
         """The account that was charged; of a draft the one that would be."""
         return self.charge.budget if self.charge else Budget.of(self.dataset)
 
-    def price(self, amount: Decimal) -> None:
+    def price(self, amount: Decimal, budget: Budget) -> None:
         """Choose what a draft costs, in what its budget counts."""
-        self.amount, self.priced_in = amount, Budget.for_planning(self.dataset).definition
+        self.amount, self.priced_in = amount, budget.definition
 
-    @property
-    def current_amount(self) -> Decimal | None:
+    def amount_of(self, budget: Budget) -> Decimal | None:
         """A draft's cost; None where none was chosen yet, or only in what its budget does not count: ε is not ρ."""
-        counted = Budget.for_planning(self.dataset).definition
-        return self.amount if self.priced_in in ("", counted) else None
+        return self.amount if self.priced_in in ("", budget.definition) else None
 
     @property
     def other_promises(self) -> OtherPromises:

@@ -48,12 +48,12 @@ class Odds:
     def of(cls, budget: Budget, amount: Decimal, others: Collection[Budget]) -> Odds:
         """For an account, which may be one that is not granted yet.
 
-        others: accounts of other datasets of the same people; those of its protection and kind add up with it.
+        others: all accounts of the same people; those of other datasets of its protection and kind add up with it.
         """
         replaced = budget.protection.neighbours == Neighbours.REPLACE_ONE
-        elsewhere = sum((each.total for each in others if _adds_up(each, budget)), Decimal(0))
-        own = [each for each in budget.dataset.budgets.all() if each.pk != budget.pk]
-        aside = sum(_epsilon_of(each) for each in (*others, *own) if not _adds_up(each, budget))
+        beside = [each for each in others if each.pk != budget.pk]
+        elsewhere = sum((each.total for each in beside if _adds_up(each, budget)), Decimal(0))
+        aside = sum(_epsilon_of(each) for each in beside if not _adds_up(each, budget))
         definition = Definition(budget.definition)
         return cls(definition, budget.total, amount, budget.delta_exponent, replaced, elsewhere, aside)
 
@@ -158,10 +158,10 @@ def _epsilon_of(budget: Budget) -> float:
     return _as_epsilon(Definition(budget.definition), budget.total, budget.delta_exponent)
 
 
-def of_others(dataset: Dataset, similar: Collection[SimilarDataset]) -> list[Budget]:
-    """The accounts of other datasets of the same people: of those bound together with it, and of similar ones."""
+def accounts_of_the_same_people(dataset: Dataset, similar: Collection[SimilarDataset]) -> list[Budget]:
+    """All accounts of the same people: of it, of those bound together with it, and of similar ones."""
     alike = [each.pk for each in (*dataset.bound_together, *(kin.dataset for kin in similar))]
-    return list(Budget.objects.filter(dataset__in=alike).exclude(dataset=dataset).select_related("dataset"))
+    return list(Budget.objects.filter(dataset__in=alike).select_related("dataset"))
 
 
 def _adds_up(other: Budget, budget: Budget) -> bool:

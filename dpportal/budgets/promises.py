@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
+from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from mechanisms.accounting import Definition, Loss, Neighbours, plainly
 
@@ -146,8 +145,7 @@ class OtherPromises:
         """
         if not self.accounts:
             return ""
-        amounts = json.dumps([account.facts() for account in self.accounts], sort_keys=True)
-        return hashlib.sha256(amounts.encode()).hexdigest()
+        return json_digest([account.facts() for account in self.accounts])
 
     def sentences(self, loss: Loss, own: Protection, subject: str) -> list[str]:
         """What a statement of a release with this loss says of the others. subject: such as "This release"."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from django.utils.translation import gettext as _
 from dpportal.jobs import claims, event_log
 from dpportal.jobs.claims import Claim, Job, JobState
 from dpportal.jobs.runner import JobKind
+from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from mechanisms.deferred_search import PendingSearchError
 from mechanisms.protocol import PlanError
@@ -43,7 +42,7 @@ def key_of(question: Mapping[str, object]) -> str:
     """The digest of a question. Raises ValueError for a question without kind or version."""
     if not {"kind", "version"} <= question.keys():
         raise ValueError("a question has a kind and a version; see Topic")
-    return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()
+    return json_digest(question)
 
 
 class StoredQuestion(Job):

@@ -13,6 +13,7 @@ from pathlib import Path
 from django.core.files.base import ContentFile
 from django.db import transaction
 
+from dpportal.budgets.models import Budget
 from dpportal.datasets import demo_marker
 from dpportal.datasets.models import Dataset
 from dpportal.publications.draft import Publication
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 BATCHES = Path(__file__).resolve().parents[1] / "datasets" / "demonstration" / "batches.csv"
 # Of each of the two, in ε; what a curator expects of them is known of this table, which is public.
 COST = Decimal("0.5")
+PAID = {"amount": COST, "priced_in": Budget.Kind.PURE}
 RELEASE = {
     "title": "Adults by age and sex, 1994",
     "columns": ["age", "sex"],
@@ -75,9 +77,8 @@ def _next_of_release(dataset: Dataset) -> bool:
 
 @transaction.atomic
 def _request_release(dataset: Dataset) -> None:
-    draft = Release(
-        pk=demo_marker.named("release"), dataset=dataset, created_by=dataset.owner, amount=COST, **RELEASE
-    )
+    own = {"pk": demo_marker.named("release"), "dataset": dataset, "created_by": dataset.owner}
+    draft = Release(**own, **PAID, **RELEASE)
     draft.save(force_insert=True)
     version, plan = drafts.plan_of(draft)
     releases.request_release(draft, reviewed=releases.reviewed_as(version, plan), by=dataset.owner)
@@ -101,9 +102,8 @@ def _next_of_stream(dataset: Dataset) -> bool:
 
 @transaction.atomic
 def _request_stream(dataset: Dataset) -> None:
-    draft = Stream(
-        pk=demo_marker.named("stream"), dataset=dataset, created_by=dataset.owner, amount=COST, **STREAM
-    )
+    own = {"pk": demo_marker.named("stream"), "dataset": dataset, "created_by": dataset.owner}
+    draft = Stream(**own, **PAID, **STREAM)
     draft.save(force_insert=True)
     version, plan = stream_drafts.plan_of(draft)
     streams.request_opening(draft, reviewed=streams.reviewed_as(draft, version, plan), by=dataset.owner)

@@ -101,7 +101,7 @@ def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: Redu
         "drafts": drafts,
         "more_drafts": more_drafts,
         "symbol": account.symbol,
-        "choices": odds.choices(account, waiting.amount if waiting and same_kind else None, form.others),
+        "choices": odds.choices(account, waiting.amount if waiting and same_kind else None, form.accounts),
         "chosen": form["choice"].value(),
         "protects": protection_digest(dataset),
         "form": form,

@@ -15,6 +15,8 @@ from dpportal.platform import storage
 from dpportal.publications.archive import BundleFile, saved_name
 from dpportal.publications.draft import Publication
 
+# Until files are written again that workers died of, or were too slow for.
+FAILED_PAUSE_SECONDS = 3600.0
 TYPES = {
     "csv": "text/csv; charset=utf-8",
     "tex": "application/x-tex; charset=utf-8",

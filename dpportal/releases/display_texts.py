@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,14 +12,14 @@ from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import PublicDescription
 from dpportal.jobs.claims import JobState
 from dpportal.jobs.clock import database_now, db_ago
+from dpportal.platform.json_digest import json_digest
+from dpportal.publications.downloads import FAILED_PAUSE_SECONDS
 from dpportal.publications.metadata import About
 from dpportal.releases.models import Artifact, Release
 
 # However often is spent beside a release, its files are written for that alone once in so many seconds at most; less
 # than the sweep looks back.
 PAUSE_SECONDS = 60.0
-# And after a failure, which may come again.
-FAILED_PAUSE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class DisplayTexts:
         texts: list[object] = [self.title, self.dataset, self.curator, self.about.facts()]
         if self.others != OtherPromises():
             texts.append(self.others.without_amounts.facts())
-        return _digest(texts)
+        return json_digest(texts)
 
     @property
     def spending(self) -> str:
@@ -63,10 +61,6 @@ class DisplayTexts:
     def are_in(self, release: Release) -> bool:
         """Whether its files say all of it."""
         return (release.words, release.spending) == (self.digest, self.spending)
-
-
-def _digest(texts: list[object]) -> str:
-    return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
 
 def offered_files(release: Release, words: DisplayTexts) -> Sequence[Artifact]:

@@ -54,7 +54,7 @@ def reject_overlapping_columns(release: Release, domain: Domain) -> None:
 
 def loss_of(release: Release, budget: Budget, version: DomainVersion) -> Loss:
     """The loss that the draft would spend. Raises DraftError if none is chosen."""
-    amount = release.current_amount
+    amount = release.amount_of(budget)
     if amount is None:
         raise DraftError(_("Choose how much of the budget to spend."), "method")
     return Loss(Definition(budget.definition), Fraction(amount), version.unit)

@@ -16,10 +16,10 @@ from dpportal.releases.products import DraftError, ReleasePlan, planner_of
 def of(draft: Release, plan: ReleasePlan | None) -> PricedDraft:
     """plan: None where the draft has none yet; then no margin can be said."""
     title = draft.title or draft.proposed_title
-    definition = Budget.for_planning(draft.dataset).definition
+    budget = Budget.for_planning(draft.dataset)
     margin = _margin(draft, plan) if plan else ""
     return PricedDraft(
-        title, draft.current_amount, definition, margin, reverse("releases:review", args=[draft.pk])
+        title, draft.amount_of(budget), budget.definition, margin, reverse("releases:review", args=[draft.pk])
     )
 
 

@@ -5,8 +5,6 @@ Everything here is made from published numbers and the plan; nothing of the true
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +16,7 @@ from django.utils import translation
 
 from dpportal.budgets.promises import OtherPromises
 from dpportal.charts.report import stilled
+from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from dpportal.publications import descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
@@ -206,7 +205,7 @@ def said(stream: Stream) -> Said:
             "description": stream.description,
             "format": FORMAT,
         }
-    return Said(hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest(), others.spending)
+    return Said(json_digest(texts), others.spending)
 
 
 def _texts(stream: Stream, others: OtherPromises) -> Json:

@@ -19,7 +19,7 @@ from dpportal.jobs.claims import Claim, JobState, reset_fields
 from dpportal.jobs.clock import database_now, db_ago
 from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
-from dpportal.publications.downloads import store
+from dpportal.publications.downloads import FAILED_PAUSE_SECONDS, store
 from dpportal.publications.draft import PUBLIC
 from dpportal.streams import bundle
 from dpportal.streams.bundle import Said
@@ -30,8 +30,6 @@ FOLDER = "streams"
 # However many periods come, files are written for them so often at most: after so many seconds, and after so many times
 # as long as the last writing took.
 PAUSE_SECONDS, PAUSE_FACTOR = 15.0, 10.0
-# After workers died of it, or were too slow.
-FAILED_PAUSE_SECONDS = 3600.0
 # A reader may still be at a file that was replaced.
 REPLACED_SECONDS = 900.0
 

@@ -55,7 +55,7 @@ def budget_of(stream: Stream) -> Budget:
 def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:
     """The draft's complete plan. Raises StreamDraftError."""
     version, request = request_of(stream)
-    amount = stream.current_amount
+    amount = stream.amount_of(budget_of(stream))
     if amount is None or stream.mechanism not in {m.name for m in registry.STREAMS}:
         raise StreamDraftError(_("Choose how much of the budget to spend, and a strategy."))
     loss = loss_of(stream, version, amount)

@@ -16,10 +16,14 @@ from mechanisms.continual.mechanism import StreamPlan
 
 def of(draft: Stream, plan: StreamPlan | None) -> PricedDraft:
     """plan: None where the draft has none yet; then no margin can be said."""
-    definition = Budget.for_planning(draft.dataset).definition
+    budget = Budget.for_planning(draft.dataset)
     margin = _("± %(half)s at the end") % {"half": rounded(strategy_page.half_width(plan))} if plan else ""
     return PricedDraft(
-        draft.name, draft.current_amount, definition, margin, reverse("streams:review", args=[draft.pk])
+        draft.name,
+        draft.amount_of(budget),
+        budget.definition,
+        margin,
+        reverse("streams:review", args=[draft.pk]),
     )
 
 

@@ -100,7 +100,7 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Compare the strategies; asked by htmx, only their table at the cost that was typed."""
     try:
         budget = drafts.budget_of(draft)
-        offered = _linked(request) or draft.current_amount or strategy_page.usual_amount(draft)
+        offered = _linked(request) or draft.amount_of(budget) or strategy_page.usual_amount(draft)
         initial = {"amount": plain(offered)}
         typed = StrategyForm(request.POST)
         amount = offered if "amount" in typed.errors else typed.cleaned_data["amount"]
@@ -124,7 +124,7 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     if otherwise := counted_otherwise(request.POST, budget):
         form.add_error("amount", otherwise)
     if request.method == "POST" and form.is_valid():
-        draft.price(form.cleaned_data["amount"])
+        draft.price(form.cleaned_data["amount"], budget)
         draft.mechanism = context["chosen"]
         try:
             drafts.plan_of(draft)

@@ -8,7 +8,7 @@ not fit: such a row goes where the curator says, or is left out of the count as 
 
 from mechanisms.domain.attribute import MISSING_LABEL, Attribute, DomainError
 from mechanisms.domain.categories import OTHER_LABEL, Boolean, Categorical
-from mechanisms.domain.ordered import MAX_INTEGER, MAX_SINGLE_VALUES, STEPS, Date, Integer, Real
+from mechanisms.domain.ordered import MAX_INTEGER, MAX_SINGLE_VALUES, STEPS, Date, Integer, Ordered, Real
 from mechanisms.domain.product import Domain, attribute_from_json
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Domain",
     "DomainError",
     "Integer",
+    "Ordered",
     "Real",
     "attribute_from_json",
 ]

@@ -361,3 +361,7 @@ class Date(_Bounded):
     def to_json(self) -> dict[str, object]:
         extra = {"lower": self.lower.isoformat(), "upper": self.upper.isoformat(), "step": self.step}
         return {**super().to_json(), **extra}
+
+
+# Columns whose values have an order, and so bounds and bins.
+Ordered = Integer | Real | Date

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Integers
-from mechanisms.domain import Date, Integer, Real
+from mechanisms.domain import Ordered
 from mechanisms.microdata.column_sums import means_of, sums_plan
 from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -17,12 +17,11 @@ from mechanisms.moments.estimates import Interval
 from mechanisms.moments.plan import ColumnPlan
 from mechanisms.moments.ratios import Moment, ratio, within
 from mechanisms.noise import NoiseLaw
-from mechanisms.noise.sum_quantiles import FARTHEST, STEP, reach
+from mechanisms.noise.sum_quantiles import half_widths
 from mechanisms.synthesis.bin_error import most_mean_error
 from mechanisms.synthesis.density import MOST_LEANING, BinDensity, cell_line
 from mechanisms.synthesis.table import people_in_rows
 
-Ordered = Integer | Real | Date
 # No mean is moved nearer to the ends of its bins than by this share of them.
 NARROW = 0.01
 
@@ -106,10 +105,8 @@ def _counted(attribute: Ordered, people: Integers, noisy: Integers, law: NoiseLa
 
 
 def _reach(law: NoiseLaw) -> float:
-    """In standard errors of any weighted sum; see `noise.sum_quantiles.half_widths`."""
-    if law.standard_error == 0:
-        return 0.0
-    return min(reach(law) + STEP / law.standard_error, FARTHEST)
+    """In standard errors of any weighted sum."""
+    return float(half_widths(law, np.array(1.0)))
 
 
 def most_noise_errors(plan: MicrodataPlan, people: int) -> list[tuple[float, Ordered]]:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from fractions import Fraction
 
 from mechanisms.arrays import Integers
-from mechanisms.domain import Date, Domain, Integer, Real
+from mechanisms.domain import Domain, Ordered, Real
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.moments.column import EPOCH, MAX_STEPS, MeasuredColumn, usual_step
 from mechanisms.moments.estimates import Interval, by_groups
@@ -37,13 +37,13 @@ def summed_columns(domain: Domain) -> list[MeasuredColumn]:
     """Columns of numbers and dates; without those whose bounds are too many steps apart to be added up."""
     columns = []
     for attribute in domain.attributes:
-        if isinstance(attribute, Integer | Real | Date):
+        if isinstance(attribute, Ordered):
             with suppress(PlanError):
                 columns.append(MeasuredColumn.of(attribute, _step(attribute)))
     return columns
 
 
-def _step(attribute: Integer | Real | Date) -> Fraction:
+def _step(attribute: Ordered) -> Fraction:
     """Of decimals as fine as can be: each value counts as the step below it, which moves a mean by half of one."""
     step = usual_step(attribute)
     if isinstance(attribute, Real):

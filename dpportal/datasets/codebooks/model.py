@@ -12,10 +12,8 @@ from mechanisms.domain import Attribute, Categorical
 MAX_CELLS_OF_A_COLUMN = 10**6
 FILLED = "filled_from_data"
 MISSING_CODES = "missing_codes"  # in what a foreign codebook says of a column: how many
-
-SPECIAL_VALUES = (
-    "special_values"  # all that a codebook says of a column of numbers: which of them have labels
-)
+# All that a codebook says of a column of numbers: which of them have labels.
+SPECIAL_VALUES = "special_values"
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,9 @@ def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
     }
 
 
-def method_initial(draft: Release, proposed: str = "") -> Json:
+def method_initial(draft: Release, budget: Budget, proposed: str = "") -> Json:
     """What was chosen before, or the usual cost. proposed: a cost that the address proposes, if it is one."""
-    amount = _proposed(proposed) or draft.current_amount or usual_amount(draft)
+    amount = _proposed(proposed) or draft.amount_of(budget) or usual_amount(draft)
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
     usual = AUTOMATIC if planner_of(draft).has_automatic else None
     return {
@@ -98,7 +98,7 @@ def methods(
         amount = amount_formfield().clean(form["amount"].value())
     except ValidationError as error:
         # The methods stand at the last cost, and the choice stays as it was.
-        amount, wrong_amount = draft.current_amount or usual_amount(draft), error.messages[0]
+        amount, wrong_amount = draft.amount_of(budget) or usual_amount(draft), error.messages[0]
     try:
         offers = drafts.offers(draft, amount)
     except DraftError as error:

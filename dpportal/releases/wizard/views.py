@@ -103,7 +103,7 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
     budget = drafts.budget_of(draft)
     form = MethodForm(
         _with_used(request.POST) or None,
-        initial=choices.method_initial(draft, request.GET.get("amount", "")),
+        initial=choices.method_initial(draft, budget, request.GET.get("amount", "")),
         mechanisms=planner_of(draft).methods,
         automatic=planner_of(draft).has_automatic,
     )
@@ -111,7 +111,7 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
         form.add_error("amount", otherwise)
     if request.method == "POST" and form.is_valid():
         draft.mechanism = form.cleaned_data["mechanism"]
-        draft.price(form.cleaned_data["amount"])
+        draft.price(form.cleaned_data["amount"], budget)
         draft.parameters = {**draft.parameters, **form.parameters()}
         draft.purpose = form.cleaned_data["purpose"] or draft.purpose
         try:

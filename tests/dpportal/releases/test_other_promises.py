@@ -19,8 +19,8 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.jobs.claims import JobState
 from dpportal.jobs.clock import db_ago
+from dpportal.publications.downloads import FAILED_PAUSE_SECONDS
 from dpportal.releases import drafts, execution, services, tasks
-from dpportal.releases.display_texts import FAILED_PAUSE_SECONDS
 from dpportal.releases.models import ChangedPromise, Release, ReleaseJob
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import confirmed_plan

@@ -8,8 +8,8 @@ import math
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.numbers import decimals_for, number_text
-from mechanisms.domain import Date
-from mechanisms.microdata.column_means import ColumnMean, Ordered, column_means, most_noise_errors
+from mechanisms.domain import Date, Ordered
+from mechanisms.microdata.column_means import ColumnMean, column_means, most_noise_errors
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.moments.estimates import Interval
 

@@ -8,10 +8,9 @@ from django.utils.translation import gettext as _, ngettext
 
 from dpportal.publications.verdict import rounded
 from mechanisms.arrays import Integers
-from mechanisms.domain import Date, Domain, Integer, Real
+from mechanisms.domain import Date, Domain, Ordered
 from mechanisms.synthesis.bin_error import most_mean_error
 
-Ordered = Integer | Real | Date
 MOST_NAMED = 8
 
 

@@ -77,7 +77,7 @@ def test_a_price_in_epsilon_is_not_read_as_rho_by_the_budget_that_comes(desk, ba
     assert desk.post(reverse("releases:method", args=[draft.pk]), sent).status_code == 302
     building.granted(bare, administrator, definition="zcdp")
     fresh = Release.objects.get(pk=draft.pk)
-    assert fresh.amount == Decimal("0.29") and fresh.current_amount is None
+    assert fresh.amount == Decimal("0.29") and fresh.amount_of(drafts.budget_of(fresh)) is None
     with pytest.raises(DraftError, match="Choose how much"):
         drafts.plan_of(fresh)
     assert 'value="0.29"' not in page(desk, fresh, "method")
