@@ -46,7 +46,7 @@ def test_means_are_shown_with_what_noise_and_bins_can_do_to_them(gains, client):
 
 
 def test_rows_agree_with_the_sum_of_a_column(gains, client, tmp_path):
-    """At ε = 1,000 noise moves the sum's mean by some 10; counts alone give a mean of 2,950. Drawing 300 values adds 60."""
+    """At ε = 1,000 noise moves the mean by some 10; counts alone give one of 2,950. Drawing 300 values adds 60."""
     dataset, true = gains
     release = finished(dataset, "microdata", COLUMNS, "1000", "independent-columns", wishes={}, sums=True)
     rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
