@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
-from dpportal.catalogue import dataset_page, dcat, feeds, sitemap
+from dpportal.catalogue import bundle_check_views, dataset_page, dcat, feeds, sitemap
 from dpportal.catalogue.views import catalogue
 from dpportal.operations import admin_home, grant_page, health, history_pages, metrics
 from dpportal.operations.home import home
@@ -29,6 +29,9 @@ urlpatterns = [
     path("published/datasets/<uuid:dataset_id>/", dataset_page.page, name="public_dataset"),
     path("published/feed.atom", feeds.Newest(), name="feed"),
     path("published/catalog.jsonld", dcat.catalogue, name="dcat"),
+    path("check/", bundle_check_views.check, name="check"),
+    path("check/<uuid:check_id>/", bundle_check_views.checked, name="checked"),
+    path("check/<uuid:check_id>/progress/", bundle_check_views.progress, name="check_progress"),
     path("sitemap.xml", sitemap.sitemap, name="sitemap"),
     path("robots.txt", sitemap.robots, name="robots"),
     path("office/", admin_home.page, name="office"),

@@ -7,7 +7,7 @@ class CatalogueConfig(AppConfig):
     name = "dpportal.catalogue"
 
     def ready(self) -> None:
-        from dpportal.catalogue import thumbnails  # noqa: F401 (a kind of job)
+        from dpportal.catalogue import bundle_checks, thumbnails  # noqa: F401 (kinds of jobs)
 
         # The last room: what `settings` put off begins.
         gc.freeze()

@@ -1,8 +1,13 @@
-"""What the catalogue keeps of publications: how often they were read."""
+"""What the catalogue keeps: how often publications were read, and for a while what checks of downloads found."""
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from django.db import models
+from django.db.models.functions import Now
+
+from dpportal.jobs.claims import Job
 
 
 class Readership(models.Model):
@@ -16,3 +21,25 @@ class Readership(models.Model):
 
     def __str__(self) -> str:
         return f"Readership of {self.publication}"
+
+
+class BundleCheck(Job):
+    """A download that somebody has checked. Written by `bundle_checks` only, and deleted soon.
+
+    file: where it waits. network: from where it came, for limits. findings: each with `what`, `state` and `details`,
+    see `mechanisms.verify.finding`; the names in them are the file's own.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    file = models.CharField(max_length=100)
+    network = models.CharField(max_length=45, blank=True)
+    asked_at = models.DateTimeField(db_default=Now())
+    findings = models.JSONField(null=True)
+
+    def __str__(self) -> str:
+        return f"Check {self.pk}"
+
+    @property
+    def holds(self) -> bool:
+        """Whether it was checked and nothing failed."""
+        return self.is_done and all(each["state"] != "FAILED" for each in self.findings or [])

@@ -16,6 +16,7 @@ from django.utils import timezone
 from dpportal.accounts import reset_limits, tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
 from dpportal.budgets.ledger import BudgetOnHoldError
+from dpportal.catalogue import bundle_checks
 from dpportal.datasets import demo_marker, direct_upload, records, retention
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, Fit
@@ -89,6 +90,7 @@ def sweep_files() -> None:
     direct_upload.sweep()
     release_tasks.sweep_words()
     downloads.request_all()
+    bundle_checks.forget()
     retention.sweep()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have
@@ -120,6 +122,7 @@ def orphans() -> Iterator[str]:
     yield from storage.orphans(downloads.FOLDER, in_work | downloads.stored_names(), before)
     if searches_end:  # which of the files is a running search's, nothing says
         yield from storage.orphans(strategies.FOLDER, strategies.stored_names(), before)
+    yield from storage.orphans(bundle_checks.FOLDER, bundle_checks.stored_names(), before)
     yield from storage.orphans("matrices", _named_matrices(), before)
 
 

@@ -33,6 +33,8 @@ from dpportal.serving.request_body import (
 
 # A person's files that come in at the same time, in one process.
 FILES_AT_ONCE = 2
+# Whose places visitors share who send a file without signing in.
+VISITORS = 0
 # A visitor who takes nothing of an answer for so long has gone.
 UNREAD_SECONDS = 60.0
 # What a refused sender sends meanwhile is read and dropped for so long: a connection that is closed at once would take
@@ -40,6 +42,8 @@ UNREAD_SECONDS = 60.0
 LINGERING_SECONDS = 3.0
 # What a form with files holds besides them.
 FORM_BYTES = 2**20
+YOURS_ARRIVE = "Other files of yours are still being received. Wait until they have arrived."
+OTHERS_ARRIVE = "Files of other visitors are still being received. Try again in a minute."
 
 
 @dataclass(frozen=True)
@@ -96,9 +100,7 @@ class AdmissionControl:
             yield
             return
         if self.receiving[person] >= FILES_AT_ONCE:
-            raise RefusedError(
-                429, "Other files of yours are still being received. Wait until they have arrived."
-            )
+            raise RefusedError(429, OTHERS_ARRIVE if person == VISITORS else YOURS_ARRIVE)
         self.receiving[person] += 1
         self.promised += allowance.promised
         try:
@@ -125,6 +127,10 @@ def _allowed(scope: Scope, announced: int, promised: int) -> Allowance:
         return Allowance()
     finally:
         close_old_connections()
+    from_anyone: int | None = getattr(match.func, "takes_files_from_anyone", None)
+    if from_anyone is not None:
+        require_space(2 * (announced + promised))
+        return Allowance(from_anyone + FORM_BYTES, VISITORS, announced)
     if not isinstance(user, User):
         return Allowance()
     taken: Callable[[], int] | None = getattr(match.func, "takes_files", None)

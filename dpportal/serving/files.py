@@ -34,19 +34,33 @@ def takes_files(most_bytes: int | None = None) -> Callable[[View], View]:
         return most_bytes or settings.MAX_UPLOAD_BYTES
 
     def taking(view: View) -> View:
-        protected = csrf_protect(view)
-
-        @csrf_exempt
-        @curator_required
-        @wraps(view)
-        def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-            request.upload_handlers = [LimitedUploadHandler(request, limit())]
-            return protected(request, *args, **kwargs)
-
+        guarded = csrf_exempt(curator_required(_receiving(view, limit)))
         guarded.takes_files = limit  # type: ignore[attr-defined]
         return guarded
 
     return taking
+
+
+def takes_files_from_anyone(most_bytes: int) -> Callable[[View], View]:
+    """A view whose requests may bring files of `most_bytes` together, whoever sends them: few at a time."""
+
+    def taking(view: View) -> View:
+        guarded = csrf_exempt(_receiving(view, lambda: most_bytes))
+        guarded.takes_files_from_anyone = most_bytes  # type: ignore[attr-defined]
+        return guarded
+
+    return taking
+
+
+def _receiving(view: View, limit: Callable[[], int]) -> View:
+    protected = csrf_protect(view)
+
+    @wraps(view)
+    def receiving(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        request.upload_handlers = [LimitedUploadHandler(request, limit())]
+        return protected(request, *args, **kwargs)
+
+    return receiving
 
 
 def too_large(most_bytes: int) -> str:

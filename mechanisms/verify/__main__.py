@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
-from mechanisms.verify.finding import State
+from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.signature import WHAT
+
+KEY = (
+    "a public key of the portal, in hexadecimal digits, as its keys page has them; may be given several times"
+)
 
 
 def main(arguments: list[str]) -> int:
     """Print what was found; returns the status."""
     parser = argparse.ArgumentParser(prog="python -m mechanisms.verify", description=__doc__)
     parser.add_argument("bundle", type=Path, help="the zip of a release, as it was downloaded")
-    parser.add_argument("--key", help="the portal's public key, in hexadecimal digits; its keys page has it")
+    parser.add_argument("--key", action="append", default=[], help=KEY)
+    parser.add_argument("--json", action="store_true", help="print the checks as one line of JSON")
     given = parser.parse_args(arguments)
     try:
-        findings = list(verify(Bundle.read(given.bundle), given.key))
+        findings = list(verify(Bundle.read(given.bundle), *given.key))
     except BundleError as fault:
-        print(f"{given.bundle}: {fault}")
+        print(json.dumps({"fault": str(fault)}) if given.json else f"{given.bundle}: {fault}")
         return 1
+    if given.json:
+        print(json.dumps({"findings": [asdict(finding) for finding in findings]}))
+    else:
+        _report(findings)
+    failed = any(each.state is State.FAILED for each in findings)
+    unsigned = given.key and any(each.what == WHAT and each.state is not State.HOLDS for each in findings)
+    return int(failed or bool(unsigned))
+
+
+def _report(findings: list[Finding]) -> None:
     for finding in findings:
         print(finding)
     holding, failed, aside = (sum(each.state is state for each in findings) for state in State)
     print(f"{holding} hold, {failed} failed, {aside} not checked.")
-    unsigned = given.key and any(each.what == WHAT and each.state is not State.HOLDS for each in findings)
-    return int(failed > 0 or bool(unsigned))
 
 
 if __name__ == "__main__":

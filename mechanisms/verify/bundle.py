@@ -39,8 +39,10 @@ class Bundle:
         try:
             with zipfile.ZipFile(path) as archive:
                 infos = [info for info in archive.infolist() if not info.is_dir()]
-        except (OSError, zipfile.BadZipFile) as fault:
-            raise BundleError("it is no zip: {fault}", fault=fault) from None
+        except OSError as fault:
+            raise BundleError("it cannot be read: {fault}", fault=fault.strerror) from None
+        except zipfile.BadZipFile:
+            raise BundleError("it is no zip.") from None
         if sum(info.file_size for info in infos) > LARGEST:
             raise BundleError("it unfolds to more than any bundle has.")
         entries = {Path(info.filename).name: info.filename for info in infos}

@@ -12,10 +12,10 @@ from mechanisms.verify.finding import Finding, State
 UNLISTED = {RELEASE, SIGNATURE}
 
 
-def verify(bundle: Bundle, key: str | None = None) -> Iterator[Finding]:
-    """key: the portal's public key, in hexadecimal digits, where whoever asks has it. Raises BundleError."""
+def verify(bundle: Bundle, *keys: str) -> Iterator[Finding]:
+    """keys: the portal's public ones, in hexadecimal digits, where whoever asks has them. Raises BundleError."""
     yield files(bundle)
-    yield signature.check(bundle, key)
+    yield signature.check(bundle, *keys)
     found = planned.read(bundle)
     yield planned.check(bundle, found)
     if bundle.release["product"] != STREAM:  # whose published counts are what was measured

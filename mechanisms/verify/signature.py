@@ -16,8 +16,8 @@ def signed_text(digest: str) -> bytes:
     return json.dumps({"release.json": digest}, separators=(",", ":")).encode()
 
 
-def check(bundle: Bundle, key: str | None) -> Finding:
-    """With a key, whether it is that portal's; without, whether the key that stands beside it signed it."""
+def check(bundle: Bundle, *keys: str) -> Finding:
+    """With keys, whether one of them signed it; without, whether the key that stands beside it did."""
     if SIGNATURE not in bundle.entries:
         return Finding(WHAT, State.FAILED, "the bundle has none")
     try:
@@ -31,7 +31,8 @@ def check(bundle: Bundle, key: str | None) -> Finding:
         public.verify(b64decode(signed["signature"], validate=True), signed_text(bundle.digest(RELEASE)))
     except (InvalidSignature, KeyError, TypeError, ValueError):
         return Finding(WHAT, State.FAILED, "release.json or its signature was changed")
-    if key is None:
+    if not keys:
         return Finding(WHAT, State.HOLDS, f"by the key {signed['key']}; compare it with the portal's own")
-    other = "" if signed["key"] == key.lower() else f"by the key {signed['key']}, which is another one"
-    return Finding.of(WHAT, other, "by the key that was given")
+    known = signed["key"] in {key.lower() for key in keys}
+    other = "" if known else f"by the key {signed['key']}, which is another one"
+    return Finding.of(WHAT, other, "by the key that was given" if len(keys) == 1 else "by one of the keys")

@@ -16,6 +16,8 @@ import pytest
 from django.test import Client
 from django.urls import get_resolver, reverse
 
+from dpportal.catalogue.models import BundleCheck
+from dpportal.jobs.claims import JobState
 from dpportal.platform import storage
 from dpportal.releases import services
 from dpportal.releases.models import Release
@@ -35,7 +37,7 @@ MOST_NUMBERS = 2 * 40_000
 PUBLIC = {
     "home", "catalogue", "public_dataset", "sitemap", "robots", "feed", "dcat", "signing_keys",
     "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
-    "guide_protection",
+    "guide_protection", "check", "checked", "check_progress",
     "accounts:sign_in", "accounts:choose", "accounts:replace", "accounts:replaced",
     "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",
     "releases:chart", "releases:embed",
@@ -115,6 +117,7 @@ def addresses(release: Release, stream: Stream) -> Iterator[tuple[str, str]]:
     }
     known |= {"position": 0, "ending": "json", "form": "bib", "upload_id": UUID(int=1), "share_id": 1}
     known |= {"request_id": 1, "uidb64": "MQ", "token": "a-b"}
+    known["check_id"] = BundleCheck.objects.create(state=JobState.DONE, findings=[]).pk
     files = {
         "releases:download": [a.name for a in release.artifacts.all()],
         "streams:download": [f.name for f in downloads.offered(stream).files],

@@ -42,7 +42,11 @@ def downloaded(release: Release, folder: Path) -> Path:
 
 
 def failed(path: Path, key: str | None = None) -> list[str]:
-    return [str(finding) for finding in verify(Bundle.read(path), key) if finding.state is State.FAILED]
+    return [
+        str(finding)
+        for finding in verify(Bundle.read(path), *([key] if key else []))
+        if finding.state is State.FAILED
+    ]
 
 
 def altered(path: Path, **files: bytes | None) -> Path:

@@ -1,0 +1,87 @@
+"""Downloads that visitors have checked: a worker looks at the file once, and nothing of it is kept."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from dpportal.catalogue import bundle_verifier
+from dpportal.catalogue.bundle_verifier import CheckRefusedError
+from dpportal.catalogue.models import BundleCheck
+from dpportal.jobs.claims import Claim, JobState
+from dpportal.jobs.clock import db_ago
+from dpportal.jobs.runner import JobKind, register
+from dpportal.platform import storage
+
+FOLDER = "checks"
+MOST_BYTES = 64 * 2**20
+# What was found is shown for so long. From one network, so many count at a time; of all together, so many wait.
+KEPT_SECONDS, FROM_NETWORK, MOST_WAITING = 900.0, 10, 20
+
+
+class TooManyChecksError(Exception):
+    """No more checks are taken now; the message is for whoever asked."""
+
+
+class BundleChecks(JobKind[BundleCheck]):
+    """Checks of downloads, one at a time for each worker."""
+
+    name = "BundleCheck"
+    model = BundleCheck
+    too_long = "The check took longer than a job may. Check the download on your own machine."
+    refusals = (CheckRefusedError,)
+
+    def work(self, job: BundleCheck, claim: Claim) -> None:
+        claim.step("checking")
+        with storage.local_path(job.file) as path:
+            findings = bundle_verifier.findings(path)
+        claim.finish(JobState.DONE, findings=findings)
+        default_storage.delete(job.file)
+
+    def close(self, job: BundleCheck, claim: Claim, reason: str) -> None:
+        super().close(job, claim, reason)
+        default_storage.delete(job.file)
+
+
+CHECKS = register(BundleChecks())
+
+
+def ask(file: File[bytes], network: str) -> BundleCheck:
+    """Keep a download until a worker has checked it. network: see `addresses.client_network`.
+
+    Raises TooManyChecksError.
+    """
+    forget()
+    if BundleCheck.objects.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).count() >= MOST_WAITING:
+        raise TooManyChecksError(_("Many downloads are being checked already. Try again in a few minutes."))
+    if network and BundleCheck.objects.filter(network=network).count() >= FROM_NETWORK:
+        raise TooManyChecksError(
+            _("From your network many downloads were checked. Try again in a quarter of an hour.")
+        )
+    check = BundleCheck(network=network)
+    check.file = default_storage.save(f"{FOLDER}/{check.pk}.zip", file)
+    with transaction.atomic():
+        check.save()
+        CHECKS.hint_on_commit(check.pk)
+    return check
+
+
+def find(pk: UUID) -> BundleCheck | None:
+    """A check of the last quarter of an hour."""
+    return BundleCheck.objects.filter(pk=pk, asked_at__gte=db_ago(KEPT_SECONDS)).first()
+
+
+def forget() -> None:
+    """Delete what was found long ago, with files that nobody looked at meanwhile."""
+    for check in BundleCheck.objects.filter(asked_at__lt=db_ago(KEPT_SECONDS)):
+        default_storage.delete(check.file)
+        check.delete()
+
+
+def stored_names() -> set[str]:
+    """Files that wait."""
+    return set(BundleCheck.objects.values_list("file", flat=True))

@@ -1,0 +1,63 @@
+"""Runs the verifier on a file that anybody may have made, in a process that is ended where it takes too much."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from dpportal.platform.json_types import Json
+from dpportal.tables.formats.confinement import Confinement
+from dpportal.tables.meaning.parse_options import Limits
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMITS = Limits(memory_bytes=1000 * 2**20, seconds=120.0)
+# More is no report of an honest bundle.
+MOST_FINDINGS, MOST_CHARACTERS = 1000, 500
+
+
+class CheckRefusedError(Exception):
+    """The file is no bundle, or too much for the portal to check; the message is for whoever asked."""
+
+
+def findings(path: Path) -> list[Json]:
+    """What the verifier found, each with `what`, `state` and `details`. Raises CheckRefusedError."""
+    keys = [part for key in settings.SIGNING_KEYS.public for part in ("--key", key)]
+    command = [sys.executable, "-m", "mechanisms.verify", str(path), "--json", *keys]
+    child = subprocess.Popen(  # noqa: S603 the command is fixed, and the file's name the portal's own
+        command,
+        cwd=ROOT,
+        env={"PATH": os.defpath, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        process_group=0,
+    )
+    try:
+        with Confinement(child, path.parent, LIMITS).held() as confinement:
+            output, _errors = child.communicate()
+    finally:
+        child.kill()
+        child.wait()
+    if confinement.exhausted or not output:
+        raise CheckRefusedError(_too_much())
+    return _answer(json.loads(output))
+
+
+def _answer(report: Json) -> list[Json]:
+    if "fault" in report:
+        raise CheckRefusedError(_("This is no download of a portal: %(fault)s") % {"fault": report["fault"]})
+    found: list[Json] = report["findings"][:MOST_FINDINGS]
+    return [{name: text[:MOST_CHARACTERS] for name, text in each.items()} for each in found]
+
+
+def _too_much() -> str:
+    return _(
+        "The check took more than two minutes or a gigabyte of memory, or came to no end. Check the download on your "
+        "own machine."
+    )

@@ -1,0 +1,112 @@
+"""A reader sends a download to the portal's page and reads whether it is what was published; nothing of it stays."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from datetime import timedelta
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import F
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.catalogue import bundle_checks, bundle_verifier
+from dpportal.catalogue.bundle_checks import CHECKS
+from dpportal.catalogue.models import BundleCheck
+from dpportal.tables.meaning.parse_options import Limits
+from tests.dpportal.releases.products.test_verified import altered, downloaded
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+
+def sent(client: Client, content: bytes, name: str = "release.zip") -> str:
+    """Send a file, have a worker look at it, and read the page of the result."""
+    answer = client.post(reverse("check"), {"file": SimpleUploadedFile(name, content)})
+    assert answer.status_code == 302, answer.content.decode()
+    assert "Waiting for a worker" in client.get(answer.url).content.decode()
+    for check in BundleCheck.objects.filter(state="queued"):
+        CHECKS.run(check.pk)
+    return client.get(answer.url).content.decode()
+
+
+def test_a_download_holds_and_an_altered_one_does_not(client, ready, tmp_path):
+    path = downloaded(ready, tmp_path)
+    page = sent(client, path.read_bytes())
+    assert "Nothing was changed" in page
+    assert page.count("<td>Holds</td>") == 8
+    page = sent(client, altered(path, README_md=b"Something else").read_bytes())
+    assert "This is not what the portal published" in page
+    assert "README.md was changed" in page
+
+
+def test_the_file_goes_with_the_check_and_the_result_soon(client, ready, tmp_path):
+    sent(client, downloaded(ready, tmp_path).read_bytes())
+    check = BundleCheck.objects.get()
+    assert not default_storage.exists(check.file)
+    BundleCheck.objects.update(asked_at=F("asked_at") - timedelta(seconds=bundle_checks.KEPT_SECONDS))
+    answer = client.get(reverse("checked", args=[check.pk]))
+    assert answer.status_code == 404
+    assert "This result is gone" in answer.content.decode()
+    bundle_checks.forget()
+    assert not BundleCheck.objects.exists()
+
+
+def test_a_file_that_no_worker_looked_at_goes_too(client):
+    client.post(reverse("check"), {"file": SimpleUploadedFile("release.zip", b"waits")})
+    check = BundleCheck.objects.get()
+    assert default_storage.exists(check.file)
+    BundleCheck.objects.update(asked_at=F("asked_at") - timedelta(seconds=bundle_checks.KEPT_SECONDS))
+    bundle_checks.forget()
+    assert not default_storage.exists(check.file)
+
+
+def test_what_is_no_download_is_said_to_be_none(client):
+    assert "it is no zip" in sent(client, b"colour,age\nred,3\n")
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("notes.txt", "nothing")
+    assert "it has no release.json" in sent(client, archive.getvalue())
+
+
+def test_a_file_that_unfolds_without_end_is_given_up(client, monkeypatch):
+    monkeypatch.setattr(bundle_verifier, "LIMITS", Limits(memory_bytes=150 * 2**20, seconds=60.0))
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("release.json", b" " * 2**30)
+    assert "Check the download on your own machine" in sent(client, archive.getvalue())
+    assert not default_storage.exists(BundleCheck.objects.get().file)
+
+
+def test_what_a_file_says_is_shown_as_text(client):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr(
+            "release.json", '{"plan": {}, "files": {"<script>alert(1)</script>": {}}, "product": "x"}'
+        )
+    page = sent(client, archive.getvalue())
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; is missing" in page
+
+
+def test_one_network_and_all_together_have_so_many(client, monkeypatch):
+    monkeypatch.setattr(bundle_checks, "FROM_NETWORK", 1)
+    file = {"file": SimpleUploadedFile("release.zip", b"waits")}
+    assert client.post(reverse("check"), file).status_code == 302
+    file = {"file": SimpleUploadedFile("release.zip", b"waits")}
+    answer = client.post(reverse("check"), file)
+    assert answer.status_code == 422
+    assert "From your network" in answer.content.decode()
+    monkeypatch.setattr(bundle_checks, "MOST_WAITING", 1)
+    file = {"file": SimpleUploadedFile("release.zip", b"waits")}
+    answer = client.post(reverse("check"), file, REMOTE_ADDR="192.0.2.7")
+    assert "Many downloads are being checked" in answer.content.decode()
+    assert BundleCheck.objects.count() == 1
+
+
+def test_a_form_without_a_file_says_what_to_choose(client):
+    answer = client.post(reverse("check"))
+    assert answer.status_code == 422
+    assert "Choose the zip" in answer.content.decode()
