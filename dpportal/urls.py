@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
+from dpportal.budgets import risk_page
 from dpportal.catalogue import dataset_page, dcat, feeds, sitemap
 from dpportal.catalogue.views import catalogue
 from dpportal.operations import admin_home, grant_page, health, history_pages, metrics
@@ -44,6 +45,8 @@ urlpatterns = [
     path("health/portal/checkpoint/", history_pages.checkpoint, name="checkpoint"),
     path(".well-known/dpportal-keys.json", history_pages.signing_keys, name="signing_keys"),
     path(".well-known/security.txt", security_txt, name="security_txt"),
+    path("guide/risk/", risk_page.page, name="guide_risk"),
+    path("guide/risk/figure/", risk_page.figure, name="guide_risk_figure"),
     *(
         path(
             address,

@@ -35,7 +35,7 @@ MOST_NUMBERS = 2 * 40_000
 PUBLIC = {
     "home", "catalogue", "public_dataset", "sitemap", "robots", "feed", "dcat", "signing_keys",
     "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
-    "guide_protection",
+    "guide_protection", "guide_risk", "guide_risk_figure",
     "accounts:sign_in", "accounts:choose", "accounts:replace", "accounts:replaced",
     "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",
     "releases:chart", "releases:embed",
@@ -51,6 +51,7 @@ CHARTS = {
 QUERIES = {
     "catalogue": ["words=colour&kind=histogram", "column=age&page=9"],
     "streams:periods": ["from=6000"],
+    "guide_risk": ["definition=zcdp&amount=0.7"],
     "streams:list": ["page=2"],
     "releases:list": ["page=9"],
     "releases:explore": ["colour=0&age=2"],

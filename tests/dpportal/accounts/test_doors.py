@@ -40,6 +40,8 @@ GENERAL = {
     "guide_streams",
     "guide_protection",
     "guide_microdata",
+    "guide_risk",
+    "guide_risk_figure",
     "accounts:choose",
     "admin_password",
     "accounts:display_name",
