@@ -5,7 +5,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
 from dpportal.budgets import risk_page
-from dpportal.catalogue import dataset_page, dcat, feeds, sitemap
+from dpportal.catalogue import dataset_page, dcat, feeds, oembed, sitemap
 from dpportal.catalogue.views import catalogue
 from dpportal.operations import admin_home, grant_page, health, history_pages, metrics
 from dpportal.operations.home import home
@@ -30,6 +30,7 @@ urlpatterns = [
     path("published/datasets/<uuid:dataset_id>/", dataset_page.page, name="public_dataset"),
     path("published/feed.atom", feeds.Newest(), name="feed"),
     path("published/catalog.jsonld", dcat.catalogue, name="dcat"),
+    path("published/oembed", oembed.oembed, name="oembed"),
     path("sitemap.xml", sitemap.sitemap, name="sitemap"),
     path("robots.txt", sitemap.robots, name="robots"),
     path("office/", admin_home.page, name="office"),

@@ -33,14 +33,14 @@ MOST_CALLS = 550_000
 MOST_NUMBERS = 2 * 40_000
 # Where visitors find something: all else asks them to sign in, or is not there.
 PUBLIC = {
-    "home", "catalogue", "public_dataset", "sitemap", "robots", "feed", "dcat", "signing_keys",
+    "home", "catalogue", "public_dataset", "sitemap", "robots", "feed", "dcat", "oembed", "signing_keys",
     "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
     "guide_protection", "guide_risk", "guide_risk_figure",
     "accounts:sign_in", "accounts:choose", "accounts:replace", "accounts:replaced",
     "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",
-    "releases:chart", "releases:embed",
+    "releases:croissant", "releases:chart", "releases:embed",
     "streams:list", "streams:public", "streams:download", "streams:cite", "streams:periods",
-    "streams:chart", "streams:embed",
+    "streams:croissant", "streams:chart", "streams:embed",
 }  # fmt: skip
 # What the addresses of charts name.
 CHARTS = {
@@ -120,6 +120,7 @@ def addresses(release: Release, stream: Stream) -> Iterator[tuple[str, str]]:
         "releases:download": [a.name for a in release.artifacts.all()],
         "streams:download": [f.name for f in downloads.offered(stream).files],
     }
+    yield ("oembed", f"{reverse('oembed')}?url=http://testserver{release.get_absolute_url()}")
     for name, pattern in named(get_resolver()):
         for file in files.get(name, ["release.json"]):
             keys = pattern.pattern.converters
