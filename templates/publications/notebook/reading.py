@@ -37,49 +37,56 @@ def table(name):
 # %%
 LEVEL = 0.95
 NORMAL = 1.959963984540054
-WIDEST = 100_000
+# Wider noise is worked out in larger steps, and sums that do not fit a circle of so many points as nearly normal ones.
+WIDEST, MOST_POINTS = 5_000, 2**23
 
 
 def fraction(text):
+    """A number that is written as one, or as one over another."""
     above, _, below = str(text).partition("/")
     return int(above) / int(below or 1)
 
 
 def width(law):
     """The scale of Laplace noise, or the σ of Gaussian noise."""
-    return (
-        fraction(law["scale"])
-        if law["law"] == "discrete-laplace"
-        else math.sqrt(fraction(law["variance_parameter"]))
-    )
+    if law["law"] == "discrete-laplace":
+        return fraction(law["scale"])
+    return math.sqrt(fraction(law["variance_parameter"]))
 
 
 def chances(law):
-    """Whole numbers around 0, and the chance of each as noise."""
-    reach = math.ceil(40 * width(law)) + 2
+    """Whole numbers around 0, the chance of each as noise, and how many people a step of them is."""
+    step = max(1, math.ceil(width(law) / WIDEST))
+    reach = math.ceil(40 * width(law) / step) + 2
     k = np.arange(-reach, reach + 1)
-    scaled = k / width(law)
+    scaled = k * step / width(law)
     weights = np.exp(-np.abs(scaled)) if law["law"] == "discrete-laplace" else np.exp(-(scaled**2) / 2)
-    return k, weights / weights.sum()
+    return k, weights / weights.sum(), step
 
 
 def standard_error(law):
-    if width(law) > WIDEST:
-        return width(law) * (math.sqrt(2) if law["law"] == "discrete-laplace" else 1)
-    k, chance = chances(law)
-    return math.sqrt((k.astype(float) ** 2 * chance).sum())
+    """Of one noise."""
+    k, chance, step = chances(law)
+    return step * math.sqrt((k.astype(float) ** 2 * chance).sum())
 
 
 def half_width(law, terms=1):
     """The margin of one count, or of a sum of several counts that each have noise of their own."""
-    error = standard_error(law)
-    points = 2 ** math.ceil(math.log2(max(2**10, 64 * math.sqrt(terms) * error, 4 * 40 * width(law))))
-    k, chance = chances(law)
-    circle = np.zeros(points)
-    np.add.at(circle, k % points, chance)
+    k, chance, step = chances(law)
+    error = math.sqrt(terms) * standard_error(law) / step
+    points = 2 ** math.ceil(math.log2(max(2**10, 32 * error, 2 * len(k))))
+    if points > MOST_POINTS:
+        heavier = 3 / terms if law["law"] == "discrete-laplace" else 0
+        return round(step * error * (NORMAL + (NORMAL**3 - 3 * NORMAL) / 24 * heavier))
+    circle = np.bincount(k % points, weights=chance, minlength=points)
     summed = np.fft.irfft(np.fft.rfft(circle) ** terms, points)
     inside = summed[0] + 2 * np.concatenate([[0], np.cumsum(summed[1 : points // 2])])
-    return int(np.argmax(inside >= LEVEL - 1e-12))
+    return step * int(np.argmax(inside >= LEVEL - 1e-12))
+
+
+def texts(frame):
+    """Every field as a text, of which a missing value is one."""
+    return frame.astype(object).where(frame.notna(), "missing").astype(str)
 
 
 def compare(what, stated, again, within=1e-4):

@@ -4,7 +4,7 @@
 # %%
 cells = table("histogram.csv")
 names = list(cells.columns[: cells.columns.get_loc("noisy_count")])
-labels = cells[names].fillna("missing").astype(str).agg(", ".join, axis=1) if names else ["all"]
+labels = texts(cells[names].head(MOST_BARS)).agg(", ".join, axis=1)
 margins = cells["interval_upper"] - cells["noisy_count"]
 bars(labels, cells["noisy_count"], margins, "Noisy counts, and their 95 % intervals")
 plt.show()

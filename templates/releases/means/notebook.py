@@ -3,10 +3,11 @@
 
 # %%
 groups = table("totals.csv")
-first = int(np.flatnonzero(groups.columns.str.endswith("_lower"))[0]) - 2
-of_column = groups.columns[first]
-number = groups.columns[first + 1]
-labels = groups[list(groups.columns[: first + 1])].fillna("missing").astype(str).agg(", ".join, axis=1)
+package = json.loads((FOLDER / "datapackage.json").read_text(encoding="utf-8"))
+fields = next(each for each in package["resources"] if each["name"] == "totals")["schema"]["fields"]
+first = next(place for place, field in enumerate(fields) if field.get("title") == "What is measured")
+of_column, number = groups.columns[first], groups.columns[first + 1]
+labels = texts(groups[list(groups.columns[: first + 1])].head(MOST_BARS)).agg(", ".join, axis=1)
 bars(
     labels,
     groups[number],
@@ -43,7 +44,7 @@ def weighted_half_width(law, weights):
 
 measured = np.load(FOLDER / "measurement.npy").astype(float)
 for sums, planned, readings in zip(measured, plan["columns"], facts["readings"], strict=True):
-    own = groups[groups[of_column] == readings["column"]]
+    own = groups[groups[of_column].astype(str).str.removeprefix("'") == readings["column"]]
     for name, weights in readings["weights"].items():
         again = sums @ np.array(weights)
         half = weighted_half_width(planned["noise"], weights[readings["public_sums"] :])

@@ -8,7 +8,7 @@ rows, columns = table("synthetic.csv"), table("columns.csv")
 print(rows.head().to_string(index=False))
 columns["margin"] = columns["interval_upper"] - columns["noisy_count"]
 for column, own in columns.groupby("column", sort=False):
-    bars(own["value"].fillna("missing"), own["noisy_count"], own["margin"], f"Noisy counts of {column}")
+    bars(texts(own["value"]), own["noisy_count"], own["margin"], f"Noisy counts of {column}")
     plt.show()
 
 # %% [markdown]

@@ -5,7 +5,7 @@
 answers, estimates = table("answers.csv"), table("estimates.csv")
 margins = estimates["interval_upper"] - estimates["estimate"]
 bars(
-    estimates.iloc[:, 0].fillna("missing"),
+    texts(estimates.iloc[:, 0]),
     estimates["estimate"],
     margins,
     "Estimates, and their 95 % intervals",

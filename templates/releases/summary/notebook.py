@@ -5,14 +5,14 @@
 summary = table("summary.csv")
 people = summary[(summary["statistic"] == "number") & summary["column"].isna()]
 margins = (people["interval_upper"] - people["interval_lower"]) / 2
-bars(people["group"].fillna("everybody"), people["estimate"], margins, "People, and their 95 % intervals")
+whose = texts(people["group"]).where(people["whose"] == "group", "everybody")
+bars(whose, people["estimate"], margins, "People, and their 95 % intervals")
 plt.show()
 means = summary[(summary["statistic"] == "mean") & summary["reference"].isna()]
 for column, own in means.groupby("column"):
     halves = (own["interval_upper"] - own["interval_lower"]) / 2
-    bars(
-        own["group"].fillna("everybody"), own["estimate"], halves, f"Mean of {column}, and its 95 % interval"
-    )
+    whose = texts(own["group"]).where(own["whose"] == "group", "everybody")
+    bars(whose, own["estimate"], halves, f"Mean of {column}, and its 95 % interval")
     plt.show()
 
 # %% [markdown]

@@ -64,3 +64,6 @@ def test_margins_are_those_of_the_noise(tmp_path):
     ):
         for terms in (1, 2, 7, 100):
             assert worked_out(law.to_json(), terms) == PlainSum(law, terms).half_width()
+    wide = {"law": "discrete-laplace", "scale": "1000000"}
+    assert worked_out(wide) == pytest.approx(DiscreteLaplace(Fraction(10**6)).half_width(), rel=1e-4)
+    assert worked_out(wide, 10**6) == pytest.approx(1.96 * 2**0.5 * 10**9, rel=1e-4)

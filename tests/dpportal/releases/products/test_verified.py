@@ -21,6 +21,7 @@ from django.core.files.storage import default_storage
 from dpportal.datasets import services as dataset_services
 from dpportal.platform.signing import SigningKeys
 from dpportal.releases.models import Artifact, Release
+from mechanisms.domain import Categorical, Integer
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import Finding, State
@@ -126,6 +127,13 @@ MADE: dict[str, Callable[[Any], Release]] = {
 }
 
 
+MISSING: dict[str, Callable[[Any], Release]] = {
+    "histogram": lambda rich: finished(rich, "histogram", ["colour", "age"], "9", "laplace-histogram"),
+    "response": lambda rich: finished(rich, "response", ["colour"], "2", "randomised-response"),
+    "means": MADE["totals and means"],
+}
+
+
 @pytest.mark.parametrize("make", MADE.values(), ids=MADE)
 def test_a_fresh_bundle_of_every_product_holds(rich, tmp_path, make, capsys):
     path = downloaded(make(rich), tmp_path)
@@ -135,6 +143,17 @@ def test_a_fresh_bundle_of_every_product_holds(rich, tmp_path, make, capsys):
     assert all(loaded(path, tmp_path / "unpacked").values())
     run(path, tmp_path / "unpacked")
     assert "worked out again" in capsys.readouterr().out or "chosen_method" in Bundle.read(path).release
+
+
+@pytest.mark.parametrize("product", ["histogram", "response", "means"])
+def test_missing_values_and_codes_of_numbers_are_read_by_others_too(rich, tmp_path, product):
+    """Of a table whose labels are whole numbers, and missing in some rows."""
+    dataset_services.declare_unit(rich, neighbours="replace-one", unit_column="", max_rows=1)
+    colours = Categorical("colour", values=("1", "2"), missing_cell=True)
+    dataset_services.declare_all(rich, [colours, Integer("age", lower=0, upper=99, width=10)])
+    path = downloaded(MISSING[product](rich), tmp_path)
+    assert all(loaded(path, tmp_path / "unpacked").values())
+    run(path, tmp_path / "unpacked")
 
 
 def test_a_bundle_of_an_earlier_version_holds(tmp_path):
