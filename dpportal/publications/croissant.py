@@ -13,7 +13,7 @@ from pathlib import Path
 from dpportal.platform.json_types import Json
 from dpportal.publications.archive import BundleFile, write_json
 from dpportal.publications.file_types import media_type
-from dpportal.publications.metadata import About
+from dpportal.publications.metadata import About, Metadata
 from dpportal.publications.table import Table
 
 NAME = "croissant.json"
@@ -79,10 +79,15 @@ def croissant_file(folder: Path, tables: Sequence[Table], described: Described) 
     return write_json(folder / NAME, ABOUT, document)
 
 
-def at_addresses(document: Json, page: str, address: Callable[[str], str]) -> Json:
-    """The same for a reader who has no bundle: files at their addresses. page: of the publication."""
+def at_addresses(document: Json, metadata: Metadata, address: Callable[[str], str]) -> Json:
+    """The same for a reader who has no bundle: with its page, its citation, and files at their addresses."""
     files = [{**file, "contentUrl": address(file["contentUrl"])} for file in document["distribution"]]
-    return {**document, "url": page, "distribution": files}
+    published = {
+        "url": metadata.address,
+        "citeAs": metadata.bibtex,
+        "datePublished": metadata.published.isoformat(),
+    }
+    return {**document, **published, "distribution": files}
 
 
 def _said(about: About) -> Json:

@@ -163,9 +163,8 @@ class ReaderPages(Generic[P]):
             except FileNotFoundError:
                 self.forget_lost(publication)
                 return self._being_written(request, publication)
-            page = request.build_absolute_uri(publication.get_absolute_url())
-            address = partial(self._address, request, publication)
-            placed = croissant.at_addresses(document, page, address)
+            metadata = self.metadata(request, publication)
+            placed = croissant.at_addresses(document, metadata, partial(self._address, request, publication))
             return JsonResponse(placed, content_type=LINKED_DATA)
 
         return described

@@ -25,7 +25,7 @@ AGENCY, VERSION = "DPPORTAL", "1.0.0"
 STRUCTURE = ("STRUCTURE", "STRUCTURE_ID", "ACTION")
 # What an identifier of SDMX may be.
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_DAYS = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")
+_DAYS = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
 _TEXT = pa.string()
 TIME = "TIME_PERIOD"
 

@@ -11,7 +11,7 @@ import mlcroissant as mlc
 import pytest
 
 from dpportal.publications.croissant import NAME, Described, at_addresses, croissant_file
-from dpportal.publications.metadata import About
+from dpportal.publications.metadata import About, Metadata
 from dpportal.publications.table import Table
 
 pytestmark = pytest.mark.slow
@@ -63,9 +63,12 @@ def test_what_was_said_of_the_dataset_stands_in_it(described):
     assert [file["name"] for file in document["distribution"]] == ["sizes.csv", "strategy.npz"]
 
 
-def test_files_of_a_description_at_an_address_have_addresses(described):
-    placed = at_addresses(
-        json.loads(described.read_text()), "https://portal.example/releases/1/", "https://x/{}".format
+def test_a_description_at_an_address_is_valid_and_leads_to_page_and_files(described):
+    metadata = Metadata(
+        "Sizes", "Release", "A curator", date(2026, 6, 1), "https://portal.example/releases/1/", "1"
     )
+    placed = at_addresses(json.loads(described.read_text()), metadata, "https://portal.example/{}".format)
     assert placed["url"] == "https://portal.example/releases/1/"
-    assert placed["distribution"][0]["contentUrl"] == "https://x/sizes.csv"
+    assert placed["distribution"][0]["contentUrl"] == "https://portal.example/sizes.csv"
+    issues = mlc.Dataset(jsonld=placed).metadata.issues
+    assert not issues.errors and not issues.warnings

@@ -21,6 +21,7 @@ from django.core.files.storage import default_storage
 from dpportal.datasets import services as dataset_services
 from dpportal.platform.signing import SigningKeys
 from dpportal.releases.models import Artifact, Release
+from dpportal.releases.products import presenter_of
 from mechanisms.domain import Categorical, Integer
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
@@ -136,8 +137,10 @@ MISSING: dict[str, Callable[[Any], Release]] = {
 
 @pytest.mark.parametrize("make", MADE.values(), ids=MADE)
 def test_a_fresh_bundle_of_every_product_holds(rich, tmp_path, make, capsys):
-    path = downloaded(make(rich), tmp_path)
+    release = make(rich)
+    path = downloaded(release, tmp_path)
     found = list(verify(Bundle.read(path)))
+    assert presenter_of(release).main_table in Bundle.read(path).entries
     assert not [finding for finding in found if finding.state is State.FAILED]
     assert len([finding for finding in found if finding.state is State.HOLDS]) >= 4
     assert all(loaded(path, tmp_path / "unpacked").values())
