@@ -26,7 +26,6 @@ def test_gaussian_noise_has_its_own_curve(rho):
     np.testing.assert_allclose(hits_gaussian(rho, ALARMS), theirs, rtol=1e-9)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.02, 0.5, 2.0])
 def test_the_curve_of_a_concentrated_loss_is_the_exact_one(rho):
     theirs = 1 - conversions.get_beta_from_zcdp(rho, ALARMS, grid_size=150)
@@ -35,18 +34,13 @@ def test_the_curve_of_a_concentrated_loss_is_the_exact_one(rho):
 
 @pytest.mark.parametrize("rho", [0.02, 0.5, 2.0])
 def test_no_noise_of_that_loss_does_worse(rho):
-    """Discrete Gaussian noise on one count, by another library's distribution of its privacy loss."""
+    """Gaussian noise: its own curve, which another library's distribution of its privacy loss confirms."""
     own = hits_zcdp(rho, ALARMS)
     assert (own >= hits_gaussian(rho, ALARMS) - 1e-9).all()
     noise = pld.from_gaussian_mechanism(1 / np.sqrt(2 * rho), value_discretization_interval=1e-2)
-    for epsilon in (0.1, 1.0, 3.0):  # (ε, δ) is hits <= e^ε a + δ
-        assert (own - np.exp(epsilon) * ALARMS).max() >= max(
-            hits_gaussian(rho, ALARMS) - np.exp(epsilon) * ALARMS
-        ) - 1e-9
-        assert (
-            noise.get_delta_for_epsilon(epsilon)
-            >= max(hits_gaussian(rho, ALARMS) - np.exp(epsilon) * ALARMS) - 1e-6
-        )
+    for epsilon in (0.1, 1.0, 3.0):  # (ε, δ) is hits <= e^ε a + δ, and δ is what the best a leaves
+        left = max(hits_gaussian(rho, ALARMS) - np.exp(epsilon) * ALARMS)
+        assert noise.get_delta_for_epsilon(epsilon) >= left - 1e-6
 
 
 def test_fewer_orders_promise_less():
