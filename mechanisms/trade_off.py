@@ -60,8 +60,7 @@ def _bounded(rho: float, false_alarms: tuple[float, ...], whole_orders: bool) ->
     a = np.array(false_alarms)
     inside = (a > 0) & (a < 1)
     low, high = np.where(inside, a, 0.0), np.where(inside, 1.0, 0.0)
-    between = [] if whole_orders else 1 + np.geomspace(_NEAR_ONE, _LARGEST, _ORDERS)
-    orders = np.union1d(_whole(), between)
+    orders = _whole() if whole_orders else np.union1d(_whole(), _between())
     for _step in range(_HALVINGS):
         middle = (low + high) / 2
         holds = np.ones(len(a), dtype=bool)
@@ -72,6 +71,11 @@ def _bounded(rho: float, false_alarms: tuple[float, ...], whole_orders: bool) ->
 
 def _whole() -> Floats:
     return np.unique(np.rint(np.geomspace(2, _LARGEST, _ORDERS)))
+
+
+def _between() -> Floats:
+    orders: Floats = 1 + np.geomspace(_NEAR_ONE, _LARGEST, _ORDERS)
+    return orders
 
 
 def _are_close(h: Floats, a: Floats, orders: Floats, rho: float) -> np.ndarray:
