@@ -120,7 +120,8 @@ def addresses(release: Release, stream: Stream) -> Iterator[tuple[str, str]]:
         "releases:download": [a.name for a in release.artifacts.all()],
         "streams:download": [f.name for f in downloads.offered(stream).files],
     }
-    yield ("oembed", f"{reverse('oembed')}?url=http://testserver{release.get_absolute_url()}")
+    for publication in (release, stream):
+        yield "oembed", f"{reverse('oembed')}?url=http://testserver{publication.get_absolute_url()}"
     for name, pattern in named(get_resolver()):
         for file in files.get(name, ["release.json"]):
             keys = pattern.pattern.converters

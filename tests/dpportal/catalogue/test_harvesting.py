@@ -13,6 +13,10 @@ from rdflib import RDF, Graph, URIRef
 from dpportal.datasets.models import PublicDescription
 from dpportal.releases import services
 from dpportal.releases.models import Release
+from dpportal.streams import execution, services as stream_services
+from dpportal.streams.execution import Update
+from dpportal.streams.models import Period
+from tests.dpportal.streams import building as streams
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -116,3 +120,19 @@ def test_a_site_that_is_given_the_address_of_a_chart_gets_its_frame(client, publ
         assert frame_of(client, other).status_code == 404
     services.withdraw(public, public.created_by)
     assert frame_of(client, page).status_code == 404
+
+
+@pytest.mark.slow
+def test_a_running_count_has_a_frame_and_data_at_its_address_too(client, dataset):
+    stream = streams.open_stream(dataset)
+    execution.publish(stream.pk, [Update(1, (4,), Period.Source.TYPED)])
+    stream_services.publish(stream, stream.created_by)
+    streams.with_files(stream)
+    path = stream.get_absolute_url()
+    source = re.search('src="([^"]+)"', frame_of(client, f"http://testserver{path}").json()["html"])
+    assert source and client.get(source[1]).status_code == 200
+    assert b"".join(client.get(path, headers={"accept": "text/csv"})).startswith(b"period,begins")
+    files = [file["name"] for file in client.get(f"{path}croissant.json").json()["distribution"]]
+    assert files == ["series.csv"]
+    facts = json.loads(b"".join(client.get(path, headers={"accept": "application/json"})))
+    assert facts["disclosure"]["neighbours"] == "add-remove"
