@@ -4,7 +4,8 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
-from dpportal.catalogue import bundle_check_views, dataset_page, dcat, feeds, sitemap
+from dpportal.budgets import risk_page
+from dpportal.catalogue import bundle_check_views, dataset_page, dcat, feeds, oembed, sitemap
 from dpportal.catalogue.views import catalogue
 from dpportal.operations import admin_home, grant_page, health, history_pages, metrics
 from dpportal.operations.home import home
@@ -32,6 +33,7 @@ urlpatterns = [
     path("check/", bundle_check_views.check, name="check"),
     path("check/<uuid:check_id>/", bundle_check_views.checked, name="checked"),
     path("check/<uuid:check_id>/progress/", bundle_check_views.progress, name="check_progress"),
+    path("published/oembed", oembed.oembed, name="oembed"),
     path("sitemap.xml", sitemap.sitemap, name="sitemap"),
     path("robots.txt", sitemap.robots, name="robots"),
     path("office/", admin_home.page, name="office"),
@@ -47,6 +49,8 @@ urlpatterns = [
     path("health/portal/checkpoint/", history_pages.checkpoint, name="checkpoint"),
     path(".well-known/dpportal-keys.json", history_pages.signing_keys, name="signing_keys"),
     path(".well-known/security.txt", security_txt, name="security_txt"),
+    path("guide/risk/", risk_page.page, name="guide_risk"),
+    path("guide/risk/figure/", risk_page.figure, name="guide_risk_figure"),
     *(
         path(
             address,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.models import Budget
+from dpportal.budgets.risk import Risk, at_most_percent
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.publications.statement import power_of_ten, rounded_up
@@ -21,8 +21,6 @@ from mechanisms.accounting import SYMBOL, Definition, Neighbours, chance_factor,
 PRIOR = 0.1
 # From the first ε on a grant is warned of, from the second on it is confirmed a second time.
 WARNED, CONFIRMED_TWICE = 3.0, 10.0
-# Of a share near certainty.
-MOST_DIGITS = 4
 # The worked choices, in ε.
 EPSILONS = (Decimal("0.1"), Decimal(1), Decimal(3))
 
@@ -111,6 +109,13 @@ class Odds:
         return f"{text % values}{chance}."
 
     @property
+    def risk(self) -> Risk:
+        """The same drawn. A ρ may pay for running counts."""
+        neighbours = Neighbours.REPLACE_ONE if self.replaced else Neighbours.ADD_REMOVE
+        amount, is_rho = float(self.total), self.definition is Definition.ZCDP
+        return Risk(PRIOR, self.definition, amount, neighbours, self.delta_exponent, whole_orders=is_rho)
+
+    @property
     def meaning(self) -> str:
         """The same as a factor, of all that is granted for these people."""
         values = {
@@ -183,12 +188,3 @@ def _as_rho(epsilon: Decimal) -> Decimal:
     """ε²/2, the ρ that pure ε implies (Bun and Steinke 2016, Proposition 1.4)."""
     rho = Fraction(epsilon) ** 2 / 2
     return Decimal(rho.numerator) / Decimal(rho.denominator)
-
-
-def at_most_percent(share: float) -> str:
-    """A share in percent, rounded up to whole ones; near certainty to as many digits as show that it is none."""
-    for digits in range(MOST_DIGITS + 1):
-        percent = math.ceil(100 * share * 10**digits - 1e-9) / 10**digits
-        if percent < 100:
-            return f"{percent:.{digits}f} %"
-    return _("nearly 100 %")

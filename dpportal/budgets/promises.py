@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from django.db.models import Q
 from django.utils.translation import gettext as _
@@ -68,6 +69,18 @@ class AccountPromise:
     @property
     def loss(self) -> Loss:
         return Loss(self.definition, Fraction(self.amount))
+
+    @property
+    def as_risk(self) -> str:
+        """The query of the guide's page that says what it means for one person."""
+        return urlencode(
+            {
+                "definition": self.definition.value,
+                "amount": plainly(Fraction(self.amount)),
+                "neighbours": self.protection.neighbours,
+                "running": "on",
+            }
+        )
 
     def facts(self) -> Json:
         """For programs. person_column: empty where each row is a person, null if people are named by one not said."""

@@ -13,14 +13,26 @@ from django.views.decorators.http import require_safe
 from dpportal.budgets.models import ChargedPublication
 from dpportal.catalogue.entries import Entry, abouts, loaded, published
 from dpportal.platform.json_types import Json
+from dpportal.publications.licences import Licence
 from dpportal.publications.metadata import About
+from dpportal.releases import bundle as release_bundle
+from dpportal.releases.models import Release
+from dpportal.streams import bundle as stream_bundle
+from dpportal.streams.models import Stream
 
 # The newest; harvesters ask again and again.
 MOST = 500
+# Entries of the vocabularies that DCAT-AP asks for.
+AUTHORITY = "http://publications.europa.eu/resource/authority"
+LANGUAGE = f"{AUTHORITY}/language/ENG"
+IS_PUBLIC = f"{AUTHORITY}/access-right/PUBLIC"
+ZIP, ZIP_TYPE = f"{AUTHORITY}/file-type/ZIP", "https://www.iana.org/assignments/media-types/application/zip"
 CONTEXT = {
     "dcat": "http://www.w3.org/ns/dcat#",
     "dct": "http://purl.org/dc/terms/",
+    "dcatap": "http://data.europa.eu/r5r/",
     "foaf": "http://xmlns.com/foaf/0.1/",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
     "vcard": "http://www.w3.org/2006/vcard/ns#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
@@ -38,6 +50,9 @@ def catalogue(request: HttpRequest) -> JsonResponse:
         "@type": "dcat:Catalog",
         "dct:title": _("Published with differential privacy"),
         "dct:description": _("Releases, synthetic tables and running counts."),
+        "dct:publisher": _agent(_("DP Portal")),
+        "foaf:homepage": {"@id": request.build_absolute_uri(reverse("catalogue"))},
+        "dct:language": {"@id": LANGUAGE},
         "dcat:dataset": [_dataset(request, group, told[pk]) for pk, group in groups.items()],
     }
     return JsonResponse(document, content_type="application/ld+json")
@@ -62,6 +77,8 @@ def _dataset(request: HttpRequest, entries: list[Entry], about: About) -> Json:
         "dct:identifier": str(dataset.pk),
         "dct:issued": _day(first.date().isoformat()),
         "dcat:landingPage": {"@id": page},
+        "dct:accessRights": {"@id": IS_PUBLIC},
+        "dct:language": {"@id": LANGUAGE},
         **dict(_told(about, entries[0].it)),
         "dcat:distribution": [_distribution(request, entry, about) for entry in entries],
     }
@@ -72,11 +89,11 @@ def _told(about: About, newest: ChargedPublication) -> Iterator[tuple[str, objec
     text = about.text or _("Statistics of this dataset, with differential privacy.")
     yield "dct:description", text
     name = about.publisher or newest.created_by.public_name
-    yield "dct:publisher", {"@type": "foaf:Agent", "foaf:name": name}
+    yield "dct:publisher", _agent(name)
     if about.keywords:
         yield "dcat:keyword", list(about.keywords)
     if about.place:
-        yield "dct:spatial", {"@type": "dct:Location", "dct:title": about.place}
+        yield "dct:spatial", {"@type": "dct:Location", "skos:prefLabel": about.place}
     if about.first or about.last:
         ends = {"dcat:startDate": about.first, "dcat:endDate": about.last}
         told = {name: _day(end) for name, end in ends.items() if end}
@@ -87,7 +104,7 @@ def _told(about: About, newest: ChargedPublication) -> Iterator[tuple[str, objec
 
 
 def _distribution(request: HttpRequest, entry: Entry, about: About) -> Json:
-    """A release or a running count, whose page has the downloads."""
+    """A release or a running count: its page, which has the downloads, and the file with all of them."""
     publication, page = entry.it, request.build_absolute_uri(entry.it.get_absolute_url())
     return {
         "@id": page,
@@ -95,9 +112,28 @@ def _distribution(request: HttpRequest, entry: Entry, about: About) -> Json:
         "dct:title": str(publication),
         "dct:description": f"{entry.kind}, {publication.dataset.name}",
         "dcat:accessURL": {"@id": page},
+        "dcat:downloadURL": {"@id": request.build_absolute_uri(_archive(publication))},
+        "dct:format": {"@id": ZIP},
+        "dcat:mediaType": {"@id": ZIP_TYPE},
         **({"dct:issued": _day(at.date().isoformat())} if (at := publication.published_at) else {}),
-        **({"dct:license": {"@id": about.terms.text}} if about.terms else {}),
+        **({"dct:license": _licence(about.terms)} if about.terms else {}),
     }
+
+
+def _archive(publication: ChargedPublication) -> str:
+    """The path of the file with everything."""
+    if isinstance(publication, Stream):
+        return reverse("streams:download", args=[publication.pk, stream_bundle.archive_name(publication)])
+    assert isinstance(publication, Release)
+    return reverse("releases:download", args=[publication.pk, release_bundle.archive_name(publication)])
+
+
+def _agent(name: str) -> Json:
+    return {"@type": "foaf:Agent", "foaf:name": name}
+
+
+def _licence(terms: Licence) -> Json:
+    return {"@id": terms.text, "@type": "dct:LicenseDocument", "dct:title": terms.name}
 
 
 def _day(text: str) -> Json:

@@ -17,6 +17,7 @@ MOST = 50_000
 ALWAYS = (
     "catalogue",
     "guide",
+    "guide_risk",
     "guide_choice",
     "guide_queries",
     "guide_microdata",

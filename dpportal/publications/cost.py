@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from operator import attrgetter
 
 from django.utils.translation import gettext as _, gettext_lazy
 
@@ -13,15 +15,29 @@ from mechanisms.accounting import Definition, Loss, Neighbours, chance_factor, z
 WEAK = 5.0
 
 
+# The ends of the scale on which choices are shown, as powers of ten of ε.
+LEAST_POWER, MOST_POWER = -2, 2
+
+
 @dataclass(frozen=True)
 class Choice:
-    """A published choice. epsilon: as published; unit: of what; source: where it was published."""
+    """A published choice. epsilon: as published; unit: of what; source: where it was published; value: the ε alone."""
 
     who: object
     epsilon: str
     unit: object
     source: str
     address: str
+    value: float = 0.0
+    is_own: bool = False
+
+    @property
+    def reach(self) -> float:
+        """How far it reaches on a logarithmic scale, in percent of its length."""
+        if self.value <= 0:
+            return 0.0
+        power = min(max(math.log10(self.value), LEAST_POWER), MOST_POWER)
+        return round(100 * (power - LEAST_POWER) / (MOST_POWER - LEAST_POWER), 1)
 
 
 CHOICES = (
@@ -31,6 +47,7 @@ CHOICES = (
         gettext_lazy("a person's views of a day"),
         "Adeleye and others 2023",
         "https://arxiv.org/abs/2308.16298",
+        1.0,
     ),
     Choice(
         gettext_lazy("Google, mobility reports in the pandemic"),
@@ -38,6 +55,15 @@ CHOICES = (
         gettext_lazy("a person's day"),
         "Aktay and others 2020",
         "https://arxiv.org/abs/2004.04145",
+        2.64,
+    ),
+    Choice(
+        gettext_lazy("Apple, emoji that are typed on telephones"),
+        "4",
+        gettext_lazy("a telephone's one contribution of a day"),
+        "Apple, Differential Privacy Technical Overview",
+        "https://www.apple.com/privacy/docs/Differential_Privacy_Overview.pdf",
+        4.0,
     ),
     Choice(
         gettext_lazy("US Census Bureau, redistricting data of 2020"),
@@ -45,8 +71,15 @@ CHOICES = (
         gettext_lazy("a person, in all tables of people together"),
         "Abowd and others 2022",
         "https://doi.org/10.1162/99608f92.529e3cb9",
+        17.14,
     ),
 )
+
+
+def scale(epsilon: float) -> list[Choice]:
+    """What others have chosen and a cost of one's own, the smallest first."""
+    own = Choice(_("Yours"), f"{epsilon:.3g}", "", "", "", epsilon, is_own=True)
+    return sorted([*CHOICES, own], key=attrgetter("value"))
 
 
 def meaning(loss: Loss, delta: float) -> str:

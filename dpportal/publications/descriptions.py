@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 
 from dpportal.platform.json_types import Json
 from dpportal.publications.archive import BundleFile, write_json
-from dpportal.publications.metadata import About
+from dpportal.publications.croissant import Described
 from dpportal.publications.table import Table
 from mechanisms.verify.bundle import SIGNATURE
 from mechanisms.verify.signature import signed_text
@@ -45,16 +45,14 @@ def signature_file(folder: Path, about: BundleFile) -> BundleFile:
     return write_json(folder / SIGNATURE, ABOUT_SIGNATURE, signed)
 
 
-def package_file(
-    folder: Path, tables: list[Table], *, name: str, title: str, description: str, about: About
-) -> BundleFile:
+def package_file(folder: Path, tables: list[Table], described: Described) -> BundleFile:
     """datapackage.json: a Frictionless data package of the bundle's CSV tables."""
     package = {
         "profile": "tabular-data-package",
-        "name": name,
-        "title": title,
-        "description": description,
-        **about.frictionless(),
+        "name": described.name,
+        "title": described.title,
+        "description": described.description,
+        **described.about.frictionless(),
         "resources": [_resource(table) for table in tables if table.fields],
     }
     return write_json(folder / "datapackage.json", about_package(len(tables)), package)

@@ -14,22 +14,10 @@ from django.utils.cache import get_conditional_response
 from dpportal.platform import storage
 from dpportal.publications.archive import BundleFile, saved_name
 from dpportal.publications.draft import Publication
+from dpportal.publications.file_types import media_type
 
 # Until files are written again that workers died of, or were too slow for.
 FAILED_PAUSE_SECONDS = 3600.0
-TYPES = {
-    "csv": "text/csv; charset=utf-8",
-    "tex": "application/x-tex; charset=utf-8",
-    "html": "text/html; charset=utf-8",
-    "json": "application/json",
-    "npy": "application/octet-stream",
-    "npz": "application/octet-stream",
-    "md": "text/markdown; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-    "svg": "image/svg+xml",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "zip": "application/zip",
-}
 
 
 class PublishedFile(models.Model):
@@ -99,5 +87,4 @@ def file_response(request: HttpRequest, file: PublishedFile) -> HttpResponseBase
 def _attachment(content: IO[bytes], file: PublishedFile) -> FileResponse:
     """To be saved under what it was published as, of the type that its ending says."""
     name = saved_name(file.name, str(file.publication))
-    ending = file.name.rsplit(".", 1)[-1]
-    return FileResponse(content, as_attachment=True, filename=name, content_type=TYPES[ending])
+    return FileResponse(content, as_attachment=True, filename=name, content_type=media_type(file.name))

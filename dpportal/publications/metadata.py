@@ -12,11 +12,17 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
+from dpportal.publications.datacite import datacite
 from dpportal.publications.draft import Publication
 from dpportal.publications.licences import LICENCES, Licence
+from dpportal.publications.linked_data import schema_org
 
 # What a citation is downloaded as, by the ending of its name.
-FORMATS = {"bib": "application/x-bibtex; charset=utf-8", "ris": "application/x-research-info-systems"}
+FORMATS = {
+    "bib": "application/x-bibtex; charset=utf-8",
+    "ris": "application/x-research-info-systems",
+    "datacite": "application/vnd.datacite.datacite+json",
+}
 _BIBTEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -52,6 +58,13 @@ class About:
     def period(self) -> str:
         """What time it is about, as people write it."""
         return " – ".join(dict.fromkeys(filter(None, (self.first, self.last))))
+
+    @property
+    def interval(self) -> str:
+        """The same by ISO 8601, an end that was not said open; empty if nothing was."""
+        if self.first == self.last:
+            return self.first
+        return f"{self.first or '..'}/{self.last or '..'}"
 
     @property
     def years(self) -> range:
@@ -91,11 +104,23 @@ class About:
 
 
 @dataclass(frozen=True)
+class Download:
+    """A file that readers get. size: in bytes."""
+
+    name: str
+    about: str
+    address: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
 class Metadata:
     """A published release or running count.
 
     kind: what it is, of which dataset, and its loss. author: by display name. published: when it became public, or
     was made. address: of its page. columns: what it tells of. site: the portal's own address, without a path.
+    downloads: its files, where the page has them.
     """
 
     title: str
@@ -108,6 +133,7 @@ class Metadata:
     columns: Sequence[str] = ()
     about: About = About()
     site: str = ""
+    downloads: Sequence[Download] = ()
 
     @classmethod
     def of(
@@ -177,36 +203,14 @@ class Metadata:
 
     def cited(self, form: str) -> str:
         """In one of FORMATS."""
+        if form == "datacite":
+            return json.dumps(datacite(self), ensure_ascii=False, indent=2)
         return {"bib": self.bibtex, "ris": self.ris}[form]
 
     @property
     def linked_data(self) -> str:
         """For search engines: a schema.org Dataset as the text of a script element, which nothing in it can end."""
-        return json.dumps(self._schema(), ensure_ascii=False).translate(_JSON)
-
-    def _schema(self) -> Json:
-        about = self.about
-        covered = f"{about.first or '..'}/{about.last or '..'}" if about.first != about.last else about.first
-        facts = {
-            "name": self.title,
-            "description": f"{self.kind}. {about.text}".strip(),
-            "url": self.address,
-            "identifier": self.link,
-            "datePublished": self.published.isoformat(),
-            "creator": {"@type": "Organization", "name": self.author},
-            "publisher": {"@type": "Organization", "name": about.publisher} if about.publisher else "",
-            "license": about.terms.text if about.terms else "",
-            "keywords": list(about.keywords),
-            "spatialCoverage": about.place,
-            "temporalCoverage": covered,
-            "variableMeasured": list(self.columns),
-            "isAccessibleForFree": True,
-        }
-        return {
-            "@context": "https://schema.org",
-            "@type": "Dataset",
-            **{key: value for key, value in facts.items() if value},
-        }
+        return json.dumps(schema_org(self), ensure_ascii=False).translate(_JSON)
 
     @property
     def _key(self) -> str:

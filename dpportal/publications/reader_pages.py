@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import wraps
+from dataclasses import dataclass, replace
+from functools import partial, wraps
 from typing import Concatenate, Generic, TypeVar
 from uuid import UUID
 
+from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
@@ -18,14 +22,17 @@ from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
 from dpportal.charts.screens import for_screens
 from dpportal.platform.json_types import Json
+from dpportal.publications import croissant
 from dpportal.publications.archive import folder_name
 from dpportal.publications.downloads import PublishedFile, file_response
 from dpportal.publications.draft import Publication
-from dpportal.publications.metadata import FORMATS, Metadata
+from dpportal.publications.metadata import FORMATS, Download, Metadata
 from dpportal.publications.pictures import SVG, picture
+from mechanisms.verify.bundle import RELEASE
 
 OK, GONE = 200, 410
 RETRY_AFTER_SECONDS = 60
+HTML, LINKED_DATA = "text/html", "application/ld+json"
 
 P = TypeVar("P", bound=Publication)
 
@@ -44,6 +51,7 @@ class ReaderPages(Generic[P]):
     see its dataset sees it before it is public, too. metadata: how it is cited. charts: the figures of its page, by the
     names that addresses have for them. files: of its bundle, none while they
     are being written; may raise Http404. forget_lost: has files written again that its rows name and the storage lacks.
+    main_table: the CSV file that a program gets that asks the page's address for CSV.
     """
 
     space: str
@@ -53,6 +61,7 @@ class ReaderPages(Generic[P]):
     charts: Callable[[HttpRequest, P], Mapping[str, Json]]
     files: Callable[[P], Sequence[PublishedFile]]
     forget_lost: Callable[[P], None]
+    main_table: Callable[[P], str]
 
     def page(
         self, view: Callable[Concatenate[HttpRequest, P, ...], HttpResponseBase]
@@ -76,15 +85,89 @@ class ReaderPages(Generic[P]):
 
         return shown
 
-    def context(self, request: HttpRequest, publication: P) -> Json:
-        """What every public page shows around the numbers."""
+    def negotiated(
+        self, view: Callable[[HttpRequest, P], HttpResponseBase]
+    ) -> Callable[..., HttpResponseBase]:
+        """The page for people, and at the same address data for programs that ask for them by `Accept`.
+
+        JSON is release.json, CSV the main table, JSON-LD what search engines read. Whoever accepts none of them, or
+        anything, gets the page.
+        """
+
+        @self.page
+        def chosen(request: HttpRequest, publication: P) -> HttpResponseBase:
+            answer = self._representation(request, publication) or view(request, publication)
+            patch_vary_headers(answer, ["Accept"])
+            return answer
+
+        return chosen
+
+    def _representation(self, request: HttpRequest, publication: P) -> HttpResponseBase | None:
+        """What a program asks for; None for the page."""
+        names = {
+            HTML: "",
+            "application/json": RELEASE,
+            "text/csv": self.main_table(publication),
+            LINKED_DATA: "",
+        }
+        kind = request.get_preferred_type(list(names))
+        if kind == LINKED_DATA:
+            metadata = self.context(request, publication, self.files(publication))["metadata"]
+            return HttpResponse(metadata.linked_data, content_type=LINKED_DATA)
+        name = names.get(kind or HTML)
+        if not name:
+            return None
+        answer = self._given(request, publication, name)
+        answer["Content-Location"] = self._path(publication, name)
+        return answer
+
+    def context(self, request: HttpRequest, publication: P, files: Sequence[PublishedFile] = ()) -> Json:
+        """What every public page shows around the numbers. files: what readers can have now."""
+        downloads = [self._download(request, publication, file) for file in files]
         return {
             "publication": publication,
-            "metadata": self.metadata(request, publication),
+            "metadata": replace(self.metadata(request, publication), downloads=downloads),
             "older": publication.supersedes,
             "newer": publication.successor,
             "nav_section": self.space,
         }
+
+    def _path(self, publication: P, name: str) -> str:
+        return reverse(f"{self.space}:download", args=[publication.pk, name])
+
+    def _address(self, request: HttpRequest, publication: P, name: str) -> str:
+        """Of a file, for those who have no page."""
+        return request.build_absolute_uri(self._path(publication, name))
+
+    def _download(self, request: HttpRequest, publication: P, file: PublishedFile) -> Download:
+        address = self._address(request, publication, file.name)
+        return Download(file.name, file.about, address, file.size, str(file.sha256))
+
+    @property
+    def croissant(self) -> Callable[..., HttpResponseBase]:
+        """The bundle's croissant.json with addresses, so that programs load the tables from here.
+
+        404 where the files were written before bundles had it; the sweep has them written again.
+        """
+
+        @self.page
+        def described(request: HttpRequest, publication: P) -> HttpResponseBase:
+            files = {file.name: file for file in self.files(publication)}
+            if not files:
+                return self._being_written(request, publication)
+            if croissant.NAME not in files:
+                raise Http404
+            try:
+                with default_storage.open(files[croissant.NAME].stored) as content:
+                    document = json.load(content)
+            except FileNotFoundError:
+                self.forget_lost(publication)
+                return self._being_written(request, publication)
+            metadata = self.metadata(request, publication)
+            placed = croissant.at_addresses(document, metadata, partial(self._address, request, publication))
+            return JsonResponse(placed, content_type=LINKED_DATA)
+
+        return described
 
     @property
     def cite(self) -> Callable[..., HttpResponseBase]:
@@ -96,7 +179,8 @@ class ReaderPages(Generic[P]):
                 raise Http404
             metadata = self.metadata(request, publication)
             answer = HttpResponse(metadata.cited(form), content_type=FORMATS[form])
-            name = f"{folder_name(metadata.title, metadata.identifier)}.{form}"
+            ending = f"{form}.json" if FORMATS[form].endswith("json") else form
+            name = f"{folder_name(metadata.title, metadata.identifier)}.{ending}"
             answer["Content-Disposition"] = content_disposition_header(True, name) or ""
             return answer
 
@@ -150,21 +234,25 @@ class ReaderPages(Generic[P]):
 
         @self.page
         def downloaded(request: HttpRequest, publication: P, name: str) -> HttpResponseBase:
-            files = {file.name: file for file in self.files(publication)}
-            if not files:
-                return self._being_written(request, publication)
-            if name not in files:
-                raise Http404
-            try:
-                answer = file_response(request, files[name])
-            except FileNotFoundError:  # an older copy of the database names files of before
-                self.forget_lost(publication)
-                return self._being_written(request, publication)
-            if not publication.is_public and request.method == "GET" and answer.status_code == OK:
-                audit.record(current_user(request), "downloaded unpublished", publication, name)
-            return answer
+            return self._given(request, publication, name)
 
         return downloaded
+
+    def _given(self, request: HttpRequest, publication: P, name: str) -> HttpResponseBase:
+        """A file of the bundle, with a line in the record before it is public."""
+        files = {file.name: file for file in self.files(publication)}
+        if not files:
+            return self._being_written(request, publication)
+        if name not in files:
+            raise Http404
+        try:
+            answer = file_response(request, files[name])
+        except FileNotFoundError:  # an older copy of the database names files of before
+            self.forget_lost(publication)
+            return self._being_written(request, publication)
+        if not publication.is_public and request.method == "GET" and answer.status_code == OK:
+            audit.record(current_user(request), "downloaded unpublished", publication, name)
+        return answer
 
     def _being_written(self, request: HttpRequest, publication: P) -> HttpResponse:
         """In place of a file that is not there yet, or says what was changed or taken back meanwhile."""

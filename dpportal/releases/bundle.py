@@ -11,9 +11,13 @@ from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.publications import codebook, descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
+from dpportal.publications.croissant import Described, croissant_file
+from dpportal.publications.disclosure import Disclosure
 from dpportal.publications.downloads import store
 from dpportal.publications.headers import Headers
 from dpportal.publications.load_instructions import measured_in
+from dpportal.publications.notebook import notebook_files
+from dpportal.publications.sdmx import with_observations
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.publications.table import Table
 from dpportal.publications.workbook import with_workbooks
@@ -29,6 +33,11 @@ ABOUT_MEASUREMENT = (
 )
 
 
+def archive_name(release: Release) -> str:
+    """The name of the file that has all others in it."""
+    return f"release-{release.pk}.zip"
+
+
 def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact]:
     """Write and store the bundle of a measured release; returns its files, not yet saved as rows.
 
@@ -38,11 +47,11 @@ def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact
     assert release.measured_at is not None
     with storage.scratch_folder() as folder:
         tables = presenter_of(release).tables(reconstructed, folder)
-        files = with_workbooks(tables)
+        files = [*with_workbooks(tables), *with_observations(tables, f"release-{release.pk}")]
         files.append(_measurement(release, folder))
         files += _explanations(reconstructed, words, tables, files, folder)
         together = folder_name(words.title, f"release-{release.pk}")
-        archive = write_zip(folder / f"release-{release.pk}.zip", files, release.measured_at, together)
+        archive = write_zip(folder / archive_name(release), files, release.measured_at, together)
         row = partial(Artifact, release=release)
         return store(row, [archive, *files], f"releases/{release.pk}/bundle")
 
@@ -70,19 +79,29 @@ def _explanations(
 ) -> list[BundleFile]:
     """What explains the data files: release.json, package description, readme and report."""
     context = _context(reconstructed, words)
-    package = descriptions.package_file(
-        folder,
-        tables,
-        name=f"release-{reconstructed.release.pk}",
+    described = _described(reconstructed.release, words, context["statement"])
+    explaining = [
+        descriptions.package_file(folder, tables, described),
+        croissant_file(folder, tables, described),
+        _readme(context, tables, files, folder),
+        _report(context, folder),
+        *notebook_files(folder, f"releases/{reconstructed.release.product}/notebook.py"),
+    ]
+    facts = _facts(reconstructed, words, files)
+    about = descriptions.about_file(folder, facts, [*files, *explaining])
+    return [about, descriptions.signature_file(folder, about), *explaining]
+
+
+def _described(release: Release, words: DisplayTexts, statement: str) -> Described:
+    assert release.measured_at is not None
+    return Described(
+        name=f"release-{release.pk}",
         title=words.title,
-        description=context["statement"],
+        description=statement,
+        author=words.curator,
+        made=release.measured_at.date(),
         about=words.about,
     )
-    readme = _readme(context, tables, files, folder)
-    report = _report(context, folder)
-    facts = _facts(reconstructed, words, files)
-    about = descriptions.about_file(folder, facts, [*files, package, readme, report])
-    return [about, descriptions.signature_file(folder, about), package, readme, report]
 
 
 def _context(reconstructed: AnyReconstructed, words: DisplayTexts) -> Json:
@@ -148,11 +167,18 @@ def _facts(reconstructed: AnyReconstructed, words: DisplayTexts, files: list[Bun
             **({"rows_without_person": "left out"} if release.person_column else {}),
         },
         **_columns_in_files(release, files),
+        "disclosure": _disclosure(reconstructed),
         "plan": reconstructed.plan.to_json(),
         "domain": {"version": release.declaration.version, "filled_from_data": filled_columns(release)},
         "measurement_sha256": release.measurement_sha256,
         **presenter_of(release).facts(reconstructed),
     }
+
+
+def _disclosure(reconstructed: AnyReconstructed) -> Json:
+    plan = reconstructed.plan.to_json()
+    delta, noise = reconstructed.release.delta, plan.get("noise")
+    return Disclosure(reconstructed.plan.loss, delta, plan["mechanism"], noise).facts()
 
 
 def _columns_in_files(release: Release, files: list[BundleFile]) -> Json:

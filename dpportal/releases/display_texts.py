@@ -20,6 +20,8 @@ from dpportal.releases.models import Artifact, Release
 # However often is spent beside a release, its files are written for that alone once in so many seconds at most; less
 # than the sweep looks back.
 PAUSE_SECONDS = 60.0
+# Raised when files are written otherwise than before: then all are written again, and the former stay meanwhile.
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ class DisplayTexts:
 
     @property
     def spending(self) -> str:
-        """See `OtherPromises`."""
-        return self.others.spending
+        """Of what lets the former files stay until there are new ones: see `OtherPromises`, and `FORMAT`."""
+        return json_digest([FORMAT, self.others.spending])
 
     def are_in(self, release: Release) -> bool:
         """Whether its files say all of it."""

@@ -57,6 +57,11 @@ def figures_of(shown: Json) -> dict[str, Json]:
     return {name: section["figure"] for name, section in sections if "figure" in section}
 
 
+def main_table(release: Release) -> str:
+    """The file of its product's numbers."""
+    return presenter_of(release).main_table
+
+
 pages = ReaderPages(
     space="releases",
     rows=readable_releases,
@@ -65,17 +70,19 @@ pages = ReaderPages(
     charts=charts,
     files=current_files,
     forget_lost=forget_lost,
+    main_table=main_table,
 )
 
 
-@pages.page
+@pages.negotiated
 def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
     plan, delta = confirmed_plan(release), release.delta
     drawn = _drawn(shown_of(request, release), presenter_of(release).not_still)
     words = DisplayTexts.of(release)
+    files = offered_files(release, words)
     context = {
-        **pages.context(request, release),
+        **pages.context(request, release, files),
         **told_beside(release),
         "release": release,
         "product": product_of(release),
@@ -85,7 +92,7 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "loss": str(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),
-        "artifacts": offered_files(release, words),
+        "artifacts": files,
         "are_current": words.are_in(release),
         "shown": {**drawn, "chart": _first_drawn(drawn)},
         "query": asked(request),

@@ -13,6 +13,7 @@ urlpatterns = [
     path("<uuid:release_id>/", public.page, name="public"),
     path("<uuid:release_id>/download/<str:name>", public.pages.download, name="download"),
     path("<uuid:release_id>/explore/", public.explore, name="explore"),
+    path("<uuid:release_id>/croissant.json", public.pages.croissant, name="croissant"),
     path("<uuid:release_id>/cite.<slug:form>", public.pages.cite, name="cite"),
     path("<uuid:release_id>/chart/<slug:chart>.<slug:form>", public.pages.chart, name="chart"),
     path("<uuid:release_id>/embed/<slug:chart>/", public.pages.embed, name="embed"),

@@ -20,9 +20,13 @@ from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from dpportal.publications import descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
+from dpportal.publications.croissant import Described, croissant_file
+from dpportal.publications.disclosure import Disclosure
 from dpportal.publications.load_instructions import measured_in
+from dpportal.publications.notebook import notebook_files
+from dpportal.publications.sdmx import with_observations
 from dpportal.publications.spreadsheet import inert_frame
-from dpportal.publications.table import Table
+from dpportal.publications.table import Observed, Table
 from dpportal.publications.workbook import with_workbooks
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.label_columns import VALUE, value_columns
@@ -34,7 +38,7 @@ from mechanisms import registry
 
 SERIES = "series.csv"
 # Raised when files are written otherwise than before: then all are written again.
-FORMAT = 1
+FORMAT = 2
 ABOUT_SERIES = "Every published period with its interval"
 MAX_DRAWINGS = 20
 # Periods of which a report lists the counts.
@@ -57,6 +61,11 @@ FIELDS = [
 ]
 
 
+# The estimate that statistical offices exchange, and what stands beside it only in the file for readers.
+OBSERVED = Observed("released_count", "interval_lower", "interval_upper", "standard_error")
+ASIDE = [name for name in map(str, (field["name"] for field in FIELDS)) if name.startswith(("incr", "never"))]
+
+
 def archive_name(stream: Stream) -> str:
     """The name of the file that has all others in it."""
     return f"stream-{stream.pk}.zip"
@@ -64,18 +73,20 @@ def archive_name(stream: Stream) -> str:
 
 def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     """Write the bundle of a stream with at least one period; the archive of all files comes first."""
-    table = Table(folder / SERIES, ABOUT_SERIES, _fields(stream))
+    table = Table(folder / SERIES, ABOUT_SERIES, _fields(stream), observed=[OBSERVED], aside=ASIDE)
     write_series(stream, series, table.path)
-    files = [*with_workbooks([table]), *_drawings(stream, series, folder)]
+    observed = with_observations([table], f"stream-{stream.pk}")
+    files = [*with_workbooks([table]), *observed, *_drawings(stream, series, folder)]
     promised = promise_of(stream, stream.other_promises)
-    package = descriptions.package_file(
-        folder,
-        [table],
+    described = Described(
         name=f"stream-{stream.pk}",
         title=stream.name,
         description=promised,
+        author=stream.created_by.public_name,
+        made=series.last_published_at.date(),
         about=stream.dataset.about,
     )
+    package = descriptions.package_file(folder, [table], described)
     readme = descriptions.readme_file(
         folder,
         "streams/bundle_readme.md",
@@ -90,7 +101,8 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
             "measured": measured_in([table]),
         },
     )
-    files += [package, readme, _report(stream, series, folder)]
+    files += [package, croissant_file(folder, [table], described), readme, _report(stream, series, folder)]
+    files += notebook_files(folder, "streams/notebook.py")
     about = descriptions.about_file(folder, _facts(stream, series), files)
     together = folder_name(stream.name, f"stream-{stream.pk}")
     files = [about, descriptions.signature_file(folder, about), *files]
@@ -229,6 +241,7 @@ def _facts(stream: Stream, series: Series) -> Json:
         "periods": len(series.labels),
         "last_published_at": series.last_published_at.isoformat(timespec="seconds"),
         "plan": stream.plan.to_json(),
+        "disclosure": _disclosure(stream),
         "counted": {
             "column": stream.column,
             "values": stream.labels if stream.split else stream.cells,
@@ -241,3 +254,9 @@ def _facts(stream: Stream, series: Series) -> Json:
             "first_day": stream.first_day.isoformat() if stream.first_day else None,
         },
     }
+
+
+def _disclosure(stream: Stream) -> Json:
+    plan = stream.plan
+    whole = registry.stream(plan.mechanism).whole_orders
+    return Disclosure(plan.loss, stream.delta, plan.mechanism, dict(plan.noise.to_json()), whole).facts()

@@ -18,6 +18,7 @@ from dpportal.publications.metadata import Metadata
 from dpportal.publications.reader_pages import ReaderPages, asked
 from dpportal.streams import downloads
 from dpportal.streams.access import readable_streams
+from dpportal.streams.bundle import SERIES
 from dpportal.streams.models import SeriesFile, Stream
 from dpportal.streams.series import as_epsilon_delta, promise_of
 from dpportal.streams.series_view import shown
@@ -56,16 +57,17 @@ pages = ReaderPages(
     charts=charts,
     files=files,
     forget_lost=downloads.forget_lost,
+    main_table=lambda _stream: SERIES,
 )
 
 
-@pages.page
+@pages.negotiated
 def page(request: HttpRequest, stream: Stream) -> HttpResponse:
     """A published stream; who may see its dataset sees it before, too."""
     plan, delta = stream.plan, stream.delta
-    numbers = shown(stream, request.GET)
+    numbers, offered = shown(stream, request.GET), downloads.offered(stream)
     context = {
-        **pages.context(request, stream),
+        **pages.context(request, stream, offered.files),
         **told_beside(stream),
         "stream": stream,
         "plan": plan,
@@ -73,7 +75,7 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
         "statement": promise_of(stream, stream.other_promises),
         "loss": str(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, delta),
-        "offered": downloads.offered(stream),
+        "offered": offered,
         "query": asked(request),
         **numbers,
         "figures": stilled(as_json(numbers["figures"]), for_screens),

@@ -9,6 +9,7 @@ urlpatterns = [
     path("new/<uuid:dataset_id>/", wizard_views.start, name="start"),
     path("<uuid:stream_id>/", public.page, name="public"),
     path("<uuid:stream_id>/download/<str:name>", public.pages.download, name="download"),
+    path("<uuid:stream_id>/croissant.json", public.pages.croissant, name="croissant"),
     path("<uuid:stream_id>/cite.<slug:form>", public.pages.cite, name="cite"),
     path("<uuid:stream_id>/chart/<slug:chart>.<slug:form>", public.pages.chart, name="chart"),
     path("<uuid:stream_id>/embed/<slug:chart>/", public.pages.embed, name="embed"),

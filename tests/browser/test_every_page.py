@@ -46,6 +46,7 @@ CURATOR_PAGES = [
     "/account/password/",
     "/account/sessions/",
     "/guide/",
+    "/guide/risk/",
     "/guide/choice/",
     "/guide/queries/",
     "/guide/streams/",

@@ -35,14 +35,15 @@ MOST_CALLS = 550_000
 MOST_NUMBERS = 2 * 40_000
 # Where visitors find something: all else asks them to sign in, or is not there.
 PUBLIC = {
-    "home", "catalogue", "public_dataset", "sitemap", "robots", "feed", "dcat", "signing_keys",
+    "home", "catalogue", "public_dataset", "sitemap", "robots", "feed", "dcat", "oembed", "signing_keys",
     "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
     "guide_protection", "check", "checked", "check_progress",
+    "guide_protection", "guide_risk", "guide_risk_figure",
     "accounts:sign_in", "accounts:choose", "accounts:replace", "accounts:replaced",
     "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",
-    "releases:chart", "releases:embed",
+    "releases:croissant", "releases:chart", "releases:embed",
     "streams:list", "streams:public", "streams:download", "streams:cite", "streams:periods",
-    "streams:chart", "streams:embed",
+    "streams:croissant", "streams:chart", "streams:embed",
 }  # fmt: skip
 # What the addresses of charts name.
 CHARTS = {
@@ -53,6 +54,7 @@ CHARTS = {
 QUERIES = {
     "catalogue": ["words=colour&kind=histogram", "column=age&page=9"],
     "streams:periods": ["from=6000"],
+    "guide_risk": ["definition=zcdp&amount=0.7"],
     "streams:list": ["page=2"],
     "releases:list": ["page=9"],
     "releases:explore": ["colour=0&age=2"],
@@ -122,6 +124,8 @@ def addresses(release: Release, stream: Stream) -> Iterator[tuple[str, str]]:
         "releases:download": [a.name for a in release.artifacts.all()],
         "streams:download": [f.name for f in downloads.offered(stream).files],
     }
+    for publication in (release, stream):
+        yield "oembed", f"{reverse('oembed')}?url=http://testserver{publication.get_absolute_url()}"
     for name, pattern in named(get_resolver()):
         for file in files.get(name, ["release.json"]):
             keys = pattern.pattern.converters

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
 from django.urls import reverse
+from rdflib import RDF, Graph, URIRef
 
 from dpportal.datasets.models import PublicDescription
 from dpportal.releases import services
 from dpportal.releases.models import Release
+from dpportal.streams import execution, services as stream_services
+from dpportal.streams.execution import Update
+from dpportal.streams.models import Period
+from tests.dpportal.streams import building as streams
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -55,5 +61,78 @@ def test_a_catalogue_of_catalogues_finds_dataset_and_release(client, public):
     [distribution] = dataset["dcat:distribution"]
     assert distribution["dcat:accessURL"]["@id"] == f"http://testserver{public.get_absolute_url()}"
     assert "creativecommons" in distribution["dct:license"]["@id"]
+    archive = public.artifacts.get(name__endswith=".zip").name
+    assert (
+        distribution["dcat:downloadURL"]["@id"]
+        == f"http://testserver{public.get_absolute_url()}download/{archive}"
+    )
     PublicDescription.objects.update(shown=False)
     assert "Office of Colours" not in client.get("/published/catalog.jsonld").text
+
+
+# Of DCAT-AP 3.0: what it makes mandatory, and of the recommended what every portal can say.
+ASKED = {
+    "Catalog": [
+        "dct:title",
+        "dct:description",
+        "dct:publisher",
+        "foaf:homepage",
+        "dct:language",
+        "dcat:dataset",
+    ],
+    "Dataset": ["dct:title", "dct:description", "dct:publisher", "dcat:distribution", "dct:accessRights"],
+    "Distribution": ["dcat:accessURL", "dcat:downloadURL", "dct:format", "dct:license", "dct:description"],
+}
+
+
+@pytest.mark.slow
+def test_the_catalogue_has_what_the_profile_asks_for(client, public):
+    graph = Graph().parse(data=client.get("/published/catalog.jsonld").text, format="json-ld")
+    for kind, properties in ASKED.items():
+        [node] = graph.subjects(RDF.type, URIRef(f"http://www.w3.org/ns/dcat#{kind}"))
+        for name in properties:
+            assert any(graph.objects(node, graph.namespace_manager.expand_curie(name))), (kind, name)
+    publishers = list(graph.objects(None, URIRef("http://purl.org/dc/terms/publisher")))
+    agent = URIRef("http://xmlns.com/foaf/0.1/Agent")
+    assert publishers and all((each, RDF.type, agent) in graph for each in publishers)
+
+
+def frame_of(client, address: str, **asked: str):
+    return client.get("/published/oembed", {"url": address, **asked})
+
+
+@pytest.mark.slow
+def test_a_site_that_is_given_the_address_of_a_chart_gets_its_frame(client, public):
+    page = f"http://testserver{public.get_absolute_url()}"
+    found = frame_of(client, page, maxwidth="600").json()
+    assert (found["type"], found["version"], found["width"], found["height"]) == ("rich", "1.0", 600, 520)
+    source = re.search('src="([^"]+)"', found["html"])
+    assert source and client.get(source[1]).status_code == 200
+    assert frame_of(client, source[1]).json()["html"].count("<iframe") == 1
+    assert frame_of(client, page, format="xml").status_code == 501
+    for other in (
+        "",
+        "http://[",
+        "https://elsewhere.example/",
+        f"{page}download/release.json",
+        f"{page}none/",
+    ):
+        assert frame_of(client, other).status_code == 404
+    services.withdraw(public, public.created_by)
+    assert frame_of(client, page).status_code == 404
+
+
+@pytest.mark.slow
+def test_a_running_count_has_a_frame_and_data_at_its_address_too(client, dataset):
+    stream = streams.open_stream(dataset)
+    execution.publish(stream.pk, [Update(1, (4,), Period.Source.TYPED)])
+    stream_services.publish(stream, stream.created_by)
+    streams.with_files(stream)
+    path = stream.get_absolute_url()
+    source = re.search('src="([^"]+)"', frame_of(client, f"http://testserver{path}").json()["html"])
+    assert source and client.get(source[1]).status_code == 200
+    assert b"".join(client.get(path, headers={"accept": "text/csv"})).startswith(b"period,begins")
+    files = [file["name"] for file in client.get(f"{path}croissant.json").json()["distribution"]]
+    assert files == ["series.csv"]
+    facts = json.loads(b"".join(client.get(path, headers={"accept": "application/json"})))
+    assert facts["disclosure"]["neighbours"] == "add-remove"

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from dpportal.publications.licences import LICENCES
-from dpportal.publications.metadata import About, Metadata
+from dpportal.publications.metadata import About, Download, Metadata
 
 ABOUT = About(
     text="All people\nof a county",
@@ -32,6 +32,7 @@ def metadata(**said) -> Metadata:
         "identifier": "0123456789",
         "columns": ["age"],
         "about": ABOUT,
+        "downloads": [Download("ages.csv", "Ages", "https://portal.example/ages.csv", 12, "ab" * 32)],
     }
     return Metadata(**{**usual, **said})
 
@@ -75,7 +76,7 @@ def test_ris_has_each_tag_on_a_line():
     ]
 
 
-@pytest.mark.parametrize("form", ["bib", "ris"])
+@pytest.mark.parametrize("form", ["bib", "ris", "datacite"])
 def test_a_title_can_neither_end_an_entry_nor_begin_one(form):
     usual, odd = metadata(), metadata(title="One\r\nER  - \r\nTY  - BOOK\n}\n@misc{x,")
     assert len(odd.cited(form).splitlines()) == len(usual.cited(form).splitlines())
@@ -90,14 +91,42 @@ def test_the_sentence_names_publisher_and_doi():
 
 def test_search_engines_read_a_schema_org_dataset():
     said = json.loads(metadata().linked_data)
-    assert (said["@type"], said["name"], said["spatialCoverage"]) == (
+    assert (said["@type"], said["name"], said["spatialCoverage"]["name"]) == (
         "Dataset",
         "Ages 100% {true}",
         "Fulton County",
     )
     assert said["temporalCoverage"] == "2011/2015-03"
     assert said["license"] == LICENCES["CC-BY-4.0"].text
-    assert said["variableMeasured"] == ["age"]
+    assert said["variableMeasured"] == [{"@type": "PropertyValue", "name": "age"}]
+    [file] = said["distribution"]
+    assert (file["encodingFormat"], file["contentSize"], file["@type"]) == (
+        "text/csv",
+        "12 B",
+        "DataDownload",
+    )
+    # What Google asks of a dataset, and recommends.
+    assert 50 <= len(said["description"]) <= 5000
+    recommended = {
+        "creator",
+        "identifier",
+        "isAccessibleForFree",
+        "keywords",
+        "license",
+        "measurementTechnique",
+        "url",
+    }
+    assert recommended <= set(said)
+
+
+def test_a_registry_of_dois_reads_all_mandatory_properties():
+    said = json.loads(metadata(doi="10.5281/zenodo.1").cited("datacite"))
+    mandatory = {"doi", "creators", "titles", "publisher", "publicationYear", "types"}
+    assert mandatory <= set(said)
+    assert said["types"]["resourceTypeGeneral"] == "Dataset"
+    assert said["rightsList"][0]["rightsIdentifier"] == "CC-BY-4.0"
+    assert {"date": "2011/2015-03", "dateType": "Coverage"} in said["dates"]
+    assert "doi" not in json.loads(metadata(about=About(first="2011")).cited("datacite"))
 
 
 def test_what_was_not_said_is_left_out():

@@ -19,7 +19,7 @@ from dpportal.releases.services import ReleaseError
 from tests.dpportal.releases.products.building import files
 
 SECRET = "DRAFTSECRET"
-SAYING = ("README.md", "release.json", "datapackage.json", "report.html")
+SAYING = ("README.md", "release.json", "datapackage.json", "croissant.json", "report.html")
 
 
 @pytest.fixture

@@ -200,7 +200,7 @@ def test_a_person_in_both_is_told_of_both_on_every_page_and_file_also_of_what_wa
     assert written["protects"]["released_under_other_protections_too"] is True
     [other] = written["protects"]["other_protections"]
     assert (other["person_column"], other["spent"]) == ("", "5")
-    for name in ("README.md", "report.html", "datapackage.json"):
+    for name in ("README.md", "report.html", "datapackage.json", "croissant.json"):
         assert worked.encode() in files(fresh(person))[name]
 
     mine = facts(rows)["statement"]

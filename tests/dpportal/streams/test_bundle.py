@@ -77,8 +77,16 @@ def test_the_description_is_valid_and_the_digests_are_right(running: Stream, tmp
     assert about["periods"] == len(INCREMENTS)
     assert about["plan"] == running.plan_json
     assert about["statement"].startswith("This stream is differentially private with ε = 0.5")
-    tables, drawings = {"series.csv", "series.xlsx"}, {"chart.svg"}
-    assert set(about["files"]) == tables | drawings | {"datapackage.json", "README.md", "report.html"}
+    tables, drawings = {"series.csv", "series.xlsx", "series.sdmx.csv"}, {"chart.svg"}
+    explaining = {
+        "datapackage.json",
+        "croissant.json",
+        "README.md",
+        "report.html",
+        "notebook.py",
+        "notebook.ipynb",
+    }
+    assert set(about["files"]) == tables | drawings | explaining
     for name, said in about["files"].items():
         assert hashlib.sha256(files[name].read_bytes()).hexdigest() == said["sha256"]
 

@@ -22,6 +22,8 @@ from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import State
 from mechanisms.verify.signature import signed_text
+from tests.dpportal.publications.test_croissant import loaded
+from tests.dpportal.publications.test_notebook import run
 from tests.dpportal.streams import building
 
 PERIODS = 5
@@ -66,6 +68,8 @@ def forged(path: Path, table: pd.DataFrame | None, change: Callable[[dict[str, A
 def test_a_fresh_bundle_holds_and_an_altered_number_is_caught(downloaded):
     found = list(verify(Bundle.read(downloaded)))
     assert [finding.state for finding in found] == [State.HOLDS] * 5
+    assert all(loaded(downloaded, downloaded.parent / "unpacked").values())
+    run(downloaded, downloaded.parent / "unpacked")
     table = pd.read_csv(io.BytesIO(Bundle.read(downloaded).content("series.csv")))
     # The names of periods are the digests' and the signature's to bind.
     numbers = table.select_dtypes("number").columns.drop("begins")

@@ -32,6 +32,8 @@ MAX_TOTALLED = 2**24
 class HistogramPresenter(Presenter[Plan, Result]):
     """Noisy counts of every combination of columns, and a synthetic table drawn from them."""
 
+    main_table = "histogram.csv"
+
     def tables(self, reconstructed: ReconstructedRelease[Plan, Result], folder: Path) -> list[Table]:
         is_plain = registry.mechanism(reconstructed.plan.mechanism).is_plain
         return tables.write(reconstructed.plan, reconstructed.result, reconstructed.seed, folder, is_plain)

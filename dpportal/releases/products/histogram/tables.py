@@ -11,7 +11,7 @@ from dpportal.publications import codebook
 from dpportal.publications.csv_lines import LINES, Lines, fields, six_digits
 from dpportal.publications.label_columns import label_columns
 from dpportal.publications.spreadsheet import inert
-from dpportal.publications.table import Table
+from dpportal.publications.table import Observed, Table
 from dpportal.releases.products.shared.synthetic_files import write_synthetic
 from mechanisms.arrays import let_go
 from mechanisms.domain import Domain
@@ -42,7 +42,14 @@ def write(plan: Plan, result: Result, seed: bytes, folder: Path, is_plain: bool)
     within_bins = str(plan.parameters.get("within_bins", SMOOTH))
     return [
         *write_synthetic(plan.domain, result.counts, seed, folder, within_bins),
-        Table(histogram, about, _histogram_fields(plan.domain), has_independent_cells=is_plain),
+        Table(
+            histogram,
+            about,
+            _histogram_fields(plan.domain),
+            has_independent_cells=is_plain,
+            observed=[Observed("noisy_count", "interval_lower", "interval_upper", "standard_error")],
+            aside=["count"],
+        ),
         codebook.write(plan.domain, folder),
     ]
 

@@ -30,6 +30,8 @@ MIDDLE = 2.906
 class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
     """Numbers, totals, means and deviations by groups, with intervals."""
 
+    main_table = "totals.csv"
+
     # The catalogue's picture is that of the first column, which stands on the page by itself.
     not_still = frozenset({"figure"})
 
@@ -51,6 +53,12 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
         text = _("Half of the means are off by less than %(share)s %% of the range between the bounds.")
         return Verdict(level_of(MIDDLE * error, RANGES), text % {"share": f"{100 * error:.2g}"})
 
+    def facts(self, reconstructed: ReconstructedRelease[MomentsPlan, GroupMeans]) -> Json:
+        """How numbers and totals are read from the measured sums, by which readers work out their margins."""
+        return {
+            "readings": [_readings(reconstructed.plan, planned) for planned in reconstructed.plan.columns]
+        }
+
     def explore(self, release: Release, plan: MomentsPlan, question: QueryDict) -> Json:
         """Groups that a reader picks, added up: their number by the first column, and each column's total and mean."""
         if plan.groups.size == 1:
@@ -71,6 +79,18 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
             for planned, parts in zip(plan.columns, columns, strict=False)
         ]
         return {**shown, "explored_means": rows}
+
+
+def _readings(plan: MomentsPlan, planned: ColumnPlan) -> Json:
+    """Of a column: the weights of its sums, of which the first so many are public and have no noise.
+
+    A total reads values that were rounded down to whole steps; where that rounds any, its interval is wider.
+    """
+    own, column = Sums(planned, plan.degree), planned.column
+    weights = {"number": own.number.tolist()}
+    if not column.is_date and not column.floor_error:
+        weights["total"] = (float(column.lower) * own.number + own.span * own.first).tolist()
+    return {"column": column.attribute.name, "public_sums": planned.basis.quiet, "weights": weights}
 
 
 def _together(plan: MomentsPlan, values: np.ndarray, picks: Picks) -> list[list[Interval | None]]:

@@ -12,7 +12,7 @@ from dpportal.publications import codebook
 from dpportal.publications.headers import valid_names
 from dpportal.publications.label_columns import LabelColumn, label_columns
 from dpportal.publications.spreadsheet import inert_frame
-from dpportal.publications.table import Table
+from dpportal.publications.table import Observed, Table
 from dpportal.releases.products.means.runner import GroupMeans
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import ColumnEstimates, Interval
@@ -77,7 +77,13 @@ def _table(
         for end, about in ENDS.items()
     ]
     fields = [*(column.field() for column in labels), *kinds]
-    return Table(path, f"Numbers, totals and means with 95 % intervals, {whose}", fields)
+    observed = [_observed(statistic, names) for statistic in present]
+    return Table(path, f"Numbers, totals and means with 95 % intervals, {whose}", fields, observed=observed)
+
+
+def _observed(statistic: str, names: dict[str, str]) -> Observed:
+    value, lower, upper = (names[statistic + end] for end in ENDS)
+    return Observed(value, lower, upper, statistic=statistic)
 
 
 def _group_frame(plan: MomentsPlan, labels: list[LabelColumn]) -> pd.DataFrame:

@@ -32,6 +32,7 @@ from mechanisms import registry
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Domain
 from mechanisms.microdata.box_sums import cell_sum
+from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 
 # Cells of synthetic rows up to which readers may have them counted.
@@ -48,6 +49,8 @@ MODELLED = gettext_lazy(
 
 class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
     """Rows to work with, noisy counts of single columns, and what was measured of pairs."""
+
+    main_table = "synthetic.csv"
 
     def tables(
         self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult], folder: Path
@@ -105,10 +108,14 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
     def facts(self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Json:
         names = _released(reconstructed).names
         measured = sorted({table.pair for table in reconstructed.result.tables})
+        headers = Headers.of(reconstructed.plan.domain).columns.values()
+        laws = margin_laws(reconstructed.plan)
         return {
             "columns": list(names),
             "synthetic_rows": len(reconstructed.result.rows),
             "measured_pairs": [[names[a], names[b]] for a, b in measured],
+            "noise_of_columns": {name: law.to_json() for name, law in zip(headers, laws, strict=True)},
+            "noise_of_tables": [table.noise.to_json() for table in reconstructed.result.tables],
         }
 
 

@@ -30,6 +30,8 @@ SUM = "sum"
 class QueriesPresenter(Presenter[QueryPlan, QueryResult]):
     """Answers with their intervals, what was measured, and synthetic rows where there are any."""
 
+    main_table = "answers.csv"
+
     def tables(
         self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult], folder: Path
     ) -> list[Table]:

@@ -17,7 +17,7 @@ from dpportal.publications import codebook
 from dpportal.publications.headers import valid_names
 from dpportal.publications.label_columns import LabelColumn, label_columns
 from dpportal.publications.spreadsheet import inert_frame
-from dpportal.publications.table import Table
+from dpportal.publications.table import Observed, Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.response.runner import Answers
@@ -40,6 +40,8 @@ LEVEL = 0.95
 class ResponsePresenter(Presenter[ResponsePlan, Answers]):
     """Every randomised answer, and the counts estimated from them."""
 
+    main_table = "estimates.csv"
+
     def tables(self, reconstructed: ReconstructedRelease[ResponsePlan, Answers], folder: Path) -> list[Table]:
         domain = reconstructed.release.domain
         named = label_columns(domain)
@@ -54,7 +56,11 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
                 may_be_blank=domain.attributes[0].missing_cell,
             ),
             Table(
-                estimates, "Estimated counts with standard errors and 95 % intervals", _estimate_fields(named)
+                estimates,
+                "Estimated counts with standard errors and 95 % intervals",
+                _estimate_fields(named),
+                observed=[Observed("estimate", "interval_lower", "interval_upper", "standard_error")],
+                aside=["count"],
             ),
             codebook.write(domain, folder),
         ]

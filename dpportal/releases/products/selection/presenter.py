@@ -26,6 +26,8 @@ MAX_SHOWN = 500
 class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
     """What was chosen, and among which candidates, but no count."""
 
+    main_table = "choice.csv"
+
     def tables(
         self, reconstructed: ReconstructedRelease[SelectionPlan, list[str]], folder: Path
     ) -> list[Table]:
@@ -79,7 +81,8 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
         return verdict.observed(comparison["good_chance"])
 
     def facts(self, reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> Json:
-        return {"choice": reconstructed.result}
+        points = reconstructed.plan.score.points_per_row
+        return {"choice": reconstructed.result, "points_per_row": points}
 
 
 def _names_in_files(reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> list[LabelColumn]:

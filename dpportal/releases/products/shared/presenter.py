@@ -20,8 +20,10 @@ class Presenter(ABC, Generic[P, R]):
     """What a made release of plan P and result R says, in files and on pages.
 
     not_still: the parts of `page` whose figures the public page does not show standing still, so it draws none.
+    main_table: the CSV file of its numbers, for programs that want one.
     """
 
+    main_table: ClassVar[str]
     not_still: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod

@@ -16,6 +16,7 @@ from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from dpportal.releases.products.summary import adding_up, comparison, page, tables
 from dpportal.releases.products.summary.planner import SHARES
+from mechanisms.summary.fusion import Model
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import Summary
 
@@ -25,6 +26,8 @@ MIDDLE = 2.906
 
 class SummaryPresenter(Presenter[SummaryPlan, Summary]):
     """The table of all columns, on pages and in files."""
+
+    main_table = "summary.csv"
 
     # The catalogue's picture is not on the page, and a script draws the charts where one is opened.
     not_still = frozenset({"figure", "charts"})
@@ -45,6 +48,12 @@ class SummaryPresenter(Presenter[SummaryPlan, Summary]):
 
     def compare(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary], true: np.ndarray) -> Json:
         return comparison.build(reconstructed.plan, reconstructed.result, true)
+
+    def facts(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary]) -> Json:
+        """The law and standard error of numbers of people, by which readers work out their margins."""
+        model = Model(reconstructed.plan)
+        error = model.number_variance**0.5
+        return {"number_of_people": {"law": model.law.name, "standard_error": error}}
 
     def verdict(self, comparison: Json) -> Verdict | None:
         error, column_error = comparison["share_error"], comparison["mean_error"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +16,7 @@ from dpportal.publications.descriptions import styles
 from dpportal.publications.headers import Headers, valid_names
 from dpportal.publications.label_columns import written
 from dpportal.publications.spreadsheet import inert_frame
-from dpportal.publications.table import Table
+from dpportal.publications.table import Observed, Table
 from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.page import table_json
 from dpportal.releases.products.summary.statistics import EVERYBODY, GROUP, PEOPLE, TOTAL, statistics
@@ -68,8 +69,14 @@ def write(plan: SummaryPlan, summary: Summary, folder: Path) -> list[Table]:
     totals = frame[(frame["unit"] == PEOPLE) | (frame["statistic"] == TOTAL)]
     files = [
         _table(frame, SUMMARY_FIELDS, folder / "summary.csv", "Every number, with its 95 % interval"),
-        _table(
-            totals, TOTALS_FIELDS, folder / "totals.csv", "Numbers of people and totals, with 95 % intervals"
+        replace(
+            _table(
+                totals,
+                TOTALS_FIELDS,
+                folder / "totals.csv",
+                "Numbers of people and totals, with 95 % intervals",
+            ),
+            observed=[Observed("estimate", "interval_lower", "interval_upper")],
         ),
     ]
     if plan.lines:

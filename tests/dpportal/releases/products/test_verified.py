@@ -21,16 +21,21 @@ from django.core.files.storage import default_storage
 from dpportal.datasets import services as dataset_services
 from dpportal.platform.signing import SigningKeys
 from dpportal.releases.models import Artifact, Release
+from dpportal.releases.products import presenter_of
+from mechanisms.domain import Categorical, Integer
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.signature import signed_text
 from mechanisms.verify.strategy import _is_summable
 from mechanisms.verify.tables import _compared
+from tests.dpportal.publications.test_croissant import loaded
+from tests.dpportal.publications.test_notebook import run
 from tests.dpportal.releases.products.building import finished
 from tests.dpportal.releases.products.queries import building as queries
 
 pytestmark = pytest.mark.slow
+EARLIER = Path(__file__).parents[3] / "data/histogram_1.0.zip"
 
 
 def downloaded(release: Release, folder: Path) -> Path:
@@ -127,19 +132,62 @@ MADE: dict[str, Callable[[Any], Release]] = {
 }
 
 
+MISSING: dict[str, Callable[[Any], Release]] = {
+    "histogram": lambda rich: finished(rich, "histogram", ["colour", "age"], "9", "laplace-histogram"),
+    "response": lambda rich: finished(rich, "response", ["colour"], "2", "randomised-response"),
+    "means": MADE["totals and means"],
+}
+
+
 @pytest.mark.parametrize("make", MADE.values(), ids=MADE)
-def test_a_fresh_bundle_of_every_product_holds(rich, tmp_path, make):
-    found = list(verify(Bundle.read(downloaded(make(rich), tmp_path))))
+def test_a_fresh_bundle_of_every_product_holds(rich, tmp_path, make, capsys):
+    release = make(rich)
+    path = downloaded(release, tmp_path)
+    found = list(verify(Bundle.read(path)))
+    assert presenter_of(release).main_table in Bundle.read(path).entries
     assert not [finding for finding in found if finding.state is State.FAILED]
     assert len([finding for finding in found if finding.state is State.HOLDS]) >= 4
+    assert all(loaded(path, tmp_path / "unpacked").values())
+    run(path, tmp_path / "unpacked")
+    assert "worked out again" in capsys.readouterr().out or "chosen_method" in Bundle.read(path).release
+
+
+@pytest.mark.parametrize("product", ["histogram", "response", "means"])
+def test_missing_values_and_codes_of_numbers_are_read_by_others_too(rich, tmp_path, product):
+    """Of a table whose labels are whole numbers, and missing in some rows."""
+    dataset_services.declare_unit(rich, neighbours="replace-one", unit_column="", max_rows=1)
+    colours = Categorical("colour", values=("1", "2"), missing_cell=True)
+    dataset_services.declare_all(rich, [colours, Integer("age", lower=0, upper=99, width=10)])
+    path = downloaded(MISSING[product](rich), tmp_path)
+    assert all(loaded(path, tmp_path / "unpacked").values())
+    run(path, tmp_path / "unpacked")
+
+
+def test_a_bundle_of_an_earlier_version_holds(tmp_path):
+    """Without croissant.json and notebooks, as version 1.0 wrote it."""
+    found = list(verify(Bundle.read(EARLIER)))
+    assert [finding.state for finding in found] == [State.HOLDS] * len(found)
+
+
+def test_a_notebook_stops_at_a_margin_that_does_not_follow_from_the_noise(bundle, tmp_path):
+    with zipfile.ZipFile(bundle) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    [cells] = (tmp_path / "unpacked").rglob("histogram.csv")
+    table = pd.read_csv(cells)
+    table.assign(interval_upper=table["interval_upper"] - 1).to_csv(cells, index=False)
+    with pytest.raises(ValueError, match="does not follow from the noise"):
+        run(bundle, tmp_path / "unpacked")
 
 
 @pytest.mark.parametrize("mechanism", ["randomised-response", "unary-encoding"])
 def test_randomised_answers_hold(rich, tmp_path, mechanism):
     dataset_services.declare_unit(rich, neighbours="replace-one", unit_column="", max_rows=1)
     release = finished(rich, "response", ["colour"], "2", mechanism)
-    found = list(verify(Bundle.read(downloaded(release, tmp_path))))
+    path = downloaded(release, tmp_path)
+    found = list(verify(Bundle.read(path)))
     assert [finding.state for finding in found] == [State.HOLDS] * len(found)
+    assert all(loaded(path, tmp_path / "unpacked").values())
+    run(path, tmp_path / "unpacked")
 
 
 def test_each_altered_or_missing_file_is_caught(bundle):

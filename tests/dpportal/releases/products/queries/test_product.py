@@ -106,7 +106,8 @@ class TestBundle:
         assert set(files(release)) == {
             "answers.csv", "cells.csv", "synthetic.csv", "synthetic.parquet", "strategy.npz", "release.json",
             "datapackage.json", "README.md", "answers.xlsx", "cells.xlsx", "synthetic.xlsx", "report.html",
-            "codebook.csv", "codebook.xlsx", "measurement.npy", "signature.json",
+            "codebook.csv", "codebook.xlsx", "measurement.npy", "signature.json", "croissant.json",
+            "notebook.py", "notebook.ipynb",
         }  # fmt: skip
 
     @pytest.mark.slow

@@ -1,0 +1,110 @@
+"""Charts for pages of other sites: whoever pastes a published chart's address gets its frame, by oEmbed 1.0.
+
+Source: https://oembed.com. Programs find this address in the head of every published page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.urls import Resolver404, ResolverMatch, resolve, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from dpportal.platform.json_types import Json
+from dpportal.publications.draft import PUBLIC
+from dpportal.publications.reader_pages import ReaderPages, asked
+from dpportal.releases import public as releases
+from dpportal.releases.models import Release
+from dpportal.streams import public as streams
+from dpportal.streams.models import Stream
+
+# Of a frame, in pixels of CSS, unless a site has room for less.
+WIDTH, HEIGHT = 800, 520
+CACHED_SECONDS = 24 * 3600
+NOT_IMPLEMENTED = 501
+PAGES: Mapping[str, ReaderPages[Any]] = {"releases": releases.pages, "streams": streams.pages}
+
+
+@require_safe
+def oembed(request: HttpRequest) -> HttpResponse:
+    """The frame of the chart at `url`: of a chart's own address, or of a page, whose first chart it is.
+
+    404 for whatever is no published chart of this portal; 501 for another format than JSON.
+    """
+    if request.GET.get("format", "json") != "json":
+        return HttpResponse(
+            _("This answers in JSON only."), status=NOT_IMPLEMENTED, content_type="text/plain"
+        )
+    publication, address = _embedded(request, request.GET.get("url", ""))
+    width, height = _least(request, "maxwidth", WIDTH), _least(request, "maxheight", HEIGHT)
+    return JsonResponse(_rich(publication, request.build_absolute_uri(address), width, height))
+
+
+def _rich(publication: Release | Stream, address: str, width: int, height: int) -> Json:
+    frame = format_html(
+        '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy"></iframe>',
+        address,
+        width,
+        height,
+        str(publication),
+    )
+    return {
+        "version": "1.0",
+        "type": "rich",
+        "title": str(publication),
+        "author_name": publication.created_by.public_name,
+        "provider_name": _("DP Portal"),
+        "provider_url": address.partition(publication.get_absolute_url())[0],
+        "cache_age": CACHED_SECONDS,
+        "width": width,
+        "height": height,
+        "html": frame,
+    }
+
+
+def _embedded(request: HttpRequest, address: str) -> tuple[Release | Stream, str]:
+    """What is published at an address, and the path of its chart's frame, with what the address chooses.
+
+    Raises Http404.
+    """
+    match, query = _resolved(address, request.get_host())
+    pages = PAGES.get(match.namespace)
+    if pages is None or match.url_name not in ("public", "embed"):
+        raise Http404
+    publication_id, *named = match.kwargs.values()
+    publication: Any = pages.rows().filter(PUBLIC, pk=publication_id).first()
+    if publication is None:
+        raise Http404
+    chosen = copy(request)
+    chosen.GET = QueryDict(query)
+    charts = list(pages.charts(chosen, publication))
+    chart = named[0] if named else next(iter(charts), "")
+    if chart not in charts:
+        raise Http404
+    path = reverse(f"{match.namespace}:embed", args=[publication.pk, chart])
+    return publication, f"{path}{asked(chosen)}"
+
+
+def _resolved(address: str, host: str) -> tuple[ResolverMatch, str]:
+    """What an address of this portal names, and its query. Raises Http404 for those of others."""
+    try:
+        parts = urlsplit(address)
+        if parts.netloc != host:
+            raise Http404
+        return resolve(parts.path), parts.query
+    except (ValueError, Resolver404):
+        raise Http404 from None
+
+
+def _least(request: HttpRequest, name: str, usual: int) -> int:
+    """What a site has room for, where that is less than usual."""
+    text = request.GET.get(name, "")
+    room = int(text) if re.fullmatch("[1-9][0-9]{0,4}", text) else usual
+    return min(usual, room)

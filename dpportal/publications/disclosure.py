@@ -1,0 +1,57 @@
+"""How a publication was protected, in one place for programs: what registries of deployments ask for.
+
+Source: NIST SP 800-226, what a claim of differential privacy must state; Dwork, Kohli, Mulligan 2019, an epsilon
+registry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpportal.platform.json_types import Json
+from mechanisms import __version__
+from mechanisms.accounting import Definition, Loss, zcdp_to_epsilon
+
+COMPOSITION = {
+    Definition.PURE: "Sequential: ε of all releases about the same people add up",
+    Definition.ZCDP: "Sequential: ρ of all releases about the same people add up (zCDP)",
+}
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """delta: at which a ρ is stated as (ε, δ). whole_orders: see `zcdp_to_epsilon`. noise: its law; None where a method
+    has several, or chances instead. All data lie with the portal, which adds the noise: the central model.
+    """
+
+    loss: Loss
+    delta: float
+    mechanism: str
+    noise: Json | None = None
+    whole_orders: bool = False
+
+    def facts(self) -> Json:
+        """For release.json."""
+        unit = self.loss.unit
+        return {
+            "model": "central",
+            "definition": self.loss.definition.value,
+            **self._amounts(),
+            "unit": "person",
+            "rows_of_a_person_at_most": unit.max_rows,
+            "neighbours": unit.neighbours.value,
+            "composition": COMPOSITION[self.loss.definition],
+            "mechanism": self.mechanism,
+            **({"noise": self.noise} if self.noise else {}),
+            "bounds": "declared by the curator; values outside them are treated as the declaration says",
+            "after_the_noise": "post-processing only: nothing else was read from the data",
+            "randomness": "exact sampling on whole numbers, from the operating system's generator",
+            "software": {"name": "mechanisms", "version": __version__},
+        }
+
+    def _amounts(self) -> Json:
+        amount = str(self.loss.amount)
+        if self.loss.definition is Definition.PURE:
+            return {"epsilon": amount, "delta": "0"}
+        epsilon = zcdp_to_epsilon(float(self.loss.amount), self.delta, whole_orders=self.whole_orders)
+        return {"rho": amount, "implies": {"epsilon": epsilon, "delta": self.delta}}

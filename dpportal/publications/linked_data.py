@@ -1,0 +1,55 @@
+"""A publication as search engines for data read it: a schema.org Dataset in JSON-LD.
+
+Source: Google Search Central, Dataset structured data; Science on Schema.org 1.3, guide to Dataset.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpportal.platform.json_types import Json
+from dpportal.publications.file_types import media_type
+
+if TYPE_CHECKING:
+    from dpportal.publications.metadata import Download, Metadata
+
+TECHNIQUE = "Differential privacy"
+
+
+def schema_org(metadata: Metadata) -> Json:
+    """What was not said is left out."""
+    about = metadata.about
+    facts = {
+        "name": metadata.title,
+        "description": f"{metadata.kind}. {about.text}".strip(),
+        "url": metadata.address,
+        "identifier": metadata.link,
+        "datePublished": metadata.published.isoformat(),
+        "creator": {"@type": "Organization", "name": metadata.author},
+        "publisher": {"@type": "Organization", "name": about.publisher} if about.publisher else "",
+        "license": about.terms.text if about.terms else "",
+        "keywords": list(about.keywords),
+        "spatialCoverage": {"@type": "Place", "name": about.place} if about.place else "",
+        "temporalCoverage": about.interval,
+        "measurementTechnique": TECHNIQUE,
+        "variableMeasured": [{"@type": "PropertyValue", "name": name} for name in metadata.columns],
+        "distribution": [_download(file) for file in metadata.downloads],
+        "isAccessibleForFree": True,
+    }
+    return {
+        "@context": "https://schema.org",
+        "@type": "Dataset",
+        **{key: value for key, value in facts.items() if value},
+    }
+
+
+def _download(file: Download) -> Json:
+    return {
+        "@type": "DataDownload",
+        "name": file.name,
+        "description": file.about,
+        "contentUrl": file.address,
+        "encodingFormat": media_type(file.name).partition(";")[0],
+        "contentSize": f"{file.size} B",
+        "sha256": file.sha256,
+    }

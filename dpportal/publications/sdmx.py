@@ -1,0 +1,128 @@
+"""A table of counts or totals as SDMX-CSV, which statistical offices exchange: a line for each observation.
+
+Every column that names cells is a dimension; an estimate is OBS_VALUE, and its interval and standard error are
+attributes. Codes are those of the CSV file beside it, which datapackage.json and the codebook explain.
+
+Source: SDMX 3.0, SDMX-CSV 2.0.0 field guide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from csv import DictReader
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import csv
+
+from dpportal.publications.archive import BundleFile
+from dpportal.publications.table import Observed, Table
+from dpportal.publications.workbook import MOST_LINES
+
+AGENCY, VERSION = "DPPORTAL", "1.0.0"
+STRUCTURE = ("STRUCTURE", "STRUCTURE_ID", "ACTION")
+# What an identifier of SDMX may be.
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_DAYS = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
+_TEXT = pa.string()
+TIME = "TIME_PERIOD"
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """dimensions: columns of the CSV file, by the identifiers that they get."""
+
+    dimensions: dict[str, str]
+    has_statistics: bool
+
+    @property
+    def header(self) -> list[str]:
+        statistic = ["STATISTIC"] if self.has_statistics else []
+        attributes = ["OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "STANDARD_ERROR"]
+        return [*STRUCTURE, *self.dimensions, *statistic, *attributes]
+
+
+def with_observations(tables: Sequence[Table], name: str) -> list[BundleFile]:
+    """The files of all tables that hold observations. name: of the bundle, which the dataflow is called after."""
+    made = (observations(table, name) for table in tables if table.observed)
+    return [file for file in made if file is not None]
+
+
+def observations(table: Table, name: str) -> BundleFile | None:
+    """The observations of a table beside it; None if they are more than a spreadsheet holds lines."""
+    path = table.path.with_suffix(".sdmx.csv")
+    layout = _layout(table)
+    dataflow = f"{AGENCY}:{_identifier(f'{name}_{table.path.stem}', 'TABLE')}({VERSION})"
+    lines = 1
+    with csv.CSVWriter(path, pa.schema([(column, _TEXT) for column in layout.header])) as writer:
+        for batch in _batches(table, layout, dataflow):
+            lines += batch.num_rows
+            if lines > MOST_LINES:
+                break
+            writer.write_batch(batch)
+    if lines > MOST_LINES:
+        path.unlink()
+        return None
+    return BundleFile(path, about_observations(table.path.name))
+
+
+def about_observations(table: str) -> str:
+    """What the file of observations beside a table is."""
+    return f"The same as {table}, as statistical offices exchange it (SDMX-CSV)"
+
+
+def _layout(table: Table) -> _Layout:
+    numbers = {column for each in table.observed for column in each.columns}
+    known = {"begins": TIME} if _first_begins(table.path) else {}
+    named = [
+        str(f["name"]) for f in table.fields if f["name"] not in numbers and f["name"] not in table.aside
+    ]
+    dimensions = {known.get(n, _identifier(n, f"DIMENSION_{place}")): n for place, n in enumerate(named, 1)}
+    return _Layout(dimensions, len(table.observed) > 1)
+
+
+def _first_begins(path: Path) -> bool:
+    """Whether the first line says when a period begins, as SDMX writes times."""
+    with path.open(encoding="utf-8", newline="") as file:
+        first = next(DictReader(file), {})
+    return bool(_DAYS.fullmatch(first.get("begins", "")))
+
+
+def _identifier(name: str, otherwise: str) -> str:
+    plain = re.sub(r"[-.]", "_", name)
+    return plain.upper() if _IDENTIFIER.fullmatch(plain) else otherwise
+
+
+def _as_texts(columns: Sequence[str]) -> csv.ConvertOptions:
+    return csv.ConvertOptions(
+        column_types=dict.fromkeys(columns, _TEXT), strings_can_be_null=False, include_columns=list(columns)
+    )
+
+
+def _batches(table: Table, layout: _Layout, dataflow: str) -> Iterator[pa.RecordBatch]:
+    """The observations of one statistic after the other."""
+    for each in table.observed:
+        wanted = dict.fromkeys([*layout.dimensions.values(), *each.columns])
+        with csv.open_csv(
+            table.path,
+            parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+            convert_options=_as_texts(list(wanted)),
+        ) as reader:
+            for batch in reader:
+                yield _lines(batch, each, layout, dataflow)
+
+
+def _lines(batch: pa.RecordBatch, each: Observed, layout: _Layout, dataflow: str) -> pa.RecordBatch:
+    def always(text: str) -> pa.Array:
+        return pa.array([text] * batch.num_rows, _TEXT)
+
+    def column(name: str) -> pa.Array:
+        return batch.column(name) if name else always("")
+
+    columns = [always("dataflow"), always(dataflow), always("I")]
+    columns += [column(name) for name in layout.dimensions.values()]
+    columns += [always(each.statistic.upper())] if layout.has_statistics else []
+    columns += [column(name) for name in (each.value, each.lower, each.upper, each.error)]
+    return pa.RecordBatch.from_arrays(columns, names=layout.header)

@@ -1,0 +1,29 @@
+# %% [markdown]
+# ## The counts
+
+# %%
+cells = table("histogram.csv")
+names = list(cells.columns[: cells.columns.get_loc("noisy_count")])
+labels = texts(cells[names].head(MOST_BARS)).agg(", ".join, axis=1)
+margins = cells["interval_upper"] - cells["noisy_count"]
+bars(labels, cells["noisy_count"], margins, "Noisy counts, and their 95 % intervals")
+plt.show()
+
+# %% [markdown]
+# ## The margins
+#
+# Where each count has noise of its own, its margin is that of one noise, and a sum of m counts has the margin of m
+# noises together: half-widths are not added. By other methods cells share noise, and `python -m mechanisms.verify`
+# derives their margins.
+
+# %%
+own_noise = plan["standard_error"] is not None and math.isclose(
+    plan["standard_error"], standard_error(plan["noise"]), rel_tol=1e-6
+)
+if own_noise:
+    compare("Margins of cells", margins, half_width(plan["noise"]))
+    compare("Standard errors of cells", cells["standard_error"], standard_error(plan["noise"]))
+    total = cells["noisy_count"].sum()
+    print(f"All cells together: {total:,.0f} ± {half_width(plan['noise'], len(cells)):,}")
+elif plan["half_width"] is not None:
+    compare("Margins of cells, as the plan has them", margins, plan["half_width"])

@@ -1,0 +1,27 @@
+# %% [markdown]
+# ## The rows, and what was counted of their columns
+#
+# The rows in `synthetic.csv` are made up. What was measured has margins; the rows have none of their own.
+
+# %%
+rows, columns = table("synthetic.csv"), table("columns.csv")
+print(rows.head().to_string(index=False))
+columns["margin"] = columns["interval_upper"] - columns["noisy_count"]
+for column, own in columns.groupby("column", sort=False):
+    bars(texts(own["value"]), own["noisy_count"], own["margin"], f"Noisy counts of {column}")
+    plt.show()
+
+# %% [markdown]
+# ## The margins
+#
+# Each count has noise of its own, of the law that `release.json` names for its column or measured table.
+
+# %%
+for column, own in columns.groupby("column", sort=False):
+    compare(f"Margins of {column}", own["margin"], half_width(facts["noise_of_columns"][column]))
+if facts["noise_of_tables"]:
+    measured = table("measured.csv")
+    measured["margin"] = measured["interval_upper"] - measured["noisy_count"]
+    for place, own in measured.groupby("measurement"):
+        law = facts["noise_of_tables"][int(place) - 1]
+        compare(f"Margins of measured table {place}", own["margin"], half_width(law))

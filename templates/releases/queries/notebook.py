@@ -1,0 +1,28 @@
+# %% [markdown]
+# ## The answers
+
+# %%
+answers = table("answers.csv")
+margins = answers["interval_upper"] - answers["answer"]
+bars(answers["query"], answers["answer"], margins, "Answers, and their 95 % intervals")
+plt.show()
+
+# %% [markdown]
+# ## The margins
+#
+# An answer is a weighted sum of what was measured. Its margin follows from its standard error σ: no weighted sum of
+# noises of this law reaches farther than the one below. Where each cell was counted by itself, an answer that adds up m
+# cells has the exact margin of m noises.
+
+# %%
+noise, errors = plan["noise"], answers["standard_error"].to_numpy()
+one = standard_error(noise)
+reach = math.log(20) / math.sqrt(2) if noise["law"] == "discrete-laplace" else NORMAL
+again = np.minimum(reach * errors + 9 / 16 * errors / one, math.sqrt(20) * errors) if one else 0 * errors
+if plan["mechanism"] == "identity-strategy":
+    terms = np.rint((errors / one) ** 2).astype(int)
+    unit = 10 ** np.maximum(0, np.floor(np.log10(np.maximum(terms, 1))).astype(int) - 2)
+    exact = {m: half_width(noise, int(m)) for m in np.unique(-(-terms // unit) * unit)}
+    whole = np.array([exact[m] for m in -(-terms // unit) * unit])
+    again = np.where(np.isclose(margins, again, rtol=1e-4), again, whole)
+compare("Margins of answers", margins, again)

@@ -1,0 +1,43 @@
+# %% [markdown]
+# ## The estimates
+
+# %%
+answers, estimates = table("answers.csv"), table("estimates.csv")
+margins = estimates["interval_upper"] - estimates["estimate"]
+bars(
+    texts(estimates.iloc[:, 0]),
+    estimates["estimate"],
+    margins,
+    "Estimates, and their 95 % intervals",
+)
+plt.show()
+
+# %% [markdown]
+# ## From the answers to the estimates and margins
+#
+# Each person's answer was randomised. How many have a value follows from how many answered it, since the chances to
+# answer truly (`keep`) and otherwise (`other`) are known.
+
+# %%
+keep, other, rows = fraction(plan["keep"]), fraction(plan["other"]), len(answers)
+if plan["mechanism"] == "randomised-response":
+    said = answers.iloc[:, 0].value_counts(dropna=False)
+    reports = estimates.iloc[:, 0].map(lambda value: said.get(value, 0)).to_numpy(float)
+else:
+    reports = answers.sum().to_numpy(float)
+counts = (reports - rows * other) / (keep - other)
+
+
+def variance(shares):
+    return shares * keep * (1 - keep) + (1 - shares) * other * (1 - other)
+
+
+def reach(shares):
+    return (NORMAL * np.sqrt(rows * variance(shares) + NORMAL**2 / 4) + 9 / 16) / (keep - other)
+
+
+shares = np.clip(counts / rows, 0, 1)
+ends = [np.clip((counts + side * reach(shares)) / rows, 0, 1) for side in (-1, 1)]
+compare("Estimates", estimates["estimate"], counts)
+compare("Standard errors", estimates["standard_error"], np.sqrt(rows * variance(shares)) / (keep - other))
+compare("Margins of estimates", margins, np.maximum(*(reach(end) for end in ends)))

@@ -1,0 +1,25 @@
+# %% [markdown]
+# ## The choice
+
+# %%
+choice = table("choice.csv")
+print(choice.to_string(index=False))
+
+# %% [markdown]
+# ## How sure it is
+#
+# No count is published, so no count has a margin. What is known beforehand is how often the better of two candidates
+# wins, by how many people it leads.
+
+# %%
+leads, chances_of_best = (np.array(each, float) for each in zip(*plan["resolved"], strict=True))
+points = fraction(plan["rate"]) * facts["points_per_row"]
+odds = np.exp(-points * leads)
+again = 1 - odds / 2 if plan["mechanism"] == "permute-and-flip" else 1 / (1 + odds)
+compare("Chances of the better one", chances_of_best, again)
+figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
+axes.plot(leads, chances_of_best, marker="o", color="#1f5fbf")
+axes.set_xscale("log")
+axes.set_xlabel("Lead, in people")
+axes.set_title("How often the better of two candidates wins")
+plt.show()

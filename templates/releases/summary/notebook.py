@@ -1,0 +1,28 @@
+# %% [markdown]
+# ## The summary
+
+# %%
+summary = table("summary.csv")
+people = summary[(summary["statistic"] == "number") & summary["column"].isna()]
+margins = (people["interval_upper"] - people["interval_lower"]) / 2
+whose = texts(people["group"]).where(people["whose"] == "group", "everybody")
+bars(whose, people["estimate"], margins, "People, and their 95 % intervals")
+plt.show()
+means = summary[(summary["statistic"] == "mean") & summary["reference"].isna()]
+for column, own in means.groupby("column"):
+    halves = (own["interval_upper"] - own["interval_lower"]) / 2
+    whose = texts(own["group"]).where(own["whose"] == "group", "everybody")
+    bars(whose, own["estimate"], halves, f"Mean of {column}, and its 95 % interval")
+    plt.show()
+
+# %% [markdown]
+# ## The margins
+#
+# The number of people in a group is the best linear estimate from every table that counts them; `release.json` has its
+# standard error. Of such sums none reaches farther, in standard errors, than a single noise of this law.
+
+# %%
+told = facts["number_of_people"]
+reach = math.log(20) / math.sqrt(2) if told["law"] == "discrete-laplace" else NORMAL
+in_groups = (people["whose"] == "group") & (people["interval_lower"] > 0)
+compare("Margins of numbers of people", margins[in_groups], reach * told["standard_error"])

@@ -1,0 +1,34 @@
+# %% [markdown]
+# ## The running counts
+
+# %%
+series = table("series.csv")
+series["margin"] = series["interval_upper"] - series["released_count"]
+for value, own in series.groupby("value", dropna=False, sort=False):
+    figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
+    axes.fill_between(own["period"], own["interval_lower"], own["interval_upper"], color="#1f5fbf", alpha=0.2)
+    axes.plot(own["period"], own["released_count"], color="#1f5fbf")
+    axes.set_xlabel("Period")
+    axes.set_title("Running count" if pd.isna(value) else f"Running count, {value}")
+    plt.show()
+
+# %% [markdown]
+# ## The margins
+#
+# A count's noise is a weighted sum of noises; its standard error says how many of them there are. Where all weights are
+# one, the margin is the exact one of so many noises. Where they are not, it lies between that of normal noise and the
+# farthest that any such sum reaches, and `python -m mechanisms.verify` derives it.
+
+# %%
+noise, errors, margins = plan["noise"], series["standard_error"].to_numpy(), series["margin"].to_numpy()
+one = standard_error(noise)
+terms = (errors / one) ** 2 if one else 0 * errors
+whole = np.rint(terms).astype(int)
+if np.allclose(terms, whole, rtol=1e-4) and whole.min() > 0:
+    exact = {m: half_width(noise, int(m)) for m in np.unique(whole)}
+    compare("Margins of running counts", margins, [exact[m] for m in whole])
+else:
+    reach = math.log(20) / math.sqrt(2) if noise["law"] == "discrete-laplace" else NORMAL
+    farthest = np.minimum(reach * errors + 9 / 16 * terms**0.5, math.sqrt(20) * errors)
+    least = np.minimum(NORMAL * errors, farthest)
+    compare("Margins of running counts, within a row", margins, np.clip(margins, least - 1, farthest + 1))

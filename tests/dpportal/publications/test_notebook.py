@@ -1,0 +1,69 @@
+"""The notebook of a bundle: the same cells as a script and for Jupyter, and the margins that it works out."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import zipfile
+from fractions import Fraction
+from pathlib import Path
+
+import matplotlib
+import matplotlib.pyplot as plt
+import nbformat
+import pytest
+
+from dpportal.publications.notebook import JUPYTER, SCRIPT, jupyter, notebook_files
+from mechanisms.noise import DiscreteGaussian, DiscreteLaplace
+from mechanisms.noise.sum_quantiles import PlainSum
+
+TEMPLATE = "releases/histogram/notebook.py"
+
+
+def run(bundle: Path, folder: Path) -> dict[str, object]:
+    """What the script of a bundle leaves, which ends with an error where a margin is another one."""
+    if not folder.exists():
+        with zipfile.ZipFile(bundle) as archive:
+            archive.extractall(folder)
+    matplotlib.use("Agg")
+    [script] = folder.rglob(SCRIPT)
+    try:
+        return runpy.run_path(str(script))
+    finally:
+        plt.close("all")
+
+
+@pytest.mark.slow
+def test_both_have_the_same_cells(tmp_path):
+    files = notebook_files(tmp_path, TEMPLATE)
+    assert [file.name for file in files] == [SCRIPT, JUPYTER]
+    notebook = nbformat.from_dict(json.loads((tmp_path / JUPYTER).read_text(encoding="utf-8")))
+    nbformat.validate(notebook)
+    script = (tmp_path / SCRIPT).read_text(encoding="utf-8")
+    codes = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    assert len(codes) >= 4 and all(code in script for code in codes)
+    assert notebook.cells[0].source.startswith("# Reading a release")
+
+
+def test_marks_of_cells_are_no_part_of_them():
+    [about, code] = jupyter("# %% [markdown]\n# # Title\n#\n# Text\n\n# %%\nx = 1\n")["cells"]
+    assert (about["source"], code["source"]) == ("# Title\n\nText", "x = 1")
+
+
+@pytest.mark.slow
+def test_margins_are_those_of_the_noise(tmp_path):
+    """Against the portal's own, which are proved elsewhere, for narrow and wide noise and for sums."""
+    source = notebook_files(tmp_path, TEMPLATE)[0].path.read_text(encoding="utf-8")
+    (tmp_path / "release.json").write_text('{"title": "", "statement": "", "plan": {}}')
+    (tmp_path / "reading.py").write_text(source.split("# ## The counts")[0])
+    worked_out = runpy.run_path(str(tmp_path / "reading.py"))["half_width"]
+    for law in (
+        DiscreteLaplace(Fraction(1, 9)),
+        DiscreteLaplace(Fraction(40)),
+        DiscreteGaussian(Fraction(50)),
+    ):
+        for terms in (1, 2, 7, 100):
+            assert worked_out(law.to_json(), terms) == PlainSum(law, terms).half_width()
+    wide = {"law": "discrete-laplace", "scale": "1000000"}
+    assert worked_out(wide) == pytest.approx(DiscreteLaplace(Fraction(10**6)).half_width(), rel=1e-4)
+    assert worked_out(wide, 10**6) == pytest.approx(1.96 * 2**0.5 * 10**9, rel=1e-4)

@@ -1,0 +1,62 @@
+"""Observations as statistical offices exchange them: by the field guide of SDMX-CSV 2.0.0."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpportal.publications import sdmx
+from dpportal.publications.table import Observed, Table
+
+COUNT = Observed("noisy_count", "lower", "upper", "error")
+
+
+def table(folder: Path, text: str, **said) -> Table:
+    path = folder / "counts.csv"
+    path.write_text(text, encoding="utf-8")
+    fields = [{"name": name, "type": "string"} for name in text.splitlines()[0].split(",")]
+    return Table(path, "Counts", fields, **said)
+
+
+def observations(of: Table) -> pd.DataFrame:
+    file = sdmx.observations(of, "release-1")
+    assert file is not None and file.name == "counts.sdmx.csv"
+    return pd.read_csv(file.path, dtype=str, keep_default_na=False)
+
+
+def test_each_cell_is_an_observation(tmp_path):
+    text = 'colour,größe,noisy_count,count,error,lower,upper\n"red, or so",L,3,2,1.5,0,6\n,M,-1,0,1.5,-4,2\n'
+    frame = observations(table(tmp_path, text, observed=[COUNT], aside=["count"]))
+    assert list(frame.columns) == [
+        "STRUCTURE", "STRUCTURE_ID", "ACTION", "COLOUR", "DIMENSION_2",
+        "OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "STANDARD_ERROR",
+    ]  # fmt: skip
+    assert frame["OBS_VALUE"].tolist() == ["3", "-1"] and frame["COLOUR"].tolist() == ["red, or so", ""]
+    assert set(frame["STRUCTURE"]) == {"dataflow"} and set(frame["ACTION"]) == {"I"}
+    assert re.fullmatch(r"[A-Z]+:[A-Z][A-Z0-9_]*\([0-9.]+\)", frame["STRUCTURE_ID"][0])
+
+
+def test_several_statistics_stand_below_each_other(tmp_path):
+    both = [
+        Observed("n", "n_low", "n_up", statistic="number"),
+        Observed("t", "t_low", "t_up", statistic="total"),
+    ]
+    frame = observations(table(tmp_path, "group,n,n_low,n_up,t,t_low,t_up\na,1,0,2,10,9,11\n", observed=both))
+    assert frame["STATISTIC"].tolist() == ["NUMBER", "TOTAL"] and frame["OBS_VALUE"].tolist() == ["1", "10"]
+
+
+@pytest.mark.parametrize("begins, name", [("2020-03", "TIME_PERIOD"), ("Period 1", "BEGINS")])
+def test_times_are_called_so_where_they_are_written_so(tmp_path, begins, name):
+    frame = observations(
+        table(tmp_path, f"begins,noisy_count,lower,upper,error\n{begins},1,0,2,1\n", observed=[COUNT])
+    )
+    assert frame[name].tolist() == [begins]
+
+
+def test_more_than_a_spreadsheet_holds_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(sdmx, "MOST_LINES", 2)
+    of = table(tmp_path, "a,noisy_count,lower,upper,error\nx,1,0,2,1\ny,1,0,2,1\n", observed=[COUNT])
+    assert sdmx.with_observations([of], "release-1") == [] and len(list(tmp_path.iterdir())) == 1

@@ -1,0 +1,62 @@
+"""What programs get of a published release: data at its own address, and a description that leads to every file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+from dpportal.releases import services
+
+pytestmark = pytest.mark.slow
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.fixture
+def public(ready):
+    services.publish(ready, ready.created_by)
+    return ready
+
+
+def asked(client, release, accept: str):
+    return client.get(release.get_absolute_url(), headers={"accept": accept} if accept else {})
+
+
+@pytest.mark.parametrize("accept", ["", "*/*", BROWSER, "image/png"])
+def test_people_get_the_page(client, public, accept):
+    answer = asked(client, public, accept)
+    assert answer["Content-Type"].startswith("text/html") and "Accept" in answer["Vary"]
+
+
+def test_programs_get_data_at_the_same_address(client, public):
+    facts = asked(client, public, "application/json")
+    assert json.loads(b"".join(facts))["release"] == str(public.pk)
+    assert facts["Content-Location"].endswith("/download/release.json") and "Accept" in facts["Vary"]
+    table = asked(client, public, "text/csv, application/json;q=0.5")
+    assert b"".join(table).startswith(b"colour,age,noisy_count")
+    linked = json.loads(asked(client, public, "application/ld+json").content)
+    assert "histogram.csv" in [file["name"] for file in linked["distribution"]]
+
+
+def test_a_draft_has_neither(client, ready):
+    for accept in (BROWSER, "application/json", "text/csv", "application/ld+json"):
+        assert asked(client, ready, accept).status_code == 404
+
+
+def test_its_description_leads_to_every_table(client, public):
+    described = client.get(f"{public.get_absolute_url()}croissant.json")
+    assert described["Content-Type"] == "application/ld+json"
+    files = described.json()["distribution"]
+    assert "histogram.csv" in [file["name"] for file in files]
+    for file in files:
+        content = b"".join(client.get(file["contentUrl"]))
+        assert hashlib.sha256(content).hexdigest() == file["sha256"]
+
+
+def test_an_unpublished_file_that_is_asked_for_by_its_type_is_recorded(client, ready):
+    from dpportal.accounts.models import AuditEntry
+
+    client.force_login(ready.created_by)
+    asked(client, ready, "text/csv")
+    assert AuditEntry.objects.filter(action="downloaded unpublished").count() == 1
