@@ -38,7 +38,7 @@ PUBLIC = {
     "home", "catalogue", "public_dataset", "sitemap", "robots", "feed", "dcat", "oembed", "signing_keys",
     "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
     "guide_protection", "check", "checked", "check_progress",
-    "guide_protection", "guide_risk", "guide_risk_figure",
+    "guide_risk", "guide_risk_figure",
     "accounts:sign_in", "accounts:choose", "accounts:replace", "accounts:replaced",
     "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",
     "releases:croissant", "releases:chart", "releases:embed",
