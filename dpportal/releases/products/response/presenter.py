@@ -54,7 +54,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
                 may_be_blank=domain.attributes[0].missing_cell,
             ),
             Table(
-                estimates, "Estimated counts with standard errors and 95 % intervals", _estimate_fields(named)
+                estimates, "Estimated counts with standard errors and margins (95 %)", _estimate_fields(named)
             ),
             codebook.write(domain, folder),
         ]

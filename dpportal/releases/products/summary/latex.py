@@ -40,7 +40,7 @@ def document(shown: Json, loss: str) -> str:
     people += [""] * (len(head) - len(people))
     body = [line for block in shown["blocks"] for line in _block(block, len(head))]
     note = _(
-        "Margins (±) are half the width of 95 %% intervals; those of shares are in percentage points. The table is "
+        "Margins (±) are half the width of what holds the true number with 95 %% probability; those of shares are in percentage points. The table is "
         "differentially private with %(loss)s: every number holds noise."
     )
     lines = [
