@@ -174,5 +174,5 @@ def panels_caption(panels: Panels, *, half_width: int | None, unit: str) -> str:
         )
         sentences.append(text % {"half_width": f"{half_width:,}", "unit": unit})
     else:
-        sentences.append(_("Intervals belong to single cells and are in the table."))
+        sentences.append(_("Margins belong to single cells and are in the table."))
     return " ".join(sentences)
