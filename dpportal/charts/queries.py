@@ -240,9 +240,9 @@ def shares_figure(names: Sequence[str], shares: np.ndarray) -> Figure:
             hovertemplate="%{x}<br><b>%{y:.1%}</b><extra></extra>",
         )
     )
-    axis = {"title": {"text": _("share of the privacy loss")}, "tickformat": ".0%", "rangemode": "tozero"}
+    axis = {"title": {"text": _("share of the privacy cost")}, "tickformat": ".0%", "rangemode": "tozero"}
     figure.update_layout(xaxis=category_axis(_("columns")), yaxis=axis, showlegend=False)
-    caption = _("What varies with exactly these columns is measured with this share of the loss.")
+    caption = _("What varies with exactly these columns is measured with this share of the cost.")
     if len(names) > shown.size:
         text = _("The %(shown)s largest of %(all)s shares.")
         caption += " " + text % {"shown": shown.size, "all": f"{len(names):,}"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import random
+import re
 from collections.abc import Callable
 
 import openpyxl
@@ -140,4 +141,4 @@ def publish(curator: Actor) -> None:
     curator.click("link", "Continue with")
     curator.agree("I understand that the budget is spent")
     curator.click("button", "and publish")
-    curator.page.wait_for_url("**/public/**", timeout=JOB_MS)
+    curator.page.wait_for_url(re.compile(r"/releases/[0-9a-f-]+/$"), timeout=JOB_MS)
