@@ -47,7 +47,9 @@ def test_how_many_women_over_65_and_how_sure_is_that(page: Page) -> None:
     page.get_by_role("button", name="Add up").click()
     answer = page.locator("dl.numbers")
     assert holds(answer.inner_text(), WOMEN_OVER_65)
-    expect(page.get_by_text("The true number lies within this margin with probability 95 % or more")).to_be_visible()
+    expect(
+        page.get_by_text("The true number lies within this margin with probability 95 % or more")
+    ).to_be_visible()
 
 
 def test_how_many_women_are_exactly_30(page: Page) -> None:
@@ -64,7 +66,9 @@ def test_what_does_plus_minus_mean(page: Page) -> None:
 
 
 def test_which_group_is_the_largest(page: Page) -> None:
-    expect(page.locator(".finding")).to_contain_text(re.compile(r"The largest group, age \d+, sex Male, has about \d+"))
+    expect(page.locator(".finding")).to_contain_text(
+        re.compile(r"The largest group, age \d+, sex Male, has about \d+")
+    )
 
 
 def test_why_is_a_count_below_zero(page: Page) -> None:
@@ -73,7 +77,9 @@ def test_why_is_a_count_below_zero(page: Page) -> None:
 
 def test_can_anybody_learn_that_i_am_in_it(page: Page) -> None:
     page.get_by_text("What is this?").click()
-    expect(page.locator(".promise .statement")).to_contain_text("even whether they are in the table stays hidden")
+    expect(page.locator(".promise .statement")).to_contain_text(
+        "even whether they are in the table stays hidden"
+    )
 
 
 def test_what_else_was_published_about_these_people_and_what_did_it_cost(page: Page) -> None:

@@ -69,8 +69,8 @@ def take_recommended(draft: Release) -> bool:
     if not plans:
         return False
     method = offers[planner.best_method(draft, plans)].mechanism
-    declared = [set(own_parameters(other)) for other in planner.methods]
-    if {p for p in own_parameters(method) if p.name != PURPOSE} - set.intersection(*declared):
+    options = {p for p in own_parameters(method) if p.name != PURPOSE}
+    if any(options - set(own_parameters(other)) for other in planner.methods):
         return False
     usual = {p.name: draft.purpose if p.name == PURPOSE else p.default for p in own_parameters(method)}
     draft.mechanism = method.name

@@ -46,7 +46,9 @@ def at(dataset: Dataset, page: str) -> str:
 class TestFirstQuestion:
     def test_rows_with_the_same_value_are_one_person_by_one_click(self, desk):
         dataset = read(desk, VISITS)
-        assert "No, rows with the same patient_id are one person" in " ".join(desk.get(home(dataset)).text.split())
+        assert "No, rows with the same patient_id are one person" in " ".join(
+            desk.get(home(dataset)).text.split()
+        )
         answer = desk.post(at(dataset, "several_rows"), {"column": "patient_id"})
         assert answer.url == at(dataset, "domain")
         version = dataset.current_domain()
@@ -61,7 +63,9 @@ class TestFirstQuestion:
     def test_notes_at_the_end_are_left_out_with_the_answer_as_declared(self, desk):
         dataset = read(desk, NOTED)
         assert "Leave out the last row" in " ".join(desk.get(home(dataset)).text.split())
-        assert desk.post(at(dataset, "several_rows"), {"column": "patient_id", "notes": "on"}).url == home(dataset)
+        assert desk.post(at(dataset, "several_rows"), {"column": "patient_id", "notes": "on"}).url == home(
+            dataset
+        )
         CONVERSIONS.run(dataset.pk)
         dataset.refresh_from_db()
         assert dataset.rows == 60 and dataset.options["fewest_filled"] == 2
