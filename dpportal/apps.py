@@ -1,8 +1,10 @@
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
+from django.utils.translation import gettext
 
 from dpportal.celery import app as celery_app  # noqa: F401 (what is sent goes by it; a process that reads files has none)
 from dpportal.platform.generic_classes import make_subscriptable
+from mechanisms import refusal
 from mechanisms.noise import guard
 
 # Before any room's models and forms are read.
@@ -14,6 +16,7 @@ class PortalConfig(AppConfig):
 
     def ready(self) -> None:
         guard.close()
+        refusal.look_up_by(gettext)
         # The last room's tables are there when all are.
         last = apps.get_app_config("streams")
         post_migrate.connect(_begin_memory, sender=last, dispatch_uid="a database goes with a memory")

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
+
+_look_up: Callable[[str], str] = str
+
+
+def look_up_by(look_up: Callable[[str], str]) -> None:
+    """Have every template looked up, such as in a catalogue of translations, before it is filled in."""
+    global _look_up
+    _look_up = look_up
 
 
 class Wording(str):
@@ -14,7 +23,8 @@ class Wording(str):
 
     def __new__(cls, template: str, /, **values: object) -> Self:
         """The template as `str.format` fills it; one without values stays as it is."""
-        made = super().__new__(cls, template.format(**values) if values else template)
+        said = _look_up(template)
+        made = super().__new__(cls, said.format(**values) if values else said)
         made.template, made.values = template, values
         return made
 
@@ -31,6 +41,10 @@ class RefusalError(ValueError):
     def __init__(self, template: str, /, **values: object) -> None:
         self.wording = template if isinstance(template, Wording) else Wording(template, **values)
         super().__init__(str(self.wording))
+
+    def __str__(self) -> str:
+        """Looked up when it is read: whoever catches it may speak another language."""
+        return str(Wording(self.wording.template, **self.wording.values))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.wording,)

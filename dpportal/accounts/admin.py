@@ -27,6 +27,8 @@ M = TypeVar("M", bound=Model)
 
 admin.site.unregister(Group)
 admin.site.site_header = admin.site.site_title = gettext_lazy("DP Portal")
+# Its lists have long lines, and the way back is the first page.
+admin.site.enable_nav_sidebar = False
 admin.site.index_title = gettext_lazy("People, connections and records")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from dpportal.accounts.permissions import current_user
 from dpportal.budgets import requests
 from dpportal.budgets.forms import ReasonForm
+from dpportal.budgets.models import BudgetRequest
 from dpportal.budgets.requests import PricedDraft
 from dpportal.datasets.models import Dataset
 
@@ -28,4 +29,16 @@ def send(request: HttpRequest, dataset: Dataset, draft: PricedDraft | None = Non
         messages.success(request, _("Request sent. You'll see the answer under the bell."))
     else:
         messages.info(request, _("A budget is asked for already; the administrators have not answered yet."))
-    return redirect("datasets:home", dataset.pk)
+    return redirect(draft.address) if draft else redirect("datasets:home", dataset.pk)
+
+
+def awaited(request: HttpRequest, dataset: Dataset, review: str) -> HttpResponseBase:
+    """What a review that waits for an answer asks for now and then: whether to load itself again.
+
+    review: its address, for whoever comes without a script.
+    """
+    if not getattr(request, "htmx", False):
+        return redirect(review)
+    if dataset.budget_requests.filter(state=BudgetRequest.State.WAITING).exists():
+        return HttpResponse(status=204)
+    return HttpResponse(headers={"HX-Refresh": "true"})

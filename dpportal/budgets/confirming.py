@@ -49,6 +49,11 @@ def around(request: HttpRequest, draft: ChargedPublication, budget: Budget, colu
     paid for and has to be asked for; empty where it can.
     """
     assert draft.amount is not None
+    # Whoever reads the review knows what was answered.
+    answered = draft.dataset.budget_requests.filter(
+        by=current_user(request), address=request.path, seen=False
+    )
+    answered.exclude(answered_at=None).update(seen=True)
     return {
         "why_ask": _why_ask(budget, draft.amount),
         "budget_request": draft.dataset.budget_requests.first(),

@@ -130,7 +130,7 @@ class GrantForm(GrantAmountForm):
         widget=forms.CheckboxSelectMultiple,
         required=False,
         help_text=_(
-            "These datasets hold nearly the same table. Losses for the same people add up, whoever uploaded them. Tick "
+            "These datasets hold nearly the same table. Costs for the same people add up, whoever uploaded them. Tick "
             "each to grant all the same. No curator learns of the others; do not write of them in the reason."
         ),
     )

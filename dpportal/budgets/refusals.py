@@ -23,7 +23,7 @@ def missing_text(dataset: Dataset) -> str:
         )
         return text % {"name": dataset.name}
     text = _(
-        "Your declaration now protects %(now)s, but the budget of %(name)s is for %(before)s, and losses for different "
+        "Your declaration now protects %(now)s, but the budget of %(name)s is for %(before)s, and costs for different "
         "people are never added. Declare who is protected as before, or ask an administrator for a budget for this."
     )
     before = "; ".join(str(b.protection) for b in others)
@@ -69,7 +69,7 @@ def shortage_text(budget: Budget, cost: Decimal) -> str:
 def unknowing_text() -> str:
     """Why a grant is refused to whoever was not told of other tables with the same people."""
     return _(
-        "Other datasets that have a budget hold nearly the same table. Losses for the same people add up, whoever "
+        "Other datasets that have a budget hold nearly the same table. Costs for the same people add up, whoever "
         "uploaded them: tick each of them to grant all the same, which is recorded, or grant to that dataset instead."
     )
 

@@ -158,7 +158,7 @@ def residuals_figure(
 
 def _residuals_caption(half_width: int | None, unit: str) -> str:
     if half_width is None:
-        return _("This method's error depends on the data, so there is no interval to compare with.")
+        return _("This method's error depends on the data, so there is no margin to compare with.")
     text = _("Shaded: ± %(half_width)s %(unit)s, where at least 95 %% of the noisy counts are expected.")
     return text % {"half_width": f"{half_width:,}", "unit": unit}
 
@@ -282,7 +282,7 @@ def noise_figure(
     half_width = law.half_width()
     labels = [str(cell + 1) for cell in range(shown)]
     example = bar("noisy", labels, counts, unit=unit, half_width=half_width)
-    example.update(name=_("Made-up count and interval"), showlegend=False)
+    example.update(name=_("Made-up count and margin"), showlegend=False)
     figure = go.Figure(example)
     figure.update_layout(
         xaxis=category_axis(_("made-up cell")), yaxis={"title": {"text": unit}}, margin={"t": 36}
@@ -311,12 +311,11 @@ def _counts_title(*columns: str) -> str:
 
 
 def interval_caption(half_width: int | None, unit: str) -> str:
-    """What the interval of a noisy count means, or that there is none."""
+    """What the margin of a noisy count means, or that there is none."""
     if half_width is None:
-        return _("This method's error depends on the data, so no interval is drawn.")
+        return _("This method's error depends on the data, so no margin is drawn.")
     text = _(
-        "Intervals: ± %(half_width)s %(unit)s around the noisy count. "
-        "Each holds the true count with probability 95 %% or more."
+        "Margin: ± %(half_width)s %(unit)s. The true count lies within it with probability 95 %% or more."
     )
     return text % {"half_width": f"{half_width:,}", "unit": unit}
 
@@ -332,6 +331,6 @@ def _dominated_caption(series: Series) -> str:
 def _merged_caption(column: str, width: int) -> str:
     text = _(
         "Each step sums %(width)s neighbouring cells of %(column)s. "
-        "Intervals belong to single cells and are in the table."
+        "Margins belong to single cells and are in the table."
     )
     return text % {"width": f"{width:,}", "column": column}

@@ -50,5 +50,5 @@ def _caption(half_width: int | None, unit: str) -> str:
     )
     if half_width is None:
         return text
-    band = _("Differences up to %(half_width)s %(unit)s are within the 95 %% interval of a single cell.")
+    band = _("Differences up to %(half_width)s %(unit)s are within the margin (95 %%) of a single cell.")
     return text + " " + band % {"half_width": f"{half_width:,}", "unit": unit}

@@ -92,9 +92,9 @@ def _title(names: Sequence[str]) -> str:
 
 def _caption(time: Timeline) -> str:
     text = _(
-        "The released count less the one before: unbiased, and noisy, so it may be below 0. Each interval holds "
+        "The released count less the one before: unbiased, and noisy, so it may be below 0. Each margin holds "
         "the true number with probability 95 % or more. Neighbouring counts share noise, so it is narrower than the "
-        "intervals of both added up."
+        "margins of both added up."
     )
     if len(time.labels) >= time.periods:
         return text

@@ -166,7 +166,7 @@ def panels_caption(panels: Panels, *, half_width: int | None, unit: str) -> str:
             text = _("Each mark sums %(width)s neighbouring cells of %(column)s.")
             sentences.append(text % {"width": f"{width:,}", "column": name})
     if half_width is None:
-        sentences.append(_("This method's error depends on the data, so no interval is given."))
+        sentences.append(_("This method's error depends on the data, so no margin is given."))
     elif panels.single_cells:
         text = _(
             "Each noisy count is within ± %(half_width)s %(unit)s of the true one "
@@ -174,5 +174,5 @@ def panels_caption(panels: Panels, *, half_width: int | None, unit: str) -> str:
         )
         sentences.append(text % {"half_width": f"{half_width:,}", "unit": unit})
     else:
-        sentences.append(_("Intervals belong to single cells and are in the table."))
+        sentences.append(_("Margins belong to single cells and are in the table."))
     return " ".join(sentences)

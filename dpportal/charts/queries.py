@@ -59,7 +59,7 @@ def answers_figure(
     numbered = {"title": {"text": _("number of the query, as in the table")}, "tickformat": ","}
     axis = category_axis(_("query")) if named else numbered
     figure.update_layout(xaxis=axis, yaxis={"title": {"text": _(PEOPLE)}}, showlegend=False)
-    caption = _("Each true answer lies within its interval with probability 95 % or more.")
+    caption = _("Each true answer lies within its margin with probability 95 % or more.")
     if not named:
         caption += " " + _("The pointer tells what a query asks.")
     return finished(
@@ -94,7 +94,7 @@ def ranges_figure(
         coloraxis={"colorbar": {"title": {"text": _(PEOPLE)}}},
     )
     caption = _(
-        "Each mark is a range, from the cell at its left to the cell below it. Its interval is in the table."
+        "Each mark is a range, from the cell at its left to the cell below it. Its margin is in the table."
     )
     return finished(figure, title=_("Answers"), caption=caption, display=Display(height=460))
 
@@ -124,7 +124,7 @@ def comparison_figure(
         name=_("Released minus true"), x=_numbers(x), y=_numbers(y - x), error_y=_error_bars(half) if few else None,
         **dots, customdata=_numbers(half),
         showlegend=False, row=2, col=1,
-        hovertemplate="%{text}<br><b>%{y:+,.1f}</b>, " + _("interval") + " ± %{customdata:,.1f}<extra></extra>",
+        hovertemplate="%{text}<br><b>%{y:+,.1f}</b>, " + _("margin") + " ± %{customdata:,.1f}<extra></extra>",
     )  # fmt: skip
     figure.update_yaxes(title_text=_("released (people)"), row=1, col=1)
     figure.update_yaxes(title_text=_("released − true"), row=2, col=1)
@@ -140,10 +140,10 @@ def comparison_figure(
 def _errors_caption(few: bool) -> str:
     if few:
         return _(
-            "Below, enlarged: the errors. Where an answer's 95 % interval crosses the line, it holds the truth."
+            "Below, enlarged: the errors. Where an answer's margin (95 %) crosses the line, it holds the truth."
         )
     return _(
-        "Below, enlarged: the errors, each with two dashes where its 95 % interval ends; between them is inside."
+        "Below, enlarged: the errors, each with two dashes where its margin (95 %) ends; between them is inside."
     )
 
 
@@ -240,9 +240,9 @@ def shares_figure(names: Sequence[str], shares: np.ndarray) -> Figure:
             hovertemplate="%{x}<br><b>%{y:.1%}</b><extra></extra>",
         )
     )
-    axis = {"title": {"text": _("share of the privacy loss")}, "tickformat": ".0%", "rangemode": "tozero"}
+    axis = {"title": {"text": _("share of the privacy cost")}, "tickformat": ".0%", "rangemode": "tozero"}
     figure.update_layout(xaxis=category_axis(_("columns")), yaxis=axis, showlegend=False)
-    caption = _("What varies with exactly these columns is measured with this share of the loss.")
+    caption = _("What varies with exactly these columns is measured with this share of the cost.")
     if len(names) > shown.size:
         text = _("The %(shown)s largest of %(all)s shares.")
         caption += " " + text % {"shown": shown.size, "all": f"{len(names):,}"}
@@ -305,7 +305,7 @@ def _band(x: np.ndarray, middle: np.ndarray, half: np.ndarray) -> list[go.Scatte
         y=_numbers(middle + half),
         fill="tonexty",
         fillcolor="var(--interval)",
-        name=_("95 % interval"),
+        name=_("Margin (95 %)"),
     )
     return [lower, upper]
 
@@ -313,7 +313,7 @@ def _band(x: np.ndarray, middle: np.ndarray, half: np.ndarray) -> list[go.Scatte
 def _ends(x: np.ndarray, half: np.ndarray) -> go.Scatter:
     """Where the interval of an error ends, above and below: dashes, since an area would fill what lies between."""
     return go.Scatter(
-        name=_("95 % interval"),
+        name=_("Margin (95 %)"),
         x=_numbers(np.concatenate([x, x])),
         y=_numbers(np.concatenate([half, -half])),
         mode="markers",

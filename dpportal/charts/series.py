@@ -131,7 +131,7 @@ def add_band(figure: SeriesFigure, x: list[str], lower: np.ndarray, upper: np.nd
 def band() -> tuple[go.Scatter, go.Scatter]:
     """The ends of the 95 % band, without their numbers."""
     edge = {"mode": "lines", "line": {"width": 0, "color": TRANSPARENT}, "hoverinfo": "skip"}
-    filled = {"fill": "tonexty", "fillcolor": "var(--interval)", "name": _("95 % interval")}
+    filled = {"fill": "tonexty", "fillcolor": "var(--interval)", "name": _("Margin (95 %)")}
     return go.Scatter(**edge, showlegend=False), go.Scatter(**edge, **filled)
 
 

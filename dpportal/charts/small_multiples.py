@@ -61,7 +61,7 @@ def together_figure(
         )
         figure.add_series(intervals, x=[x[at] for at in marked], y=counts[marked].tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
-    caption = _("Bars along the lines are intervals at some of the periods; the pointer tells the others.")
+    caption = _("Bars along the lines are margins at some of the periods; the pointer tells the others.")
     caption = f"{caption} {_interval_caption()}{thinned(time)}"
     return finished(figure, title=_("Running counts"), caption=caption)
 
@@ -149,7 +149,7 @@ def _panels(number: int) -> FigureJson:
 
 
 def _interval_caption() -> str:
-    return _("Each 95 % interval is for one count in one period, taken alone.")
+    return _("Each margin (95 %) is for one count in one period, taken alone.")
 
 
 def _hover(unit: str) -> str:

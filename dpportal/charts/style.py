@@ -265,6 +265,6 @@ def interval_band(labels: Sequence[str], counts: np.ndarray, half_width: int) ->
         y=(counts + half_width).tolist(),
         fill="tonexty",
         fillcolor="var(--interval)",
-        name=_("95 % interval"),
+        name=_("Margin (95 %)"),
     )
     return [lower, upper]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from uuid import UUID
 
 from django.contrib import messages
@@ -19,6 +20,7 @@ from dpportal.datasets.area_map import AreaMap
 from dpportal.datasets.cell_strip import strip
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.common_values import common_values, round_numbers
+from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import AttributeDeclaration, Dataset, DomainVersion, Right
@@ -28,9 +30,12 @@ from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.datasets.unit_form import UnitForm
 from dpportal.platform.json_types import Json
 from dpportal.tables import UploadFault
+from mechanisms.accounting import Neighbours
 from mechanisms.domain import Attribute, Categorical, DomainError, Integer, Real
 from mechanisms.synthesis.bin_error import most_mean_error
 
+# Where lines with one value are notes.
+FEWEST_OF_A_ROW = 2
 NEEDS_CONFIRMATION = gettext_lazy(
     "Nothing was changed: confirm first that what is taken over is public knowledge."
 )
@@ -140,7 +145,35 @@ def one_row(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """The answer that each row is one person."""
     services.confirm_one_row(dataset, services.identifying_columns(dataset), current_user(request))
     messages.success(request, _("Saved: each row is one person. Now say what each column can hold."))
-    return redirect("datasets:domain", dataset.pk)
+    return _answered(request, dataset)
+
+
+@curator_required
+@require_POST
+@with_dataset(Right.OWN)
+def several_rows(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """The answer that rows with the same value of a column are one person's, of which one row counts."""
+    column = request.POST.get("column", "")
+    if column not in [c["name"] for c in dataset.columns]:
+        messages.error(request, _("Choose the column that identifies a person."))
+        return redirect("datasets:unit", dataset.pk)
+    services.declare_unit(dataset, neighbours=Neighbours.ADD_REMOVE.value, unit_column=column, max_rows=1)
+    text = _("Saved: rows with the same %(column)s are one person's. Now say what each column can hold.")
+    messages.success(request, text % {"column": column})
+    return _answered(request, dataset)
+
+
+def _answered(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """On to the columns, with what was said of the last lines declared, too."""
+    if "notes" not in request.POST:
+        return redirect("datasets:domain", dataset.pk)
+    options = replace(records.options_of(dataset), fewest_filled=FEWEST_OF_A_ROW)
+    try:
+        services.change_parse_options(dataset, options, current_user(request))
+    except DatasetError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("datasets:domain", dataset.pk)
+    return redirect("datasets:home", dataset.pk)
 
 
 def column_of(request: HttpRequest, dataset_id: UUID, position: int) -> tuple[Dataset, str]:

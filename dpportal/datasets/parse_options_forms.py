@@ -23,6 +23,7 @@ from dpportal.tables.meaning.parse_options import (
 )
 
 AROUND = ("title_lines", "header_lines", "fewest_filled", "note_words")
+LONGEST_SHEET = 31  # name of a sheet, by the format
 PROPOSED = ("", _("As the first rows suggest"))
 DELIMITERS = [PROPOSED, (",", _("Comma ,")), (";", _("Semicolon ;")), ("\t", _("Tab")), ("|", _("Bar |"))]
 HEADERS = [("names", _("Holds the names of the columns")), ("data", _("Contains data"))]
@@ -95,7 +96,7 @@ class ReadingForm(forms.Form):
     sheet = forms.CharField(
         label=_("sheet of a workbook"),
         required=False,
-        max_length=31,
+        max_length=LONGEST_SHEET,
         help_text=_("Left empty, the first sheet that is not hidden is read."),
     )
     title_lines = forms.IntegerField(

@@ -17,8 +17,10 @@ from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
 from dpportal import tables as raw_tables
+from dpportal.datasets.found_range import attribute_of_range
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.platform import storage
+from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import FOLDER, reading
 from dpportal.tables import Column, Persons
@@ -32,12 +34,13 @@ from dpportal.tables.meaning import proposals, python_semantics
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
 from dpportal.tables.meaning.proposals import MOST_TEXTS
 from dpportal.tables.pushdown.types import not_exact
-from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
+from mechanisms.domain import Attribute, Domain
 
 if TYPE_CHECKING:
     from dpportal.tables.pushdown.counting import CountRequest, PushdownCounts, Schema
 
-FIT = "fit-"  # begins the name of a file with a look at the fit
+FIT, LOOK = "fit-", "look-"  # begin the names of files with a look at the fit, and at an upload's lines
+MOST_LOOKS = 8  # that are kept of a dataset
 MOST_REMOTE_CELLS = 10**8  # of 8 bytes each
 LOOK_SECONDS = 20.0  # while the curator waits
 # Faults of a file that has nothing, not even names, or in which nothing is a row.
@@ -96,10 +99,20 @@ def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> Store
 
 
 def look(dataset: Dataset, options: ReadOptions) -> FileLook:
-    """How a dataset's upload begins and ends, for its owner only. Raises UploadFault if it cannot be read so far."""
+    """How a dataset's upload begins and ends, for its owner only; what was read once by these options is kept.
+
+    Raises UploadFault if it cannot be read so far.
+    """
+    name = f"{folder(dataset.pk)}/{LOOK}{json_digest([dataset.upload, options.to_json()])}.json"
+    if kept := _kept(name):
+        return FileLook.from_json(kept)
     limits = replace(_limits(), seconds=LOOK_SECONDS)
     with _stored(dataset.upload) as source, storage.scratch_folder() as scratch:
-        return raw_tables.look(source, dataset.file_name, options, limits, scratch)
+        seen = raw_tables.look(source, dataset.file_name, options, limits, scratch)
+    for old in [n for n in storage.names_under(folder(dataset.pk)) if f"/{LOOK}" in n][: 1 - MOST_LOOKS]:
+        default_storage.delete(old)
+    _keep(name, seen.to_json())
+    return seen
 
 
 def remote_schema(dataset: Dataset) -> Schema:
@@ -148,7 +161,7 @@ def suggested_attribute(dataset: Dataset, column: str) -> Attribute:
     _require_here(dataset)
     with _stored(dataset.table) as path:
         result = raw_tables.suggest(path, column, options_of(dataset))
-    return _attribute(column, result)
+    return attribute_of_range(column, result)
 
 
 def count(
@@ -333,15 +346,19 @@ def stored_counts(name: str) -> np.ndarray:
 
 def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: Json) -> None:
     """Store what the compare page shows; it holds true counts."""
-    with storage.scratch_folder() as scratch:
-        path = scratch / "comparison.json"
-        path.write_text(json.dumps(comparison))
-        storage.keep(path, _comparison_name(dataset_id, release_id))
+    _keep(_comparison_name(dataset_id, release_id), comparison)
 
 
 def comparison(dataset_id: UUID, release_id: UUID) -> Json | None:
     """What `keep_comparison` stored, or None if the records were erased since."""
     return _kept(_comparison_name(dataset_id, release_id))
+
+
+def _keep(name: str, value: Json) -> None:
+    with storage.scratch_folder() as scratch:
+        path = scratch / "kept.json"
+        path.write_text(json.dumps(value))
+        storage.keep(path, name)
 
 
 def _kept(name: str) -> Json | None:
@@ -353,10 +370,7 @@ def _kept(name: str) -> Json | None:
 
 def keep_fit(dataset_id: UUID, digest: str, result: TableFit) -> None:
     """Store the answer to what was asked; it holds true numbers and texts of the table."""
-    with storage.scratch_folder() as scratch:
-        path = scratch / "fit.json"
-        path.write_text(json.dumps(result.to_json()))
-        storage.keep(path, fit_name(dataset_id, digest))
+    _keep(fit_name(dataset_id, digest), result.to_json())
 
 
 def stored_fit(dataset_id: UUID, digest: str) -> TableFit | None:
@@ -384,17 +398,3 @@ def _comparison_name(dataset_id: UUID, release_id: UUID) -> str:
 def fit_name(dataset_id: UUID, digest: str) -> str:
     """Where the answer to what was asked lies."""
     return f"{folder(dataset_id)}/{FIT}{digest}.json"
-
-
-def _attribute(column: str, result: Json) -> Attribute:
-    kind = result["kind"]
-    if kind == "text":
-        return Categorical(column, True, tuple(result["values"]))
-    if kind == "boolean":
-        return Boolean(column, True)
-    if kind == "date":
-        return Date(column, True, result["lower"], result["upper"], "month")
-    if kind == "integer":
-        lower, upper = result["lower"], result["upper"]
-        return Integer(column, True, lower, upper, width=max(1, -(-(upper - lower + 1) // 100)))
-    return Real(column, True, result["lower"], result["upper"], bins=20)

@@ -298,7 +298,8 @@ def confirm_one_row(dataset: Dataset, columns: Collection[str], by: User) -> Non
     Dataset.objects.filter(pk=dataset.pk).update(one_row_columns=confirmed)
     dataset.one_row_columns = confirmed
     _unit_is_declared(dataset)
-    audit.record(by, "confirmed one row a person", dataset, f"columns: {', '.join(columns)}")
+    named = f"columns: {', '.join(columns)}" if columns else ""
+    audit.record(by, "confirmed one row a person", dataset, named)
 
 
 def require_ready(dataset: Dataset, refused: type[Exception]) -> None:

@@ -12,11 +12,14 @@ from dpportal.datasets.cell_strip import Strip, strip
 from dpportal.datasets.common_values import common_values
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import BETWEEN
+from dpportal.datasets.proposals import proposed
 from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute
 
 # Columns on a page of the table.
 PAGE_COLUMNS = 40
+# Without which a column of this kind is not declared.
+NEEDED = {"categorical": ("values",), **dict.fromkeys(("integer", "real", "date"), ("lower", "upper"))}
 # What the table does not show goes through it as it is.
 HIDDEN = ("closed", "misfits_to", "edges", "as_numbers", "with_words", "binning")
 
@@ -24,12 +27,11 @@ HIDDEN = ("closed", "misfits_to", "edges", "as_numbers", "with_words", "binning"
 class RowForm(AttributeForm):
     """A column's declaration in one row. Fields that only its own page shows are sent along as they were."""
 
-    def __init__(
-        self, data: Mapping[str, object] | None, *, column: str, position: int, declared: Attribute | None
-    ) -> None:
-        self.before = declared
-        super().__init__(data, column=column, initial=_initial(declared, column))
-        self.prefix = f"c{position}"
+    def __init__(self, data: Mapping[str, object] | None, *, line: Json, suggests: bool) -> None:
+        """line: of the list of columns. suggests: whether it begins with what the column's name suggests."""
+        column, self.before, self.suggests = line["name"], line["attribute"], suggests
+        super().__init__(data, column=column, initial=_initial(self.before, column, suggests))
+        self.prefix = f"c{line['position']}"
         for name in HIDDEN:
             self.fields[name].widget = forms.HiddenInput()
         self.fields["kind"].widget = forms.Select(choices=self.KINDS)
@@ -45,6 +47,8 @@ class RowForm(AttributeForm):
     def clean(self) -> Json:
         """With what the fields that are not shown say of another kind forgotten."""
         data = self.cleaned_data
+        if self.suggests and self._was_left(data):
+            data["kind"] = "ignored"
         if "kind" in data:
             if data["kind"] != self.initial["kind"]:
                 data |= {"closed": "", "misfits_to": "", "edges": ""}
@@ -57,11 +61,16 @@ class RowForm(AttributeForm):
                 data["binning"] = "width" if data["kind"] == "real" or data.get("width") else "per_value"
         return super().clean()
 
+    def _was_left(self, data: Json) -> bool:
+        """Whether nothing was written beside a kind that only the column's name suggests."""
+        needed = NEEDED.get(data.get("kind", ""), ())
+        return bool(needed) and data["kind"] == self.initial["kind"] and not any(data.get(n) for n in needed)
 
-def _initial(declared: Attribute | None, column: str) -> Json:
-    """What a row begins with; of a column that is not declared its name's suggestion, which is not chosen yet."""
+
+def _initial(declared: Attribute | None, column: str, suggests: bool) -> Json:
+    """What a row begins with; of a column that is not declared its name's suggestion, chosen already if it suggests."""
     initial = initial_of(declared, column)
-    return initial if declared else {**initial, "kind": "ignored", "closed": ""}
+    return initial if declared or suggests else {**initial, "kind": "ignored", "closed": ""}
 
 
 @dataclass(frozen=True)
@@ -79,16 +88,16 @@ class Row:
         return common_values(self.attribute)
 
 
-def rows(lines: list[Json], data: Mapping[str, object] | None) -> Iterator[Row]:
-    """lines: of the columns that are shown, as the list of columns has them."""
+def rows(lines: list[Json], data: Mapping[str, object] | None, *, suggests: bool) -> Iterator[Row]:
+    """lines: of the columns that are shown, as the list of columns has them. suggests: whether none is declared yet."""
     for line in lines:
-        yield row(line, data)
+        yield row(line, data, suggests=suggests)
 
 
-def row(line: Json, data: Mapping[str, object] | None) -> Row:
+def row(line: Json, data: Mapping[str, object] | None, *, suggests: bool) -> Row:
     """A row, valid or not."""
-    form = RowForm(data, column=line["name"], position=line["position"], declared=line["attribute"])
-    attribute = line["attribute"]
+    form = RowForm(data, line=line, suggests=suggests)
+    attribute = line["attribute"] or (proposed(line["name"]) if suggests else None)
     if data is not None:
         attribute = form.attribute() if form.is_valid() else None
     return Row(line, form, attribute, strip(attribute) if attribute else None)

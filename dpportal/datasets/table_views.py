@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dpportal.accounts.permissions import curator_required
 from dpportal.datasets import services, table_forms
 from dpportal.datasets.access import open_datasets, with_dataset
-from dpportal.datasets.domain_views import column_of, context_of
+from dpportal.datasets.domain_views import column_of, context_of, declared_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.protection import Protection
@@ -30,15 +30,17 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     context = context_of(dataset)
     page = Paginator(context["columns"], table_forms.PAGE_COLUMNS).get_page(request.GET.get("page"))
     data = request.POST if request.method == "POST" else None
-    rows = list(table_forms.rows(list(page.object_list), data))
+    suggests = not context["declared_count"]
+    rows = list(table_forms.rows(list(page.object_list), data, suggests=suggests))
     is_wrong = data is not None and not all(row.form.is_valid() for row in rows)
     if data is not None and not is_wrong:
         if _save(request, dataset, rows):
-            return redirect(_next(dataset, data.get("next", ""), page.number))
+            return _onward(request, dataset, data.get("next", ""), page.number)
         is_wrong = True
     others = open_datasets(request).filter(domain_versions__attributes__isnull=False)
     context |= {
         "rows": rows,
+        "suggests": suggests,
         "page_obj": page,
         "is_wrong": is_wrong,
         "others": others.exclude(pk=dataset.pk).distinct(),
@@ -58,18 +60,23 @@ def _save(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row]) -
         messages.error(request, str(error))
         return False
     text = ngettext("Saved: %(count)s column.", "Saved: %(count)s columns.", len(said))
-    messages.success(request, text % {"count": len(said)} if said else _("Nothing was changed."))
+    if said:
+        messages.success(request, text % {"count": len(said)})
     if sharing := [attribute.name for attribute in attributes if shares_other(attribute)]:
         messages.warning(request, shared_other_text(sharing))
     return True
 
 
-def _next(dataset: Dataset, way: str, page: int) -> str:
+def _onward(request: HttpRequest, dataset: Dataset, way: str, page: int) -> HttpResponseBase:
+    """Where a curator goes from the table; a draft is begun by the same request, sent on."""
+    if way == "release" and declared_of(dataset):
+        return redirect("releases:start", dataset.pk, preserve_request=True)
+    if way == "release":
+        messages.error(request, _("Declare at least one column first: its kind, and its values or limits."))
     if way == "fit" and dataset.has_records:
-        return reverse("datasets:fit", args=[dataset.pk])
-    if way == "page":
-        return f"{reverse('datasets:domain', args=[dataset.pk])}?page={page + 1}"
-    return f"{reverse('datasets:domain', args=[dataset.pk])}?page={page}"
+        return redirect("datasets:fit", dataset.pk)
+    here = reverse("datasets:domain", args=[dataset.pk])
+    return redirect(f"{here}?page={page + (way == 'page')}")
 
 
 @curator_required
@@ -77,6 +84,7 @@ def _next(dataset: Dataset, way: str, page: int) -> str:
 def row_cells(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponse:
     """The live picture of what a row now says; saves nothing and reads no data."""
     dataset, _name = column_of(request, dataset_id, position)
-    line = context_of(dataset)["columns"][position]
-    row = table_forms.row(line, request.POST)
+    context = context_of(dataset)
+    line = context["columns"][position]
+    row = table_forms.row(line, request.POST, suggests=not context["declared_count"])
     return render(request, "datasets/_row_cells.html", {"row": row})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from django.conf import settings
@@ -23,7 +24,7 @@ from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.first_steps import FirstSteps
 from dpportal.datasets.forms import RemoteTableForm, RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.parse_options_forms import reading_form
+from dpportal.datasets.parse_options_forms import LONGEST_SHEET, ReadingForm, reading_form
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.sharing_views import shared_with
 from dpportal.platform.json_types import Json
@@ -40,11 +41,16 @@ def listing(request: HttpRequest) -> HttpResponse:
     """The datasets that a person may open, newest first."""
     datasets = open_datasets(request).with_states().select_related("owner")
     datasets = datasets.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
+    datasets = datasets.prefetch_related("budget_requests")
     page = Paginator(datasets, PAGE_SIZE).get_page(request.GET.get("page"))
     for dataset in page:
         with_right(request, dataset)
+    asked = [answer for dataset in page for answer in dataset.budget_requests.all()]
     context = {
         "page_obj": page,
+        "granted": [
+            a for a in asked if a.is_granted and not a.seen and a.by_id == request.user.pk and a.address
+        ],
         "demonstration": demo_marker.is_pending(),
         "first_steps": FirstSteps.of(current_user(request)),
         "nav_section": "datasets",
@@ -145,9 +151,12 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "days_left": retention.days_left(dataset),
         "erases_soon": retention.is_near(dataset),
         "identifying": services.identifying_columns(dataset) if dataset.asks_for_unit else [],
+        "sheets": [(sheet["name"], sheet["name"]) for sheet in dataset.facts.get("sheets", [])],
         "budget_request": dataset.budget_requests.first(),
         "nav_section": "datasets",
     }
+    if dataset.is_refused and dataset.can_own and dataset.upload:
+        context |= _read_so(request, dataset, reading_form(dataset))
     return render(request, "datasets/home.html", context)
 
 
@@ -155,9 +164,14 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
 @require_GET
 @with_dataset(Right.RELEASE)
 def progress(request: HttpRequest, dataset: Dataset) -> HttpResponse:
-    """The live part of the home page while a file is read; tells htmx to reload the page when it has ended."""
+    """The live part of the home page while a file is read; tells htmx where to go when it has ended."""
     response = render(request, "datasets/_conversion.html", {"dataset": dataset})
-    if not dataset.conversion.active:
+    if dataset.conversion.active:
+        return response
+    is_declared = dataset.domain_versions.filter(attributes__isnull=False).exists()
+    if dataset.has_rows and dataset.can_own and dataset.unit_declared and not is_declared:
+        response["HX-Redirect"] = reverse("datasets:domain", args=[dataset.pk])
+    else:
         response["HX-Refresh"] = "true"
     return response
 
@@ -196,12 +210,41 @@ def reading(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
                 request, _("Saved: how the file is read. Look at the first rows to see that it is right.")
             )
         return redirect("datasets:home", dataset.pk)
-    context = {"dataset": dataset, "form": form, "nav_section": "datasets"}
-    if file_lines.can_be_seen(dataset):
-        audit.record(current_user(request), "viewed first rows", dataset)
-        lines = file_lines.shown_lines(dataset, form, anew=way == "anew")
-        context |= {"lines": lines, "form": lines.form}
+    context = {
+        "dataset": dataset,
+        "nav_section": "datasets",
+        **_read_so(request, dataset, form, way == "anew"),
+    }
     return render(request, "datasets/reading.html", context, status=422 if form.errors else 200)
+
+
+def _read_so(request: HttpRequest, dataset: Dataset, form: ReadingForm, anew: bool = False) -> Json:
+    """The form of how a file is read, with its lines where they can be shown; that look is on record."""
+    if not file_lines.can_be_seen(dataset):
+        return {"form": form}
+    audit.record(current_user(request), "viewed first rows", dataset)
+    lines = file_lines.shown_lines(dataset, form, anew=anew)
+    return {"lines": lines, "form": lines.form}
+
+
+@curator_required
+@require_POST
+@with_dataset(Right.OWN)
+def sheet(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    """Read another sheet of a workbook; what stands around its table is proposed anew."""
+    options = replace(
+        records.options_of(dataset),
+        sheet=request.POST.get("sheet", "")[:LONGEST_SHEET] or None,
+        title_lines=None,
+        header_lines=None,
+        fewest_filled=0,
+        note_words=(),
+    )
+    try:
+        services.change_parse_options(dataset, options, current_user(request))
+    except DatasetError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("datasets:home", dataset.pk)
 
 
 @curator_required

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import administrator_required, current_user
 from dpportal.budgets import odds, requests
+from dpportal.budgets.amounts import plain
 from dpportal.budgets.forms import GrantAmountForm, GrantForm, ReductionForm, protection_digest
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget, BudgetRequest
@@ -91,7 +92,9 @@ def meaning(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: ReductionForm) -> HttpResponse:
     account = Budget.for_planning(dataset)
     waiting: BudgetRequest | None = requests.waiting().filter(dataset=dataset).first()
-    same_kind = waiting is not None and waiting.definition == account.definition
+    asked = waiting.amount if waiting and waiting.definition == account.definition else None
+    # What was asked for is chosen already; the administrator may choose otherwise.
+    begun = Odds.of(account, asked, form.accounts) if asked and not form.is_bound else None
     drafts, more_drafts = _newest_drafts(dataset)
     context: Json = {
         "dataset": dataset,
@@ -101,11 +104,11 @@ def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: Redu
         "drafts": drafts,
         "more_drafts": more_drafts,
         "symbol": account.symbol,
-        "choices": odds.choices(account, waiting.amount if waiting and same_kind else None, form.accounts),
-        "chosen": form["choice"].value(),
+        "choices": odds.choices(account, asked, form.accounts),
+        "chosen": plain(asked) if begun and asked else form["choice"].value(),
         "protects": protection_digest(dataset),
         "form": form,
-        "odds": form.odds,
+        "odds": begun or form.odds,
         "taking": taking,
         "is_pure": account.definition == Definition.PURE,
         "nav_section": "office",

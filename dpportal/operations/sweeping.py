@@ -159,7 +159,8 @@ def _orphaned_records(before: datetime, known: set[str]) -> Iterator[str]:
     yield from storage.orphans(
         "records", known, before, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)
     )
-    yield from storage.orphans("records", known, before, beginning=records.FIT)
+    for look in (records.FIT, records.LOOK):
+        yield from storage.orphans("records", known, before, beginning=look)
     yield from storage.orphans("releases", known, before, suffixes=(".npy", *UNFINISHED, *BUNDLED))
 
 

@@ -18,7 +18,7 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import current_user
 from dpportal.platform.paragraphs import ParagraphsField
 from dpportal.publications.draft import PUBLIC, Publication
-from dpportal.publications.verdict import Verdict
+from dpportal.publications.verdict import Verdict, is_doubted
 from mechanisms import registry
 
 _BEFORE_A_DOI = re.compile(r"^(https?://(dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
@@ -84,7 +84,7 @@ class PublishForm(DetailsForm):
         verdict: Verdict | None,
     ) -> None:
         super().__init__(data, publication=publication, datasets=datasets)
-        if verdict is not None and not verdict.is_useful:
+        if is_doubted(verdict):
             self.fields["all_the_same"] = forms.BooleanField(
                 label=_("I have read this, and publish it all the same."),
                 error_messages={"required": _("Tick the box to publish it all the same.")},

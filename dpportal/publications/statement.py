@@ -152,7 +152,7 @@ def _counted(unit: PrivacyUnit, person: str) -> str:
 
 def _limits() -> str:
     return _(
-        "It does not hide what is true of a whole group, and the losses of all releases from the same people add up."
+        "It does not hide what is true of a whole group, and the costs of all releases from the same people add up."
     )
 
 

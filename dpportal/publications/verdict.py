@@ -123,3 +123,8 @@ def about(share: float) -> str:
 def rounded(people: float) -> str:
     """A number of people, as exact as it is of use."""
     return f"{people:,.0f}" if people >= 10 else f"{people:.2g}"
+
+
+def is_doubted(verdict: Verdict | None) -> bool:
+    """Whether what has it is published only after its curator was asked once more."""
+    return verdict is not None and not verdict.is_useful

@@ -31,6 +31,7 @@ from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
 from dpportal.releases import bundle, results
 from dpportal.releases.display_texts import DisplayTexts
+from dpportal.releases.going_public import publish_as_decided
 from dpportal.releases.models import Artifact, Release, ReleaseJob
 from dpportal.releases.products import AnyReconstructed, confirmed_plan, planner_of, presenter_of, runner_of
 from dpportal.releases.row_retention import ROWS_COUNTED
@@ -239,6 +240,7 @@ def finish(release_id: UUID, claim: Claim) -> None:
         Artifact.objects.bulk_create(artifacts)
         said = {"words": words.digest, "spending": words.spending}
         Release.objects.filter(pk=release.pk).update(state=Release.State.READY, **said)
+        publish_as_decided(release)
 
 
 def _try_comparison(reconstructed: AnyReconstructed) -> None:

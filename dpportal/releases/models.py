@@ -85,6 +85,8 @@ class Release(ChargedPublication):
         DomainVersion, null=True, on_delete=models.PROTECT, related_name="releases"
     )
     charge = models.OneToOneField(LedgerEntry, null=True, on_delete=models.PROTECT, related_name="release")
+    # Said with the confirmation: publish it as soon as there is something to publish.
+    publishes_itself = models.BooleanField(default=False)
     measured_at = models.DateTimeField(null=True)
     measurement = models.CharField(max_length=200, blank=True)
     measurement_sha256 = SealedField(null=True)

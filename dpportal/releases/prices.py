@@ -42,4 +42,4 @@ def _margin(draft: Release, plan: ReleasePlan) -> str:
     if error is None:
         return _("The margin depends on the data.")
     values = {"sign": label.sign, "error": rounded(error), "unit": label.unit, "what": label.title}
-    return " ".join((_("%(sign)s %(error)s %(unit)s (%(what)s)") % values).split())
+    return " ".join((_("%(what)s: %(sign)s %(error)s %(unit)s") % values).split())

@@ -16,14 +16,14 @@ from dpportal.budgets import confirming, ledger
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
 from dpportal.datasets import services as datasets
-from dpportal.datasets.access import require_releaser
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion
 from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
 from dpportal.publications.confirmation import digest
-from dpportal.releases import drafts
+from dpportal.publications.verdict import is_doubted
+from dpportal.releases import drafts, going_public
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import ReleasePlan, planner_of
@@ -50,10 +50,11 @@ def reviewed_as(version: DomainVersion, plan: ReleasePlan) -> str:
 
 
 @transaction.atomic
-def request_release(release: Release, *, reviewed: str, by: User) -> bool:
+def request_release(release: Release, *, reviewed: str, by: User, publish: bool = False) -> bool:
     """Reserve the budget and queue the job; False if that was done before.
 
-    reviewed: the digest of the plan that the curator saw. Raises DraftError, ReleaseError or BudgetRefusedError.
+    reviewed: the digest of the plan that the curator saw. publish: whether everyone may see it as soon as it is
+    finished, which takes an expected error of use. Raises DraftError, ReleaseError or BudgetRefusedError.
     """
     confirming.lock(release, by, ReleaseError)
     version, plan = drafts.plan_of(release)
@@ -75,7 +76,12 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
     title = release.title or release.proposed_title
     charge = confirming.reserve(release, plan.loss, version, reason=title, by=by)
     Release.objects.filter(pk=release.pk).update(
-        title=title, domain_version=version, plan_json=plan.to_json(), charge=charge, created_by=by
+        title=title,
+        domain_version=version,
+        plan_json=plan.to_json(),
+        charge=charge,
+        created_by=by,
+        publishes_itself=publish and not is_doubted(planner_of(release).verdict(plan, release)),
     )
     ReleaseJob.objects.create(release=release)
     RELEASES.hint_on_commit(release.pk)
@@ -118,15 +124,8 @@ def discard(release: Release) -> None:
 
 
 def publish(release: Release, by: User) -> None:
-    """Show the release to everyone; one that is public stays as it is."""
-
-    def require() -> None:
-        if not release.is_publishable:
-            raise ReleaseError(_("Only a finished release can be published."))
-        require_releaser(release.dataset, by.pk, ReleaseError)
-        confirming.require_all_charges(release.dataset, ReleaseError)
-
-    publishing.publish(release, by, require)
+    """Show the release to everyone; one that is public stays as it is. Raises ReleaseError."""
+    going_public.publish(release, by, ReleaseError)
 
 
 def withdraw(release: Release, by: User, because: str = "") -> None:

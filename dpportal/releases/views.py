@@ -112,7 +112,10 @@ def job(request: HttpRequest, release: Release) -> HttpResponseBase:
     }
     response = render(request, "releases/_job.html" if live else "releases/job.html", context)
     if live and not release.job.active:
-        response["HX-Refresh"] = "true"  # the budget strip changes with the end of the job
+        if release.is_public:
+            response["HX-Redirect"] = release.get_absolute_url()
+        else:
+            response["HX-Refresh"] = "true"  # the budget strip changes with the end of the job
     return response
 
 

@@ -39,7 +39,7 @@ from mechanisms import registry
 SERIES = "series.csv"
 # Raised when files are written otherwise than before: then all are written again.
 FORMAT = 2
-ABOUT_SERIES = "Every published period with its interval"
+ABOUT_SERIES = "Every published period with its margin"
 MAX_DRAWINGS = 20
 # Periods of which a report lists the counts.
 MAX_REPORTED = 400

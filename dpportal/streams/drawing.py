@@ -55,7 +55,7 @@ def series_svg(
         "line": points(zip(x, y(released[places].astype(float)), strict=True)),
         "counts": [Tick(float(y(np.array(mark))), f"{mark:,.0f}") for mark in marks],
         "periods": [Tick(float(x[np.searchsorted(places, i)]), labels[i]) for i in named],
-        "caption": _("Released running count with its 95 %% interval, in %(unit)s") % {"unit": unit},
+        "caption": _("Released running count with its margin (95 %%), in %(unit)s") % {"unit": unit},
         "size": {
             "width": WIDTH,
             "height": HEIGHT,

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -186,7 +187,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
 def ask(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Ask the administrators for what the draft costs."""
     if request.method != "POST":
-        return redirect("streams:review", draft.pk)
+        return asking.awaited(request, draft.dataset, reverse("streams:review", args=[draft.pk]))
     try:
         _version, plan = drafts.plan_of(draft)
     except StreamDraftError as error:

@@ -62,7 +62,7 @@ def addresses(portal: Portal, browser: Browser) -> dict[str, tuple[str, str]]:
     page.get_by_role("button", name="Continue").click()
     for column in ("education", "sex"):
         page.get_by_label(column, exact=True).check()
-    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Choose method and accuracy").click()
     page.wait_for_url("**/method/")
     draft = page.url.removesuffix("method/")
     page.locator("#method .actions button").click()

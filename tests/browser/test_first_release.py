@@ -3,64 +3,40 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, FilePayload, Locator, Page, expect
+from playwright.sync_api import Browser, FilePayload, expect
 
 from tests.browser import visiting
-from tests.browser.visiting import JOB_MS, Portal
+from tests.browser.acting import Actor
+from tests.browser.visiting import Portal
 
 NAME, MOST_ACTIONS = "A census of our own", 25
 CODEBOOK = Path(visiting.ADULT).with_name("codebook.json")
 
 
-@dataclass
-class Curator:
-    """Someone at a page, whose every click, tick, choice and typed text is counted."""
-
-    page: Page
-    actions: int = 0
-
-    def click(self, role: str, name: str) -> None:
-        self._on(self.page.get_by_role(role, name=name).first).click(timeout=JOB_MS)
-
-    def tick(self, label: str) -> None:
-        self._on(self.page.get_by_label(label, exact=True)).check()
-
-    def type(self, label: str, text: str) -> None:
-        self._on(self.page.get_by_label(label)).fill(text)
-
-    def choose(self, field: Locator, file: FilePayload | Path) -> None:
-        self._on(field).set_input_files(file)
-
-    def _on(self, place: Locator) -> Locator:
-        self.actions += 1
-        return place
-
-
 def test_fifteen_columns_are_published_in_few_actions(portal: Portal, browser: Browser) -> None:
     page = browser.new_context(base_url=portal.address).new_page()
     visiting.sign_in(page, "curator", portal.passwords["curator"])
-    curator = Curator(page)
+    curator = Actor(page)
     dataset = uploaded_and_declared(curator)
     ask_for_a_budget(curator)
     grant(portal, browser)
     page.goto(dataset)
     publish_a_summary(curator)
-    assert curator.actions <= MOST_ACTIONS
+    assert len(curator.did) <= MOST_ACTIONS, curator.did
     expect(page.get_by_role("heading", level=1)).to_contain_text("age")
     assert visiting.barriers(page) == []
 
 
-def uploaded_and_declared(curator: Curator) -> str:
+def uploaded_and_declared(curator: Actor) -> str:
     curator.click("link", "Upload a table")
     content = visiting.adult_csv(without_first=31)
     file: FilePayload = {"name": f"{NAME}.csv", "mimeType": "text/csv", "buffer": content}
-    curator.choose(curator.page.get_by_label("Drop a table here"), file)
+    curator.give(curator.page.get_by_label("Drop a table here"), file)
     curator.click("button", "Upload")
     curator.click("button", "Yes, each row is one person")
-    curator.choose(curator.page.locator("#codebook"), CODEBOOK)
+    curator.give(curator.page.locator("#codebook"), CODEBOOK)
     curator.click("button", "Import")
     expect(curator.page.get_by_text("14 of 15 columns are declared")).to_be_visible()
     assert visiting.barriers(curator.page) == []
@@ -68,7 +44,7 @@ def uploaded_and_declared(curator: Curator) -> str:
     return curator.page.url
 
 
-def ask_for_a_budget(curator: Curator) -> None:
+def ask_for_a_budget(curator: Actor) -> None:
     curator.click("button", "Ask for a budget")
     curator.type("What it is for", "Ages of women and men, to within a hundred people.")
     curator.click("button", "Send to the administrators")
@@ -88,17 +64,16 @@ def grant(portal: Portal, browser: Browser) -> None:
     context.close()
 
 
-def publish_a_summary(curator: Curator) -> None:
+def publish_a_summary(curator: Actor) -> None:
     curator.click("button", "New release")
     curator.click("button", "Continue")
     curator.tick("age")
     curator.tick("sex")
     curator.type("Your estimate of the number of people", "32000")
-    curator.click("button", "Continue")
+    curator.click("button", "Choose method and accuracy")
     curator.type("Cost ε", "0.50")
     curator.click("button", "Use this")
-    curator.page.get_by_label("I understand").check()
-    curator.actions += 1
+    curator.agree("I understand")
     curator.click("button", "Spend ε 0.50 and release")
     curator.page.get_by_role("link", name="Compare with the true counts").wait_for(timeout=visiting.JOB_MS)
     curator.click("link", "Publish")

@@ -57,7 +57,7 @@ GUIDE = [
     'heading "Five words" [level=2]',
     "term: Privacy cost ε",
     'heading "What ε means" [level=2]',
-    'img "Twenty noisy counts with intervals',
+    'img "Twenty noisy counts with margins',
 ]
 
 

@@ -38,7 +38,7 @@ def published(portal: Portal, browser: Browser) -> tuple[Clicks, str]:
     clicks.on("button", "Prepare Table 1")
     clicks.on("button", "Use this")
     page.get_by_label("I understand").check()
-    page.get_by_role("button", name=re.compile("^Spend")).click()
+    page.get_by_role("button", name=re.compile("^Spend.* release")).click()
     clicks.on("link", "Publish")
     page.get_by_role("button", name="Publish").click()
     page.get_by_text("Published. Anyone with the address").wait_for()

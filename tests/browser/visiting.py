@@ -118,7 +118,7 @@ def release(page: Page, *, title: str, columns: list[str], amount: str) -> str:
         page.get_by_label(column, exact=True).check()
     page.get_by_label("Your estimate of the number of people").fill("32000")
     page.get_by_text("People in a typical cell").wait_for()
-    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Choose method and accuracy").click()
     page.get_by_label("Cost ε").fill(amount)
     page.get_by_role("button", name="Continue").click()
     page.get_by_label("I understand").check()

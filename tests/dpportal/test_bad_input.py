@@ -15,6 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import services
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
@@ -49,7 +50,10 @@ def refusal_of(desk: Client, content: bytes, name: str = "table.csv", **fields: 
     assert dataset.state == Dataset.State.REFUSED
     page = desk.get(answer.url).content.decode()
     assert dataset.conversion.failure
-    assert SECRET not in page
+    # Below the refusal the owner sees the file's lines, and that look is on record.
+    words, _form, lines = page.partition('id="lines"')
+    assert SECRET not in words + dataset.conversion.failure
+    assert not lines or AuditEntry.objects.filter(action="viewed first rows").exists()
     return dataset.conversion.failure
 
 

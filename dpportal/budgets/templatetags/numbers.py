@@ -48,6 +48,20 @@ def number_cells(row: Sequence[Any], labels: int) -> SafeString:
 
 
 @register.filter
+def measured_cells(row: Sequence[Any], labels: int) -> SafeString:
+    """The cells of a row that begins with so many labels, then has a count and both ends of its margin."""
+    count, _lower, upper = row[labels:]
+    return number_cells([*row[:labels], count, f"± {grouped(upper - count)}"], labels)
+
+
+@register.filter
+def compared_cells(row: Sequence[Any], labels: int) -> SafeString:
+    """The same of a row that goes on with noisy and adjusted count, the ends of a margin, and the true count."""
+    noisy, adjusted, _lower, upper, true = row[labels:]
+    return number_cells([*row[:labels], noisy, f"± {grouped(upper - noisy)}", adjusted, true], labels)
+
+
+@register.filter
 def count_rows(rows: Sequence[Sequence[Any]], labels: int) -> SafeString:
     """The lines of a table of counts: so many labels, noisy count, its margin if it has one, adjusted count.
 

@@ -19,7 +19,7 @@ from dpportal.releases.products import AUTOMATIC, DraftError, planner_of
 from dpportal.releases.products.histogram.form import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.wizard.dial import usual_amount, worth_of
-from dpportal.releases.wizard.forms import PARAMETER, MethodForm
+from dpportal.releases.wizard.forms import PARAMETER, PURPOSE, MethodForm, own_parameters
 from dpportal.releases.wizard.side_by_side import SideBySide
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
@@ -56,6 +56,27 @@ def method_initial(draft: Release, budget: Budget, proposed: str = "") -> Json:
         "purpose": draft.purpose,
         **chosen,
     }
+
+
+def take_recommended(draft: Release) -> bool:
+    """Choose the method to begin with, at the usual cost; options that all methods have stay as they usually are.
+
+    False where the method has options of its own, which are to be read first. Nothing is saved. Raises DraftError.
+    """
+    amount, planner = usual_amount(draft), planner_of(draft)
+    offers = {offer.mechanism.name: offer for offer in drafts.offers(draft, amount)}
+    plans = {name: offer.plan for name, offer in offers.items() if offer.plan}
+    if not plans:
+        return False
+    method = offers[planner.best_method(draft, plans)].mechanism
+    options = {p for p in own_parameters(method) if p.name != PURPOSE}
+    if any(options - set(own_parameters(other)) for other in planner.methods):
+        return False
+    usual = {p.name: draft.purpose if p.name == PURPOSE else p.default for p in own_parameters(method)}
+    draft.mechanism = method.name
+    draft.price(amount, drafts.budget_of(draft))
+    draft.parameters = {**draft.parameters, **usual}
+    return True
 
 
 def _proposed(text: str) -> Decimal | None:

@@ -75,14 +75,14 @@ class MethodForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         chosen_by_portal = [(AUTOMATIC, AUTOMATIC_TITLE)] if automatic else []
         field.choices = [*chosen_by_portal, *((m.name, m.title) for m in self.mechanisms.values())]
-        for parameter in (p for m in self.mechanisms.values() for p in _own(m)):
+        for parameter in (p for m in self.mechanisms.values() for p in own_parameters(m)):
             if parameter.name != PURPOSE:
                 self.fields[PARAMETER + parameter.name] = parameter_field(parameter)
 
     @property
     def has_purpose(self) -> bool:
         """Whether what the release is for matters to some method."""
-        return any(p.name == PURPOSE for m in self.mechanisms.values() for p in _own(m))
+        return any(p.name == PURPOSE for m in self.mechanisms.values() for p in own_parameters(m))
 
     def parameters(self) -> dict[str, str | int]:
         """The chosen method's parameters; call after `is_valid()`."""
@@ -106,12 +106,13 @@ class MethodForm(forms.Form):
     def _declared(self, method: str | None) -> tuple[Parameter, ...]:
         """A method's own parameters; where the choice is left to the portal, those that all methods have."""
         if method != AUTOMATIC:
-            return _own(self.mechanisms.get(method or ""))
+            return own_parameters(self.mechanisms.get(method or ""))
         first, *others = self.mechanisms.values()
-        return tuple(p for p in _own(first) if all(p in _own(other) for other in others))
+        return tuple(p for p in own_parameters(first) if all(p in own_parameters(other) for other in others))
 
 
-def _own(method: Mechanism | None) -> tuple[Parameter, ...]:
+def own_parameters(method: object) -> tuple[Parameter, ...]:
+    """Those that a method has itself; none of a choice that is left to the portal."""
     return getattr(method, "parameters", ())
 
 

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from dpportal.accounts.permissions import current_user
@@ -17,6 +18,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.publications.steps import Wizard
+from dpportal.publications.verdict import is_doubted
 from dpportal.releases import drafts, prices, services
 from dpportal.releases.access import release_for
 from dpportal.releases.database_time import database_time
@@ -55,8 +57,12 @@ CHOSEN = ("mechanism", "amount", "priced_in", "parameters", "purpose")
 
 @starting
 def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
-    """Begin a draft."""
-    return redirect("releases:product", services.start_draft(dataset, current_user(request)).pk)
+    """Begin a draft; of a product that was named already, at the choice of columns."""
+    draft = services.start_draft(dataset, current_user(request))
+    if request.POST.get("product") not in PRODUCTS:
+        return redirect("releases:product", draft.pk)
+    draft.product = request.POST["product"]
+    return wizard.forward(request, draft, ("product",), "columns")
 
 
 @wizard.step
@@ -87,9 +93,18 @@ def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
         except DraftError as error:
             form.add_error(None, error.message)
         else:
-            return wizard.forward(request, draft, ("columns", "people", "parameters"), "method")
-    context = {"declared": declared, **choices.cells(declared, draft.columns, draft.people)}
+            return _after_columns(request, draft)
+    ticked = draft.columns or form.initial["columns"]
+    context = {"declared": declared, **choices.cells(declared, ticked, draft.people)}
     return _page(request, "columns", draft, form, **context)
+
+
+def _after_columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
+    """On to the method and its accuracy, or to the review of what is recommended."""
+    said = ("columns", "people", "parameters")
+    if request.POST.get("next") == "review" and choices.take_recommended(draft):
+        return wizard.forward(request, draft, (*said, *CHOSEN), "review")
+    return wizard.forward(request, draft, said, "method")
 
 
 @from_workers
@@ -148,7 +163,8 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         return redirect(f"releases:{error.step}", draft.pk)
 
     shown = services.reviewed_as(version, plan)
-    spend = partial(services.request_release, draft, by=current_user(request))
+    publish = request.POST.get("then") == "publish"
+    spend = partial(services.request_release, draft, by=current_user(request), publish=publish)
     form = confirming.confirmed(
         request, draft, shown, lambda read: spend(reviewed=read), (DraftError, ReleaseError)
     )
@@ -161,6 +177,8 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         "plan": plan,
         "method_title": method_title(draft.product, plan.mechanism),
         "verdict": verdict,
+        "can_publish_at_once": not is_doubted(verdict),
+        "readers_see": product_of(draft).readers_see,
         "better_amount": verdict and verdict.amount(draft.amount, plan.loss.definition),
         "version": version,
         **confirming.around(request, draft, budget, draft.columns),
@@ -179,7 +197,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
 def ask(request: HttpRequest, draft: Release) -> HttpResponseBase:
     """Ask the administrators for what the draft costs."""
     if request.method != "POST":
-        return redirect("releases:review", draft.pk)
+        return asking.awaited(request, draft.dataset, reverse("releases:review", args=[draft.pk]))
     try:
         _version, plan = drafts.plan_of(draft)
     except DraftError as error:

@@ -19,6 +19,10 @@ SAMPLE_BYTES = 128 * 1024
 csv.field_size_limit(MAX_LINE_BYTES)
 # The share of lines that are as wide as the first, from which on it is no title.
 MOST = 0.9
+# That of rows among the first lines, with titles and names above them.
+MAINLY = 0.6
+# A line whose commas all stand between digits.
+DECIMAL_COMMAS = re.compile(r"(?:[^,]|(?<=[0-9]),(?=[0-9]))*", re.DOTALL)
 # A first line by which Excel is told the delimiter.
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 
@@ -94,6 +98,8 @@ def dialect_of(
             sample = lines[skip : skip + SAMPLE_LINES]
             scores = {mark: _usual(sample, CsvDialect(mark, options.quote, 0)) for mark in candidates}
         delimiter = max(candidates, key=scores.__getitem__)
+        if delimiter == ",":
+            delimiter = _beside_decimals(lines[skip : skip + SAMPLE_LINES], options.quote) or ","
     return CsvDialect(delimiter, options.quote, skip)
 
 
@@ -128,6 +134,17 @@ def _usual(lines: list[str], dialect: CsvDialect) -> tuple[bool, float, int]:
     width = usual_width(records)
     share = sum(len(record.fields) == width for record in records) / max(1, len(records))
     return (width > 1, round(share * (width - 1), 2), width)
+
+
+def _beside_decimals(lines: list[str], quote: str) -> str:
+    """The delimiter of lines whose commas nearly all are decimal marks, whatever titles above them say; or empty."""
+    with_marks = sum("," in line and bool(DECIMAL_COMMAS.fullmatch(line)) for line in lines)
+    others = (mark for mark in DELIMITERS if mark != ",")
+    scores = {mark: _usual(lines, CsvDialect(mark, quote, 0)) for mark in others}
+    best = max(scores, key=scores.__getitem__)
+    is_table, fields, width = scores[best]
+    is_clear = is_table and fields >= MAINLY * (width - 1) and with_marks >= MAINLY * len(lines)
+    return best if is_clear else ""
 
 
 def long_line(row: int) -> UploadFault:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.budgets import ledger
+from dpportal.budgets import ledger, requests
 from dpportal.budgets.forms import protection_digest
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.budgets.requests import PricedDraft
@@ -330,3 +330,17 @@ def test_a_worked_choice_is_granted_and_a_typed_amount_counts_before_it(admin, c
     admin.post(place(dataset), change(dataset, choice="1.00", amount="0.25"))
     assert total(dataset) == Decimal("0.35")
     assert "amount" in errors(admin.post(place(dataset), change(dataset, amount="")))
+
+
+def test_what_is_asked_for_is_chosen_already_and_what_it_means_stands_there(admin, dataset, curator):
+    draft = building.complete_draft(dataset, "0.29")
+    requests.ask(dataset, "For the yearbook", curator, prices.of_draft(draft))
+    shown = admin.get(place(dataset))
+    assert 'name="choice" value="0.29" checked' in " ".join(shown.text.split())
+    assert shown.context["odds"].amount == Decimal("0.29")
+
+
+def test_nothing_is_chosen_where_no_amount_is_asked_for(admin, dataset, curator):
+    requests.ask(dataset, "For the yearbook", curator)
+    shown = admin.get(place(dataset))
+    assert "checked" not in shown.text.partition('name="choice"')[2].partition("</fieldset>")[0]

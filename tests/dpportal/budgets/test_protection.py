@@ -102,7 +102,7 @@ def test_a_draft_says_why_nothing_can_be_paid(client, ready, dataset):
     draft = building.complete_draft(dataset)
     client.force_login(dataset.owner)
     page = client.get(f"/releases/{draft.pk}/review/").content.decode()
-    assert "losses for different people are never added" in page
+    assert "costs for different people are never added" in page
 
 
 @pytest.mark.slow

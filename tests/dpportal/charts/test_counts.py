@@ -118,7 +118,7 @@ class TestSteps:
     def test_have_a_band_of_the_interval(self) -> None:
         counts = np.arange(151)
         figure = counts_figure(whole(151), raw=counts, counts=counts, half_width=7)
-        (upper,) = traces(figure, "95 % interval")
+        (upper,) = traces(figure, "Margin (95 %)")
         assert list(upper["y"])[:3] == [7, 8, 9]
 
     def test_sum_neighbouring_cells_where_there_are_too_many(self) -> None:
@@ -130,7 +130,7 @@ class TestSteps:
     def test_have_no_band_where_cells_are_summed(self) -> None:
         counts = np.ones(16_000, dtype=int)
         figure = counts_figure(whole(16_000), raw=counts, counts=counts, half_width=7)
-        assert not traces(figure, "95 % interval")
+        assert not traces(figure, "Margin (95 %)")
 
     def test_say_how_many_cells_are_summed(self) -> None:
         counts = np.ones(16_000, dtype=int)

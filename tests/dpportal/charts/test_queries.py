@@ -106,7 +106,7 @@ def test_errors_stand_below_the_answers_on_the_same_axis(answers: int) -> None:
     assert set(below["y"]) == {3, -3} and below["x"] == sorted(below["x"])
     few = answers <= MAX_ERROR_BARS
     assert ("error_y" in below) == few
-    assert any(t.get("name") == "95 % interval" for t in figure.json["data"]) != few
+    assert any(t.get("name") == "Margin (95 %)" for t in figure.json["data"]) != few
 
 
 def test_errors_by_length_and_by_sides_keep_expected_beside_observed() -> None:

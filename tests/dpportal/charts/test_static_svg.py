@@ -122,7 +122,7 @@ def test_few_lines_are_named_at_their_ends_and_bands_by_the_caption():
     ends = [text for text in drawn["texts"] if text.get("colour")]
     assert len(ends) == 2 and not drawn["names"]
     assert abs(ends[0]["y"] - ends[1]["y"]) >= 10
-    assert not any("interval" in text["text"] for text in ends)
+    assert not any("Margin" in text["text"] for text in ends)
 
 
 def test_the_largest_bar_has_its_number_over_it():

@@ -111,7 +111,7 @@ def test_a_histogram_method_that_states_no_fact(desk: Client, dataset) -> None:
     table = pd.read_csv(io.BytesIO(given["histogram.csv"]))
     assert table["noisy_count"].nunique() == 1 and table["interval_lower"].isna().all()
     readme = given["README.md"].decode()
-    assert "depends on the data, so no interval is given" in readme and "groups of neighbouring" not in readme
+    assert "depends on the data, so no margin is given" in readme and "groups of neighbouring" not in readme
     assert OneMean.title in page_of(desk, release)
     for page in ("explore", "compare"):
         assert desk.get(f"/releases/{release.pk}/{page}/").status_code == 200

@@ -35,6 +35,7 @@ ROWS = [
     ["South", "m", "51", "1900,25", None],
     ["East;\nWest", "f", "27", "0,00", "0"],
 ]
+DECIMALS = "Ministry of Labour, Statistics\nTable 4\n\nDistrict;age;income\n" + "North;34;2100,50\n" * 9
 RULE: dict[str, Any] = {"fewest_filled": 2, "note_words": ("Total", "Source")}
 
 
@@ -183,3 +184,9 @@ def test_a_name_of_two_lines_is_one(tmp_path):
         facts, rows = read(tmp_path, cut, "t.csv")
         assert [column.name for column in facts.columns] == ["id", "number of persons", "town"]
         assert len(rows) == 2
+
+
+def test_decimal_commas_in_every_row_are_no_delimiters_whatever_the_title_says(tmp_path: Path) -> None:
+    facts, rows = read(tmp_path, DECIMALS.encode(), "table.csv")
+    assert [column.name for column in facts.columns] == ["District", "age", "income"]
+    assert rows[0] == ["North", "34", "2100,50"] and facts.rows == 9

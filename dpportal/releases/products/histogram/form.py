@@ -9,7 +9,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, DraftError, people_field
 from mechanisms.domain import Domain
 
-MAX_COLUMNS = 4
+MAX_COLUMNS, FEW_COLUMNS = 4, 2
 WARN_CELLS = 10**6
 MAX_CELLS = 10**8
 
@@ -35,6 +35,12 @@ class CellsForm(ChoiceForm):
         error_messages={"required": gettext_lazy("Choose between one and four columns.")},
     )
     people = people_field()
+
+    def adapt(self, draft: Release) -> None:
+        """Where hardly any column is declared, all of them are meant."""
+        names = list(self.declared.names)
+        if len({a.column for a in self.declared.attributes}) == len(names) <= FEW_COLUMNS:
+            self.initial["columns"] = draft.columns or names
 
     def clean_columns(self) -> list[str]:
         columns = [name for name in self.declared.names if name in self.cleaned_data["columns"]]

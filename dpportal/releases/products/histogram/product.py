@@ -14,12 +14,10 @@ HISTOGRAM = ReleaseProduct(
     name=Release.Product.HISTOGRAM.value,
     title=gettext_lazy("Histogram and synthetic table"),
     summary=gettext_lazy(
-        "Noisy counts of every combination of one to four columns, each with its interval, and a synthetic table "
+        "Noisy counts of every combination of one to four columns, each with its margin, and a synthetic table "
         "drawn from them that anyone may download."
     ),
-    readers_see=gettext_lazy(
-        "the noisy counts, their intervals where there are any, and the synthetic table"
-    ),
+    readers_see=gettext_lazy("the noisy counts, their margins where there are any, and the synthetic table"),
     icon="icon-histogram",
     planner=HistogramPlanner(),
     runner=HistogramRunner(),

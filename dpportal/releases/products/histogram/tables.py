@@ -26,8 +26,8 @@ NUMBERS = {
         "number",
         "Standard error of the noisy count, in rows; empty if it depends on the data",
     ),
-    "interval_lower": ("number", "Lower end of the 95 % interval of the true count"),
-    "interval_upper": ("number", "Upper end of the 95 % interval of the true count"),
+    "interval_lower": ("number", "Lower end of the margin (95 %) of the true count"),
+    "interval_upper": ("number", "Upper end of the margin (95 %) of the true count"),
 }
 
 
@@ -37,7 +37,7 @@ def write(plan: Plan, result: Result, seed: bytes, folder: Path, is_plain: bool)
     _write_histogram(plan, result, histogram)
     stated = plan.half_width is not None or result.half_width is not None
     about = "Noisy and adjusted counts of every cell" + (
-        ", with standard errors and 95 % intervals" if stated else ""
+        ", with standard errors and margins (95 %)" if stated else ""
     )
     within_bins = str(plan.parameters.get("within_bins", SMOOTH))
     return [

@@ -55,7 +55,7 @@ class MeansForm(ChoiceForm):
         label=gettext_lazy("Standard deviation, too"),
         required=False,
         help_text=gettext_lazy(
-            "It makes the intervals of numbers up to 1.2 times as wide, and those of means hardly wider."
+            "It makes the margins of numbers up to 1.2 times as wide, and those of means hardly wider."
         ),
     )
     people = people_field()

@@ -110,7 +110,7 @@ def styles_of(planned: ColumnPlan, degree: int) -> dict[str, str]:
 
 
 def row_of(labels: Sequence[str], estimates: ColumnEstimates, group: int, styles: Mapping[str, str]) -> Json:
-    """A group's labels, and of each number its text, its interval's and what it is sorted by."""
+    """A group's labels, and of each number its text, its margin and what it is sorted by."""
     intervals = statistics(estimates)
     return {
         "labels": list(labels),
@@ -124,10 +124,11 @@ def cell_of(interval: Interval, group: int, style: str = "number") -> Json:
     if math.isnan(value):
         return {"value": "", "range": "", "sort": -1e300}
     decimals = decimals_for((100 if style == "share" else 1) * (high - low) / 2)
-    ends = {"low": written(low, decimals, style), "high": written(high, decimals, style)}
+    margin = (100 if style == "share" else 1) * max(high - value, value - low)
+    days = _("± %(margin)s days") if style in ("day", "days") else "± %(margin)s"
     return {
         "value": written(value, decimals, style) + str(UNITS.get(style, "")),
-        "range": _("%(low)s to %(high)s") % ends,
+        "range": days % {"margin": number_text(margin, decimals)},
         "sort": value,
     }
 

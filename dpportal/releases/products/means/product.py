@@ -14,11 +14,11 @@ MEANS = ReleaseProduct(
     name=Release.Product.MEANS.value,
     title=gettext_lazy("Totals and means"),
     summary=gettext_lazy(
-        "Number, total, mean and standard deviation of columns of numbers or dates, in all and by groups, each with an "
-        "interval: average income by region, beds and patients in all."
+        "Number, total, mean and standard deviation of columns of numbers or dates, in all and by groups, each with a "
+        "margin: average income by region, beds and patients in all."
     ),
     readers_see=gettext_lazy(
-        "the number of people, total, mean and standard deviation of each group, with intervals"
+        "the number of people, total, mean and standard deviation of each group, with margins"
     ),
     icon="icon-means",
     planner=MeansPlanner(),

@@ -28,7 +28,7 @@ TITLES = {
     "share_at_low": "Estimated share of values at or below the lower bound",
     "share_at_high": "Estimated share of values at or above the upper bound",
 }
-ENDS = {"": "", "_lower": ": lower end of the 95 % interval", "_upper": ": upper end of the 95 % interval"}
+ENDS = {"": "", "_lower": ": lower end of the margin (95 %)", "_upper": ": upper end of the margin (95 %)"}
 
 
 def statistics(estimates: ColumnEstimates) -> dict[str, Interval]:
@@ -78,7 +78,7 @@ def _table(
     ]
     fields = [*(column.field() for column in labels), *kinds]
     observed = [_observed(statistic, names) for statistic in present]
-    return Table(path, f"Numbers, totals and means with 95 % intervals, {whose}", fields, observed=observed)
+    return Table(path, f"Numbers, totals and means with margins (95 %), {whose}", fields, observed=observed)
 
 
 def _observed(statistic: str, names: dict[str, str]) -> Observed:

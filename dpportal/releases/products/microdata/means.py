@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import math
 
+from django.utils.translation import gettext as _
+
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.numbers import decimals_for, number_text
@@ -18,8 +20,8 @@ _DECIMALS = 2
 
 
 def lines(plan: MicrodataPlan, result: MicrodataResult) -> list[Json]:
-    """Of each column of numbers or dates: its name, the rows' mean, both ends by the noisy counts and by the sum of the
-    column, empty where nothing is told, and how far the bins can move the mean by the counts."""
+    """Of each column of numbers or dates: its name, the rows' mean, the mean with its margin by the noisy counts and by
+    the sum of the column, empty where nothing is told, and how far the bins can move the mean by the counts."""
     return [_line(mean) for mean in column_means(plan, result)]
 
 
@@ -29,16 +31,17 @@ def _line(mean: ColumnMean) -> Json:
     narrowest = min((half for half in halves if half > 0), default=0.0)
     decimals = decimals_for(narrowest) if narrowest else _DECIMALS
 
-    def ends(own: Interval | None) -> list[str]:
+    def told(own: Interval | None) -> str:
         if own is None or math.isnan(own.lower[0]):
-            return []
-        return [_text(float(end[0]), mean.attribute, decimals) for end in (own.lower, own.upper)]
+            return ""
+        middle, half = (float(own.lower[0] + own.upper[0]) / 2, float(own.upper[0] - own.lower[0]) / 2)
+        return f"{_text(middle, mean.attribute, decimals)} ± {_difference(half, mean.attribute, decimals)}"
 
     return {
         "column": mean.attribute.name,
         "rows": _text(mean.rows, mean.attribute, decimals),
-        "counted": ends(mean.counted),
-        "summed": ends(mean.summed),
+        "counted": told(mean.counted),
+        "summed": told(mean.summed),
         "bins": bin_error.amount(mean.bins, mean.attribute) if mean.bins else "",
     }
 
@@ -47,6 +50,11 @@ def _text(value: float, attribute: Ordered, decimals: int) -> str:
     if isinstance(attribute, Date):
         return dt.date.fromordinal(math.floor(value)).isoformat()
     return number_text(value, decimals)
+
+
+def _difference(value: float, attribute: Ordered, decimals: int) -> str:
+    text = number_text(value, decimals)
+    return _("%(number)s days") % {"number": text} if isinstance(attribute, Date) else text
 
 
 def noise_in_words(plan: MicrodataPlan, people: int) -> list[str]:

@@ -30,12 +30,12 @@ COUNT_FIELDS = [
     {
         "name": "interval_lower",
         "type": "integer",
-        "title": "Lower end of the 95 % interval of the true count",
+        "title": "Lower end of the margin (95 %) of the true count",
     },
     {
         "name": "interval_upper",
         "type": "integer",
-        "title": "Upper end of the 95 % interval of the true count",
+        "title": "Upper end of the margin (95 %) of the true count",
     },
 ]
 GROUP_FIELDS = [
@@ -66,7 +66,7 @@ def write(domain: Domain, result: MicrodataResult, headers: Headers, folder: Pat
         inert_frame(frame).to_csv(folder / name, index=False, lineterminator="\n")
     return [
         Table(
-            folder / "measured.csv", "The measured tables of two columns, with 95 % intervals", TABLE_FIELDS
+            folder / "measured.csv", "The measured tables of two columns, with margins (95 %)", TABLE_FIELDS
         ),
         Table(folder / "groups.csv", "Which values the measured tables count together", GROUP_FIELDS),
     ]

@@ -45,7 +45,7 @@ def write(plan: MicrodataPlan, result: MicrodataResult, seed: bytes, folder: Pat
     frames = rows_of_cells(released.domain, result.rows, seed, means=target_means(plan, result))
     return [
         *write_frames(released.domain, frames, headers, folder),
-        Table(columns, "Noisy counts of every single column, with 95 % intervals", COLUMN_FIELDS),
+        Table(columns, "Noisy counts of every single column, with margins (95 %)", COLUMN_FIELDS),
         Table(pairs, "Which pairs of columns were measured, and which are only modelled", PAIR_FIELDS),
         codebook.write(plan.domain, folder),
     ]

@@ -18,7 +18,7 @@ QUERIES = ReleaseProduct(
         "that the budget buys, consistent with each other."
     ),
     readers_see=gettext_lazy(
-        "the answers with their intervals, what was measured, and synthetic rows where there are any"
+        "the answers with their margins, what was measured, and synthetic rows where there are any"
     ),
     icon="icon-queries",
     planner=QueriesPlanner(),

@@ -33,12 +33,12 @@ ANSWER_FIELDS = [
     {
         "name": "interval_lower",
         "type": "number",
-        "title": "Lower end of the 95 % interval of the true answer",
+        "title": "Lower end of the margin (95 %) of the true answer",
     },
     {
         "name": "interval_upper",
         "type": "number",
-        "title": "Upper end of the 95 % interval of the true answer",
+        "title": "Upper end of the margin (95 %) of the true answer",
     },
 ]
 CELL_FIELDS = {
@@ -57,7 +57,7 @@ def write(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> li
     return [
         Table(
             answers,
-            "Answers with standard errors and 95 % intervals",
+            "Answers with standard errors and margins (95 %)",
             [*ANSWER_FIELDS[:2], *query_fields(columns), *ANSWER_FIELDS[2:]],
         ),
         *_cells(plan, result, seed, folder),

@@ -57,7 +57,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
             ),
             Table(
                 estimates,
-                "Estimated counts with standard errors and 95 % intervals",
+                "Estimated counts with standard errors and margins (95 %)",
                 _estimate_fields(named),
                 observed=[Observed("estimate", "interval_lower", "interval_upper", "standard_error")],
                 aside=["count"],

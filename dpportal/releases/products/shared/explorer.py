@@ -29,7 +29,7 @@ LONGEST_TEXT = 4_000
 # Columns up to which cells of all are asked for; of more, a reader says first which matter, at most so many.
 MAX_PICKED_COLUMNS = 6
 PREFIX = "pick"
-NO_INTERVAL = gettext_lazy("The error of this method depends on the data, so no interval can be stated.")
+NO_INTERVAL = gettext_lazy("The error of this method depends on the data, so no margin can be stated.")
 # Of an ordered column the missing cell is in no range, so it is asked for by itself.
 UNRANGED, WITH, LEFT_OUT, ALONE = "", "with", "left-out", "alone"
 WITHOUT_VALUE = (

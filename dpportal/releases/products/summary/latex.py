@@ -40,8 +40,8 @@ def document(shown: Json, loss: str) -> str:
     people += [""] * (len(head) - len(people))
     body = [line for block in shown["blocks"] for line in _block(block, len(head))]
     note = _(
-        "Margins (±) are half the width of 95 %% intervals; those of shares are in percentage points. The table is "
-        "differentially private with %(loss)s: every number holds noise."
+        "Each true number lies within its margin (±) with 95 %% probability; margins of shares are in percentage "
+        "points. The table is differentially private with %(loss)s: every number holds noise."
     )
     lines = [
         r"\documentclass{article}",

@@ -27,8 +27,8 @@ from mechanisms.summary.told import NumberEstimates, Summary
 _TEXT, _NUMBER = "string", "number"
 NUMBERS = [
     {"name": "estimate", "type": _NUMBER, "title": "Estimate; of dates in days since 1 January 1970"},
-    {"name": "interval_lower", "type": _NUMBER, "title": "Lower end of the 95 % interval"},
-    {"name": "interval_upper", "type": _NUMBER, "title": "Upper end of the 95 % interval"},
+    {"name": "interval_lower", "type": _NUMBER, "title": "Lower end of the margin (95 %)"},
+    {"name": "interval_upper", "type": _NUMBER, "title": "Upper end of the margin (95 %)"},
 ]
 NAMED = [
     {"name": "column", "type": _TEXT, "title": "Name of the column; empty where people are counted"},
@@ -56,7 +56,7 @@ DENSITY_FIELDS = [
         "title": "Least value of the cell; of dates in days since 1 January 1970",
     },
     {"name": "last", "type": _NUMBER, "title": "Largest value of the cell"},
-    {"name": "share", "type": _NUMBER, "title": "Share of the values that lies in it, without an interval"},
+    {"name": "share", "type": _NUMBER, "title": "Share of the values that lies in it, without a margin"},
 ]
 
 # What a row of the table has beside its cells, where two groups are compared.
@@ -68,13 +68,13 @@ def write(plan: SummaryPlan, summary: Summary, folder: Path) -> list[Table]:
     frame = _frame(plan, summary)
     totals = frame[(frame["unit"] == PEOPLE) | (frame["statistic"] == TOTAL)]
     files = [
-        _table(frame, SUMMARY_FIELDS, folder / "summary.csv", "Every number, with its 95 % interval"),
+        _table(frame, SUMMARY_FIELDS, folder / "summary.csv", "Every number, with its margin (95 %)"),
         replace(
             _table(
                 totals,
                 TOTALS_FIELDS,
                 folder / "totals.csv",
-                "Numbers of people and totals, with 95 % intervals",
+                "Numbers of people and totals, with margins (95 %)",
             ),
             observed=[Observed("estimate", "interval_lower", "interval_upper")],
         ),

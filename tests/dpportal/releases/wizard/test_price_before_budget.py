@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dpportal.accounts.models import Role, User
+from dpportal.budgets import requests
 from dpportal.budgets.models import Budget
 from dpportal.datasets import sharing
 from dpportal.datasets.models import Dataset, Right
@@ -53,7 +54,7 @@ def test_a_draft_without_a_budget_is_asked_for_with_its_price_and_margin(desk, b
     desk.post(reverse("releases:ask", args=[draft.pk]), {"reason": WHY})
     asked = bare.budget_requests.get()
     assert (asked.reason, asked.cost, asked.title) == (WHY, "ε 0.50", draft.title or draft.proposed_title)
-    assert asked.margin.startswith("± ") and "people" in asked.margin
+    assert asked.margin.startswith("Margin of a count (95 %): ± ") and "people" in asked.margin
     assert asked.address == reverse("releases:review", args=[draft.pk])
     building.deliver_mail()
     assert "ε 0.50" in mail.outbox[0].body and asked.margin in mail.outbox[0].body
@@ -95,6 +96,36 @@ def test_a_page_in_epsilon_does_not_price_a_budget_in_rho_that_came_meanwhile(de
         answer = desk.post(step, {**chosen, "amount": "0.29", "counted_in": "pure"})
         assert answer.status_code in (200, 422) and "counted in ρ by now" in answer.text
     assert Release.objects.get(pk=draft.pk).amount != Decimal("0.29")
+
+
+def test_who_asked_stays_at_the_draft_and_hears_there_of_the_answer(desk, bare, administrator):
+    draft = building.complete_draft(bare)
+    review, ask = (reverse(f"releases:{step}", args=[draft.pk]) for step in ("review", "ask"))
+    assert "To publish: Colours by age" in page(desk, draft, "review")
+    assert desk.post(ask, {"reason": WHY}).url == review
+    assert desk.get(ask, headers={"HX-Request": "true"}).status_code == 204
+    assert desk.get(ask).url == review
+    asked = bare.budget_requests.get()
+    building.granted(bare, administrator)
+    requests.answer_by_grant(asked, "ε = 1.00", "As asked")
+    assert desk.get(ask, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+    listed = " ".join(desk.get(reverse("datasets:list")).text.split())
+    assert f'href="{review}"' in listed and "Continue with “Colours by age”" in listed
+    page(desk, draft, "review")
+    assert f'href="{review}"' not in desk.get(reverse("datasets:list")).text
+
+
+def test_what_is_recommended_is_reviewed_without_a_step_between(desk, dataset):
+    desk.post(reverse("releases:start", args=[dataset.pk]), {"product": "histogram"})
+    draft = Release.objects.get(dataset=dataset)
+    columns = reverse("releases:columns", args=[draft.pk])
+    sent = {"columns": ["colour", "age"], "people": "300"}
+    assert desk.post(columns, {**sent, "next": "review"}).url == reverse("releases:review", args=[draft.pk])
+    draft.refresh_from_db()
+    assert draft.amount == usual_amount(draft) and draft.mechanism == "laplace-histogram"
+    assert draft.parameters["within_bins"] == "smooth"
+    # Somebody who chose before chooses again on the page of methods.
+    assert "Continue as recommended" not in page(desk, draft, "columns")
 
 
 def test_what_is_beyond_the_budget_is_asked_for_too(desk, dataset):

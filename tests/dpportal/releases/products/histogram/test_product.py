@@ -35,7 +35,7 @@ class TestReadme:
         text = files(release)["README.md"].decode()
         foreseen = release.plan_json["half_width"] is not None
         chosen = method.chooses_method
-        assert ("is unbiased" in text, "no interval is given" in text) == (
+        assert ("is unbiased" in text, "no margin is given" in text) == (
             foreseen,
             not foreseen and not chosen,
         )

@@ -1,0 +1,41 @@
+"""How a release becomes public: by its curator's word now, or by the one that they gave with the confirmation."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from dpportal.accounts.models import User
+from dpportal.budgets import confirming
+from dpportal.datasets.access import require_releaser
+from dpportal.publications import publishing
+from dpportal.releases.models import Release
+
+
+class StaysPrivateError(Exception):
+    """It cannot be published now; the message says why."""
+
+
+def publish(release: Release, by: User, refused: type[Exception] = StaysPrivateError) -> None:
+    """Show the release to everyone; one that is public stays as it is. Raises `refused` with why it cannot be."""
+
+    def require() -> None:
+        if not release.is_publishable:
+            raise refused(_("Only a finished release can be published."))
+        require_releaser(release.dataset, by.pk, refused)
+        confirming.require_all_charges(release.dataset, refused)
+
+    publishing.publish(release, by, require)
+
+
+def publish_as_decided(release: Release) -> None:
+    """Once, at the end of its job: publish what was to be published without a look at true counts.
+
+    Where it cannot be, it waits for its curator: nothing is published by itself later.
+    """
+    if not Release.objects.filter(pk=release.pk, publishes_itself=True).update(publishes_itself=False):
+        return
+    with suppress(StaysPrivateError), transaction.atomic():
+        publish(release, release.created_by)

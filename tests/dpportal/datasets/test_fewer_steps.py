@@ -1,0 +1,148 @@
+"""From the upload to the first draft without a detour: each answer leads on, and takes nothing for granted unsaid."""
+
+from __future__ import annotations
+
+import io
+
+import openpyxl
+import pytest
+from django.core.files.storage import default_storage
+from django.urls import reverse
+
+from dpportal.datasets import records
+from dpportal.datasets.import_job import CONVERSIONS
+from dpportal.datasets.models import Dataset
+from dpportal.platform import storage
+from dpportal.releases.models import Release
+from tests.dpportal import building
+
+VISITS = b"patient_id,sex,age\n" + b"".join(b"P%d,f,%d\nP%d,m,%d\n" % (n, n, n, n) for n in range(30))
+NOTED = VISITS + b"* provisional,,\n"
+
+
+@pytest.fixture
+def desk(client, curator):
+    client.force_login(curator)
+    return client
+
+
+def read(desk, content: bytes, **fields: str) -> Dataset:
+    """Uploaded and read, with nothing answered yet."""
+    dataset = building.sent(desk, content, **fields)
+    CONVERSIONS.run(dataset.pk)
+    dataset.refresh_from_db()
+    return dataset
+
+
+def home(dataset: Dataset) -> str:
+    return reverse("datasets:home", args=[dataset.pk])
+
+
+def at(dataset: Dataset, page: str) -> str:
+    return reverse(f"datasets:{page}", args=[dataset.pk])
+
+
+@pytest.mark.slow
+class TestFirstQuestion:
+    def test_rows_with_the_same_value_are_one_person_by_one_click(self, desk):
+        dataset = read(desk, VISITS)
+        assert "No, rows with the same patient_id are one person" in " ".join(
+            desk.get(home(dataset)).text.split()
+        )
+        answer = desk.post(at(dataset, "several_rows"), {"column": "patient_id"})
+        assert answer.url == at(dataset, "domain")
+        version = dataset.current_domain()
+        assert (version.unit_column, version.max_rows, version.neighbours) == ("patient_id", 1, "add-remove")
+
+    def test_a_column_that_is_not_there_is_refused(self, desk):
+        dataset = read(desk, VISITS)
+        assert desk.post(at(dataset, "several_rows"), {"column": "name"}).url == at(dataset, "unit")
+        dataset.refresh_from_db()
+        assert dataset.asks_for_unit
+
+    def test_notes_at_the_end_are_left_out_with_the_answer_as_declared(self, desk):
+        dataset = read(desk, NOTED)
+        assert "Leave out the last row" in " ".join(desk.get(home(dataset)).text.split())
+        assert desk.post(at(dataset, "several_rows"), {"column": "patient_id", "notes": "on"}).url == home(
+            dataset
+        )
+        CONVERSIONS.run(dataset.pk)
+        dataset.refresh_from_db()
+        assert dataset.rows == 60 and dataset.options["fewest_filled"] == 2
+        live = desk.get(at(dataset, "progress"), headers={"HX-Request": "true"})
+        assert live["HX-Redirect"] == at(dataset, "domain")
+
+    def test_notes_that_are_kept_stay_rows(self, desk):
+        dataset = read(desk, NOTED)
+        desk.post(at(dataset, "one_row"))
+        dataset.refresh_from_db()
+        assert dataset.rows == 61 and dataset.unit_declared
+
+
+def workbook() -> bytes:
+    book = openpyxl.Workbook()
+    book.active.title = "Read me"
+    book.active.append(["See the next sheet."])
+    sheet = book.create_sheet("Persons")
+    for row in (["sex", "age"], *(["f", n] for n in range(20))):
+        sheet.append(row)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+@pytest.mark.slow
+def test_a_workbook_that_begins_with_a_readme_offers_its_other_sheets_by_name(desk):
+    dataset = read(desk, workbook())
+    page = desk.get(home(dataset)).text
+    assert 'name="sheet" value="Persons"' in page
+    desk.post(at(dataset, "sheet"), {"sheet": "Persons"})
+    CONVERSIONS.run(dataset.pk)
+    dataset.refresh_from_db()
+    assert [column["name"] for column in dataset.columns] == ["sex", "age"] and dataset.rows == 20
+    # And back: the question comes with the sheet that was read.
+    assert "This is the sheet “Persons” of a workbook." in desk.get(home(dataset)).text
+
+
+@pytest.mark.slow
+class TestLooks:
+    def test_a_file_is_read_once_for_the_same_settings(self, desk, monkeypatch):
+        dataset = read(desk, VISITS)
+        first = records.look(dataset, records.options_of(dataset))
+        monkeypatch.setattr(records.raw_tables, "look", None)
+        assert records.look(dataset, records.options_of(dataset)) == first
+
+    def test_few_looks_are_kept_and_none_of_another_file(self, desk):
+        dataset = read(desk, VISITS)
+        for lines in range(records.MOST_LOOKS + 3):
+            records.look(dataset, records.replace(records.options_of(dataset), title_lines=lines % 12))
+        names = [n for n in storage.names_under(records.folder(dataset.pk)) if f"/{records.LOOK}" in n]
+        assert len(names) == records.MOST_LOOKS and all(map(default_storage.exists, names))
+
+
+@pytest.mark.slow
+class TestDeclaring:
+    def test_what_names_suggest_is_filled_in_and_declared_by_saving_alone(self, desk):
+        dataset = building.uploaded(desk, VISITS)
+        page = desk.get(at(dataset, "domain"))
+        row = next(row for row in page.context["rows"] if row.line["name"] == "age")
+        assert row.form["kind"].value() == "integer" and row.strip is not None
+        assert not dataset.domain_versions.filter(attributes__isnull=False).exists()
+        filled = {name: row.form[name].value() for name in row.form.fields}
+        sent = {f"c2-{name}": "" if value is None else value for name, value in filled.items()}
+        sent |= {"c0-kind": "ignored", "c1-kind": "categorical", "next": "release", "product": "histogram"}
+        answer = desk.post(at(dataset, "domain"), sent, follow=True)
+        assert [a.column for a in dataset.current_domain().attributes.all()] == ["age"]
+        draft = Release.objects.get(dataset=dataset)
+        assert answer.redirect_chain[-1][0] == reverse("releases:columns", args=[draft.pk])
+        assert answer.context["form"]["columns"].value() == ["age"]
+
+    def test_nothing_is_suggested_once_something_is_declared(self, desk, dataset):
+        rows = desk.get(at(dataset, "domain")).context["rows"]
+        assert all(row.attribute is not None for row in rows)
+
+    def test_where_nothing_is_declared_no_draft_is_begun(self, desk):
+        dataset = building.uploaded(desk, VISITS)
+        sent = {f"c{n}-kind": "ignored" for n in range(3)} | {"next": "release", "product": "histogram"}
+        assert "Declare at least one column first" in desk.post(at(dataset, "domain"), sent, follow=True).text
+        assert not Release.objects.exists()
