@@ -79,7 +79,10 @@ def _few_of_each_person(source: RowSource, persons: Persons, key: bytes | None) 
 def _write_persons(source: RowSource, persons: Persons, units: Path) -> int:
     """Write the person of each row that names one and is not left out; returns how many rows these are."""
     source.connection.execute("SET preserve_insertion_order = false")
-    there = [f"{PERSON} IS NOT NULL", *(f"{CELL}_{place} IS NOT NULL" for place in range(len(source.attributes)))]
+    there = [
+        f"{PERSON} IS NOT NULL",
+        *(f"{CELL}_{place} IS NOT NULL" for place in range(len(source.attributes))),
+    ]
     rows = f"SELECT {PERSON}, {ROW_ID}, hash({PERSON}) AS person_hash FROM ({source.cells(persons)})"
     [(written,)] = source.connection.execute(
         f"COPY ({rows} WHERE {' AND '.join(there)}) TO {literal(str(units))} (FORMAT parquet, COMPRESSION snappy)"

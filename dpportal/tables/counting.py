@@ -75,11 +75,15 @@ class _Tables:
         pairs = sum(len(chosen) == 2 for chosen in self.places)
         self.joint = JointCounts(self.shape) if JointCounts.is_faster(self.shape, pairs) else None
         times = Counter(p for chosen in self.places if not self._is_joint(chosen) for p in chosen)
-        self.shared = [place for place, tables in times.items() if tables > 1]
+        self.shared = sorted(place for place, tables in times.items() if tables > 1)
         sizes = [math.prod(self.shape[place] for place in chosen) for chosen in self.places]
         # All in one array, of which each table is a part: a copy of many would take as much memory again.
         self.all = np.zeros(sum(sizes), dtype=np.int64)
         self.counts = np.split(self.all, np.cumsum(sizes)[:-1])
+        # Columns that are in one table alone are read in their order.
+        self.in_order = sorted(
+            zip(self.places, self.counts, strict=True), key=lambda own: max(own[0], default=0)
+        )
 
     def _is_joint(self, chosen: tuple[int, ...]) -> bool:
         return self.joint is not None and len(chosen) == 2
@@ -89,7 +93,7 @@ class _Tables:
         if self.joint is not None:
             self.joint.add(list(batch.columns()))
         shared = {place: batch.column(place) for place in self.shared}
-        for chosen, table in zip(self.places, self.counts, strict=True):
+        for chosen, table in self.in_order:
             if not self._is_joint(chosen):
                 columns = [shared[p] if p in shared else batch.column(p) for p in chosen]
                 _add(table, cells_of_table(columns, [self.shape[p] for p in chosen], batch.rows))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Protocol
 
 import duckdb
 import numpy as np
@@ -31,6 +32,16 @@ MOST_KNOWN = 2**17
 FURTHER = 4
 
 
+class StoredRows(Protocol):
+    """Some rows of a stored table."""
+
+    @property
+    def num_rows(self) -> int: ...
+
+    def column(self, name: str) -> pa.Array:
+        """All fields of one of the file's columns, texts as a dictionary."""
+
+
 class FieldMeanings:
     """The cells of a column's fields as an attribute reads them, `LEFT_OUT` where it leaves the row out."""
 
@@ -48,7 +59,7 @@ class FieldMeanings:
         self._whole = _WholeNumbers(self)
         self._are_whole = True
 
-    def cells(self, batch: pa.RecordBatch) -> Integers:
+    def cells(self, batch: StoredRows) -> Integers:
         """(rows,) int64. batch: has all parts in which the column's fields lie."""
         cells: Integers | None = None
         for part in reversed(self._parts):

@@ -101,9 +101,7 @@ def layout(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Store
     footer = _footer(connection, path)
     if footer_row is None:
         return {
-            name: StoredColumn(
-                number, identifier(name), few=_few(footer.get(name)), parts=(name,)
-            )
+            name: StoredColumn(number, identifier(name), few=_few(footer.get(name)), parts=(name,))
             for number, name in enumerate(column_types(connection, path))
         }
     return {name: _column(number, footer) for number, name in enumerate(json.loads(footer_row[0]))}

@@ -20,20 +20,41 @@ from dpportal.tables.sources import ROW_ID, RowSource
 from mechanisms.arrays import Flags, Integers
 from mechanisms.domain import Attribute
 
-# Rows and fields of a batch, at most: what is done once for a column and batch is next to nothing, and memory is small.
-MOST_ROWS, MOST_FIELDS = 2**16, 2**25
+# Rows that the engine gives at a time.
+ENGINE_ROWS = 2**15
+# Columns that are decoded together: memory for few is used anew for the next while the processor has it at hand.
+TOGETHER = 8
+
+
+class StoredPart:
+    """A part of a stored table's file, some of whose columns are in memory: those that were asked for last."""
+
+    def __init__(self, file: pq.ParquetFile, group: int, names: Sequence[str]) -> None:
+        self._file, self._group = file, group
+        self._names = [names[start : start + TOGETHER] for start in range(0, len(names), TOGETHER)]
+        self._loaded: dict[str, pa.Array] = {}
+        self.num_rows: int = file.metadata.row_group(group).num_rows
+
+    def column(self, name: str) -> pa.Array:
+        """All fields of a column, of texts as a dictionary. Columns are best asked for in their order."""
+        if name not in self._loaded:
+            [names] = [names for names in self._names if name in names]
+            table = self._file.read_row_group(self._group, columns=names, use_threads=False)
+            self._loaded = {
+                own: column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+                for own, column in zip(table.column_names, table.unify_dictionaries().columns, strict=True)
+            }
+        return self._loaded[name]
 
 
 @dataclass(frozen=True)
 class CellBatch:
-    """Some rows of a table. Cells are found column by column, when they are asked for: a column stays in the
-    processor's cache until it is counted.
+    """The rows of a part of a table. Cells are found when they are asked for, so that few are in memory.
 
-    fields: of the columns that are looked up. others: cells of the others, by place. there: the rows that count; None:
-    all.
+    others: cells of the columns that are not looked up, by place. there: the rows that count; None: all.
     """
 
-    fields: pa.RecordBatch
+    part: StoredPart
     meanings: Mapping[int, FieldMeanings]
     others: Mapping[int, Integers]
     there: Flags | None = None
@@ -41,20 +62,19 @@ class CellBatch:
     @property
     def rows(self) -> int:
         """How many count."""
-        return self.fields.num_rows if self.there is None else int(self.there.sum())
+        return self.part.num_rows if self.there is None else int(self.there.sum())
 
     def column(self, place: int) -> Integers:
-        """(rows,) the cells of a column, `LEFT_OUT` where it leaves a row out."""
-        cells = self.others[place] if place in self.others else self.meanings[place].cells(self.fields)
+        """(rows,) the cells of a column, `LEFT_OUT` where it leaves a row out. Best asked for in the places' order."""
+        cells = self.others[place] if place in self.others else self.meanings[place].cells(self.part)
         return cells if self.there is None else cells[self.there]
 
     def columns(self) -> Integers:
         """(columns, rows) of all columns."""
-        columns = range(len(self.meanings) + len(self.others))
-        return np.stack([self.column(place) for place in columns]) if columns else self._nothing()
-
-    def _nothing(self) -> Integers:
-        return np.empty((0, self.rows), dtype=np.int64)
+        cells = np.empty((len(self.meanings) + len(self.others), self.rows), dtype=np.int64)
+        for place in range(len(cells)):
+            cells[place] = self.column(place)
+        return cells
 
 
 class RowCells:
@@ -74,7 +94,6 @@ class RowCells:
     ) -> None:
         self._connection, self._path, self._options = connection, path, options
         self._attributes = attributes
-        self._rows = max(1, min(MOST_ROWS, MOST_FIELDS // max(1, len(attributes))))
         self._columns = layout(connection, path)
         # The engine reads rows meanwhile, so what fields mean is asked of it beside that.
         asked = connection.cursor()
@@ -88,23 +107,22 @@ class RowCells:
         """All rows, in the file's order."""
         places = [place for place in range(len(self._attributes)) if place not in self._looked_up]
         engine = self._read_by_engine([self._attributes[place] for place in places]) if places else None
-        for fields in self._fields():
-            cells = engine.next(fields.num_rows) if engine else ()
-            yield CellBatch(fields, self._looked_up, dict(zip(places, cells, strict=True)))
-
-    def _fields(self) -> Iterator[pa.RecordBatch]:
-        """The stored columns of those whose cells are looked up, of texts as dictionaries."""
         columns = (self._columns[self._attributes[place].column] for place in self._looked_up)
-        parts = list(dict.fromkeys(part for column in columns for part in column.parts))
-        # Of a column of numbers this says nothing.
-        with pq.ParquetFile(self._path, read_dictionary=parts, pre_buffer=False) as file:
-            yield from file.iter_batches(self._rows, columns=parts, use_threads=False)
+        names = list(dict.fromkeys(part for column in columns for part in column.parts))
+        # Of a column of numbers it says nothing to read it as a dictionary.
+        with pq.ParquetFile(self._path, read_dictionary=names, pre_buffer=False) as file:
+            for group in range(file.num_row_groups):
+                part = StoredPart(file, group, names)
+                cells = engine.next(part.num_rows) if engine else ()
+                yield CellBatch(part, self._looked_up, dict(zip(places, cells, strict=True)))
 
     def _read_by_engine(self, attributes: Sequence[Attribute]) -> _InStep:
         rows = RowSource(self._connection, self._path, self._options, attributes).cells()
-        cells = [f"coalesce({CELL}_{place}, {LEFT_OUT}) AS {CELL}_{place}" for place in range(len(attributes))]
+        cells = [
+            f"coalesce({CELL}_{place}, {LEFT_OUT}) AS {CELL}_{place}" for place in range(len(attributes))
+        ]
         found = self._connection.sql(f"SELECT {', '.join([ROW_ID, *cells])} FROM ({rows})")
-        return _InStep(found.to_arrow_reader(self._rows))
+        return _InStep(found.to_arrow_reader(ENGINE_ROWS))
 
 
 class _InStep:

@@ -73,18 +73,16 @@ def test_fields_that_are_looked_up_have_the_cells_of_those_read_row_by_row(
     """Also where few whole numbers have places, and few fields are remembered."""
     monkeypatch.setattr(field_meanings, "MOST_WHOLE", most)
     monkeypatch.setattr(field_meanings, "MOST_KNOWN", most)
-    monkeypatch.setattr(row_cells, "MOST_ROWS", 16)
+    monkeypatch.setattr(row_cells, "TOGETHER", 2)
     assert row_by_row.shape == (len(ATTRIBUTES), ROWS)
-    assert (row_by_row == field_meanings.LEFT_OUT).any(axis=1).tolist() == [
-        a.leaves_out for a in ATTRIBUTES
-    ]
+    assert (row_by_row == field_meanings.LEFT_OUT).any(axis=1).tolist() == [a.leaves_out for a in ATTRIBUTES]
     assert cells(table).tolist() == row_by_row.tolist()
 
 
 def test_columns_of_few_and_of_many_fields_go_in_step(table, row_by_row, monkeypatch) -> None:
     few, turns = layout._few, iter(range(100))
     monkeypatch.setattr(layout, "_few", lambda part: few(part) and next(turns) % 3 > 0)
-    monkeypatch.setattr(row_cells, "MOST_ROWS", 50)
+    monkeypatch.setattr(row_cells, "ENGINE_ROWS", 50)
     assert cells(table).tolist() == row_by_row.tolist()
 
 
