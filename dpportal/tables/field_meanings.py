@@ -81,7 +81,8 @@ class FieldMeanings:
         statement = self._of_numbers_asked if pt.is_floating(fields.type) else self._of_texts_asked
         found = self._connection.sql(statement).to_arrow_table().column(CELL)
         self._connection.unregister(ASKED)
-        return found.to_numpy()
+        cells: Integers = found.to_numpy()
+        return cells
 
     @cached_property
     def _of_texts_asked(self) -> str:

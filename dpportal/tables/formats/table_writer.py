@@ -109,17 +109,19 @@ class TableWriter:
 
 def _batch(columns: Sequence[StoredFields]) -> pa.RecordBatch:
     # One for all columns without any: most of numbers have no text, and rows wait in memory to be written.
-    none = pa.nulls(len(columns[0].texts), pa.string()) if columns else None
+    none = pa.nulls(len(columns[0].texts) if columns else 0, pa.string())
     fields = {}
     for number, column in enumerate(columns):
         fields[text_name(number)] = column.texts
         if column.numbers is not None:
-            fields[text_name(number)] = none if column.texts.null_count == len(none) else column.texts
-            fields[otherwise_name(number)] = (
-                none if column.otherwise.null_count == len(none) else column.otherwise
-            )
+            fields[text_name(number)] = _or_none(column.texts, none)
+            fields[otherwise_name(number)] = _or_none(column.otherwise, none)
             fields[plain_name(number)] = column.numbers
     return pa.record_batch(fields)
+
+
+def _or_none(texts: pa.Array | None, none: pa.Array) -> pa.Array:
+    return none if texts is None or texts.null_count == len(none) else texts
 
 
 def _has_few(column: pa.Array) -> bool:
