@@ -134,12 +134,12 @@ class _WholeNumbers:
 
     def cells(self, numbers: np.ndarray) -> Integers | None:
         """(n,) int64; None where one of the numbers has a fraction, or where they lie too far from one another."""
-        least, most = float(numbers.min()), float(numbers.max())
-        if not np.array_equal(np.floor(numbers), numbers):
-            return None
-        if not self._has(least, most) and not self._grow(int(least), int(most)):
-            return None
         places = numbers.astype(np.int64)
+        if not (places == numbers).all():
+            return None
+        least, most = int(places.min()), int(places.max())
+        if not self._has(least, most) and not self._grow(least, most):
+            return None
         if self._in_turn.start <= least and most < self._in_turn.stop:
             start = self._in_turn.start
             places += int(self._cells[start - self._first]) - start
@@ -147,7 +147,7 @@ class _WholeNumbers:
         places -= self._first
         return self._cells.take(places, mode="clip")
 
-    def _has(self, least: float, most: float) -> bool:
+    def _has(self, least: int, most: int) -> bool:
         return self._first <= least and most < self._first + len(self._cells)
 
     def _grow(self, least: int, most: int) -> bool:

@@ -22,24 +22,27 @@ from mechanisms.domain import Attribute
 
 # Rows that the engine gives at a time.
 ENGINE_ROWS = 2**15
+# Rows that are counted together, unless a part of the file has more: a column's counts, which may be many, are fetched
+# into the processor's cache once for all of them.
+MOST_ROWS = 90_000
 # Columns that are decoded together: memory for few is used anew for the next while the processor has it at hand.
 TOGETHER = 8
 
 
 class StoredPart:
-    """A part of a stored table's file, some of whose columns are in memory: those that were asked for last."""
+    """Some row groups of a stored table's file, few of whose columns are in memory: those that were asked for last."""
 
-    def __init__(self, file: pq.ParquetFile, group: int, names: Sequence[str]) -> None:
-        self._file, self._group = file, group
+    def __init__(self, file: pq.ParquetFile, groups: Sequence[int], names: Sequence[str]) -> None:
+        self._file, self._groups = file, groups
         self._names = [names[start : start + TOGETHER] for start in range(0, len(names), TOGETHER)]
         self._loaded: dict[str, pa.Array] = {}
-        self.num_rows: int = file.metadata.row_group(group).num_rows
+        self.num_rows: int = sum(file.metadata.row_group(group).num_rows for group in groups)
 
     def column(self, name: str) -> pa.Array:
         """All fields of a column, of texts as a dictionary. Columns are best asked for in their order."""
         if name not in self._loaded:
             [names] = [names for names in self._names if name in names]
-            table = self._file.read_row_group(self._group, columns=names, use_threads=False)
+            table = self._file.read_row_groups(self._groups, columns=names, use_threads=False)
             self._loaded = {
                 own: column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
                 for own, column in zip(table.column_names, table.unify_dictionaries().columns, strict=True)
@@ -111,8 +114,8 @@ class RowCells:
         names = list(dict.fromkeys(part for column in columns for part in column.parts))
         # Of a column of numbers it says nothing to read it as a dictionary.
         with pq.ParquetFile(self._path, read_dictionary=names, pre_buffer=False) as file:
-            for group in range(file.num_row_groups):
-                part = StoredPart(file, group, names)
+            for groups in _together(file.metadata):
+                part = StoredPart(file, groups, names)
                 cells = engine.next(part.num_rows) if engine else ()
                 yield CellBatch(part, self._looked_up, dict(zip(places, cells, strict=True)))
 
@@ -123,6 +126,20 @@ class RowCells:
         ]
         found = self._connection.sql(f"SELECT {', '.join([ROW_ID, *cells])} FROM ({rows})")
         return _InStep(found.to_arrow_reader(ENGINE_ROWS))
+
+
+def _together(footer: pq.FileMetaData) -> Iterator[list[int]]:
+    """All row groups in their order, those that have few rows together."""
+    groups: list[int] = []
+    rows = 0
+    for group in range(footer.num_row_groups):
+        own = footer.row_group(group).num_rows
+        if groups and rows + own > MOST_ROWS:
+            yield groups
+            groups, rows = [], 0
+        groups, rows = [*groups, group], rows + own
+    if groups:
+        yield groups
 
 
 class _InStep:
