@@ -35,8 +35,9 @@ class StoredColumn:
     """SQL of a column's fields. number: its place in the table.
 
     all_plain: whether every text has its plain number, so that no text need be read. few: whether it has so few
-    different texts that what they mean is better looked up. parts: in which a field lies, by which texts are told
-    apart, too.
+    different texts that what they mean is better looked up. parts: the file's columns in which a field lies, by which
+    texts are told apart, too: its text, the text that is written otherwise than its number, its number, without those
+    that are empty in every row.
     """
 
     number: int
@@ -100,9 +101,7 @@ def layout(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Store
     footer = _footer(connection, path)
     if footer_row is None:
         return {
-            name: StoredColumn(
-                number, identifier(name), few=_few(footer.get(name)), parts=(identifier(name),)
-            )
+            name: StoredColumn(number, identifier(name), few=_few(footer.get(name)), parts=(name,))
             for number, name in enumerate(column_types(connection, path))
         }
     return {name: _column(number, footer) for number, name in enumerate(json.loads(footer_row[0]))}
@@ -132,14 +131,14 @@ def _column(number: int, footer: dict[str, _Part]) -> StoredColumn:
     if otherwise not in footer:
         known = text.absent is not None and text.absent == footer[plain].absent
         return replace(stored, plain=plain, all_plain=known)
-    parts = (name, otherwise, plain)
+    texts = [part for part in (name, otherwise) if not footer[part].is_empty]
     return StoredColumn(
         number,
-        f"coalesce({name}, {otherwise}, {written(plain)})",
+        f"coalesce({', '.join([*texts, written(plain)])})",
         plain,
         all_plain=text.is_empty,
-        few=all(_few(footer[part]) for part in parts),
-        parts=parts,
+        few=all(_few(footer[part]) for part in (name, otherwise, plain)),
+        parts=(*texts, plain),
     )
 
 

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dpportal.tables.counting import cells_in_batches, counted_rows
-from dpportal.tables.engines.duckdb.session import stored_table
+from dpportal.tables.counted_rows import counted_rows
 from dpportal.tables.meaning.parse_options import ReadOptions
-from dpportal.tables.sources import RowSource, every_cell
 from mechanisms.domain import Domain
 from mechanisms.noise import repeatable
 
@@ -25,14 +23,9 @@ def sample_cells(
     random = repeatable(sha256(b"some rows").digest())
     chosen = np.sort(random.choice(rows, min(rows, most), replace=False))
     sampled, passed = [np.empty((0, len(domain.shape)), dtype=np.int64)], 0
-    with stored_table(path) as connection:
-        source = RowSource(
-            connection, path, (options or ReadOptions()).settled(), domain.attributes, in_order=True
-        )
-        with counted_rows(source, every_cell(domain), None, None) as parts:
-            for columns in cells_in_batches(connection, parts, len(domain.shape)):
-                first, last = np.searchsorted(chosen, [passed, passed + columns.shape[1]])
-                sampled.append(columns[:, chosen[first:last] - passed].T)
-                passed += columns.shape[1]
+    for batch in counted_rows(path, domain.attributes, options):
+        first, last = np.searchsorted(chosen, [passed, passed + batch.rows])
+        sampled.append(batch.columns()[:, chosen[first:last] - passed].T)
+        passed += batch.rows
     cells = np.concatenate(sampled)
     return cells[random.permutation(len(cells))]

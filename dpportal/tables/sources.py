@@ -13,13 +13,13 @@ from sqlglot import exp
 from sqlglot.expressions import Expr
 
 from dpportal.tables.engines.duckdb.dialect import DuckDB
-from dpportal.tables.engines.duckdb.session import parquet
+from dpportal.tables.engines.duckdb.session import identifier, parquet
 from dpportal.tables.layout import LOOKED_UP, StoredColumn, layout
 from dpportal.tables.meaning.parse_options import ReadOptions
 from dpportal.tables.persons import Persons
-from dpportal.tables.pushdown.count_query import CELL, Plain, QuerySource, cells, places_of
+from dpportal.tables.pushdown.count_query import CELL, Plain, QuerySource, cells
 from dpportal.tables.pushdown.types import STORED
-from mechanisms.domain import Attribute, Domain
+from mechanisms.domain import Attribute
 
 ROW_ID, TIMES = "row_id", "times"
 TEXT, PLAIN, KNOWN = "text", "plain_number", "known_cell"
@@ -53,7 +53,7 @@ class RowSource:
 
     A column of few different texts is read text by text, and not row by row: its rows look their cells up. Where plain
     numbers are stored of all texts, reading them takes no longer.
-    options: settled. in_order: whether the rows must come in the file's order; then none is looked up.
+    options: settled.
     Raises KeyError if the table lacks a column.
     """
 
@@ -63,8 +63,6 @@ class RowSource:
         path: Path,
         options: ReadOptions,
         attributes: Sequence[Attribute],
-        *,
-        in_order: bool = False,
     ) -> None:
         self.connection = connection
         self.path = path
@@ -73,7 +71,7 @@ class RowSource:
         self.columns = layout(connection, path)
         once = [name for name, times in Counter(a.column for a in attributes).items() if times == 1]
         few = [name for name in once if self.columns[name].few and not self.columns[name].all_plain]
-        self.known = frozenset(few[: 0 if in_order else LOOKED_UP])
+        self.known = frozenset(few[:LOOKED_UP])
         for attribute in attributes:
             if attribute.column in self.known:
                 self._look_up(attribute)
@@ -104,7 +102,7 @@ class RowSource:
         rows, times = parquet(self.path), "1"
         if self.columns[name].few:
             stored = {name: replace(self.columns[name], plain=None, all_plain=False)}
-            parts, times = ", ".join(self.columns[name].parts), OF_PARTS
+            parts, times = ", ".join(map(identifier, self.columns[name].parts)), OF_PARTS
             rows = f"(SELECT {parts}, count(*) AS {OF_PARTS} FROM {rows} GROUP BY ALL)"
         fields = [*_fields(stored), f"{times} AS {TIMES}"]
         return _upload(f"(SELECT {', '.join(fields)} FROM {rows}) AS texts", stored)
@@ -124,22 +122,3 @@ def _fields(stored: Mapping[str, StoredColumn]) -> list[str]:
 
 def _upload(rows: str, stored: Mapping[str, StoredColumn], known: frozenset[str] = frozenset()) -> Upload:
     return Upload(DuckDB(), rows, dict.fromkeys(stored, STORED), stored, known)
-
-
-def domain_cell(domain: Domain, further: int = 0) -> str:
-    """SQL: the cell in the whole domain, in C order, from cell_i; NULL if the row is left out.
-
-    further: number of columns after the domain's that have no part in the cell, but may leave the row out.
-    """
-    [place] = places_of(domain, [domain.names])
-    for number in range(len(domain.attributes), len(domain.attributes) + further):
-        place = place + exp.convert(0) * exp.column(f"{CELL}_{number}")
-    return DuckDB().sql(place)
-
-
-def every_cell(domain: Domain) -> str:
-    """SQL: the list of all columns' cells, from cell_i; NULL if the row is left out."""
-    cells = ", ".join(f"{CELL}_{place}::INTEGER" for place in range(len(domain.attributes)))
-    # Only where a cell can be NULL: each further mention of a cell multiplies what the database works out.
-    known = [f"{CELL}_{place} IS NOT NULL" for place, a in enumerate(domain.attributes) if a.leaves_out]
-    return f"CASE WHEN {' AND '.join(known)} THEN [{cells}] END" if known else f"[{cells}]"

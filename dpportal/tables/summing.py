@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from dpportal.tables.counting import cells_in_batches, counted_rows
-from dpportal.tables.engines.duckdb.session import stored_table
+from dpportal.tables.counted_rows import counted_rows
+from dpportal.tables.counting import cells_of_table
 from dpportal.tables.meaning.parse_options import ReadOptions
 from dpportal.tables.persons import Persons
-from dpportal.tables.sources import RowSource, every_cell
 from mechanisms.arrays import Integers
 from mechanisms.domain import Attribute, Domain
 
@@ -36,33 +35,22 @@ def power_sums(
     domain = Domain((*groups.attributes, *readings))
     first = len(groups.attributes)
     sums = np.zeros((len(readings), groups.size, POWERS), dtype=object)
-    with stored_table(path) as connection:
-        rows = RowSource(connection, path, (options or ReadOptions()).settled(), domain.attributes)
-        with counted_rows(rows, every_cell(domain), persons, key) as parts:
-            for columns in cells_in_batches(connection, parts, len(domain.attributes)):
-                group = _group(columns[:first], groups)
-                for own, cell, reading in zip(sums, columns[first:], readings, strict=True):
-                    # A batch's sums fit 64 bits, those of all batches need not.
-                    own += _batch(group, cell, reading.regular_size, groups.size).astype(object)
+    for batch in counted_rows(path, domain.attributes, options, persons, key):
+        group = cells_of_table([batch.column(place) for place in range(first)], groups.shape, batch.rows)
+        for place, (own, reading) in enumerate(zip(sums, readings, strict=True), first):
+            # A batch's sums fit 64 bits, those of all batches need not.
+            own += _batch(group, batch.column(place), reading.regular_size, groups.size).astype(object)
     return sums
-
-
-def _group(columns: Integers, groups: Domain) -> Integers:
-    """Each row's group, in C order."""
-    group = np.zeros(columns.shape[1], dtype=np.int64)
-    for column, size in zip(columns, groups.shape, strict=True):
-        group = group * size + column
-    return group
 
 
 def _batch(group: Integers, cell: Integers, values: int, groups: int) -> Integers:
     """(groups, 6) sums over some rows. values: how many values there are, 0..W; the cell after them is for none."""
     there = cell < values
-    own, v = group[there], cell[there]
-    sums = np.zeros((groups, POWERS), dtype=np.int64)
-    adds = (np.ones_like(v), v, v * v, None, v == 0, v == values - 1)
-    for place, added in enumerate(adds):
-        if added is not None:
-            np.add.at(sums[:, place], own, added)
-    np.add.at(sums[:, 3], group[~there], 1)
-    return sums
+    own, v = (group, cell) if there.all() else (group[there], cell[there])
+    number, first, second, low, high = (
+        # Floats, which hold whole numbers exactly up to 2^53: more than so few rows of so few steps come to.
+        np.bincount(own, weights, groups)
+        for weights in (None, v, v * v, v == 0, v == values - 1)
+    )
+    missing = np.bincount(group, minlength=groups) - number
+    return np.stack([number, first, second, missing, low, high], axis=1).astype(np.int64)

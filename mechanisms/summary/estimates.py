@@ -7,10 +7,9 @@ import numpy as np
 from mechanisms.arrays import Integers
 from mechanisms.moments.ratios import Moment, about, linear, over, ratio, within
 from mechanisms.summary.category_rows import category_rows
-from mechanisms.summary.fusion import Fused, Model
 from mechanisms.summary.number_rows import number_rows
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.rows import Rows
+from mechanisms.summary.rows import Rows, measured_rows
 from mechanisms.summary.told import Summary
 
 
@@ -21,8 +20,7 @@ def estimates(plan: SummaryPlan, values: Integers) -> Summary:
     a possible table: none below 0, shares adding up to 1, groups to the whole, quantiles rising, and each mean one that
     values in the cells told could have. Where that leaves an interval, the interval is made longer.
     """
-    model = Model(plan)
-    return told(Rows(plan, model, Fused.of(model, values), model.law))
+    return told(measured_rows(plan, values))
 
 
 def told(rows: Rows) -> Summary:

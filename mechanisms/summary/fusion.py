@@ -29,25 +29,57 @@ from mechanisms.summary.plan import LINE, MOMENTS, NUMBER, SummaryPlan, TablePla
 
 
 @dataclass(frozen=True)
+class Corrected:
+    """The covariance of a line's cells, once those without a value are told by its moments, too.
+
+    own: (cells, cells), Σ. weight: k, (cells,). beside: s.
+    """
+
+    own: Floats
+    weight: Floats
+    beside: float
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """(I - ke')Σ(I - ke')' + s kk'."""
+        last, k = self.own[:, -1], self.weight
+        moved = np.outer(k, last)
+        matrix: Floats = self.own - moved - moved.T + (last[-1] + self.beside) * np.outer(k, k)
+        return matrix
+
+    @cached_property
+    def sums(self) -> Floats:
+        """(cells,) of each row."""
+        k, together = self.weight, self.weight.sum()
+        rows = self.own.sum(axis=1) - together * self.own[:, -1]
+        sums: Floats = rows - (rows[-1] - self.beside * together) * k
+        return sums
+
+
+@dataclass(frozen=True)
 class Cells:
     """Of one table: how its cells are estimated, in people, for one group.
 
-    covariance: (cells, cells) of y_c; of a table of categories only its diagonal's common value, a float.
-    gain: g_c, (cells,).
+    spread: of y_c; of a table of categories only the common value of its covariance's diagonal. gain: g_c, (cells,).
     """
 
     table: TablePlan
-    covariance: Floats | float
+    spread: Corrected | float
     gain: Floats
+
+    @property
+    def covariance(self) -> Floats | float:
+        """(cells, cells) of y_c; of a table of categories only its diagonal's common value."""
+        return self.spread if isinstance(self.spread, float) else self.spread.matrix
 
     @property
     def variance(self) -> float:
         """Var T_c."""
         if self.table.centred:
             return 0.0
-        if isinstance(self.covariance, float):
-            return self.covariance * self.table.sums
-        return float(self.covariance.sum())
+        if isinstance(self.spread, float):
+            return self.spread * self.table.sums
+        return float(self.spread.sums.sum())
 
     def sum_variance(self, places: Integers, number_variance: float) -> float:
         """Of some cells of x̂_c added up, of one group. number_variance: Var n̂."""
@@ -74,15 +106,11 @@ class Model:
             alone = table.noise.variance / table.unit**2
             return Cells(table, alone * (1 - 1 / table.sums) if table.centred else alone, evenly)
         own = self.plan.strategies[self.plan.lines[table.name].cells]
-        covariance, beside = table.noise.variance * own.covariance, self.moment_variances(table.name)[0]
-        weight = self._missing_weight(table)
-        corrected = np.eye(own.cells + 1)
-        corrected[:, -1] -= weight
-        covariance = corrected @ covariance @ corrected.T + beside * np.outer(weight, weight)
+        beside, weight = self.moment_variances(table.name)[0], self._missing_weight(table)
+        spread = Corrected(table.noise.variance * own.covariance, weight, beside)
         if own.is_centred:
-            return Cells(table, covariance, corrected.sum(axis=1) / (own.cells + 1))
-        sums = covariance.sum(axis=1)
-        return Cells(table, covariance, sums / sums.sum())
+            return Cells(table, spread, (1 - weight) / (own.cells + 1))
+        return Cells(table, spread, spread.sums / spread.sums.sum())
 
     def _missing_weight(self, line: TablePlan) -> Floats:
         """k, (cells + 1,): how those without a value, as the moments tell them, move the cells of a line."""

@@ -93,29 +93,18 @@ class ColumnTables:
         """
         _check(groups, columns)
         check_amount(loss)
-        loss = loss.for_domain(groups)
-        lines = {a.name: LineColumn.of(a) for a in columns if is_line(a)}
+        lines = _lines(columns)
         sizes = sorted({line.cells for line in lines.values()})
         strategies = {
             cells: centred_running_totals(cells) if centred else best_running_totals(cells, loss.definition)
             for cells in sizes
         }
-        parts = []
-        for a in columns:
-            weight = 2 if a.name in twice else 1
-            if a.name in lines:
-                parts += _line(lines[a.name], strategies, weight)
-            else:
-                cells = reading(a, None).cells.size
-                # A single cell departs from nothing.
-                of = _centred if centred and cells > 1 else _counted
-                parts.append(of(a.name, CELLS, cells, weight))
-        parts.insert(0, _counted("", NUMBER, 1, number_weight(parts) if centred else 1.0))
+        parts = _parts(columns, lines, twice, strategies, centred=centred)
         if groups.size * sum(part.sums for part in parts) > MAX_MEASURED:
             raise PlanError("These are too many values in all. Choose fewer columns, or fewer groups.")
+        loss = loss.for_domain(groups)
         energies = [part.error * _moved(part, loss.unit, loss.definition) for part in parts]
-        shares = best_shares(energies, loss.definition)
-        tables = tuple(_table(part, share, loss, people) for part, share in zip(parts, shares, strict=True))
+        tables = _tables(parts, best_shares(energies, loss.definition), loss, people)
         kept = tuple(a.name for a in columns if a.name in twice)
         return SummaryPlan(
             self.name,
@@ -129,6 +118,23 @@ class ColumnTables:
             tables,
             _explanation(tables),
         )
+
+    def again(self, plan: SummaryPlan) -> SummaryPlan:
+        """A plan made anew from its strategies' whole weights and its shares of the loss.
+
+        How these were found has no part in what the plan promises, and another processor's floats may find others.
+        Raises PlanError for what cannot be measured, ValueError where the shares are not those of one loss.
+        """
+        _check(plan.groups, plan.columns)
+        check_amount(plan.loss)
+        shares = [table.share for table in plan.tables]
+        if min(shares) <= 0 or sum(shares) > 1:
+            raise ValueError("shares must be above 0, and all together at most 1")
+        if any(own.cells != cells for cells, own in plan.strategies.items()):
+            raise ValueError("a strategy must have the cells that it is stated for")
+        lines, loss = _lines(plan.columns), plan.loss.for_domain(plan.groups)
+        parts = _parts(plan.columns, lines, plan.twice, plan.strategies, centred=plan.is_joint)
+        return replace(plan, lines=lines, loss=loss, tables=_tables(parts, shares, loss, plan.people))
 
     def measure(self, plan: SummaryPlan, values: Integers, noise: Noise) -> Measurement:
         """Draw the noise: the only step that spends the loss.
@@ -167,6 +173,38 @@ def _check(groups: Domain, columns: Sequence[Attribute]) -> None:
                 size=column.size,
                 max_categories=MAX_CATEGORIES,
             )
+
+
+def _lines(columns: Sequence[Attribute]) -> dict[str, LineColumn]:
+    return {a.name: LineColumn.of(a) for a in columns if is_line(a)}
+
+
+def _parts(
+    columns: Sequence[Attribute],
+    lines: Mapping[str, LineColumn],
+    twice: Collection[str],
+    strategies: Mapping[int, RunningTotals],
+    *,
+    centred: bool,
+) -> list[Part]:
+    """The tables without their shares, the numbers of the groups first."""
+    parts: list[Part] = []
+    for a in columns:
+        weight = 2 if a.name in twice else 1
+        if a.name in lines:
+            parts += _line(lines[a.name], strategies, weight)
+        else:
+            cells = reading(a, None).cells.size
+            # A single cell departs from nothing.
+            of = _centred if centred and cells > 1 else _counted
+            parts.append(of(a.name, CELLS, cells, weight))
+    return [_counted("", NUMBER, 1, number_weight(parts) if centred else 1.0), *parts]
+
+
+def _tables(
+    parts: Sequence[Part], shares: Sequence[Fraction], loss: Loss, people: int
+) -> tuple[TablePlan, ...]:
+    return tuple(_table(part, share, loss, people) for part, share in zip(parts, shares, strict=True))
 
 
 def _counted(name: str, kind: str, cells: int, weight: float) -> Part:

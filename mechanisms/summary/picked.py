@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +12,11 @@ from mechanisms.domain import Domain, Integer
 from mechanisms.moments.estimates import Interval
 from mechanisms.moments.ratios import about, linear, within
 from mechanisms.summary.counts import split_values
-from mechanisms.summary.fusion import Fused, Model
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.rows import Rows
+from mechanisms.summary.rows import Rows, measured_rows
 
 
-def of_groups(plan: SummaryPlan, values: Integers, groups: Integers) -> tuple[SummaryPlan, Integers]:
+def rows_of_groups(plan: SummaryPlan, values: Integers, groups: Integers) -> Rows:
     """The measurement of some groups alone, as if there were no others: its last row is all of them together.
 
     values: (plan.size,), measured. groups: their places, each once.
@@ -24,19 +24,21 @@ def of_groups(plan: SummaryPlan, values: Integers, groups: Integers) -> tuple[Su
     several = len(groups) > 1
     attributes = (Integer("picked", lower=1, upper=len(groups)),) if several else ()
     kept = np.concatenate([own[groups].ravel() for own in split_values(plan, values)])
-    return replace(plan, groups=Domain(attributes)), kept
+    return measured_rows(replace(plan, groups=Domain(attributes)), kept)
 
 
-def people_in(
-    plan: SummaryPlan, values: Integers, column: str = "", cells: Integers | None = None
-) -> Interval:
+def of_columns(rows: Rows, names: Collection[str]) -> Rows:
+    """The same where only some columns are told; all tables tell the number of people."""
+    columns = tuple(column for column in rows.plan.columns if column.name in names)
+    return replace(rows, plan=replace(rows.plan, columns=columns))
+
+
+def people_in(rows: Rows, column: str = "", cells: Integers | None = None) -> Interval:
     """People of all groups together, (1,): all of them, or those in some cells of one column.
 
     cells: their places in the column's reading, each once.
     """
-    model = Model(plan)
-    rows = Rows(plan, model, Fused.of(model, values), model.law)
-    variance = model.number_variance
+    model, variance = rows.model, rows.model.number_variance
     if cells is None:
         number, possible = rows.fused.number, np.maximum(rows.fused.number, 0)
     else:
@@ -44,5 +46,5 @@ def people_in(
         possible = rows.possible_cells(column)[:, cells].sum(axis=1)
         variance = model.cells[column].sum_variance(cells, variance)
     added = number.sum(keepdims=True)
-    told = linear(added, plan.groups.size * variance, rows.reach)
+    told = linear(added, rows.plan.groups.size * variance, rows.reach)
     return about(possible.sum(keepdims=True), within(told, 0, np.inf))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.arrays import Floats
+from mechanisms.arrays import Floats, Integers
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import reach as reach_of
 from mechanisms.summary.fusion import Fused, Model
@@ -57,3 +57,9 @@ class Rows:
     def possible_cells(self, name: str) -> Floats:
         """(groups, cells) of a table that there could be, near the best estimates."""
         return nearest_possible(self.fused.cells[name], np.maximum(self.fused.number, 0))
+
+
+def measured_rows(plan: SummaryPlan, values: Integers) -> Rows:
+    """values: (plan.size,), measured."""
+    model = Model(plan)
+    return Rows(plan, model, Fused.of(model, values), model.law)

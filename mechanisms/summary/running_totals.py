@@ -114,7 +114,13 @@ class RunningTotals:
     @classmethod
     def from_json(cls, value: JsonObject) -> RunningTotals:
         """Build a strategy from what `to_json` wrote."""
-        return cls(tuple(map(tuple, value["rows"])), value["missing"])
+        return _shared(tuple(map(tuple, value["rows"])), value["missing"])
+
+
+@lru_cache(maxsize=128)
+def _shared(rows: tuple[tuple[int, ...], ...], missing: int) -> RunningTotals:
+    """One object of equal strategies: what is worked out of it waits for whoever reads the same plan next."""
+    return RunningTotals(rows, missing)
 
 
 def best_running_totals(cells: int, definition: Definition) -> RunningTotals:

@@ -90,12 +90,7 @@ def _means(value: JsonObject) -> Planned:
 
 def _summary(value: JsonObject) -> Planned:
     plan = SummaryPlan.from_json(value)
-    method = registry.summary(plan.mechanism)
-    # Either of both plans may be taken, and earlier versions had one alone.
-    again = method.composed(
-        plan.groups, plan.columns, plan.twice, plan.loss, plan.people, centred=plan.is_joint
-    )
-    return Planned(plan, again)
+    return Planned(plan, registry.summary(plan.mechanism).again(plan))
 
 
 def _selection(value: JsonObject) -> Planned:

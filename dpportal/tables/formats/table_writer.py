@@ -25,10 +25,16 @@ from dpportal.tables.similarity.fingerprint import Fingerprint
 # Different values of a column in the first batch, up to which it is written by a dictionary; of more, looking each up
 # takes longest.
 MOST_IN_DICTIONARY = 10_000
+# Rows of a row group, the engine's usual number, and what they take in memory until they are written, at most. To read
+# many columns of few rows each takes longest by what is done once for each of them.
+MOST_ROWS, MOST_BYTES = 122_880, 2**27
 
 
 class TableWriter:
-    """Writes a row group for each batch. names: of its columns. rows: written so far. fingerprint: of these."""
+    """Writes batches of rows, several of them as one row group.
+
+    names: of its columns. rows: written so far. fingerprint: of these.
+    """
 
     def __init__(
         self,
@@ -40,6 +46,7 @@ class TableWriter:
         self._target, self.names = target, names
         self._open: pq.ParquetWriter | None = None
         self._few: list[bool] = []
+        self._waiting: list[pa.RecordBatch] = []
         self.rows = 0
         self.fingerprint = Fingerprint(names, connection, key)
 
@@ -47,6 +54,7 @@ class TableWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._write_waiting()
         nothing = StoredFields(pa.nulls(0, pa.string()))
         writer = self._open or self._writer(_batch([nothing for _ in self.names]))
         writer.add_key_value_metadata({NAMES_KEY: names_metadata(self.names)})
@@ -60,10 +68,23 @@ class TableWriter:
             for column, few in zip(columns, self._few, strict=True)
         ]
         batch = _batch(columns)
-        self._open = self._open or self._writer(batch)
-        self._open.write_batch(batch)
+        self._wait(batch)
         self.rows += batch.num_rows
         self.fingerprint.add(columns)
+
+    def _wait(self, batch: pa.RecordBatch) -> None:
+        together = [*self._waiting, batch]
+        rows = sum(waiting.num_rows for waiting in together)
+        if rows > MOST_ROWS or sum(b.get_total_buffer_size() for b in together) > MOST_BYTES:
+            self._write_waiting()
+        self._waiting.append(batch)
+
+    def _write_waiting(self) -> None:
+        """As one row group, each of whose columns has one dictionary at most."""
+        if self._waiting:
+            self._open = self._open or self._writer(self._waiting[0])
+            self._open.write_table(pa.Table.from_batches(self._waiting).unify_dictionaries())
+            self._waiting.clear()
 
     def _writer(self, first: pa.RecordBatch) -> pq.ParquetWriter:
         names = first.schema.names
@@ -87,13 +108,20 @@ class TableWriter:
 
 
 def _batch(columns: Sequence[StoredFields]) -> pa.RecordBatch:
+    # One for all columns without any: most of numbers have no text, and rows wait in memory to be written.
+    none = pa.nulls(len(columns[0].texts) if columns else 0, pa.string())
     fields = {}
     for number, column in enumerate(columns):
         fields[text_name(number)] = column.texts
         if column.numbers is not None:
-            fields[otherwise_name(number)] = column.otherwise
+            fields[text_name(number)] = _or_none(column.texts, none)
+            fields[otherwise_name(number)] = _or_none(column.otherwise, none)
             fields[plain_name(number)] = column.numbers
     return pa.record_batch(fields)
+
+
+def _or_none(texts: pa.Array | None, none: pa.Array) -> pa.Array:
+    return none if texts is None or texts.null_count == len(none) else texts
 
 
 def _has_few(column: pa.Array) -> bool:

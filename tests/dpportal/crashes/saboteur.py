@@ -95,7 +95,7 @@ PLACES: dict[str, tuple[Any, str, Callable[[Call], Call]]] = {
     points.BEFORE_CLAIM: (execution.RELEASES, "run", before),
     points.AFTER_CLAIM: (claims, "claim", after),
     points.ENTITLED: (ledger, "require_complete", after),
-    points.COUNTING: (counting, "domain_cell", after),
+    points.COUNTING: (counting, "counted_rows", after),
     points.COUNTED: (records, "keep_counts", before),
     points.BEFORE_COMMIT: (ledger, "spend", after),
     points.AFTER_COMMIT: (execution, "commit", after),

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.django_db
 
 IN_RELEASES: dict[str, tuple[ModuleType, str]] = {
     points.AFTER_CLAIM: (claims, "claim"),
-    points.COUNTING: (counting, "domain_cell"),
+    points.COUNTING: (counting, "counted_rows"),
     points.COUNTED: (records, "keep_counts"),
     points.BEFORE_COMMIT: (ledger, "spend"),
     points.AFTER_COMMIT: (execution, "commit"),

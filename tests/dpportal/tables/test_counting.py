@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpportal.tables import Persons, ReadOptions, count_cells, count_tables, counting, packed_rows
+from dpportal.tables import Persons, ReadOptions, count_cells, count_tables, counted_rows, packed_rows
 from dpportal.tables.layout import NAMES_KEY, names_metadata, text_name
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.microdata.whole_rows import WholeRows
@@ -237,7 +237,7 @@ def test_a_unit_without_a_key_is_refused(tmp_path):
 @pytest.mark.parametrize("rows_per_part", [1, 7, 1000])
 @pytest.mark.parametrize("max_rows", [1, 3])
 def test_of_each_unit_at_most_max_rows_count(tmp_path, monkeypatch, rows_per_part, max_rows):
-    monkeypatch.setattr(counting, "ROWS_PER_PART", rows_per_part)
+    monkeypatch.setattr(counted_rows, "ROWS_PER_PART", rows_per_part)
     units = ["a"] * 5 + ["b"] * 2 + ["c"] + [None] * 4
     # One cell for each unit, so the counts show how many rows of it are kept.
     cells = [0] * 5 + [1] * 2 + [2] + [3] * 4

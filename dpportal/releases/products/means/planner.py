@@ -11,6 +11,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict, VerdictLevel, level_of, rounded
 from dpportal.releases.models import Release
 from dpportal.releases.products.means.form import MeansForm, group_names, measured_columns
+from dpportal.releases.products.shared.average_group import average_people
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.numbers import number_text
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner
@@ -56,7 +57,7 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
         people = draft.people or 1
         return {
             "groups": plan.groups.size,
-            "group_people_text": rounded(people / plan.groups.size),
+            "group_people_text": rounded(average_people(people, plan.groups)),
             "deviation": plan.degree > 1,
             "foreseen": [_row(own, _expected(plan, own, people)) for own in plan.columns],
         }
@@ -72,7 +73,7 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
     def verdict(self, plan: MomentsPlan, draft: Release) -> Verdict | None:
         if not draft.people:
             return None
-        average, widest = draft.people / plan.groups.size, _widest(plan, draft.people)
+        average, widest = average_people(draft.people, plan.groups), _widest(plan, draft.people)
         if widest >= 1:
             text = _("A group of average size has %(people)s people, too few to tell its mean.")
             return Verdict(VerdictLevel.USELESS, text % {"people": rounded(average)}, widest / RANGES[0])
@@ -85,12 +86,12 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
 
 
 def _expected(plan: MomentsPlan, planned: ColumnPlan, people: int) -> Expectation:
-    return expectation(plan, planned, people / plan.groups.size)
+    return expectation(plan, planned, average_people(people, plan.groups))
 
 
 def _widest(plan: MomentsPlan, people: int) -> float:
     """Half the widest interval of a mean as a share of its range, for a group of average size."""
-    return max(mean_share(plan, column, people / plan.groups.size) for column in plan.columns)
+    return max(mean_share(plan, column, average_people(people, plan.groups)) for column in plan.columns)
 
 
 def _row(planned: ColumnPlan, expected: Expectation) -> Json:

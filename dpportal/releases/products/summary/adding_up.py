@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 from django.http import QueryDict
@@ -19,9 +18,10 @@ from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Attribute, Date, Domain
 from mechanisms.moments.estimates import Interval
 from mechanisms.summary.counts import readings
-from mechanisms.summary.estimates import estimates
-from mechanisms.summary.picked import of_groups, people_in
+from mechanisms.summary.estimates import told as of_rows
+from mechanisms.summary.picked import of_columns, people_in, rows_of_groups
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.rows import Rows
 from mechanisms.summary.told import NumberEstimates
 
 
@@ -29,28 +29,34 @@ def explored(release: Release, plan: SummaryPlan, question: QueryDict) -> Json:
     """What the explorer shows: the form, and the people, totals and means of a pick."""
     columns = [reading.cells for reading in readings(plan)]
     domain = Domain((*plan.groups.attributes, *columns))
-    picked: list[Picks] = []
+    picked: list[tuple[Rows, bool]] = []
 
     def answer(picks: Picks) -> CellSum | None:
-        picked.append(picks)
-        with stored_estimates.measured(release) as values:
-            return _people(plan, np.asarray(values), columns, picks)
+        """None where values of two columns are picked: nothing tells who has both."""
+        narrowed = _narrowed(plan, columns, picks)
+        if len(narrowed) > 1:
+            return None
+        rows = _rows(release, plan, picks)
+        picked.append((rows, bool(narrowed)))
+        return _people(rows, *(narrowed[0] if narrowed else ()))
 
     shown = explorer.explored(domain, question, answer)
     if shown.get("unexplored"):
         shown["explorer_reason"] = _(
             "A summary tells each column by itself: pick values of one column only, besides groups."
         )
-    if shown.get("explored") is None or _narrowed(plan, columns, picked[0]):
+    if not picked or picked[0][1]:
         return shown
     places = shown["explorer_places"]
     names = {domain.names[place] for place in range(len(domain.names)) if places is None or place in places}
+    return {**shown, "explored_means": list(_totals(of_columns(picked[0][0], names & plan.lines.keys())))}
+
+
+def _rows(release: Release, plan: SummaryPlan, picks: Picks) -> Rows:
+    """What is told of the picked groups."""
+    groups = picks[0] if plan.groups.attributes else np.zeros(1, dtype=np.int64)
     with stored_estimates.measured(release) as values:
-        return {**shown, "explored_means": list(_totals(plan, np.asarray(values), picked[0], names))}
-
-
-def _groups(plan: SummaryPlan, picks: Picks) -> Integers:
-    return picks[0] if plan.groups.attributes else np.zeros(1, dtype=np.int64)
+        return rows_of_groups(plan, np.asarray(values), groups)
 
 
 def _narrowed(plan: SummaryPlan, columns: Sequence[Attribute], picks: Picks) -> list[tuple[str, Integers]]:
@@ -59,31 +65,23 @@ def _narrowed(plan: SummaryPlan, columns: Sequence[Attribute], picks: Picks) -> 
     return [(column.name, cells) for column, cells in own if len(cells) < column.size]
 
 
-def _people(
-    plan: SummaryPlan, values: Integers, columns: Sequence[Attribute], picks: Picks
-) -> CellSum | None:
-    """None where values of two columns are picked: nothing tells who has both."""
-    narrowed = _narrowed(plan, columns, picks)
-    if len(narrowed) > 1:
-        return None
-    groups = _groups(plan, picks)
-    found = people_in(*of_groups(plan, values, groups), *(narrowed[0] if narrowed else ()))
-    number = told(found, (0,), "people")
-    cells = len(groups) * (len(narrowed[0][1]) if narrowed else 1)
+def _people(rows: Rows, column: str = "", cells: Integers | None = None) -> CellSum:
+    number = told(people_in(rows, column, cells), (0,), "people")
+    places = rows.plan.groups.size * (1 if cells is None else len(cells))
     whole = round(number.value)
-    return CellSum(whole, math.ceil(number.half_width + abs(number.value - whole)), cells)
+    return CellSum(whole, math.ceil(number.half_width + abs(number.value - whole)), places)
 
 
-def _totals(plan: SummaryPlan, values: Integers, picks: Picks, names: set[str]) -> Iterator[Json]:
-    """Number, total and mean of each column of numbers among the names, of all picked groups together."""
-    some, kept = of_groups(plan, values, _groups(plan, picks))
-    # All tables tell the number of people; these columns alone are told.
-    some = replace(some, columns=tuple(a for a in plan.columns if a.name in names and a.name in plan.lines))
-    for attribute, own in zip(some.columns, estimates(some, kept).columns, strict=True):
+def _totals(rows: Rows) -> Iterator[Json]:
+    """Number, total and mean of each column, of all picked groups together."""
+    for attribute, own in zip(rows.plan.columns, of_rows(rows).columns, strict=True):
         if isinstance(own, NumberEstimates):
             style = "day" if isinstance(attribute, Date) else ""
             parts = [(own.number, "people"), (own.total, ""), (own.mean, style)]
-            yield {"name": attribute.name, "cells": [_cell(part, how, some.rows - 1) for part, how in parts]}
+            yield {
+                "name": attribute.name,
+                "cells": [_cell(part, how, rows.plan.rows - 1) for part, how in parts],
+            }
 
 
 def _cell(part: Interval | None, style: str, row: int) -> Json:

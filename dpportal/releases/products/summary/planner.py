@@ -10,13 +10,14 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict, VerdictLevel, level_of, rounded
 from dpportal.releases.models import Release
+from dpportal.releases.products.shared.average_group import average_people
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.numbers import number_text
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner
 from dpportal.releases.products.summary.form import SummaryForm, group_name
 from mechanisms import registry
 from mechanisms.accounting import Loss
-from mechanisms.domain import Attribute, Categorical, Date, Domain
+from mechanisms.domain import Attribute, Date, Domain
 from mechanisms.summary.expectation import Expectation, expectations, number_half_width, typical
 from mechanisms.summary.line import is_line
 from mechanisms.summary.mechanism import ColumnTables
@@ -106,16 +107,7 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
 
 
 def _group_people(plan: SummaryPlan) -> float:
-    """How many people a group of average size has: those of the declared values, if all others are nobody's."""
-    groups = plan.groups.attributes
-    return plan.people / max(1, _declared(groups[0])) if groups else float(plan.people)
-
-
-def _declared(attribute: Attribute) -> int:
-    """How many cells are declared; those for other and missing values are not."""
-    if isinstance(attribute, Categorical) and not attribute.closed:
-        return len(set(attribute.words or attribute.values))
-    return attribute.regular_size
+    return average_people(plan.people, plan.groups)
 
 
 def _labels(draft: Release) -> list[ErrorLabel]:

@@ -197,7 +197,7 @@ class TestDrafts:
         draft = drafted(rich)
         plan = drafts.plan_of(draft)[1]
         expected = planner_of(draft).offer(plan, draft)
-        assert (expected["groups"], expected["group_people_text"]) == (4, "75")
+        assert (expected["groups"], expected["group_people_text"]) == (4, "100")
         client.force_login(rich.owner)
         for step in ("method", "review"):
             text = client.get(reverse(f"releases:{step}", args=[draft.pk])).text

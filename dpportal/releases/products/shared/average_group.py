@@ -1,0 +1,19 @@
+"""How many people a group has, before any record is read."""
+
+from __future__ import annotations
+
+import math
+
+from mechanisms.domain import Attribute, Categorical, Domain
+
+
+def average_people(people: float, groups: Domain) -> float:
+    """Of a group of average size: declared values share all people, and those for others and for none have nobody."""
+    return people / math.prod(max(1, _declared(attribute)) for attribute in groups.attributes)
+
+
+def _declared(attribute: Attribute) -> int:
+    """How many cells are declared; those for other and missing values are not."""
+    if isinstance(attribute, Categorical) and not attribute.closed:
+        return len(set(attribute.words or attribute.values))
+    return attribute.regular_size
