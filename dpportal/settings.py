@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import dj_database_url
+import ninja
 import plotly
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
@@ -64,6 +65,7 @@ INSTALLED_APPS = [
     "dpportal.budgets",
     "dpportal.releases",
     "dpportal.streams",
+    "dpportal.api",
     "dpportal.catalogue",
 ]
 
@@ -71,6 +73,7 @@ MIDDLEWARE = [
     "dpportal.serving.forwarding.DeclaredProxies",
     "dpportal.serving.request_ids.RequestIds",
     "dpportal.serving.durations.Durations",
+    "dpportal.api.problems.ProblemDetails",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "dpportal.serving.response_headers.ContentSecurityPolicy",
@@ -188,6 +191,7 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [
     BASE_DIR / "static",
     ("plotly", Path(plotly.__file__).parent / "package_data"),
+    ("swagger", Path(ninja.__file__).parent / "static" / "ninja"),
 ]
 
 # Pages name each file with the digest of what it holds.

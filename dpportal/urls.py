@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
+from dpportal.api import v1
 from dpportal.catalogue import dataset_page, dcat, feeds, sitemap
 from dpportal.catalogue.views import catalogue
 from dpportal.operations import admin_home, grant_page, health, history_pages, metrics
@@ -53,6 +54,8 @@ urlpatterns = [
         )
         for address, template, name in GUIDE
     ),
+    path("account/tokens/", include("dpportal.api.urls")),
+    path("api/v1/", v1.urls),
     path("account/", include("dpportal.accounts.urls")),
     path("datasets/", include("dpportal.datasets.urls")),
     path("datasets/", include("dpportal.budgets.urls")),
