@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Annotated
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from ninja import Query, Router
+from ninja import Field, Router
 
 from dpportal.api.authentication import PUBLIC
 from dpportal.api.problems import problem
 from dpportal.api.schemas import CataloguePage, EntryShown, PublishedShown
-from dpportal.api.shown import files_shown, page_of
+from dpportal.api.shown import PageNumber, files_shown, page_of
 from dpportal.budgets.models import ChargedPublication
 from dpportal.catalogue.entries import CatalogueEntry, SearchQuery, loaded, published
 from dpportal.publications.downloads import PublishedFile
@@ -28,19 +29,21 @@ from dpportal.streams.models import Stream
 from dpportal.streams.series import as_epsilon_delta, promise_of
 
 router = Router(tags=["catalogue"])
+Words = Annotated[str, Field(max_length=200)]
+Year = Annotated[int, Field(ge=1, le=9999)]
 
 
 @router.get("", auth=PUBLIC, response=CataloguePage)
 def catalogue(
     request: HttpRequest,
-    words: str = Query("", max_length=200),
+    words: Words = "",
     kind: str = "",
-    year: int | None = Query(None, ge=1, le=9999),
+    year: Year | None = None,
     place: str = "",
     publisher: str = "",
-    covered: int | None = Query(None, ge=1, le=9999),
+    covered: Year | None = None,
     column: str = "",
-    page: int = Query(1, ge=1, le=10**6),
+    page: PageNumber = 1,
 ) -> object:
     """Search what is published, newest first."""
     found = SearchQuery(words, kind, year, place, publisher, covered, column).of(published())
@@ -112,7 +115,7 @@ def _published(request: HttpRequest, space: str, found: Release | Stream) -> Pub
         statement=statement,
         licence=about.licence,
         doi=found.doi,
-        newer=newer and request.build_absolute_uri(newer.get_absolute_url()),
+        newer=request.build_absolute_uri(newer.get_absolute_url()) if newer else None,
         files=files_shown(files, address_of),
     )
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from ninja import Query, Router
+from ninja import Router
 from ninja.responses import Status
 
 from dpportal.accounts.permissions import current_user
@@ -15,7 +15,7 @@ from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.schemas import DatasetPage, DatasetShown
-from dpportal.api.shown import job_shown, page_of
+from dpportal.api.shown import Wait, PageNumber, job_shown, page_of
 from dpportal.datasets import services
 from dpportal.datasets.access import dataset_for, open_datasets, with_right
 from dpportal.datasets.declared import declared_of
@@ -51,7 +51,7 @@ TAKES_A_FILE = {
 
 
 @router.get("", auth=READ, response=DatasetPage)
-def datasets(request: HttpRequest, page: int = Query(1, ge=1, le=10**6)) -> object:
+def datasets(request: HttpRequest, page: PageNumber = 1) -> object:
     """The datasets that the token's person may see, newest first."""
     rows = open_datasets(request).select_related("conversion").order_by("-created_at")
     return page_of(request, rows, page, lambda row: shown(with_right(request, row)))
@@ -82,9 +82,7 @@ def upload(request: HttpRequest) -> object:
 
 
 @router.get("/{uuid:dataset_id}", auth=READ, response=DatasetShown)
-def dataset(
-    request: HttpRequest, response: HttpResponse, dataset_id: UUID, wait: float = Query(0, ge=0, le=25)
-) -> object:
+def dataset(request: HttpRequest, response: HttpResponse, dataset_id: UUID, wait: Wait = 0) -> object:
     """One dataset. wait: while its file is being read, the answer waits for the end, so many seconds at most."""
     found = dataset_for(request, dataset_id, Right.SEE)
     if wait and found.is_converting:

@@ -8,14 +8,14 @@ from uuid import UUID
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from ninja import Query, Router
+from ninja import Router
 
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.schemas import DeclarationSaid, DeclarationShown, FitShown, Unit
-from dpportal.api.shown import job_shown
+from dpportal.api.shown import Wait, job_shown
 from dpportal.datasets import codebooks, domain_fit, take_codebook
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.models import Dataset, DomainVersion, Fit, Right
@@ -38,7 +38,8 @@ def declare(request: HttpRequest, dataset_id: UUID, said: DeclarationSaid) -> ob
 
     What is not named stays as it is. What is declared so already changes nothing.
     """
-    dataset, left_out = dataset_for(request, dataset_id, Right.OWN), ()
+    dataset = dataset_for(request, dataset_id, Right.OWN)
+    left_out: tuple[str, ...] = ()
     with transaction.atomic():
         if said.unit is not None:
             _declare_unit(request, dataset, said.unit)
@@ -60,7 +61,7 @@ def _shown(dataset: Dataset, left_out: tuple[str, ...] = ()) -> DeclarationShown
     names = ("neighbours", "unit_column", "max_rows", "ignore_case")
     unit = Unit(**{name: getattr(version, name) for name in names}) if version else Unit()
     return DeclarationShown(
-        version=version and version.version,
+        version=version.version if version else None,
         frozen=bool(version and version.frozen),
         unit=unit,
         columns=json.loads(codebooks.as_json(take_codebook.written(dataset))),
@@ -77,9 +78,7 @@ def look_at_fit(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.get("/{uuid:dataset_id}/fit", auth=ADMINISTER, response=FitShown)
-def fit(
-    request: HttpRequest, response: HttpResponse, dataset_id: UUID, wait: float = Query(0, ge=0, le=25)
-) -> object:
+def fit(request: HttpRequest, response: HttpResponse, dataset_id: UUID, wait: Wait = 0) -> object:
     """The fit to what is declared now: true numbers, so that the look is recorded. wait: for a worker, in seconds."""
     dataset = _lookable(request, dataset_id)
     job = _job(dataset)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -49,7 +50,7 @@ def products(request: HttpRequest) -> object:
 
 
 def _product(product: AnyProduct) -> ProductShown:
-    form = product.planner.form(declared=Domain(()), draft=Release(product=product.name))
+    form = product.planner.form(declared=Domain(()), draft=_draft_of_nothing(product))
     return ProductShown(
         name=product.name,
         title=str(product.title),
@@ -60,15 +61,19 @@ def _product(product: AnyProduct) -> ProductShown:
     )
 
 
+def _draft_of_nothing(product: AnyProduct) -> Release:
+    return Release(product=product.name, dataset=Dataset())
+
+
 def _field(name: str, field: forms.Field) -> FieldShown:
-    choices = field.choices if isinstance(field, forms.ChoiceField) else []
+    choices: list[Any] = list(field.choices) if isinstance(field, forms.ChoiceField) else []  # type: ignore[arg-type]
     return FieldShown(
         name=name,
         label=str(field.label or name),
         help=str(field.help_text),
         kind=type(field).__name__.removesuffix("Field"),
         required=field.required,
-        choices=[str(value) for value, _label in choices if value != ""],  # type: ignore[misc]
+        choices=[str(value) for value, _label in choices if value != ""],
     )
 
 
@@ -184,7 +189,7 @@ def plan_shown(draft: Release) -> PlanShown:
         error=rounded_error(planner.error_of(plan, draft)),
         error_label=str(planner.error_label(draft).title),
         margin=prices.of(draft, plan).margin,
-        verdict=verdict and verdict.level.value,
+        verdict=verdict.level.value if verdict else None,
         expectation=verdict.text if verdict else "",
         statement=promise_of_draft(plan.loss, budget.delta, version, draft.other_promises),
         left=plain(budget.left),

@@ -28,9 +28,15 @@ router = Router(tags=["publishing"])
 def _publish(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Publish) -> None:
     if not publication.is_publishable:
         raise RefusedError(409, str(pages.too_early))
-    # Marks the form as sent where nothing else was said.
-    posted = form_data({**said.dict(), "sent": True})
-    require_valid(pages.published_by(request, publication, posted))
+    if publication.is_public:
+        return
+    older = publication.supersedes
+    details = {
+        "doi": publication.doi if said.doi is None else said.doi,
+        "supersedes": said.supersedes or (older and older.pk),
+        "all_the_same": said.all_the_same,
+    }
+    require_valid(pages.published_by(request, publication, form_data(details)))
 
 
 def _withdraw(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Withdraw) -> None:

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
-from ninja import Query, Router
+from ninja import Router
 from ninja.responses import Status
 
 from dpportal.accounts.permissions import current_user
@@ -30,7 +30,7 @@ from dpportal.api.schemas import (
     Spend,
 )
 from dpportal.api.searching import searching
-from dpportal.api.shown import files_shown, job_shown, page_of, price_of
+from dpportal.api.shown import Wait, PageNumber, files_shown, job_shown, page_of, price_of
 from dpportal.budgets import confirming
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.models import Right
@@ -51,9 +51,7 @@ ALREADY = gettext_lazy("This release was already confirmed; its choices can no l
 
 
 @router.get("", auth=READ, response=ReleasePage)
-def releases(
-    request: HttpRequest, dataset: UUID | None = None, page: int = Query(1, ge=1, le=10**6)
-) -> object:
+def releases(request: HttpRequest, dataset: UUID | None = None, page: PageNumber = 1) -> object:
     """The releases and drafts of datasets that the token's person may release from, the newest first."""
     rows = Release.objects.filter(dataset__in=open_datasets(request, Right.RELEASE))
     rows = rows.select_related("dataset", "charge__budget", "job").order_by("-created_at")
@@ -79,9 +77,7 @@ def draft(request: HttpRequest, said: ReleaseSaid) -> object:
 
 
 @router.get("/{uuid:release_id}", auth=READ, response=ReleaseShown)
-def release(
-    request: HttpRequest, response: HttpResponse, release_id: UUID, wait: float = Query(0, ge=0, le=25)
-) -> object:
+def release(request: HttpRequest, response: HttpResponse, release_id: UUID, wait: Wait = 0) -> object:
     """One release. wait: while its job is at work, the answer waits for the end, so many seconds at most."""
     found = release_for(request, release_id)
     if wait and not found.is_draft and found.job.active:

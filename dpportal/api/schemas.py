@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from ninja import Field, Schema
@@ -61,8 +61,8 @@ class Unit(Strict):
     """Who is protected. unit_column: names a person who has several rows, at most max_rows of which count."""
 
     neighbours: Literal["add-remove", "replace-one"] = "add-remove"
-    unit_column: str = Field("", max_length=200)
-    max_rows: int = Field(1, ge=1, le=1000)
+    unit_column: Annotated[str, Field(max_length=200)] = ""
+    max_rows: Annotated[int, Field(ge=1, le=1000)] = 1
     ignore_case: bool = False
 
 
@@ -94,7 +94,7 @@ class BudgetShown(Schema):
     """A budget for one protection. Amounts are of ε or ρ, as `counted_in` says."""
 
     protects: str
-    counted_in: Literal["ε", "ρ"]
+    counted_in: str
     granted: str
     spent: str
     reserved: str
@@ -217,7 +217,7 @@ class OffersShown(Schema):
     """Every method at one cost, without a look at the data. recommended: the one to begin with."""
 
     amount: str
-    counted_in: Literal["ε", "ρ"]
+    counted_in: str
     meaning: str
     error_label: str
     offers: list[OfferShown]
@@ -231,7 +231,7 @@ class PlanShown(Schema):
     mechanism: str
     method: str
     amount: str
-    counted_in: Literal["ε", "ρ"]
+    counted_in: str
     epsilon_delta: str
     meaning: str
     error: float | None
@@ -253,10 +253,13 @@ class Spend(Strict):
 
 
 class Publish(Strict):
-    """The last answer before everyone sees it. all_the_same: asked where little of use is expected."""
+    """The last answer before everyone sees it. all_the_same: asked where little of use is expected.
+
+    doi, supersedes: stay as they are where they are left out.
+    """
 
     all_the_same: bool = False
-    doi: str = Field("", max_length=200)
+    doi: str | None = Field(None, max_length=200)
     supersedes: UUID | None = None
 
 
@@ -287,7 +290,7 @@ class ReleaseShown(Schema):
     columns: list[str]
     state: str
     amount: str | None
-    counted_in: Literal["ε", "ρ"] | None
+    counted_in: str | None
     job: JobShown | None
     is_public: bool
     published_at: datetime | None
@@ -341,7 +344,7 @@ class StreamShown(Schema):
     labels: list[str]
     mechanism: str
     amount: str | None
-    counted_in: Literal["ε", "ρ"] | None
+    counted_in: str | None
     half_width: float | None
     expectation: str
     reviewed: str | None

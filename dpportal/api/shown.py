@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from ninja import Field
 
 from dpportal.api.schemas import FileShown, JobShown
 from dpportal.budgets.amounts import plain
@@ -15,8 +16,12 @@ from dpportal.budgets.models import ChargedPublication
 from dpportal.jobs.claims import Job
 from dpportal.platform.json_types import Json
 from dpportal.publications.downloads import PublishedFile
+from dpportal.serving import long_polling
 
 PAGE_SIZE = 50
+PageNumber = Annotated[int, Field(ge=1, le=10**6)]
+# How long an answer may wait for the end of a job, in seconds.
+Wait = Annotated[float, Field(ge=0, le=long_polling.MOST_SECONDS)]
 T = TypeVar("T")
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
-from ninja import Query, Router
+from ninja import Router
 from ninja.responses import Status
 
 from dpportal.accounts.permissions import current_user
@@ -18,7 +18,7 @@ from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.schemas import Spend, StreamSaid, StreamShown, TokenShown
 from dpportal.api.searching import searching
-from dpportal.api.shown import price_of
+from dpportal.api.shown import Wait, price_of
 from dpportal.budgets import confirming
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.models import Right
@@ -56,9 +56,7 @@ def draft_stream(request: HttpRequest, said: StreamSaid) -> object:
 
 
 @router.get("/{uuid:stream_id}", auth=READ, response=StreamShown)
-def stream(
-    request: HttpRequest, response: HttpResponse, stream_id: UUID, wait: float = Query(0, ge=0, le=25)
-) -> object:
+def stream(request: HttpRequest, response: HttpResponse, stream_id: UUID, wait: Wait = 0) -> object:
     """One running count. wait: while a worker opens it, the answer waits for the end, so many seconds at most."""
     found = stream_for(request, stream_id)
     if wait and found.is_opening:

@@ -8,7 +8,7 @@ from django.http import QueryDict
 
 
 def form_data(values: Mapping[str, object]) -> QueryDict:
-    """values: texts, numbers, truths, or lists of these by the name of the field; None and False send nothing."""
+    """values: texts, numbers, truths, or lists of these by the name of the field; None and False are not sent."""
     data = QueryDict(mutable=True)
     for name, value in values.items():
         if isinstance(value, list | tuple):

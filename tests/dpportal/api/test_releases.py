@@ -51,7 +51,9 @@ def test_a_release_from_draft_to_withdrawal(program, dataset):
 def test_the_same_keys_do_nothing_twice(program, dataset):
     draft_key, spend_key = str(uuid4()), str(uuid4())
     first = program.said("post", "/releases", said(dataset), 201, Idempotency_Key=draft_key)
-    assert program.said("post", "/releases", said(dataset), 200, Idempotency_Key=draft_key)["id"] == first["id"]
+    assert (
+        program.said("post", "/releases", said(dataset), 200, Idempotency_Key=draft_key)["id"] == first["id"]
+    )
     plan = program.said("get", f"/releases/{first['id']}/plan")
     spend, path = {"reviewed": plan["reviewed"], "agreed": True}, f"/releases/{first['id']}/spend"
     program.said("post", path, spend, 202, Idempotency_Key=spend_key)
