@@ -53,7 +53,10 @@ def test_an_empty_environment_runs_the_first_example_after_one_line(tmp_path: Pa
     )
     assert re.fullmatch(r"\[ *-?\d+ +-?\d+ +-?\d+\] ± 6\n", done.stdout), done.stdout
     # The portal is not in it, and what it ships beside its code is.
-    inside = "import importlib.util as u, mechanisms.advice.table; print(u.find_spec('dpportal'), bool(u.find_spec('dpclient')))"
+    inside = (
+        "import importlib.util as u, mechanisms.advice.table; "
+        "print(u.find_spec('dpportal'), bool(u.find_spec('dpclient')))"
+    )
     done = subprocess.run(
         [python, "-I", "-c", inside], cwd=tmp_path, check=True, capture_output=True, text=True
     )

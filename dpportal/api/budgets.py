@@ -15,7 +15,7 @@ from dpportal.api.schemas import AskedShown, BudgetAsked, BudgetShown, BudgetsSh
 from dpportal.budgets import asking
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.forms import ReasonForm
-from dpportal.budgets.models import Budget
+from dpportal.budgets.models import Budget, BudgetRequest
 from dpportal.budgets.requests import PricedDraft
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.models import Dataset, Right
@@ -78,5 +78,9 @@ def _shown(dataset: Dataset) -> BudgetsShown:
             )
             for budget in dataset.budgets.all()
         ],
-        asked=asked and AskedShown(state=asked.state, reason=asked.reason, answer=asked.answer, at=asked.at),
+        asked=_asked(asked) if asked else None,
     )
+
+
+def _asked(asked: BudgetRequest) -> AskedShown:
+    return AskedShown(state=asked.state, reason=asked.reason, answer=asked.answer, at=asked.at)

@@ -15,7 +15,7 @@ from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.schemas import DatasetPage, DatasetShown
-from dpportal.api.shown import Wait, PageNumber, job_shown, page_of
+from dpportal.api.shown import PageNumber, Wait, job_shown, page_of
 from dpportal.datasets import services
 from dpportal.datasets.access import dataset_for, open_datasets, with_right
 from dpportal.datasets.declared import declared_of

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from http import HTTPStatus
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
@@ -67,20 +69,31 @@ def problem(
 
 def add_handlers(api: NinjaAPI) -> None:
     """Have every fault of a request answered so."""
-    for refused in REFUSALS:
-        api.add_exception_handler(refused, lambda _request, fault: problem(409, str(fault)))
-    for wrong in (CodebookError, DomainError):
-        api.add_exception_handler(wrong, lambda _request, fault: problem(422, str(fault)))
-    api.add_exception_handler(KeyRefusedError, lambda _request, fault: problem(400, str(fault)))
-    api.add_exception_handler(LimitError, lambda _request, fault: problem(403, str(fault)))
-    api.add_exception_handler(AwaitedError, lambda _request, _fault: awaited())
-    api.add_exception_handler(RefusedError, _refused)
-    api.add_exception_handler(ChoiceError, _choice)
-    api.add_exception_handler(TooManyRequestsError, _too_many)
-    api.add_exception_handler(AuthenticationError, _stranger)
-    api.add_exception_handler(ValidationError, _invalid)
-    api.add_exception_handler(HttpError, _http)
-    api.add_exception_handler(Http404, lambda _request, _fault: problem(404, nothing_here()))
+    statuses: dict[type[Exception], int] = {
+        **dict.fromkeys(REFUSALS, 409),
+        CodebookError: 422,
+        DomainError: 422,
+        KeyRefusedError: 400,
+        LimitError: 403,
+    }
+    own: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
+        AwaitedError: lambda _request, _fault: awaited(),
+        RefusedError: _refused,
+        ChoiceError: _choice,
+        TooManyRequestsError: _too_many,
+        AuthenticationError: _stranger,
+        ValidationError: _invalid,
+        HttpError: _http,
+        Http404: lambda _request, _fault: problem(404, nothing_here()),
+    }
+    for refused, status in statuses.items():
+        api.add_exception_handler(refused, partial(_told, status))
+    for fault, answer in own.items():
+        api.add_exception_handler(fault, answer)
+
+
+def _told(status: int, _request: HttpRequest, fault: Any) -> HttpResponse:
+    return problem(status, str(fault))
 
 
 def nothing_here() -> str:

@@ -155,7 +155,7 @@ def _declare(dataset: Dataset, declaration: Mapping[str, Any], by: User) -> None
         current = dataset.current_domain() or DomainVersion(dataset=dataset)
         form = UnitForm(form_data(unit), instance=current, dataset=dataset)
         if not form.is_valid():
-            raise ReleaseFileError(" ".join(text for texts in form.errors.values() for text in texts))
+            raise ReleaseFileError(" ".join(str(text) for texts in form.errors.values() for text in texts))
         _require_owner(dataset, current, unit)
         form.declare(by)
     if columns := declaration.get("columns"):

@@ -30,7 +30,7 @@ from dpportal.api.schemas import (
     Spend,
 )
 from dpportal.api.searching import searching
-from dpportal.api.shown import Wait, PageNumber, files_shown, job_shown, page_of, price_of
+from dpportal.api.shown import PageNumber, Wait, files_shown, job_shown, page_of, price_of
 from dpportal.budgets import confirming
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.models import Right

@@ -7,7 +7,7 @@ answered again a little later, until there is something or the time is over.
 from __future__ import annotations
 
 import time
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest
@@ -25,7 +25,7 @@ R = TypeVar("R", bound=HttpResponseBase)
 def wait(request: HttpRequest, response: R, seconds: float) -> R:
     """Have the request answered again soon, unless it has waited for so many seconds already."""
     if isinstance(request, ASGIRequest):
-        scope: Scope = request.scope
+        scope = cast(Scope, request.scope)
         until = scope.setdefault(_UNTIL, time.monotonic() + min(seconds, MOST_SECONDS))
         if time.monotonic() < until:
             setattr(response, AGAIN_IN, PAUSE_SECONDS)

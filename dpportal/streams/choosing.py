@@ -22,7 +22,7 @@ class StreamChoiceError(Exception):
 
     def __init__(self, form: forms.BaseForm) -> None:
         self.form = form
-        super().__init__(" ".join(text for texts in form.errors.values() for text in texts))
+        super().__init__(" ".join(str(text) for texts in form.errors.values() for text in texts))
 
 
 def declared_columns(draft: Stream) -> list[Attribute]:
@@ -38,7 +38,7 @@ def periods_form(draft: Stream, data: QueryDict | None) -> PeriodsForm:
     return PeriodsForm(data or None, instance=draft, column=column)
 
 
-def choose_strategy(draft: Stream, form: StrategyForm, mechanism: str, posted: Mapping[str, str]) -> bool:
+def choose_strategy(draft: Stream, form: StrategyForm, mechanism: str, posted: QueryDict) -> bool:
     """Write cost and strategy into the draft, if the form is valid and there is a plan; else the form says why."""
     budget = drafts.budget_of(draft)
     if otherwise := counted_otherwise(posted, budget):
@@ -72,7 +72,7 @@ def choose(draft: Stream, said: Mapping[str, object]) -> None:
     form = StrategyForm(data, offers=offers)
     best = compare.suggested(offers)
     named = data.get("mechanism") or (best.mechanism.name if best else "")
-    if not choose_strategy(draft, form, named, data.dict()):
+    if not choose_strategy(draft, form, named, data):
         raise StreamChoiceError(form)
 
 

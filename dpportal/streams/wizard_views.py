@@ -106,7 +106,7 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     if by_htmx:
         shown = {"stream": draft, "form": form, **context}
         return render(request, "streams/_offers.html", shown)
-    if choosing.choose_strategy(draft, form, context["chosen"], request.POST.dict()):
+    if choosing.choose_strategy(draft, form, context["chosen"], request.POST):
         return wizard.forward(request, draft, ("amount", "priced_in", "mechanism"), "review")
     context.update(strategy_page.dial_shown(draft, context["chosen"], amount))
     return wizard.page(request, "strategy", draft, form, **context)

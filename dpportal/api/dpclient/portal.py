@@ -75,7 +75,7 @@ class Portal:
         products: list[Facts] = self.connection.call("GET", "/products")
         return products
 
-    def search(self, words: str = "", **query: object) -> list[Facts]:
+    def search(self, words: str = "", **query: Any) -> list[Facts]:
         """The newest of what is published and has these words."""
         found: list[Facts] = self.connection.call("GET", "/catalogue", words=words, **query)["items"]
         return found
