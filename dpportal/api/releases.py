@@ -35,6 +35,7 @@ from dpportal.budgets import confirming
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.models import Right
 from dpportal.platform.form_data import form_data
+from dpportal.publications.downloads import TYPES
 from dpportal.releases import drafts, public, services
 from dpportal.releases.access import release_for
 from dpportal.releases.comparing import comparison_for
@@ -194,7 +195,9 @@ def files(request: HttpRequest, release_id: UUID) -> object:
     "/{uuid:release_id}/files/{str:name}",
     auth=READ,
     openapi_extra={
-        "responses": {200: {"description": "The file.", "content": {"application/octet-stream": {}}}}
+        "responses": {
+            200: {"description": "The file.", "content": {kind: {} for kind in sorted(set(TYPES.values()))}}
+        }
     },
 )
 def file(request: HttpRequest, release_id: UUID, name: str) -> HttpResponseBase:

@@ -5,9 +5,13 @@ const place = document.getElementById("api");
 window.SwaggerUIBundle({
   domNode: place,
   url: place.dataset.description,
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
+  // Its links would stand inside buttons, where no keyboard reaches them.
+  deepLinking: false,
+  docExpansion: "list",
+  defaultModelsExpandDepth: -1,
   presets: [window.SwaggerUIBundle.presets.apis],
+  // The page has a heading of its own.
+  plugins: [() => ({ wrapComponents: { InfoContainer: () => () => null } })],
   // Nothing of the description is sent to anybody.
   validatorUrl: null,
 });

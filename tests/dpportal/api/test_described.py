@@ -11,6 +11,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import openapi
 from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi import checks
 
 from dpportal.releases import services
 from tests.dpportal.streams import building as streams
@@ -19,9 +20,9 @@ EXAMPLES = 5
 DESCRIPTION = "/api/v1/openapi.json"
 CHECKS = [
     not_a_server_error,
-    openapi.checks.status_code_conformance,
-    openapi.checks.content_type_conformance,
-    openapi.checks.response_schema_conformance,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
 ]
 
 
