@@ -12,7 +12,8 @@ from dpportal.api.authentication import RELEASE
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.releases import shown as release_shown
-from dpportal.api.schemas import Publish, ReleaseShown, StreamShown, Withdraw
+from dpportal.api.schemas import Publish, ReleaseShown, Withdraw
+from dpportal.api.stream_schemas import StreamShown
 from dpportal.api.streams import shown as stream_shown
 from dpportal.platform.form_data import form_data
 from dpportal.publications.curator_pages import CuratorPages, P

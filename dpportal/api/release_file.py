@@ -130,15 +130,15 @@ def _imagined(said: Json, by: User | None) -> Dataset:
 
 def _uploaded(said: Json, folder: Path, by: User) -> Dataset:
     """A new dataset of the file, once it is read."""
-    table = said["table"]
-    draft = Dataset(name=str(table.get("name", ""))[:120])
+    said_name, path = said["table"].get("name", ""), folder / str(said["table"]["file"])
+    draft = Dataset(name=str(said_name)[:120])
     draft.right = Right.OWN
     with ExitStack() as stack:
         try:
-            content = stack.enter_context((folder / table["file"]).open("rb"))
+            content = stack.enter_context(path.open("rb"))
         except OSError as fault:
             raise ReleaseFileError(_("%(file)s cannot be read.") % {"file": fault.filename}) from None
-        datasets.create_dataset(draft, File(content, name=Path(table["file"]).name), {}, by)
+        datasets.create_dataset(draft, File(content, name=path.name), {}, by)
     CONVERSIONS.run(draft.pk)
     while (found := Dataset.objects.get(pk=draft.pk)).is_converting:
         time.sleep(POLL_SECONDS)

@@ -16,9 +16,10 @@ from dpportal.api import repeating, spending
 from dpportal.api.authentication import READ, RELEASE, token_of
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
-from dpportal.api.schemas import Spend, StreamSaid, StreamShown, TokenShown
+from dpportal.api.schemas import Spend
 from dpportal.api.searching import searching
 from dpportal.api.shown import Wait, price_of
+from dpportal.api.stream_schemas import StreamSaid, StreamShown, TokenShown
 from dpportal.budgets import confirming
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.models import Right
