@@ -28,6 +28,7 @@ router = Router(tags=["datasets"])
 UPLOAD = "upload"
 # Named here, since a file is read by the portal's own handler and not by the framework.
 TAKES_A_FILE = {
+    **repeating.HAS_A_KEY,
     "requestBody": {
         "required": True,
         "content": {
@@ -46,7 +47,7 @@ TAKES_A_FILE = {
                 }
             }
         },
-    }
+    },
 }
 
 

@@ -19,6 +19,7 @@ from dpportal.api.authentication import READ, RELEASE, token_of
 from dpportal.api.planning import plan_shown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
+from dpportal.api.repeating import HAS_A_KEY
 from dpportal.api.schemas import (
     ChoicesSaid,
     CompareShown,
@@ -60,7 +61,7 @@ def releases(request: HttpRequest, dataset: UUID | None = None, page: PageNumber
     return page_of(request, chosen, page, lambda row: shown(request, row, []))
 
 
-@router.post("", auth=RELEASE, response={200: ReleaseShown, 201: ReleaseShown})
+@router.post("", auth=RELEASE, response={200: ReleaseShown, 201: ReleaseShown}, openapi_extra=HAS_A_KEY)
 def draft(request: HttpRequest, said: ReleaseSaid) -> object:
     """Draft a release: nothing is spent before it is confirmed. Choices that are left out can be made later."""
     if (known := repeating.earlier(request, DRAFT)) is not None:
@@ -119,7 +120,12 @@ def review(request: HttpRequest, release_id: UUID) -> object:
         return search.answer(found, lambda: plan_shown(found))
 
 
-@router.post("/{uuid:release_id}/spend", auth=RELEASE, response={200: ReleaseShown, 202: ReleaseShown})
+@router.post(
+    "/{uuid:release_id}/spend",
+    auth=RELEASE,
+    response={200: ReleaseShown, 202: ReleaseShown},
+    openapi_extra=HAS_A_KEY,
+)
 def spend(request: HttpRequest, release_id: UUID, said: Spend) -> object:
     """Spend the budget on what was reviewed, for good, and have a worker make the release.
 

@@ -13,6 +13,19 @@ from dpportal.api.models import AnsweredRequest
 from dpportal.api.problems import RefusedError
 from dpportal.publications import idempotency_keys
 
+# For the description of the API.
+HAS_A_KEY = {
+    "parameters": [
+        {
+            "in": "header",
+            "name": idempotency_keys.HEADER,
+            "schema": {"type": "string", "format": "uuid"},
+            "required": False,
+            "description": "A random UUID: what is sent again with the same key is done once.",
+        }
+    ]
+}
+
 
 def earlier(request: HttpRequest, act: str) -> UUID | None:
     """The object to which an earlier request with this key did the same; None if there was none, or no key.

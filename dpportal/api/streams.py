@@ -16,6 +16,7 @@ from dpportal.api import repeating, spending
 from dpportal.api.authentication import READ, RELEASE, token_of
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
+from dpportal.api.repeating import HAS_A_KEY
 from dpportal.api.schemas import Spend
 from dpportal.api.searching import searching
 from dpportal.api.shown import Wait, price_of
@@ -36,7 +37,7 @@ DRAFT, OPENING = "stream", "open"
 ALREADY = gettext_lazy("This stream was already confirmed; its choices can no longer be changed.")
 
 
-@router.post("", auth=RELEASE, response={200: StreamShown, 201: StreamShown})
+@router.post("", auth=RELEASE, response={200: StreamShown, 201: StreamShown}, openapi_extra=HAS_A_KEY)
 def draft_stream(request: HttpRequest, said: StreamSaid) -> object:
     """Draft a running count with all that its wizard asks; nothing is spent before it is opened."""
     if (known := repeating.earlier(request, DRAFT)) is not None:
@@ -72,7 +73,12 @@ def discard_stream(request: HttpRequest, stream_id: UUID) -> object:
     return Status(204, None)
 
 
-@router.post("/{uuid:stream_id}/open", auth=RELEASE, response={200: StreamShown, 202: StreamShown})
+@router.post(
+    "/{uuid:stream_id}/open",
+    auth=RELEASE,
+    response={200: StreamShown, 202: StreamShown},
+    openapi_extra=HAS_A_KEY,
+)
 def open_stream(request: HttpRequest, stream_id: UUID, said: Spend) -> object:
     """Spend the budget on what was reviewed, for good, and have a worker open the running count."""
     found, act = stream_for(request, stream_id), f"{OPENING} {stream_id}"
