@@ -35,7 +35,7 @@ TAKES_A_FILE = {
             "multipart/form-data": {
                 "schema": {
                     "type": "object",
-                    "required": ["file"],
+                    "required": ["file", "arrived"],
                     "properties": {
                         "file": {"type": "string", "format": "binary"},
                         **{
@@ -43,6 +43,7 @@ TAKES_A_FILE = {
                             for name, field in UploadForm.base_fields.items()
                             if name not in ("file", "arrived")
                         },
+                        "arrived": {"type": "string", "enum": [COMPLETE]},
                     },
                 }
             }
@@ -63,15 +64,12 @@ def upload(request: HttpRequest) -> object:
     """Send a table as a form with a file. A worker reads it: ask for the dataset until its state is “stored”.
 
     The fields are those of the page: `name`, `description` and how the file is read. What is left out is proposed from
-    the first rows.
+    the first rows. `arrived` comes last, with the value “whole”: without it, the file may be cut short.
     """
     if (known := repeating.earlier(request, UPLOAD)) is not None:
         return shown(dataset_for(request, known, Right.SEE))
     request.upload_handlers = [LimitedUploadHandler(request, upload_limit())]
-    posted = request.POST.copy()
-    # A form that breaks off has no end, and is refused before this.
-    posted["arrived"] = COMPLETE
-    form = UploadForm(posted, request.FILES)
+    form = UploadForm(request.POST, request.FILES)
     if refused := upload_refusal(request):
         raise RefusedError(413, refused)
     require_valid(form)

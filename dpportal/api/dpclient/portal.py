@@ -52,9 +52,9 @@ class Portal:
         self, file: str, content: Any, name: str, key: str | None, options: Mapping[str, str]
     ) -> Dataset:
         said = {"name": name, **options}
-        answer = self.connection.send(
-            "POST", "/api/v1/datasets", key=key, data=said, files={"file": (file, content)}
-        )
+        # The last part says that all before it has arrived.
+        parts = [("file", (file, content)), ("arrived", (None, "whole"))]
+        answer = self.connection.send("POST", "/api/v1/datasets", key=key, data=said, files=parts)
         return self.dataset(answer.json()["id"]).wait()
 
     def dataset(self, dataset_id: str) -> Dataset:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.forms import BaseForm
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext as _
 
 from dpportal.budgets.cost_dial import counted_otherwise
 from dpportal.platform.form_data import form_data
@@ -117,12 +118,23 @@ def choose(draft: Release, chosen: Mapping[str, Any]) -> None:
     _require("product", form)
     if (choices := chosen.get("choices")) is not None:
         form = choose_columns(draft, form_data({**as_chosen(draft)["choices"], **choices}))
+        _refuse_unknown(form, choices)
         _require("choices", form)
     if (method := chosen.get("method")) is not None:
         services.ask_strategies(draft)
         own = {f"{PARAMETER}{name}": value for name, value in (method.get("parameters") or {}).items()}
         form = choose_method(draft, form_data({**method, "parameters": None, **own}))
+        _refuse_unknown(form, own)
         _require("method", form)
+
+
+def _refuse_unknown(form: BaseForm, said: Iterable[str]) -> None:
+    """A name that no field has is a mistake, and no wish that is passed over."""
+    for name in said:
+        if name not in form.fields:
+            text = _("There is no choice “%(name)s” here. There are: %(names)s.")
+            values = {"name": name.removeprefix(PARAMETER), "names": ", ".join(form.fields)}
+            form.add_error(None, text % values)
 
 
 def _require(step: str, form: BaseForm) -> None:

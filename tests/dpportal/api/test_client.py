@@ -19,6 +19,8 @@ from tests.dpportal.portal_command.starting import ROOT, Portal, free_port
 pytestmark = pytest.mark.worker
 README = (ROOT / "dpportal" / "api" / "README.md").read_text()
 SCRIPT = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+# So many that the door looks at the token before it lets them in.
+ROWS = 10_000
 INPUT = re.compile(r"<input[^>]*>")
 NAME, VALUE = re.compile(r'\bname="([^"]*)"'), re.compile(r'\bvalue="([^"]*)"')
 
@@ -67,7 +69,7 @@ def ran(portal: Portal, token: str, folder: Path) -> subprocess.CompletedProcess
 def test_a_script_of_forty_lines_does_all_of_it_once(portal, tmp_path):
     assert SCRIPT is not None and len(SCRIPT[1].splitlines()) <= 40
     with (tmp_path / "people.csv").open("w") as file:
-        rows = [(i % 90, ("female", "male")[i % 2]) for i in range(1000)]
+        rows = [(i % 90, ("female", "male")[i % 2]) for i in range(ROWS)]
         csv.writer(file).writerows([("age", "sex"), *rows])
     curator, administrator = Browser(portal, "curator"), Browser(portal, "administrator")
     page = curator.post("/account/tokens/", name="script", scope="administer", limit="1", days="7")
@@ -85,3 +87,13 @@ def test_a_script_of_forty_lines_does_all_of_it_once(portal, tmp_path):
     assert "margin" in first.stdout and first.stdout.splitlines()[1:] == second.stdout.splitlines()[1:]
     budget = curator.http.get(f"/datasets/{dataset[1]}/ledger.csv").text
     assert len(budget.splitlines()) == 3  # a head, a grant, a charge
+
+
+@pytest.mark.parametrize("token", ["", "dpp_guessed"])
+def test_what_a_stranger_sends_is_refused_before_it_comes(portal, token):
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    files = {"file": ("people.csv", b"age\n" * 2**18)}
+    address = f"http://127.0.0.1:{portal.port}/api/v1/datasets"
+    refused = httpx.post(address, files=files, headers=headers, timeout=60)
+    assert refused.status_code == 413
+    assert refused.headers["Content-Type"] == "application/problem+json" and refused.json()["status"] == 413

@@ -21,7 +21,9 @@ CONTENT = b"age,sex\n" + b"".join(b"%d,%s\n" % (i % 90, b"mf"[i % 2 : i % 2 + 1]
 def upload(program, content: bytes = CONTENT, key: str = "", **fields: str):
     file = SimpleUploadedFile("people.csv", content)
     headers = {"Authorization": f"Bearer {program.text}", **({"Idempotency-Key": key} if key else {})}
-    return program.client.post(f"{BASE}/datasets", {"file": file, **fields}, headers=headers)
+    return program.client.post(
+        f"{BASE}/datasets", {"file": file, "arrived": "whole", **fields}, headers=headers
+    )
 
 
 def test_an_upload_is_read_once_for_its_key(program):
@@ -35,7 +37,12 @@ def test_an_upload_is_read_once_for_its_key(program):
 
 
 @pytest.mark.parametrize(
-    ("content", "fields", "name"), [(b"", {}, "file"), (CONTENT, {"encoding": "morse"}, "encoding")]
+    ("content", "fields", "name"),
+    [
+        (b"", {}, "file"),
+        (CONTENT, {"encoding": "morse"}, "encoding"),
+        (CONTENT, {"arrived": ""}, "file"),
+    ],
 )
 def test_an_upload_that_is_refused_says_why(program, content, fields, name):
     answer = upload(program, content, **fields)
