@@ -16,7 +16,7 @@ from schemathesis.specs.openapi import checks
 from dpportal.releases import services
 from tests.dpportal.streams import building as streams
 
-EXAMPLES = 5
+EXAMPLES = 3
 DESCRIPTION = "/api/v1/openapi.json"
 CHECKS = [
     not_a_server_error,
