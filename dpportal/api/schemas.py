@@ -130,7 +130,7 @@ class MethodSaid(Strict):
     """A method, what it may cost, and its own parameters. counted_in: "pure" (ε) or "zcdp" (ρ), to be safe."""
 
     mechanism: str
-    amount: str = Field(examples=["0.5"])
+    amount: Annotated[str, Field(examples=["0.5"])] = ""
     purpose: str | None = None
     parameters: dict[str, str | int] = Field(default_factory=dict)
     counted_in: Literal["pure", "zcdp"] | None = None
@@ -155,7 +155,7 @@ class ReleaseSaid(ChoicesSaid):
 
 
 class PlanSaid(ChoicesSaid):
-    """A plan to ask for. without a method: all of them at `amount`. half_width: a wanted error, instead of a cost."""
+    """A plan to ask for. amount: of all methods together, for offers. half_width: a wanted error, instead of a cost."""
 
     amount: str | None = None
     half_width: float | None = Field(None, gt=0, le=1e12)

@@ -17,6 +17,7 @@ from dpportal.jobs.claims import Job
 from dpportal.platform.json_types import Json
 from dpportal.publications.downloads import PublishedFile
 from dpportal.serving import long_polling
+from mechanisms.accounting import SYMBOL, Definition
 
 PAGE_SIZE = 50
 PageNumber = Annotated[int, Field(ge=1, le=10**6)]
@@ -47,11 +48,10 @@ def page_of(
 def price_of(draft: ChargedPublication) -> Json:
     """What it costs, and in what that is counted."""
     account, amount = draft.account, draft.amount
-    is_priced = amount is not None and account is not None
-    return {
-        "amount": None if amount is None else plain(amount),
-        "counted_in": account.symbol if is_priced and account else None,
-    }
+    counted = account.definition if account else draft.priced_in
+    if amount is None:
+        return {"amount": None, "counted_in": None}
+    return {"amount": plain(amount), "counted_in": SYMBOL[Definition(counted)] if counted else None}
 
 
 def files_shown(files: Sequence[PublishedFile], address_of: Callable[[str], str]) -> list[FileShown]:

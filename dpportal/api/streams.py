@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from uuid import UUID
 
 from django.db import transaction
@@ -132,7 +133,8 @@ def shown(request: HttpRequest, stream: Stream) -> StreamShown:
     """A running count as its curator follows it; of a draft, what its review shows."""
     half_width, expectation, reviewed = None, "", None
     if stream.is_draft:
-        with searching():
+        # One that was begun in a browser may lack a step.
+        with searching(), suppress(StreamDraftError):
             version, plan = drafts.plan_of(stream)
             assert stream.amount is not None
             expected = strategy_page.expected_verdict(stream, plan, stream.amount)["verdict"]

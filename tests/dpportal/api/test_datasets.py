@@ -94,7 +94,9 @@ def test_a_plan_reads_nothing_and_keeps_nothing(program, dataset, monkeypatch):
     # Discrete Laplace of scale 2: P(|noise| > 6) <= 0.05 < P(|noise| > 5).
     assert plan["error"] == errors["laplace-histogram"] == 6
     wanted = program.said(
-        "post", f"/datasets/{dataset.pk}/plans", {**said, "method": method, "half_width": 12}
+        "post",
+        f"/datasets/{dataset.pk}/plans",
+        {**said, "method": {"mechanism": "laplace-histogram"}, "half_width": 12},
     )
     assert wanted["error"] <= 12 and float(wanted["amount"]) < 0.5
     assert not Release.objects.exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from dpportal.streams.job_execution import STREAM_JOBS
-from dpportal.streams.models import StreamJob
+from dpportal.streams.models import Stream, StreamJob
 
 SAID = {
     "name": "Newcomers",
@@ -49,3 +49,9 @@ def test_a_draft_of_a_running_count_is_copied_and_deleted(program, dataset):
     assert copy["name"] == draft["name"] and copy["id"] != draft["id"]
     program.said("delete", f"/streams/{copy['id']}", status=204)
     program.said("get", f"/streams/{copy['id']}", status=404)
+
+
+def test_a_draft_that_was_begun_in_a_browser_is_shown_without_a_plan(program, dataset):
+    draft = Stream.objects.create(dataset=dataset, created_by=dataset.owner, name="Newcomers")
+    shown = program.said("get", f"/streams/{draft.pk}")
+    assert (shown["state"], shown["reviewed"], shown["amount"]) == ("draft", None, None)
