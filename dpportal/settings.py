@@ -5,6 +5,7 @@ import json
 import os
 import tempfile
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 
 import dj_database_url
@@ -64,6 +65,7 @@ INSTALLED_APPS = [
     "dpportal.budgets",
     "dpportal.releases",
     "dpportal.streams",
+    "dpportal.api",
     "dpportal.catalogue",
 ]
 
@@ -71,6 +73,7 @@ MIDDLEWARE = [
     "dpportal.serving.forwarding.DeclaredProxies",
     "dpportal.serving.request_ids.RequestIds",
     "dpportal.serving.durations.Durations",
+    "dpportal.api.problems.ProblemDetails",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "dpportal.serving.response_headers.ContentSecurityPolicy",
@@ -185,9 +188,15 @@ USE_THOUSAND_SEPARATOR = False
 
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
+# Where the framework of the API has its viewer; to import it here would read settings that are not complete.
+_found = find_spec("ninja")
+if _found is None or _found.origin is None:
+    raise ImproperlyConfigured("django-ninja is not installed. Run: pip install -r requirements.txt")
+_ninja = Path(_found.origin).parent
 STATICFILES_DIRS = [
     BASE_DIR / "static",
     ("plotly", Path(plotly.__file__).parent / "package_data"),
+    ("swagger", _ninja / "static" / "ninja"),
 ]
 
 # Pages name each file with the digest of what it holds.

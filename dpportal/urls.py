@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
+from dpportal.api import v1
 from dpportal.budgets import risk_page
 from dpportal.catalogue import bundle_check_views, dataset_page, dcat, feeds, oembed, sitemap
 from dpportal.catalogue.views import catalogue
@@ -60,6 +61,8 @@ urlpatterns = [
         )
         for address, template, name in GUIDE
     ),
+    path("account/tokens/", include("dpportal.api.urls")),
+    path("api/v1/", v1.urls),
     path("account/", include("dpportal.accounts.urls")),
     path("datasets/", include("dpportal.datasets.urls")),
     path("datasets/", include("dpportal.budgets.urls")),

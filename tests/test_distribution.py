@@ -32,14 +32,15 @@ def test_the_package_and_the_portal_ask_for_the_same_of_what_they_share() -> Non
 
 
 def test_every_extra_names_a_file_that_is_there() -> None:
-    assert {"portal", "spark", "clickhouse", "s3", "gan"} <= set(EXTRAS)
+    assert {"portal", "spark", "clickhouse", "s3", "gan", "client"} <= set(EXTRAS)
     assert all((ROOT / name).is_file() for extra in EXTRAS.values() for name in extra["file"])
 
 
 @pytest.mark.slow
 def test_an_empty_environment_runs_the_first_example_after_one_line(tmp_path: Path) -> None:
     source, environment = tmp_path / "project", tmp_path / "environment"
-    shutil.copytree(ROOT / "mechanisms", source / "mechanisms", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("mechanisms", "dpportal/api/dpclient"):
+        shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "LICENSE", *(name for extra in EXTRAS.values() for name in extra["file"])):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, source / name)
@@ -52,8 +53,11 @@ def test_an_empty_environment_runs_the_first_example_after_one_line(tmp_path: Pa
     )
     assert re.fullmatch(r"\[ *-?\d+ +-?\d+ +-?\d+\] ± 6\n", done.stdout), done.stdout
     # The portal is not in it, and what it ships beside its code is.
-    inside = "import importlib.util as u, mechanisms.advice.table; print(u.find_spec('dpportal'))"
+    inside = (
+        "import importlib.util as u, mechanisms.advice.table; "
+        "print(u.find_spec('dpportal'), bool(u.find_spec('dpclient')))"
+    )
     done = subprocess.run(
         [python, "-I", "-c", inside], cwd=tmp_path, check=True, capture_output=True, text=True
     )
-    assert done.stdout == "None\n"
+    assert done.stdout == "None True\n"

@@ -1,12 +1,13 @@
-"""The page's side of asking for a budget, for a dataset or for one draft of it."""
+"""Asking for a budget, for a dataset or for one draft of it: by a program, or on a page."""
 
 from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
+from dpportal.accounts.models import User
 from dpportal.accounts.permissions import current_user
 from dpportal.budgets import requests
 from dpportal.budgets.forms import ReasonForm
@@ -14,21 +15,40 @@ from dpportal.budgets.models import BudgetRequest
 from dpportal.budgets.requests import PricedDraft
 from dpportal.datasets.models import Dataset
 
+ASKED_ALREADY = gettext_noop("A budget is asked for already; the administrators have not answered yet.")
+
+
+class AskRefusedError(Exception):
+    """A question that this person cannot ask, or not of this dataset; the message says why."""
+
+
+def ask(dataset: Dataset, reason: ReasonForm, by: User, draft: PricedDraft | None = None) -> bool:
+    """Send a valid reason to the administrators, with what a draft costs; False where a question waits already.
+
+    Raises AskRefusedError. Owners alone may ask.
+    """
+    if not dataset.can_own:
+        raise AskRefusedError(_("Only an owner of this dataset can ask for a budget."))
+    if dataset.state == Dataset.State.ERASED:
+        raise AskRefusedError(_("The records are deleted, so there is nothing to spend a budget on."))
+    return requests.ask(dataset, reason.cleaned_data["reason"], by, draft)
+
 
 def send(request: HttpRequest, dataset: Dataset, draft: PricedDraft | None = None) -> HttpResponseBase:
-    """Send the sentence that was posted to the administrators, with what a draft costs. Owners alone may ask."""
-    form, person = ReasonForm(request.POST), current_user(request)
-    if not dataset.can_own:
-        messages.error(request, _("Only an owner of this dataset can ask for a budget."))
-    elif not form.is_valid():
+    """The page's side: send the sentence that was posted, and say what became of it."""
+    form = ReasonForm(request.POST)
+    if dataset.can_own and not form.is_valid():
         messages.error(request, _("Say in a sentence what the budget is for; administrators see it."))
         return redirect(draft.address) if draft else redirect("datasets:home", dataset.pk)
-    elif dataset.state == Dataset.State.ERASED:
-        messages.error(request, _("The records are deleted, so there is nothing to spend a budget on."))
-    elif requests.ask(dataset, form.cleaned_data["reason"], person, draft):
-        messages.success(request, _("Request sent. You'll see the answer under the bell."))
+    try:
+        is_new = ask(dataset, form, current_user(request), draft)
+    except AskRefusedError as refusal:
+        messages.error(request, str(refusal))
     else:
-        messages.info(request, _("A budget is asked for already; the administrators have not answered yet."))
+        if is_new:
+            messages.success(request, _("Request sent. You'll see the answer under the bell."))
+        else:
+            messages.info(request, _(ASKED_ALREADY))
     return redirect(draft.address) if draft else redirect("datasets:home", dataset.pk)
 
 

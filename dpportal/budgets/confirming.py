@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from django.http import HttpRequest
+from django.http import QueryDict
 
 from dpportal.accounts.models import User
-from dpportal.accounts.permissions import current_user
 from dpportal.budgets import ledger, refusals
 from dpportal.budgets.models import Budget, ChargedPublication, LedgerEntry
 from dpportal.datasets import services as datasets
@@ -21,7 +20,8 @@ from mechanisms.accounting import Loss
 
 
 def confirmed(
-    request: HttpRequest,
+    posted: QueryDict | None,
+    by: User,
     draft: ChargedPublication,
     shown: str,
     act: Callable[[str], object],
@@ -29,22 +29,23 @@ def confirmed(
 ) -> ConfirmForm | None:
     """The form under a reviewed draft; None once it was confirmed and `act` has reserved the budget.
 
-    shown: the digest of what this page shows. act: called with that of what the curator read. refusals: what it may
-    raise to say why not, beside those of budgets.
+    posted: the answer that was sent. shown: the digest of what this page shows. act: called with that of what the
+    curator read. refusals: what it may raise to say why not, beside those of budgets.
     """
     identifying = datasets.columns_to_ask_about(draft.dataset)
 
     def spend(reviewed: str) -> None:
         if identifying:
-            datasets.confirm_one_row(draft.dataset, identifying, current_user(request))
+            datasets.confirm_one_row(draft.dataset, identifying, by)
         act(reviewed)
 
-    return confirmation(request, shown, spend, (*refusals, ledger.BudgetRefusedError), identifying)
+    return confirmation(posted, shown, spend, (*refusals, ledger.BudgetRefusedError), identifying)
 
 
-def around(request: HttpRequest, draft: ChargedPublication, budget: Budget, columns: Sequence[str]) -> Json:
+def around(by: User, draft: ChargedPublication, budget: Budget, columns: Sequence[str]) -> Json:
     """The context that every review shows with the plan.
 
+    by: whoever reviews, for whose eyes warnings of the fit are.
     budget: the paying one, perhaps not granted yet. columns: those that are read. "why_ask" says why a draft cannot be
     paid for and has to be asked for; empty where it can.
     """
@@ -58,7 +59,7 @@ def around(request: HttpRequest, draft: ChargedPublication, budget: Budget, colu
         "why_ask": _why_ask(budget, draft.amount),
         "budget_request": draft.dataset.budget_requests.first(),
         "identifying": datasets.columns_to_ask_about(draft.dataset),
-        "fit_warnings": shown_warnings(draft.dataset, columns, current_user(request)),
+        "fit_warnings": shown_warnings(draft.dataset, columns, by),
         "left_after": budget.left - draft.amount,
     }
 

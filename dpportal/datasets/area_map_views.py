@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST
 from dpportal.accounts.permissions import current_user
 from dpportal.datasets import geojson
 from dpportal.datasets.area_map import declare_areas, remove_areas
-from dpportal.datasets.domain_views import column_of, declared_of
+from dpportal.datasets.declared import declared_of
+from dpportal.datasets.domain_views import column_of
 from dpportal.serving.files import refusal as upload_refusal, takes_files
 from mechanisms.domain import Categorical
 

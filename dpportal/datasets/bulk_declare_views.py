@@ -15,10 +15,11 @@ from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required
-from dpportal.datasets import codebooks, services
+from dpportal.datasets import codebooks, services, take_codebook
 from dpportal.datasets.access import open_datasets, with_dataset
-from dpportal.datasets.common_values import common_values, with_own_cells
-from dpportal.datasets.domain_views import cells_shown, context_of, declared_of, filled_of
+from dpportal.datasets.common_values import common_values
+from dpportal.datasets.declared import declared_of, filled_of
+from dpportal.datasets.domain_views import cells_shown, context_of
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
@@ -101,20 +102,18 @@ def import_codebook(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         messages.error(request, _("Choose a codebook file first."))
         return redirect("datasets:domain", dataset.pk)
     try:
-        book = codebooks.read(file.read(codebooks.MAX_BYTES + 1), [c["name"] for c in dataset.columns])
+        taken = take_codebook.take(dataset, file.read(codebooks.MAX_BYTES + 1))
     except (codebooks.CodebookError, DomainError) as error:
         messages.error(request, str(error))
     else:
-        cells, unknown = _own_cells(dataset, book)
-        filled = book.filled | (filled_of(dataset) & {attribute.name for attribute in cells})
-        if _declare(request, dataset, [*book.attributes, *cells], filled):
-            _remark(request, book)
-        if unknown:
+        _say_declared(request, taken.attributes)
+        _remark(request, taken.book)
+        if taken.unknown:
             text = _(
                 "The codebook gives single values of %(columns)s labels, but no limits. Declare these columns as "
                 "numbers and import it again: then these values get cells of their own."
             )
-            messages.warning(request, text % {"columns": _quoted(unknown)})
+            messages.warning(request, text % {"columns": _quoted(taken.unknown)})
     return redirect("datasets:domain", dataset.pk)
 
 
@@ -125,22 +124,11 @@ def export(request: HttpRequest, dataset: Dataset, ending: str) -> HttpResponse:
     """What is declared, as a codebook that can be imported elsewhere."""
     if ending not in ("csv", "json"):
         raise Http404
-    version = dataset.current_domain()
-    # Coarser columns are made on a page of their own: a codebook is of the columns of the table.
-    rows = [row for row in version.attributes.all() if not row.declared().source] if version else []
-    filled = frozenset(row.column for row in rows if row.filled_from_data)
-    book = codebooks.Codebook(tuple(row.declared() for row in rows), filled)
+    book = take_codebook.written(dataset)
     text = codebooks.as_csv(book) if ending == "csv" else codebooks.as_json(book)
     kind = "text/csv" if ending == "csv" else "application/json"
     named = {"Content-Disposition": f'attachment; filename="codebook-{dataset.pk}.{ending}"'}
     return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=named)
-
-
-def _own_cells(dataset: Dataset, book: codebooks.Codebook) -> tuple[list[Attribute], list[str]]:
-    """Declared numbers, whose special values of a codebook get cells; and columns that are not declared as numbers."""
-    declared = declared_of(dataset)
-    found = {name: with_own_cells(declared.get(name), texts) for name, texts in book.special_values}
-    return [a for a in found.values() if a], [name for name, a in found.items() if a is None]
 
 
 def _remark(request: HttpRequest, book: codebooks.Codebook) -> None:
@@ -215,6 +203,14 @@ def _declare(
     except DomainError as error:
         messages.error(request, str(error))
         return False
+    _say_declared(request, attributes, ignored)
+    return True
+
+
+def _say_declared(
+    request: HttpRequest, attributes: Collection[Attribute], ignored: Collection[str] = ()
+) -> None:
+    """Say what is declared now, and what may not be as it was meant."""
     text = ngettext("%(count)s column is declared.", "%(count)s columns are declared.", len(attributes))
     if ignored:
         text = ngettext("%(count)s column is ignored.", "%(count)s columns are ignored.", len(ignored))
@@ -226,7 +222,6 @@ def _declare(
             "Is one value common in %(columns)s, such as 0? Then give that value a cell of its own, below."
         )
         messages.info(request, text % {"columns": _quoted(numbers)})
-    return True
 
 
 def _names(dataset: Dataset, positions: list[str]) -> list[str]:

@@ -14,7 +14,8 @@ from dpportal.accounts.permissions import curator_required
 from dpportal.datasets import services
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.coarser_forms import CoarserForm
-from dpportal.datasets.domain_views import column_of, context_of, declared_of
+from dpportal.datasets.declared import declared_of
+from dpportal.datasets.domain_views import column_of, context_of
 from dpportal.datasets.models import Dataset
 from mechanisms.domain import DomainError
 

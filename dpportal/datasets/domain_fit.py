@@ -6,10 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.datasets import records
+from dpportal.datasets.access import why_true_counts_hidden
 from dpportal.datasets.domain_fit_job import FITS, fit_digest
 from dpportal.datasets.models import Dataset, Fit
 from dpportal.jobs.claims import reset_fields
@@ -53,6 +55,21 @@ def ask(dataset: Dataset) -> None:
         records.forget_fit(dataset.pk, job.asked)
         Fit.objects.filter(dataset=dataset).update(asked=digest, **reset_fields())
     FITS.hint_on_commit(dataset.pk)
+
+
+def why_not(dataset: Dataset, person: User) -> str:
+    """Why a person cannot look; empty if they can."""
+    if not dataset.has_records:
+        return _("This dataset has no records to look at.")
+    return why_true_counts_hidden(dataset, person)
+
+
+def shown(dataset: Dataset, to: User) -> TableFit | None:
+    """The fit to what is declared now; true numbers, so that they are shown is recorded."""
+    result = current(dataset)
+    if result is not None:
+        audit.record(to, "viewed the fit", dataset)
+    return result
 
 
 def current(dataset: Dataset) -> TableFit | None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import domain_fit as fits
-from dpportal.datasets.access import why_true_counts_hidden, with_dataset
+from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Fit, Right
 
 
@@ -20,21 +18,15 @@ from dpportal.datasets.models import Dataset, Fit, Right
 @with_dataset(Right.OWN)
 def fit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Shows the fit to what is declared now; posting asks a worker for it."""
-    if not dataset.has_records:
-        messages.info(request, _("This dataset has no records to look at."))
-        return redirect("datasets:home", dataset.pk)
-    if reason := why_true_counts_hidden(dataset, current_user(request)):
+    if reason := fits.why_not(dataset, current_user(request)):
         messages.error(request, reason)
         return redirect("datasets:home", dataset.pk)
     if request.method == "POST":
         fits.ask(dataset)
         return redirect("datasets:fit", dataset.pk)
-    result = fits.current(dataset)
-    if result is not None:
-        audit.record(current_user(request), "viewed the fit", dataset)
     context = {
         "dataset": dataset,
-        "fit": result,
+        "fit": fits.shown(dataset, current_user(request)),
         "job": _job(dataset),
         "possible": fits.current_digest(dataset) is not None,
         "nav_section": "datasets",

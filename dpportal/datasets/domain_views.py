@@ -20,10 +20,11 @@ from dpportal.datasets.area_map import AreaMap
 from dpportal.datasets.cell_strip import strip
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.common_values import common_values, round_numbers
+from dpportal.datasets.declared import declared_of, filled_of
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
-from dpportal.datasets.models import AttributeDeclaration, Dataset, DomainVersion, Right
+from dpportal.datasets.models import Dataset, DomainVersion, Right
 from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.templatetags.columns import kind_in_words
@@ -125,10 +126,7 @@ def unit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     several = services.identifying_columns(dataset) if "several" in request.GET else []
     form = UnitForm(request.POST or None, instance=current, dataset=dataset, identifying=several)
     if request.method == "POST" and form.is_valid():
-        services.declare_unit(dataset, **{name: form.cleaned_data[name] for name in UnitForm.Meta.fields})
-        identifying = services.identifying_columns(dataset)
-        if identifying and not form.cleaned_data["unit_column"]:
-            services.confirm_one_row(dataset, identifying, current_user(request))
+        form.declare(current_user(request))
         messages.success(request, _("Saved: who is protected."))
         return redirect("datasets:domain", dataset.pk)
     context = {**context_of(dataset), "form": form, "accounts": accounts, "account": account}
@@ -182,21 +180,6 @@ def column_of(request: HttpRequest, dataset_id: UUID, position: int) -> tuple[Da
     if position >= len(dataset.columns):
         raise Http404
     return dataset, dataset.columns[position]["name"]
-
-
-def declared_of(dataset: Dataset) -> dict[str, Attribute]:
-    """What is declared now, by the name of the column."""
-    version = dataset.current_domain()
-    return {a.column: a.declared() for a in version.attributes.all()} if version else {}
-
-
-def filled_of(dataset: Dataset) -> set[str]:
-    """The declared columns that bear the mark of values taken from the data."""
-    version = dataset.current_domain()
-    marked = (
-        version.attributes.filter(filled_from_data=True) if version else AttributeDeclaration.objects.none()
-    )
-    return set(marked.values_list("column", flat=True))
 
 
 def context_of(dataset: Dataset) -> Json:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.accounts.models import User
+from dpportal.datasets import services
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.platform.form_types import CleanedData
 from mechanisms.accounting import Neighbours
@@ -70,6 +72,7 @@ class UnitForm(forms.ModelForm[DomainVersion]):
     ) -> None:
         """identifying: columns that seem to name a person, of which the first is chosen where none was."""
         super().__init__(data, instance=instance)
+        self.dataset = dataset
         # Without a table, persons are recognised by something that the curator names, which is no column.
         own = [self.instance.unit_column] if dataset.is_tableless and self.instance.unit_column else []
         names = [(name, name) for name in dict.fromkeys([*own, *(c["name"] for c in dataset.columns)])]
@@ -87,3 +90,13 @@ class UnitForm(forms.ModelForm[DomainVersion]):
                 _("To keep more than one row per person, name the column that identifies a person."),
             )
         return data
+
+    def declare(self, by: User) -> None:
+        """Say so of the dataset; who names no column has said that each row is one person. After `is_valid()`."""
+        said = {name: self.cleaned_data[name] for name in self.Meta.fields}
+        current = self.dataset.current_domain()
+        is_new = current is None or any(getattr(current, name) != value for name, value in said.items())
+        if is_new or self.dataset.asks_for_unit:
+            services.declare_unit(self.dataset, **said)
+        if not said["unit_column"] and (identifying := services.columns_to_ask_about(self.dataset)):
+            services.confirm_one_row(self.dataset, identifying, by)

@@ -10,8 +10,8 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 
 STAMP = "collected"
-# A copy of the chart library for notebooks, which no page loads.
-NOT_SERVED = ["widgetbundle.js"]
+# What no page loads: a copy of the chart library for notebooks, and a second viewer of the API.
+NOT_SERVED = ["widgetbundle.js", "redoc*"]
 
 
 def collect() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from django import forms
-from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.platform.json_types import Json
@@ -48,7 +48,7 @@ def digest(plan: ReviewedPlan, *declared: Json) -> str:
 
 
 def confirmation(
-    request: HttpRequest,
+    posted: QueryDict | None,
     shown: str,
     act: Callable[[str], object],
     refusals: tuple[type[Exception], ...],
@@ -56,18 +56,19 @@ def confirmation(
 ) -> ConfirmForm | None:
     """The form under a reviewed plan; None once it was confirmed and `act` has spent the budget.
 
-    shown: the digest of what this page shows. act: called with that of what the curator read. refusals: what it may
-    raise to say why not. identifying: columns that look as if they named people; that each has one row is asked, too,
-    and is said once the form is valid.
+    posted: the answer that was sent. shown: the digest of what this page shows. act: called with that of what the
+    curator read. refusals: what it may raise to say why not. identifying: columns that look as if they named
+    people; that each has one row is asked, too, and is said once the form is valid.
     """
-    form = ConfirmForm(request.POST or None, initial={"reviewed": shown}, identifying=identifying)
-    if request.method == "POST" and form.is_valid():
+    form = ConfirmForm(posted or None, initial={"reviewed": shown}, identifying=identifying)
+    if form.is_valid():
         try:
             act(form.cleaned_data["reviewed"])
         except refusals as refusal:
             form.add_error(None, str(refusal))
             # What is confirmed next is what this page shows.
-            form.data = {**request.POST.dict(), "reviewed": shown}
+            assert posted is not None
+            form.data = {**posted.dict(), "reviewed": shown}
         else:
             return None
     return form

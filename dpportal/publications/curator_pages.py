@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.decorators import method_decorator
@@ -20,7 +20,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.publications.draft import Publication
-from dpportal.publications.publishing import DetailsForm, WithdrawalForm, details_of, publication_of
+from dpportal.publications.publishing import (
+    DetailsForm,
+    PublishForm,
+    WithdrawalForm,
+    details_of,
+    publication_of,
+)
 from dpportal.publications.steps import UNPROCESSABLE
 from dpportal.publications.verdict import Verdict
 
@@ -57,20 +63,23 @@ class CuratorPages(Generic[P]):
         if not publication.is_publishable:
             messages.error(request, str(self.too_early))
             return redirect(f"{self.space}:{self.home}", publication.pk)
-        # What the truth says has no part in whether it is published: that would tell of the data.
-        verdict = self.verdict(publication)
-        form = publication_of(
-            request,
-            publication,
-            self.replaceable(request),
-            verdict,
-            lambda by: self.publish(publication, by),
-        )
+        form = self.published_by(request, publication, _sent(request))
         if form is None:
             return self._public(request, publication, self.published)
         seen = self.readers_see(publication)
-        context = {"readers_see": seen, "verdict": verdict, "foreseen": True}
+        context = {"readers_see": seen, "verdict": self.verdict(publication), "foreseen": True}
         return self._page(request, "publish.html", publication, form, **context)
+
+    def published_by(
+        self, request: HttpRequest, publication: P, posted: QueryDict | None
+    ) -> PublishForm | None:
+        """The form under the last question; None once it was answered, and everyone may see the publication."""
+        # What the truth says has no part in whether it is published: that would tell of the data.
+        verdict = self.verdict(publication)
+        datasets, by = self.replaceable(request), current_user(request)
+        return publication_of(
+            posted, publication, datasets, verdict, by, lambda by: self.publish(publication, by)
+        )
 
     @method_decorator((curator_required, require_http_methods(["GET", "POST"])))
     def details_page(self, request: HttpRequest, **ids: UUID) -> HttpResponseBase:
@@ -78,7 +87,7 @@ class CuratorPages(Generic[P]):
         publication = self.own(request, *ids.values())
         if not publication.is_publishable:
             return redirect(f"{self.space}:{self.home}", publication.pk)
-        form = details_of(request, publication, self.replaceable(request))
+        form = details_of(_sent(request), publication, self.replaceable(request), current_user(request))
         if form is None:
             return self._public(request, publication, _("Saved."))
         return self._page(request, "details.html", publication, form)
@@ -114,3 +123,7 @@ class CuratorPages(Generic[P]):
         }
         status = UNPROCESSABLE if form.errors else 200
         return render(request, template, {**shared, **context}, status=status)
+
+
+def _sent(request: HttpRequest) -> QueryDict | None:
+    return request.POST if request.method == "POST" else None

@@ -8,14 +8,13 @@ from collections.abc import Callable
 from django import forms
 from django.db import transaction
 from django.db.models import Manager, Model, QuerySet
-from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.accounts.permissions import current_user
 from dpportal.platform.paragraphs import ParagraphsField
 from dpportal.publications.draft import PUBLIC, Publication
 from dpportal.publications.verdict import Verdict, is_doubted
@@ -102,23 +101,24 @@ class WithdrawalForm(forms.Form):
 
 
 def publication_of(
-    request: HttpRequest,
+    posted: QueryDict | None,
     publication: Publication,
     datasets: QuerySet[Model],
     verdict: Verdict | None,
+    by: User,
     publish: Callable[[User], object],
 ) -> PublishForm | None:
     """The form under the last question; None once it was answered and `publish` has been called.
 
-    datasets: whose publications it may replace. verdict: what is shown beside it, which has to be agreed to where it
-    is a bad one.
+    posted: the answer that was sent. datasets: whose publications it may replace. verdict: what is shown beside it,
+    which has to be agreed to where it is a bad one.
     """
-    form = PublishForm(_sent(request), publication=publication, datasets=datasets, verdict=verdict)
-    if not (form.is_bound and form.is_valid()):
+    form = PublishForm(posted, publication=publication, datasets=datasets, verdict=verdict)
+    if not form.is_valid():
         return form
     with transaction.atomic():
-        _keep(publication, form, current_user(request))
-        publish(current_user(request))
+        _keep(publication, form, by)
+        publish(by)
     return None
 
 
@@ -166,13 +166,13 @@ def after_comparison(publication: Publication) -> str:
 
 
 def details_of(
-    request: HttpRequest, publication: Publication, datasets: QuerySet[Model]
+    posted: QueryDict | None, publication: Publication, datasets: QuerySet[Model], by: User
 ) -> DetailsForm | None:
     """The form of what its page says besides the numbers; None once it was sent and kept."""
-    form = DetailsForm(_sent(request), publication=publication, datasets=datasets)
-    if not (form.is_bound and form.is_valid()):
+    form = DetailsForm(posted, publication=publication, datasets=datasets)
+    if not form.is_valid():
         return form
-    _keep(publication, form, current_user(request))
+    _keep(publication, form, by)
     return None
 
 
@@ -200,7 +200,3 @@ def _keep(publication: Publication, form: DetailsForm, by: User) -> None:
 def _rows_of(publication: Publication) -> Manager[Publication]:
     """All of its kind."""
     return type(publication)._default_manager
-
-
-def _sent(request: HttpRequest) -> QueryDict | None:
-    return request.POST if request.method == "POST" else None

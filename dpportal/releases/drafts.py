@@ -12,8 +12,9 @@ from dpportal.budgets.models import Budget
 from dpportal.datasets.models import DomainVersion
 from dpportal.publications import cost
 from dpportal.releases.models import Release
-from dpportal.releases.products import AUTOMATIC, DraftError, Method, ReleasePlan, planner_of
+from dpportal.releases.products import AUTOMATIC, AwaitedError, DraftError, Method, ReleasePlan, planner_of
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.deferred_search import PendingSearchError
 from mechanisms.domain import Domain
 from mechanisms.protocol import PlanError
 
@@ -94,6 +95,8 @@ def plan_of(release: Release) -> tuple[DomainVersion, ReleasePlan]:
         raise DraftError(_("Choose a method."), "method")
     try:
         return version, planner.plan(methods[release.mechanism], release, version, domain, loss)
+    except PendingSearchError as refusal:
+        raise AwaitedError(str(refusal), "method") from None
     except PlanError as refusal:
         raise DraftError(str(refusal), "method") from None
 

@@ -36,6 +36,13 @@ class ReleaseError(Exception):
     """Something that cannot be done now; the message says why and what to do."""
 
 
+def why_not_started(dataset: Dataset) -> str:
+    """Why no release of a dataset can be begun yet; empty if one can."""
+    if not dataset.has_records:
+        return _("This dataset holds no records, so nothing can be released from it.")
+    return str(datasets.UNIT_FIRST) if dataset.asks_for_unit else ""
+
+
 def start_draft(dataset: Dataset, by: User) -> Release:
     """An empty draft, saved, so that it has an address from the first step on; one that lies there is taken."""
     if untouched := Release.objects.untouched().filter(dataset=dataset, created_by=by).first():

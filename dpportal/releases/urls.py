@@ -1,7 +1,7 @@
 from django.urls import path
 
 from dpportal.releases import public, publishing, views
-from dpportal.releases.wizard import live, shortcut, template, views as wizard
+from dpportal.releases.wizard import live, plan_file, shortcut, template, views as wizard
 
 app_name = "releases"
 
@@ -28,6 +28,7 @@ urlpatterns = [
     path("<uuid:release_id>/method/simulation/", live.simulation, name="simulation"),
     path("<uuid:release_id>/method/dial/", wizard.dial, name="dial"),
     path("<uuid:release_id>/review/", wizard.review, name="review"),
+    path("<uuid:release_id>/plan.toml", plan_file.download, name="plan_file"),
     path("<uuid:release_id>/ask/", wizard.ask, name="ask"),
     path("<uuid:release_id>/discard/", wizard.wizard.discard_page, name="discard"),
     path("<uuid:release_id>/job/", views.job, name="job"),

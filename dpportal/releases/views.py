@@ -17,8 +17,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import requests
 from dpportal.charts.report import stilled
-from dpportal.datasets import records
-from dpportal.datasets.access import open_datasets, shows_own, why_true_counts_hidden, with_right
+from dpportal.datasets.access import open_datasets, shows_own, with_right
 from dpportal.datasets.buttons import button
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.notifications import ended_jobs, shared_with
@@ -27,11 +26,11 @@ from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.publications.descriptions import styles
 from dpportal.publications.draft import PUBLIC
-from dpportal.publications.publishing import record_comparison
 from dpportal.publications.spreadsheet import inert
 from dpportal.publications.steps import StepState
 from dpportal.releases import services
 from dpportal.releases.access import own_release, tables_for
+from dpportal.releases.comparing import NotComparedError, comparison_for
 from dpportal.releases.database_time import database_time
 from dpportal.releases.forms import TitleForm
 from dpportal.releases.models import Release, ReleaseJob
@@ -258,22 +257,12 @@ def _compared(release: Release, comparison: Json, plan: ReleasePlan) -> Json:
 
 
 def _comparison(request: HttpRequest, release: Release) -> Json | None:
-    """The stored comparison, its look recorded; None with a message where there is none, or where it is not shown."""
-    if reason := why_true_counts_hidden(release.dataset, current_user(request)):
-        messages.error(request, reason)
+    """The stored comparison; None with a message where there is none, or where it is not shown."""
+    try:
+        return comparison_for(release, current_user(request))
+    except NotComparedError as refusal:
+        messages.info(request, str(refusal))
         return None
-    comparison = records.comparison(release.dataset_id, release.pk) if release.is_ready else None
-    if comparison is None:
-        messages.info(
-            request,
-            _(
-                "There is nothing to compare: the job is not finished, the records were deleted, or the comparison "
-                "could not be made, which the log says."
-            ),
-        )
-    else:
-        record_comparison(release, current_user(request))
-    return comparison
 
 
 def _job_steps(job: ReleaseJob) -> list[Json]:

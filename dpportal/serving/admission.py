@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from io import BytesIO
 
 from django.conf import settings
@@ -16,7 +17,7 @@ from django.contrib.auth import get_user
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.handlers.asgi import ASGIRequest
 from django.db import close_old_connections
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
 
 from dpportal.accounts.models import User
@@ -31,6 +32,8 @@ from dpportal.serving.request_body import (
     too_large,
 )
 
+# Below it programs ask, who are answered by RFC 9457.
+PROGRAMS = "/api/"
 # A person's files that come in at the same time, in one process.
 FILES_AT_ONCE = 2
 # Whose places visitors share who send a file without signing in.
@@ -118,11 +121,14 @@ def _allowed(scope: Scope, announced: int, promised: int) -> Allowance:
     try:
         request = ASGIRequest(scope, BytesIO())
         SessionMiddleware(lambda _request: HttpResponse()).process_request(request)
-        user = get_user(request)
+        user: object = get_user(request)
         match = resolve(request.path_info)
         known_sender: Callable[..., int] | None = getattr(match.func, "known_sender", None)
         if known_sender is not None:
             return Allowance(max(ANYONE_BYTES, known_sender(request, **match.kwargs)))
+        person_of: Callable[[HttpRequest], object] | None = getattr(match.func, "person_of", None)
+        if person_of is not None:  # programs have no session
+            user = person_of(request)
     except (Resolver404, UnicodeDecodeError):  # the handler says so
         return Allowance()
     finally:
@@ -169,7 +175,9 @@ class _Sender:
 async def _refuse(scope: Scope, refusal: RefusedError, send: _Sender) -> None:
     """A sentence, for the upload's script as an error of its field."""
     accepts = dict(scope["headers"]).get(b"accept", b"")
-    if accepts.startswith(b"application/json"):
+    if scope["path"].startswith(PROGRAMS):
+        kind, body = b"application/problem+json", _problem(refusal)
+    elif accepts.startswith(b"application/json"):
         kind, body = b"application/json", json.dumps({"errors": {"file": [str(refusal)]}}).encode()
     else:
         kind, body = b"text/plain; charset=utf-8", str(refusal).encode()
@@ -180,6 +188,13 @@ async def _refuse(scope: Scope, refusal: RefusedError, send: _Sender) -> None:
     ]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def _problem(refusal: RefusedError) -> bytes:
+    """By RFC 9457."""
+    title = HTTPStatus(refusal.status).phrase
+    facts = {"type": "about:blank", "title": title, "status": refusal.status, "detail": str(refusal)}
+    return json.dumps(facts).encode()
 
 
 async def _read_off(receive: Receive) -> None:

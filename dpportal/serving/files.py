@@ -31,7 +31,7 @@ def takes_files(most_bytes: int | None = None) -> Callable[[View], View]:
     """
 
     def limit() -> int:
-        return most_bytes or settings.MAX_UPLOAD_BYTES
+        return most_bytes or upload_limit()
 
     def taking(view: View) -> View:
         guarded = csrf_exempt(curator_required(_receiving(view, limit)))
@@ -61,6 +61,11 @@ def _receiving(view: View, limit: Callable[[], int]) -> View:
         return protected(request, *args, **kwargs)
 
     return receiving
+
+
+def upload_limit() -> int:
+    """How large a table may be that comes in, in bytes."""
+    return settings.MAX_UPLOAD_BYTES
 
 
 def too_large(most_bytes: int) -> str:

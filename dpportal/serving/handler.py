@@ -21,6 +21,9 @@ from dpportal.serving.in_flight import InFlight
 # hold one connection to the database.
 THREADS = 8
 
+# What an answer is marked with whose request is to be answered again, after so many seconds; see `long_polling`.
+AGAIN_IN = "again_in"
+
 # ASGI's words for what is known of a connection, and for what is sent over it.
 Scope = MutableMapping[str, Any]
 Message = Mapping[str, Any]
@@ -50,6 +53,9 @@ class PortalHandler(ASGIHandler):
             return
         with body, self.in_flight.one():
             response = await self.run(self._respond, scope, body)
+            while pause := getattr(response, AGAIN_IN, 0):
+                await asyncio.sleep(pause)
+                response = await self.run(self._respond, scope, body)
         await self._send(response, send)
 
     async def run(self, function: Callable[[*Ts], Result], *arguments: *Ts) -> Result:

@@ -15,15 +15,17 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from dpportal.accounts import audit
+from dpportal.accounts.program_tokens import TooManyRequestsError
 from dpportal.platform.json_types import Json
-from dpportal.streams import execution, idempotency, tokens
+from dpportal.publications import idempotency_keys
+from dpportal.publications.idempotency_keys import KeyRefusedError
+from dpportal.streams import execution, tokens
 from dpportal.streams.access import visible_stream
 from dpportal.streams.calendar import CalendarError
 from dpportal.streams.execution import PeriodRefusedError, Published, RefusalReason, Update
-from dpportal.streams.idempotency import KeyRefusedError
 from dpportal.streams.measure import StreamDraftError, read_increments
 from dpportal.streams.models import Period, Stream
-from dpportal.streams.tokens import TokenRefusedError, TooManyRequestsError
+from dpportal.streams.tokens import TokenRefusedError
 from dpportal.streams.vault import VaultError
 from mechanisms import registry
 
@@ -95,7 +97,8 @@ def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
         )
     index = stream.calendar.read(sent["period"])
     increments = read_increments(stream, sent["counts"])
-    key = idempotency.digest(stream, idempotency.read(request.headers.get(idempotency.HEADER)))
+    sent_key = idempotency_keys.read(request.headers.get(idempotency_keys.HEADER))
+    key = idempotency_keys.digest(str(stream.pk), sent_key)
     update = Update(index, increments, Period.Source.PROGRAM, key)
     execution.catch_up(stream.pk)
     published = _publish(stream, update)

@@ -42,7 +42,7 @@ from mechanisms.noise.secret import secret_noise
 class Update:
     """What one period adds to each running count, as it was given: what is beyond the declared largest is clipped.
 
-    key: the digest of whoever's request this is, empty if it has none; see `idempotency`.
+    key: the digest of whoever's request this is, empty if it has none; see `publications.idempotency_keys`.
     """
 
     index: int

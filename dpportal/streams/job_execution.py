@@ -26,7 +26,8 @@ from dpportal.jobs.claims import Claim, JobState, reset_fields
 from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
 from dpportal.platform.journal import MemoryFaultError
-from dpportal.streams import bulk_csv, execution, idempotency, period_journal, repeated_files
+from dpportal.publications import idempotency_keys
+from dpportal.streams import bulk_csv, execution, period_journal, repeated_files
 from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.execution import PeriodRefusedError, RefusalReason, Update
 from dpportal.streams.measure import StreamDraftError, counted_by
@@ -72,7 +73,7 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
         claim.finish(JobState.DONE)
         return
     claim.step("publishing")
-    key = idempotency.digest(stream, str(job.pk))
+    key = idempotency_keys.digest(str(stream.pk), str(job.pk))
     update = Update(job.index, counted.increments(counts), Period.Source.RECORDS, key)
     [published] = execution.publish(stream.pk, [update], by=job.created_by, claim=claim)
     # Somebody else may have published the period while the file was read; then nothing of it was used.

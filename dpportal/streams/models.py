@@ -7,9 +7,9 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.claims import AnnouncedJob, Job, JobState
@@ -114,7 +114,7 @@ class Stream(ChargedPublication):
 class Period(models.Model):
     """One published period: what everyone may see of it. Nothing of it depends on what it was made from but by noise.
 
-    key: the digest of the request that published it, where that has a key; see `idempotency`.
+    key: the digest of the request that published it, where that has a key; see `publications.idempotency_keys`.
     """
 
     class Source(models.TextChoices):
@@ -139,25 +139,13 @@ class Period(models.Model):
         return f"Period {self.index} of {self.stream_id}"
 
 
-class Token(models.Model):
-    """Until when a stream's token opens it, and how it was used; its digest stands in the stream. `tokens` writes it.
-
-    by: whom a program acts for. minute, requests: of the last request, and how many there were in that minute.
-    """
+class Token(ProgramToken):
+    """Until when a stream's token opens it; its digest stands in the stream. `tokens` writes it."""
 
     stream = models.OneToOneField(Stream, primary_key=True, on_delete=models.CASCADE, related_name="token")
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    expires_at = models.DateTimeField()
-    used_at = models.DateTimeField(null=True)
-    minute = models.DateTimeField(null=True)
-    requests = models.PositiveIntegerField(default=0)
 
     def __str__(self) -> str:
         return f"Token of {self.stream_id}"
-
-    @property
-    def has_expired(self) -> bool:
-        return self.expires_at <= timezone.now()
 
 
 class SealedState(models.Model):

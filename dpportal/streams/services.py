@@ -46,6 +46,19 @@ class StreamError(Exception):
     """Something that cannot be done now; the message says why and what to do."""
 
 
+def why_not_started(dataset: Dataset) -> str:
+    """Why no running count of a dataset can be begun yet; empty if one can."""
+    if dataset.is_remote:
+        return _("A running count is fed with files or typed counts, not from a table that lies elsewhere.")
+    if dataset.asks_for_unit:
+        return str(datasets.UNIT_FIRST)
+    version = dataset.current_domain()
+    is_declared = version is not None and version.attributes.exists()
+    if not dataset.takes_streams or not (is_declared or dataset.is_tableless):
+        return _("A stream needs a dataset with records and at least one declared column.")
+    return ""
+
+
 def duplicate(stream: Stream, by: User) -> Stream:
     """A new draft with the same choices."""
     return Stream.objects.create(

@@ -10,27 +10,24 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking, confirming
 from dpportal.budgets.amounts import plain
-from dpportal.budgets.cost_dial import counted_otherwise
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.services import UNIT_FIRST
 from dpportal.publications.search_progress import chosen_by_hand, from_workers
 from dpportal.publications.steps import Wizard
-from dpportal.streams import correction_rule, drafts, prices, services, strategy_page
+from dpportal.streams import choosing, correction_rule, drafts, prices, services, strategy_page
 from dpportal.streams.access import stream_for
-from dpportal.streams.forms import CHOSEN, CountedForm, PeriodsForm, StrategyForm
+from dpportal.streams.forms import CHOSEN, CountedForm, StrategyForm
 from dpportal.streams.measure import StreamDraftError
 from dpportal.streams.models import Stream
 from dpportal.streams.series import as_epsilon_delta, promise
 from dpportal.streams.services import StreamError
 from mechanisms import registry
-from mechanisms.domain import Attribute
 from mechanisms.protocol import PlanError
 
 wizard = Wizard(
@@ -55,30 +52,20 @@ wizard = Wizard(
 @with_dataset(Right.RELEASE)
 def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """The first step of a stream that is not saved yet."""
-    declared = _declared(dataset)
-    if dataset.is_remote:
-        messages.error(
-            request,
-            _("A running count is fed with files or typed counts, not from a table that lies elsewhere."),
-        )
+    if reason := services.why_not_started(dataset):
+        messages.info(request, reason)
         return redirect("datasets:home", dataset.pk)
-    if dataset.asks_for_unit:
-        messages.info(request, UNIT_FIRST)
-        return redirect("datasets:home", dataset.pk)
-    if not dataset.takes_streams or not (declared or dataset.is_tableless):
-        messages.error(request, _("A stream needs a dataset with records and at least one declared column."))
-        return redirect("datasets:home", dataset.pk)
-    return _counted(request, Stream(dataset=dataset, created_by=current_user(request)), declared)
+    return _counted(request, Stream(dataset=dataset, created_by=current_user(request)))
 
 
 @wizard.step
 def counted(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Step 1: whom or what the stream counts."""
-    return _counted(request, draft, _declared(draft.dataset))
+    return _counted(request, draft)
 
 
-def _counted(request: HttpRequest, draft: Stream, declared: list[Attribute]) -> HttpResponseBase:
-    form = CountedForm(request.POST or None, instance=draft, declared=declared)
+def _counted(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    form = CountedForm(request.POST or None, instance=draft, declared=choosing.declared_columns(draft))
     if request.method == "POST" and form.is_valid():
         return wizard.forward(request, draft, form.apply(), "timing")
     return wizard.page(request, "counted", draft, form)
@@ -87,12 +74,10 @@ def _counted(request: HttpRequest, draft: Stream, declared: list[Attribute]) -> 
 @wizard.step
 def timing(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Step 2: for which periods."""
-    chosen = None if draft.split else draft.column
-    column = next((a for a in _declared(draft.dataset) if a.name == chosen), None)
-    form = PeriodsForm(request.POST or None, instance=draft, column=column)
-    if request.method == "POST" and form.is_valid():
+    form = choosing.periods_form(draft, request.POST)
+    if form.is_valid():
         return wizard.forward(request, draft, form.apply(), "strategy")
-    return wizard.page(request, "timing", draft, form, mode=CHOSEN if column else "")
+    return wizard.page(request, "timing", draft, form, mode=CHOSEN if "cells" in form.fields else "")
 
 
 @from_workers
@@ -122,17 +107,8 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     if by_htmx:
         shown = {"stream": draft, "form": form, **context}
         return render(request, "streams/_offers.html", shown)
-    if otherwise := counted_otherwise(request.POST, budget):
-        form.add_error("amount", otherwise)
-    if request.method == "POST" and form.is_valid():
-        draft.price(form.cleaned_data["amount"], budget)
-        draft.mechanism = context["chosen"]
-        try:
-            drafts.plan_of(draft)
-        except StreamDraftError as error:
-            form.add_error("mechanism", str(error))
-        if not form.errors:
-            return wizard.forward(request, draft, ("amount", "priced_in", "mechanism"), "review")
+    if choosing.choose_strategy(draft, form, context["chosen"], request.POST):
+        return wizard.forward(request, draft, ("amount", "priced_in", "mechanism"), "review")
     context.update(strategy_page.dial_shown(draft, context["chosen"], amount))
     return wizard.page(request, "strategy", draft, form, **context)
 
@@ -158,9 +134,10 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         return redirect("streams:strategy", draft.pk)
 
     shown = services.reviewed_as(draft, version, plan)
-    spend = partial(services.request_opening, draft, by=current_user(request))
+    by = current_user(request)
+    spend = partial(services.request_opening, draft, by=by)
     form = confirming.confirmed(
-        request, draft, shown, lambda read: spend(reviewed=read), (StreamDraftError, StreamError)
+        request.POST, by, draft, shown, lambda read: spend(reviewed=read), (StreamDraftError, StreamError)
     )
     if form is None:
         return redirect("streams:home", draft.pk)
@@ -171,7 +148,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         "plan": plan,
         "strategy_title": registry.stream(plan.mechanism).title,
         "version": version,
-        **confirming.around(request, draft, budget, columns),
+        **confirming.around(by, draft, budget, columns),
         "counted": counts,
         "standard_error": plan.mean_squared_error**0.5,
         "statement": promise(plan, budget.delta, version, draft.other_promises),
@@ -202,8 +179,3 @@ def again(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """A new draft with the choices of a stream that could not be opened, or of any other."""
     draft = services.duplicate(stream_for(request, stream_id), current_user(request))
     return redirect("streams:counted", draft.pk)
-
-
-def _declared(dataset: Dataset) -> list[Attribute]:
-    version = dataset.current_domain()
-    return list(version.domain().attributes) if version else []

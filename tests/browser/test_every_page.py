@@ -45,6 +45,7 @@ CURATOR_PAGES = [
     "/account/name/",
     "/account/password/",
     "/account/sessions/",
+    "/account/tokens/",
     "/guide/",
     "/guide/risk/",
     "/guide/choice/",
@@ -55,6 +56,7 @@ CURATOR_PAGES = [
 STRANGER_PAGES = [
     "/",
     "/published/?words=race",
+    "/api/v1/docs",
     "/account/sign-in/",
     "/releases/",
     "{release}",

@@ -70,6 +70,8 @@ OPENERS = {
 }
 # A program of its own for whoever has a published bundle, and nothing else.
 VERIFIER = "mechanisms.verify"
+# A program of its own for whoever asks a portal by HTTP; what it reads as tables is published.
+CLIENT = "dpportal.api.dpclient"
 # What returns true counts, and who may have them.
 COUNTS = {"count", "count_each", "count_tables", "count_upload", "stored_counts", "packed_rows"}
 COUNTING = (
@@ -224,7 +226,7 @@ def hidden_importers(source: Source) -> Iterator[str]:
 
 def readers_of_records(source: Source) -> Iterator[str]:
     """Whoever but the room of records reads a table, opens a file of records, or asks where one lies."""
-    if source.inside(TABLES, RECORDS, "dpportal.platform.storage", VERIFIER):
+    if source.inside(TABLES, RECORDS, "dpportal.platform.storage", VERIFIER, CLIENT):
         return
     yield from READERS_OF_TABLES.intersection(source.names())
     for name, call in source.calls():

@@ -73,6 +73,7 @@ IMPORTS = [
     ("people", "dpportal.accounts.forms", "import dpportal.publications.licences", "publications.licences"),
     ("library", "mechanisms.histogram.noisy", "def f():\n    from django.conf import settings", "django"),
     ("library", "mechanisms.registry", "import dpportal.charts", "dpportal.charts"),
+    ("client", "dpportal.api.dpclient.portal", "import mechanisms.accounting", "mechanisms"),
     (
         "charts",
         "dpportal.charts.counts",

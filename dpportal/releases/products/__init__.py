@@ -12,7 +12,7 @@ from dpportal.releases.products.microdata.product import MICRODATA
 from dpportal.releases.products.queries.product import QUERIES
 from dpportal.releases.products.response.product import RESPONSE
 from dpportal.releases.products.selection.product import SELECTION
-from dpportal.releases.products.shared.draft_form import DraftError
+from dpportal.releases.products.shared.draft_form import AwaitedError, DraftError
 from dpportal.releases.products.shared.planner import AUTOMATIC, AUTOMATIC_TITLE, Planner
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.product import ReleaseProduct
@@ -76,6 +76,7 @@ __all__ = [
     "AnyPlanner",
     "AnyProduct",
     "AnyReconstructed",
+    "AwaitedError",
     "DraftError",
     "Method",
 ]

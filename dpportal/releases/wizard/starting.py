@@ -8,13 +8,12 @@ from functools import wraps
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.services import UNIT_FIRST
+from dpportal.releases import services
 
 Begin = Callable[[HttpRequest, Dataset], HttpResponseBase]
 
@@ -27,12 +26,10 @@ def starting(view: Begin) -> Callable[..., HttpResponseBase]:
     @with_dataset(Right.RELEASE)
     @wraps(view)
     def begun(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
-        if not dataset.has_records:
-            messages.error(request, _("This dataset holds no records, so nothing can be released from it."))
-        elif dataset.asks_for_unit:
-            messages.info(request, UNIT_FIRST)
-        else:
+        reason = services.why_not_started(dataset)
+        if not reason:
             return view(request, dataset)
+        messages.info(request, reason)
         return redirect("datasets:home", dataset.pk)
 
     return begun

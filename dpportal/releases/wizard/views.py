@@ -6,14 +6,13 @@ from functools import partial
 
 from django.contrib import messages
 from django.forms import BaseForm
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from dpportal.accounts.permissions import current_user
 from dpportal.budgets import asking, confirming
-from dpportal.budgets.cost_dial import counted_otherwise
 from dpportal.datasets.models import Dataset
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.statement import epsilon_delta_text
@@ -27,9 +26,8 @@ from dpportal.releases.privacy_statement import promise_of_draft
 from dpportal.releases.products import PRODUCTS, DraftError, method_title, planner_of, product_of
 from dpportal.releases.products.queries import matrices
 from dpportal.releases.services import ReleaseError
-from dpportal.releases.wizard import choices
+from dpportal.releases.wizard import choices, choosing
 from dpportal.releases.wizard.dial import turned
-from dpportal.releases.wizard.forms import MethodForm, ProductForm
 from dpportal.releases.wizard.starting import starting
 from dpportal.serving.files import takes_files
 from mechanisms.protocol import PlanError
@@ -51,10 +49,6 @@ wizard = Wizard(
 )
 
 
-# What the step about the method chooses.
-CHOSEN = ("mechanism", "amount", "priced_in", "parameters", "purpose")
-
-
 @starting
 def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Begin a draft; of a product that was named already, at the choice of columns."""
@@ -68,13 +62,9 @@ def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
 @wizard.step
 def product(request: HttpRequest, draft: Release) -> HttpResponseBase:
     """Step 1: what is to be released, and its title."""
-    before = draft.product
-    form = ProductForm(request.POST or None, instance=draft)
-    if request.method == "POST" and form.is_valid():
-        if form.cleaned_data["product"] != before:
-            draft.columns, draft.mechanism, draft.parameters = [], "", {}
-        chosen = ("title", "product", "columns", "mechanism", "parameters")
-        return wizard.forward(request, draft, chosen, "columns")
+    form = choosing.choose_product(draft, request.POST)
+    if form.is_valid():
+        return wizard.forward(request, draft, choosing.OF_PRODUCT, "columns")
     unit = drafts.unit_of(draft)
     products = [(product, product.planner.unavailable(unit)) for product in PRODUCTS.values()]
     return _page(request, "product", draft, form, products=products)
@@ -84,16 +74,10 @@ def product(request: HttpRequest, draft: Release) -> HttpResponseBase:
 @wizard.step
 def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
     """Step 2: of which columns."""
-    declared = choices.declared_columns(draft)
-    form = planner_of(draft).form(request.POST or None, request.FILES or None, declared=declared, draft=draft)
-    if request.method == "POST" and form.is_valid():
-        form.apply(draft)
-        try:
-            drafts.reject_overlapping_columns(draft, declared.project(draft.columns))
-        except DraftError as error:
-            form.add_error(None, error.message)
-        else:
-            return _after_columns(request, draft)
+    form = choosing.choose_columns(draft, request.POST, request.FILES)
+    if form.is_valid():
+        return _after_columns(request, draft)
+    declared = form.declared
     ticked = draft.columns or form.initial["columns"]
     context = {"declared": declared, **choices.cells(declared, ticked, draft.people)}
     return _page(request, "columns", draft, form, **context)
@@ -101,10 +85,9 @@ def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
 
 def _after_columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
     """On to the method and its accuracy, or to the review of what is recommended."""
-    said = ("columns", "people", "parameters")
     if request.POST.get("next") == "review" and choices.take_recommended(draft):
-        return wizard.forward(request, draft, (*said, *CHOSEN), "review")
-    return wizard.forward(request, draft, said, "method")
+        return wizard.forward(request, draft, (*choosing.OF_COLUMNS, *choosing.OF_METHOD), "review")
+    return wizard.forward(request, draft, choosing.OF_COLUMNS, "method")
 
 
 @from_workers
@@ -116,37 +99,13 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
     except DraftError as error:
         return _page(request, "method", draft, None, refusal=error)
     budget = drafts.budget_of(draft)
-    form = MethodForm(
-        _with_used(request.POST) or None,
-        initial=choices.method_initial(draft, budget, request.GET.get("amount", "")),
-        mechanisms=planner_of(draft).methods,
-        automatic=planner_of(draft).has_automatic,
-    )
-    if otherwise := counted_otherwise(request.POST, budget):
-        form.add_error("amount", otherwise)
-    if request.method == "POST" and form.is_valid():
-        draft.mechanism = form.cleaned_data["mechanism"]
-        draft.price(form.cleaned_data["amount"], budget)
-        draft.parameters = {**draft.parameters, **form.parameters()}
-        draft.purpose = form.cleaned_data["purpose"] or draft.purpose
-        try:
-            drafts.plan_of(draft)
-        except DraftError as error:
-            form.add_error("mechanism", error.message)
-        if not form.errors:
-            # Options that were not on the page are shown before anything is reviewed.
-            step, part = ("review", "") if form.options_were_shown() else ("method", "#chosen")
-            return wizard.forward(request, draft, CHOSEN, step, part)
+    initial = choices.method_initial(draft, budget, request.GET.get("amount", ""))
+    form = choosing.choose_method(draft, request.POST, initial)
+    if form.is_valid():
+        # Options that were not on the page are shown before anything is reviewed.
+        step, part = ("review", "") if form.options_were_shown() else ("method", "#chosen")
+        return wizard.forward(request, draft, choosing.OF_METHOD, step, part)
     return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches, simulation))
-
-
-def _with_used(posted: QueryDict) -> QueryDict:
-    """What was posted; who pressed a recommended method's button chose that method."""
-    if "use" not in posted:
-        return posted
-    changed = posted.copy()
-    changed.setlist("mechanism", posted.getlist("use"))
-    return changed
 
 
 dial = wizard.dial(turned, (DraftError, PlanError))
@@ -163,10 +122,10 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         return redirect(f"releases:{error.step}", draft.pk)
 
     shown = services.reviewed_as(version, plan)
-    publish = request.POST.get("then") == "publish"
-    spend = partial(services.request_release, draft, by=current_user(request), publish=publish)
+    by, publish = current_user(request), request.POST.get("then") == "publish"
+    spend = partial(services.request_release, draft, by=by, publish=publish)
     form = confirming.confirmed(
-        request, draft, shown, lambda read: spend(reviewed=read), (DraftError, ReleaseError)
+        request.POST, by, draft, shown, lambda read: spend(reviewed=read), (DraftError, ReleaseError)
     )
     if form is None:
         return redirect("releases:job", draft.pk)
@@ -181,7 +140,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         "readers_see": product_of(draft).readers_see,
         "better_amount": verdict and verdict.amount(draft.amount, plan.loss.definition),
         "version": version,
-        **confirming.around(request, draft, budget, draft.columns),
+        **confirming.around(by, draft, budget, draft.columns),
         **planner_of(draft).offer(plan, draft),
         "database_time": database_time(draft),
         "statement": promise_of_draft(plan.loss, budget.delta, version, draft.other_promises),

@@ -5,8 +5,11 @@ import re
 import signal
 from pathlib import Path
 
+import httpx
 import pytest
 
+from tests.dpportal.portal_command import scripted
+from tests.dpportal.portal_command.scripted import Browser
 from tests.dpportal.portal_command.starting import (
     Portal,
     free_port,
@@ -93,6 +96,36 @@ def test_messages_that_nobody_can_read_end_no_worker(portal):
     aside = portal.data / "broker" / "unreadable"
     wait_until(lambda: aside.exists() and len(list(aside.iterdir())) == 10, "they are set aside", portal.said)
     assert portal.children("celery") == workers
+
+
+def test_a_script_with_the_client_alone_uploads_spends_publishes_and_reads_once(portal, tmp_path):
+    assert len(scripted.SCRIPT.splitlines()) <= 40
+    scripted.people(tmp_path)
+    curator, administrator = Browser(portal, "curator"), Browser(portal, "administrator")
+    page = curator.post("/account/tokens/", name="script", scope="administer", limit="1", days="7")
+    token = re.search(r"dpp_[\w-]+", page)
+    assert token is not None
+    asked = scripted.ran(portal, token[0], tmp_path)
+    assert "The budget is asked for" in asked.stderr, asked.stderr
+    assert asked.stdout.startswith("ε 0.50 ± ")
+    dataset = re.search(r"/office/budgets/([0-9a-f-]{36})/", administrator.http.get("/office/").text)
+    assert dataset is not None
+    administrator.post(dataset[0], amount="0.5", reason="For the yearbook")
+    first, second = (scripted.ran(portal, token[0], tmp_path) for _ in range(2))
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    assert "margin" in first.stdout and first.stdout.splitlines()[1:] == second.stdout.splitlines()[1:]
+    ledger = curator.http.get(f"/datasets/{dataset[1]}/ledger.csv").text
+    assert len(ledger.splitlines()) == 3  # a head, a grant, a charge
+
+
+@pytest.mark.parametrize("token", ["", "dpp_guessed"])
+def test_what_a_stranger_sends_to_the_api_is_refused_before_it_comes(portal, token):
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    files = {"file": ("people.csv", b"age\n" * 2**18)}
+    address = f"http://127.0.0.1:{portal.port}/api/v1/datasets"
+    refused = httpx.post(address, files=files, headers=headers, timeout=60)
+    assert refused.status_code == 413
+    assert refused.headers["Content-Type"] == "application/problem+json" and refused.json()["status"] == 413
 
 
 def test_a_killed_sweep_is_back(portal):

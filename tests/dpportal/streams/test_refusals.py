@@ -32,7 +32,7 @@ AFTER = (
 # What ends before any record is read: requests, drafts, forms, declarations, and what a curator does on a page.
 BEFORE = {
     "dpportal/streams": {
-        "api", "calendar", "strategy_page", "drafts", "forms", "idempotency", "models", "public", "services", "tokens",
+        "api", "calendar", "choosing", "strategy_page", "drafts", "forms", "models", "public", "services", "tokens",
     },
     "dpportal/tables": {"__init__"},
     "dpportal/tables/meaning": {"dates", "parse_options", "suggestions"},

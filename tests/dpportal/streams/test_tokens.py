@@ -10,6 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from dpportal.accounts import program_tokens
 from dpportal.accounts.models import AuditEntry, Role
 from dpportal.streams import services, tokens
 from dpportal.streams.models import Period, SealedState, Token
@@ -74,7 +75,9 @@ def test_a_token_without_a_date_has_expired(client, stream, token):
 
 @pytest.mark.slow
 def test_sixty_requests_a_minute_are_answered(client, stream, token, monkeypatch):
-    monkeypatch.setattr(tokens, "TruncMinute", lambda now, tzinfo: Token.objects.values("expires_at")[:1])
+    monkeypatch.setattr(
+        program_tokens, "TruncMinute", lambda now, tzinfo: Token.objects.values("expires_at")[:1]
+    )
     statuses = [send(client, stream, token).status_code for _ in range(tokens.REQUESTS_PER_MINUTE)]
     assert statuses == [201, *[200] * 59]
     refused = send(client, stream, token, period=2)

@@ -22,6 +22,10 @@ class DraftError(Exception):
         self.step = step
 
 
+class AwaitedError(DraftError):
+    """A plan that is being worked out; asked for again in some seconds, it is there."""
+
+
 def people_field() -> forms.IntegerField:
     """How many people the curator thinks there are."""
     return forms.IntegerField(

@@ -1,7 +1,6 @@
-"""Which request a period was published by: the random key that a program sent with it, or that of a portal's own job.
+"""The random key that a program sends with a request, so that sending it again does nothing twice.
 
-A key is never looked at together with a content. It tells a program that repeats a request under another period's
-number from one that sends a new period, and a job that is taken up again from one that came too late.
+A key is never looked at together with a content.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils.translation import gettext as _
-
-from dpportal.streams.models import Stream
 
 HEADER = "Idempotency-Key"
 # A key that is worked out from a content would be a fingerprint of it, and who guesses the one could test the other.
@@ -43,11 +40,14 @@ def read(header: str | None) -> str:
     return text
 
 
-def digest(stream: Stream, key: str) -> str:
-    """What the portal keeps of a key: without the secret, nobody can test a guess of it. Empty for none."""
+def digest(owner: str, key: str) -> str:
+    """What the portal keeps of a key: without the secret, nobody can test a guess of it. Empty for none.
+
+    owner: whose keys they are, such as a stream's.
+    """
     if not key:
         return ""
-    content = json.dumps([str(stream.pk), key]).encode()
+    content = json.dumps([owner, key]).encode()
     return hmac.new(settings.FINGERPRINT_KEY.encode(), content, hashlib.sha256).hexdigest()
 
 
@@ -55,7 +55,7 @@ def _refused() -> KeyRefusedError:
     return KeyRefusedError(
         _(
             "The header “Idempotency-Key” must be a random UUID of version 4 or 7, such as "
-            "“8e03978e-40d5-43dd-bc93-6894a57f9324”, new for each period and not worked out from the counts. "
+            "“8e03978e-40d5-43dd-bc93-6894a57f9324”, new for each request and not worked out from what is sent. "
             "Send one, or none."
         )
     )

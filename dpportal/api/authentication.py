@@ -1,0 +1,64 @@
+"""Who asks: a person by a token of theirs, or nobody."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from ninja.security import HttpBearer
+
+from dpportal.accounts.models import User
+from dpportal.api import tokens
+from dpportal.api.models import ApiToken, Scope
+from dpportal.api.problems import RefusedError
+from dpportal.serving.long_polling import is_repeated
+
+BEARER = "bearer "
+
+
+class Token(HttpBearer):
+    """Lets whoever has a token in as its person, where its scope is enough; a session opens nothing here."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self.needed = scope
+
+    def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
+        """The token that was sent. Raises TooManyRequestsError, and RefusedError for one of too small a scope."""
+        found = tokens.of(token)
+        if found is None:
+            return None
+        if not is_repeated(request):
+            tokens.count(found)
+        if not Scope(found.scope).opens(self.needed):
+            text = _("This token does not open this: it is for “%(own)s”, and this needs “%(needed)s”.")
+            raise RefusedError(403, text % {"own": Scope(found.scope).label, "needed": self.needed.label})
+        request.user = found.by
+        return found
+
+
+def anybody(request: HttpRequest) -> bool:
+    """Lets everyone in who sent no token: as a stranger, whoever may be signed in in a browser."""
+    if "Authorization" in request.headers:
+        return False
+    request.user = AnonymousUser()
+    return True
+
+
+READ, RELEASE, ADMINISTER = Token(Scope.READ), Token(Scope.RELEASE), Token(Scope.ADMINISTER)
+PUBLIC = [READ, anybody]
+
+
+def person_of(request: HttpRequest) -> User | None:
+    """Who sends a request, by its head alone: before its body is read."""
+    header = request.headers.get("Authorization", "")
+    if header[: len(BEARER)].lower() != BEARER:
+        return None
+    token = tokens.of(header[len(BEARER) :].strip())
+    return token.by if token else None
+
+
+def token_of(request: HttpRequest) -> ApiToken:
+    """The token of a request that was let in by one."""
+    token: ApiToken = request.auth  # type: ignore[attr-defined]
+    return token

@@ -1,0 +1,86 @@
+"""Budgets: what is granted, spent and left, and asking for one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Router
+
+from dpportal.accounts.permissions import current_user
+from dpportal.api.authentication import ADMINISTER, READ
+from dpportal.api.problems import RefusedError
+from dpportal.api.refused_forms import require_valid
+from dpportal.api.schemas import AskedShown, BudgetAsked, BudgetShown, BudgetsShown
+from dpportal.budgets import asking
+from dpportal.budgets.amounts import plain
+from dpportal.budgets.forms import ReasonForm
+from dpportal.budgets.models import Budget, BudgetRequest
+from dpportal.budgets.requests import PricedDraft
+from dpportal.datasets.access import dataset_for
+from dpportal.datasets.models import Dataset, Right
+from dpportal.platform.form_data import form_data
+from dpportal.releases import drafts, prices
+from dpportal.releases.access import release_for
+from dpportal.streams import drafts as stream_drafts, prices as stream_prices
+from dpportal.streams.access import stream_for
+
+router = Router(tags=["budgets"])
+
+
+@router.get("/{uuid:dataset_id}/budgets", auth=READ, response=BudgetsShown)
+def budgets(request: HttpRequest, dataset_id: UUID) -> object:
+    """A dataset's budgets, one for each protection: losses for different people are never added."""
+    return _shown(dataset_for(request, dataset_id, Right.SEE))
+
+
+@router.post("/{uuid:dataset_id}/budgets/ask", auth=ADMINISTER, response={202: BudgetsShown})
+def ask(request: HttpRequest, dataset_id: UUID, said: BudgetAsked) -> object:
+    """Ask the administrators for a budget, for a draft's cost where one is named. A question that waits stays."""
+    dataset = dataset_for(request, dataset_id, Right.SEE)
+    form = ReasonForm(form_data({"reason": said.reason}))
+    require_valid(form)
+    asking.ask(dataset, form, current_user(request), _priced(request, dataset, said))
+    return _shown(dataset)
+
+
+def _priced(request: HttpRequest, dataset: Dataset, said: BudgetAsked) -> PricedDraft | None:
+    """What the draft costs that the budget is to pay for."""
+    if said.release is not None:
+        release = release_for(request, said.release)
+        _require_of(dataset, release.dataset_id)
+        return prices.of(release, drafts.plan_of(release)[1])
+    if said.stream is not None:
+        stream = stream_for(request, said.stream)
+        _require_of(dataset, stream.dataset_id)
+        return stream_prices.of(stream, stream_drafts.plan_of(stream)[1])
+    return None
+
+
+def _require_of(dataset: Dataset, dataset_id: UUID) -> None:
+    if dataset.pk != dataset_id:
+        raise RefusedError(422, "This draft is of another dataset.")
+
+
+def _shown(dataset: Dataset) -> BudgetsShown:
+    current = Budget.of(dataset)
+    asked = dataset.budget_requests.first()
+    return BudgetsShown(
+        budgets=[
+            BudgetShown(
+                protects=str(budget.protection),
+                counted_in=budget.symbol,
+                granted=plain(budget.total),
+                spent=plain(budget.spent),
+                reserved=plain(budget.reserved),
+                left=plain(budget.left),
+                is_current=budget == current,
+            )
+            for budget in dataset.budgets.all()
+        ],
+        asked=_asked(asked) if asked else None,
+    )
+
+
+def _asked(asked: BudgetRequest) -> AskedShown:
+    return AskedShown(state=asked.state, reason=asked.reason, answer=asked.answer, at=asked.at)

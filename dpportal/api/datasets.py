@@ -1,0 +1,113 @@
+"""Datasets: uploaded, read, looked at, erased."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
+from ninja.responses import Status
+
+from dpportal.accounts.permissions import current_user
+from dpportal.api import repeating
+from dpportal.api.authentication import ADMINISTER, READ
+from dpportal.api.problems import RefusedError
+from dpportal.api.refused_forms import require_valid
+from dpportal.api.schemas import DatasetPage, DatasetShown
+from dpportal.api.shown import PageNumber, Wait, job_shown, page_of
+from dpportal.datasets import services
+from dpportal.datasets.access import dataset_for, open_datasets, with_right
+from dpportal.datasets.declared import declared_of
+from dpportal.datasets.forms import COMPLETE, UploadForm
+from dpportal.datasets.models import Dataset, Right
+from dpportal.serving import long_polling
+from dpportal.serving.files import LimitedUploadHandler, refusal as upload_refusal, upload_limit
+
+router = Router(tags=["datasets"])
+UPLOAD = "upload"
+# Named here, since a file is read by the portal's own handler and not by the framework.
+TAKES_A_FILE = {
+    **repeating.HAS_A_KEY,
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file", "arrived"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        **{
+                            name: {"type": "string", "title": str(field.label)}
+                            for name, field in UploadForm.base_fields.items()
+                            if name not in ("file", "arrived")
+                        },
+                        "arrived": {"type": "string", "enum": [COMPLETE]},
+                    },
+                }
+            }
+        },
+    },
+}
+
+
+@router.get("", auth=READ, response=DatasetPage)
+def datasets(request: HttpRequest, page: PageNumber = 1) -> object:
+    """The datasets that the token's person may see, newest first."""
+    rows = open_datasets(request).select_related("conversion").order_by("-created_at")
+    return page_of(request, rows, page, lambda row: shown(with_right(request, row)))
+
+
+@router.post("", auth=ADMINISTER, response={200: DatasetShown, 201: DatasetShown}, openapi_extra=TAKES_A_FILE)
+def upload(request: HttpRequest) -> object:
+    """Send a table as a form with a file. A worker reads it: ask for the dataset until its state is “stored”.
+
+    The fields are those of the page: `name`, `description` and how the file is read. What is left out is proposed from
+    the first rows. `arrived` comes last, with the value “whole”: without it, the file may be cut short.
+    """
+    if (known := repeating.earlier(request, UPLOAD)) is not None:
+        return shown(dataset_for(request, known, Right.SEE))
+    request.upload_handlers = [LimitedUploadHandler(request, upload_limit())]
+    form = UploadForm(request.POST, request.FILES)
+    if refused := upload_refusal(request):
+        raise RefusedError(413, refused)
+    require_valid(form)
+    draft, file, by = form.save(commit=False), form.cleaned_data["file"], current_user(request)
+    with transaction.atomic():
+        services.create_dataset(draft, file, form.options().to_json(), by)
+        repeating.remember(request, UPLOAD, draft.pk)
+    return Status(201, shown(dataset_for(request, draft.pk, Right.SEE)))
+
+
+@router.get("/{uuid:dataset_id}", auth=READ, response=DatasetShown)
+def dataset(request: HttpRequest, response: HttpResponse, dataset_id: UUID, wait: Wait = 0) -> object:
+    """One dataset. wait: while its file is being read, the answer waits for the end, so many seconds at most."""
+    found = dataset_for(request, dataset_id, Right.SEE)
+    if wait and found.is_converting:
+        long_polling.wait(request, response, wait)
+    return shown(found)
+
+
+@router.delete("/{uuid:dataset_id}/records", auth=ADMINISTER, response=DatasetShown)
+def erase(request: HttpRequest, dataset_id: UUID) -> object:
+    """Delete the records for ever. Releases and the ledger stay."""
+    services.erase(dataset_for(request, dataset_id, Right.OWN), current_user(request))
+    return shown(dataset_for(request, dataset_id, Right.SEE))
+
+
+def shown(dataset: Dataset) -> DatasetShown:
+    """A dataset that knows its visitor's right; how many rows it has is nobody's to read here."""
+    job = None if dataset.is_tableless or not hasattr(dataset, "conversion") else dataset.conversion
+    return DatasetShown(
+        id=dataset.pk,
+        name=dataset.name,
+        description=dataset.description,
+        state=dataset.state,
+        right=int(dataset.right),
+        columns=[column["name"] for column in dataset.columns],
+        declared=list(declared_of(dataset)),
+        asks_for_unit=dataset.asks_for_unit,
+        created_at=dataset.created_at,
+        reading=job_shown(job),
+    )

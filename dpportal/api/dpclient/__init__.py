@@ -1,0 +1,7 @@
+"""A client of the portal's API: upload, plan, spend, wait, and read what is published as a table with margins."""
+
+from .faults import PortalError
+from .portal import Dataset, Portal, Release
+from .published import Published, read
+
+__all__ = ["Dataset", "Portal", "PortalError", "Published", "Release", "read"]

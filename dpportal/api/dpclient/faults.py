@@ -1,0 +1,17 @@
+"""What the portal refuses, and what does not come in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class PortalError(Exception):
+    """A request that the portal did not do; the message says why and what to do.
+
+    status: of the answer, 0 where there was none in time. errors: sentences by the name of what was sent.
+    """
+
+    def __init__(self, status: int, detail: str, errors: Mapping[str, list[str]] | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.errors = dict(errors or {})

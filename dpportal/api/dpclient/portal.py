@@ -1,0 +1,235 @@
+"""A portal, its datasets and releases, as a program uses them with a token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+import pandas as pd
+
+from .connection import POLL_SECONDS, Connection
+from .faults import PortalError
+from .published import Files, Published
+
+Facts = dict[str, Any]
+# Reading a large table takes minutes, and a job may wait for others.
+PATIENCE_SECONDS = 3600.0
+
+
+class Portal:
+    """A portal at an address, for whoever made the token. A context manager that closes its connections.
+
+    Keys are random UUIDs of version 4 or 7: what is sent again with the same key is done once.
+    """
+
+    def __init__(
+        self, address: str, token: str | None = None, *, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        self.connection = Connection(address, token, transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+    def upload(
+        self, table: str | Path | pd.DataFrame, *, name: str, key: str | None = None, **options: str
+    ) -> Dataset:
+        """Send a table, and wait until it was read. Raises PortalError.
+
+        options: how it is read, such as `delimiter`.
+        """
+        if isinstance(table, pd.DataFrame):
+            content: Any = table.to_csv(index=False).encode()
+            return self._send("table.csv", content, name, key, options)
+        with Path(table).open("rb") as file:
+            return self._send(Path(table).name, file, name, key, options)
+
+    def _send(
+        self, file: str, content: Any, name: str, key: str | None, options: Mapping[str, str]
+    ) -> Dataset:
+        said = {"name": name, **options}
+        # The last part says that all before it has arrived.
+        parts = [("file", (file, content)), ("arrived", (None, "whole"))]
+        answer = self.connection.send("POST", "/api/v1/datasets", key=key, data=said, files=parts)
+        return self.dataset(answer.json()["id"]).wait()
+
+    def dataset(self, dataset_id: str) -> Dataset:
+        """A dataset by its id."""
+        return Dataset(self.connection, self.connection.call("GET", f"/datasets/{dataset_id}"))
+
+    def datasets(self) -> list[Dataset]:
+        """The newest of the datasets that the token's person may see."""
+        items = self.connection.call("GET", "/datasets")["items"]
+        return [Dataset(self.connection, facts) for facts in items]
+
+    def release(self, release_id: str) -> Release:
+        """A release or draft by its id."""
+        return Release(self.connection, self.connection.call("GET", f"/releases/{release_id}"))
+
+    def products(self) -> list[Facts]:
+        """Everything that can be released: choices of each product, methods and their parameters."""
+        products: list[Facts] = self.connection.call("GET", "/products")
+        return products
+
+    def search(self, words: str = "", **query: Any) -> list[Facts]:
+        """The newest of what is published and has these words."""
+        found: list[Facts] = self.connection.call("GET", "/catalogue", words=words, **query)["items"]
+        return found
+
+    def published(self, publication_id: str) -> Published:
+        """What is published, by its id."""
+        return Published.of(self.connection, publication_id)
+
+
+class Dataset:
+    """A dataset. facts: what the API says of it, by name."""
+
+    def __init__(self, connection: Connection, facts: Facts) -> None:
+        self.connection, self.facts = connection, facts
+        self.id: str = facts["id"]
+        self._path = f"/datasets/{self.id}"
+
+    @property
+    def state(self) -> str:
+        """Such as “stored”."""
+        return str(self.facts["state"])
+
+    def wait(self, seconds: float = PATIENCE_SECONDS) -> Dataset:
+        """Wait until its file was read. Raises PortalError where it could not be."""
+        self.facts = self.connection.until(
+            lambda: self.connection.call("GET", self._path, wait=POLL_SECONDS),
+            lambda facts: facts["state"] != "converting",
+            seconds,
+        )
+        if self.state != "stored":
+            raise PortalError(409, (self.facts["reading"] or {}).get("failure") or f"It is {self.state}.")
+        return self
+
+    def declare(self, columns: Mapping[str, Any], unit: Mapping[str, Any] | None = None) -> Facts:
+        """Say what is publicly known of columns, as a codebook in JSON, and who is protected. Raises PortalError.
+
+        unit: without one each row is one person, and whether a person is in the table stays hidden.
+        """
+        said = {"columns": dict(columns), "unit": dict(unit or {})}
+        declared: Facts = self.connection.call("PUT", f"{self._path}/declaration", said)
+        return declared
+
+    def budgets(self) -> Facts:
+        """What is granted, spent and left, and the newest question for a budget."""
+        budgets: Facts = self.connection.call("GET", f"{self._path}/budgets")
+        return budgets
+
+    def ask(self, reason: str, release: Release | None = None) -> Facts:
+        """Ask the administrators for a budget; for what a draft costs, if one is given."""
+        said = {"reason": reason, "release": release.id if release else None}
+        asked: Facts = self.connection.call("POST", f"{self._path}/budgets/ask", said)
+        return asked
+
+    def fit(self, seconds: float = PATIENCE_SECONDS) -> Facts:
+        """How the table fits what is declared, once a worker has looked: true numbers, for the curator only."""
+        self.connection.call("POST", f"{self._path}/fit")
+        found: Facts = self.connection.until(
+            lambda: self.connection.call("GET", f"{self._path}/fit", wait=POLL_SECONDS),
+            lambda facts: not facts["job"] or facts["job"]["state"] not in ("queued", "running"),
+            seconds,
+        )
+        return found
+
+    def plan(self, product: str, choices: Mapping[str, Any], method: Mapping[str, Any]) -> Facts:
+        """Cost, margin and promise of a release; no data is looked at, and nothing is spent. Raises PortalError."""
+        said = {"product": product, "choices": dict(choices), "method": dict(method)}
+        plan: Facts = self.connection.call("POST", f"{self._path}/plans", said)
+        return plan
+
+    def offers(self, product: str, choices: Mapping[str, Any], amount: str) -> Facts:
+        """Every method at one cost."""
+        said = {"product": product, "choices": dict(choices), "amount": amount}
+        offers: Facts = self.connection.call("POST", f"{self._path}/offers", said)
+        return offers
+
+    def draft(
+        self,
+        product: str,
+        choices: Mapping[str, Any],
+        method: Mapping[str, Any],
+        *,
+        title: str = "",
+        key: str | None = None,
+    ) -> Release:
+        """Draft a release; nothing is spent. Raises PortalError."""
+        chosen = {"product": product, "choices": dict(choices), "method": dict(method), "title": title}
+        facts = self.connection.call("POST", "/releases", {"dataset": self.id, **chosen}, key=key)
+        return Release(self.connection, facts)
+
+
+class Release:
+    """A release or draft. facts: what the API says of it, by name."""
+
+    def __init__(self, connection: Connection, facts: Facts) -> None:
+        self.connection, self.facts = connection, facts
+        self.id: str = facts["id"]
+        self._path = f"/releases/{self.id}"
+
+    @property
+    def state(self) -> str:
+        """Such as “draft” or “ready”."""
+        return str(self.facts["state"])
+
+    @property
+    def address(self) -> str:
+        """Of its page, for everyone once it is published."""
+        return str(self.facts["address"])
+
+    def plan(self) -> Facts:
+        """What a draft costs, its margin and its promise."""
+        plan: Facts = self.connection.call("GET", f"{self._path}/plan")
+        return plan
+
+    def spend(self, *, key: str | None = None, one_row: bool = False) -> Release:
+        """Spend its cost for good and have it made; one that was paid for with this key stays as it is.
+
+        one_row: says that each person has one row, where a column looks like an identifier. Raises PortalError.
+        """
+        reviewed = self.plan()["reviewed"] if self.state == "draft" else ""
+        said = {"reviewed": reviewed, "agreed": True, "one_row": one_row}
+        self.facts = self.connection.call("POST", f"{self._path}/spend", said, key=key)
+        return self
+
+    def wait(self, seconds: float = PATIENCE_SECONDS) -> Release:
+        """Wait until it is ready. Raises PortalError where its job was given up."""
+        self.facts = self.connection.until(
+            lambda: self.connection.call("GET", self._path, wait=POLL_SECONDS),
+            lambda facts: (facts["job"] or {}).get("state") not in ("queued", "running"),
+            seconds,
+        )
+        if self.state != "ready":
+            raise PortalError(409, (self.facts["job"] or {}).get("failure") or f"It is {self.state}.")
+        return self
+
+    def publish(self, *, all_the_same: bool = False, doi: str = "") -> Release:
+        """Show it to everyone. all_the_same: even if it is expected to be of little use. Raises PortalError."""
+        said = {"all_the_same": all_the_same, "doi": doi}
+        self.facts = self.connection.call("POST", f"{self._path}/publish", said)
+        return self
+
+    def withdraw(self, because: str = "") -> Release:
+        """Close its page and its downloads; the budget stays spent."""
+        self.facts = self.connection.call("POST", f"{self._path}/withdraw", {"because": because})
+        return self
+
+    def comparison(self) -> pd.DataFrame:
+        """Released beside true counts, for the curator alone; the look is recorded."""
+        facts = self.connection.call("GET", f"{self._path}/comparison")
+        return pd.DataFrame(facts["table"], columns=facts["header"])
+
+    def files(self) -> Files:
+        """Its bundle, published or not."""
+        return Files(self.connection, self.connection.call("GET", f"{self._path}/files"))
+
+    def table(self, name: str | None = None) -> pd.DataFrame:
+        """Its numbers with their margins."""
+        return self.files().table(name)

@@ -1,0 +1,93 @@
+"""What is published, read by its address alone: the files of its bundle, and its numbers with their margins."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Sequence
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import httpx
+import pandas as pd
+
+from .connection import Connection
+from .faults import PortalError
+
+_ID = re.compile(r"/(?:releases|streams)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/|$)")
+LOWER, UPPER, MARGIN = "interval_lower", "interval_upper", "margin"
+
+
+class Files:
+    """The files of a bundle. listed: as the API lists them."""
+
+    def __init__(self, connection: Connection, listed: Sequence[dict[str, Any]]) -> None:
+        self._connection = connection
+        self.listed = {file["name"]: file for file in listed}
+
+    def read(self, name: str) -> bytes:
+        """What a file holds, compared with its published digest. Raises PortalError."""
+        if name not in self.listed:
+            raise PortalError(404, f"There is no file {name!r}. There are: {', '.join(self.listed)}.")
+        content = self._connection.send("GET", self.listed[name]["address"]).content
+        if hashlib.sha256(content).hexdigest() != self.listed[name]["sha256"]:
+            raise PortalError(0, f"{name!r} did not arrive as it was published. Read it again.")
+        return content
+
+    def table(self, name: str | None = None) -> pd.DataFrame:
+        """A table of the bundle. Where it has 95 % intervals, its column “margin” is half their width.
+
+        name: of its file; without one the first table that has intervals, or the first at all. Raises PortalError.
+        """
+        if name is not None:
+            return _with_margin(_frame(self.read(name)))
+        first: pd.DataFrame | None = None
+        for each in [name for name in self.listed if name.endswith(".csv")]:
+            frame = _frame(self.read(each))
+            if {LOWER, UPPER} <= set(frame.columns):
+                return _with_margin(frame)
+            first = frame if first is None else first
+        if first is None:
+            raise PortalError(404, "There is no table in this bundle, or it is still being written.")
+        return first
+
+
+class Published(Files):
+    """A published release or running count. facts: title, loss, statement, citation and more, by name."""
+
+    def __init__(self, connection: Connection, facts: dict[str, Any]) -> None:
+        super().__init__(connection, facts.pop("files"))
+        self.facts = facts
+        self.title: str = facts["title"]
+
+    @classmethod
+    def of(cls, connection: Connection, publication_id: str) -> Self:
+        """By its id. Raises PortalError."""
+        return cls(connection, connection.call("GET", f"/catalogue/{publication_id}"))
+
+
+def read(address: str, *, transport: httpx.BaseTransport | None = None) -> Published:
+    """What is published at the address of a page, such as https://portal.example/releases/…/. Needs no token.
+
+    Raises ValueError for another kind of address, PortalError if there is nothing.
+    """
+    found, parts = _ID.search(address), urlsplit(address)
+    if found is None or not parts.netloc:
+        raise ValueError(
+            "This is not the address of a release or running count: …/releases/ID/ or …/streams/ID/."
+        )
+    before = parts.path[: parts.path.index(found[0])]
+    connection = Connection(f"{parts.scheme}://{parts.netloc}{before}", transport=transport)
+    return Published.of(connection, found[1])
+
+
+def _frame(content: bytes) -> pd.DataFrame:
+    """Codes such as 007 stay texts only where not all of a column are numbers: see the codebook in the bundle."""
+    return pd.read_csv(io.BytesIO(content))
+
+
+def _with_margin(frame: pd.DataFrame) -> pd.DataFrame:
+    if {LOWER, UPPER} <= set(frame.columns):
+        return frame.assign(**{MARGIN: (frame[UPPER] - frame[LOWER]) / 2})
+    return frame

@@ -1,0 +1,162 @@
+"""What goes wrong, as programs are told of it: problem details of RFC 9457, with the sentences that pages show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from dpportal.accounts.program_tokens import TooManyRequestsError
+from dpportal.api.spending import LimitError
+from dpportal.budgets.asking import AskRefusedError
+from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.datasets.codebooks import CodebookError
+from dpportal.datasets.faults import DatasetError
+from dpportal.platform.middleware import Middleware
+from dpportal.publications.idempotency_keys import KeyRefusedError
+from dpportal.releases.comparing import NotComparedError
+from dpportal.releases.products import AwaitedError, DraftError
+from dpportal.releases.services import ReleaseError
+from dpportal.releases.wizard.choosing import ChoiceError
+from dpportal.serving.admission import PROGRAMS
+from dpportal.streams.measure import StreamDraftError
+from dpportal.streams.services import StreamError
+from mechanisms.domain import DomainError
+from mechanisms.protocol import PlanError
+
+MEDIA_TYPE = "application/problem+json"
+# After so many seconds a plan that is being searched for is asked for again.
+SEARCH_SECONDS = 2
+Errors = Mapping[str, list[str]]
+# What services refuse: nothing is wrong with how it was asked, but it cannot be done now.
+REFUSALS = (
+    AskRefusedError,
+    BudgetRefusedError,
+    DatasetError,
+    DraftError,
+    NotComparedError,
+    PlanError,
+    ReleaseError,
+    StreamDraftError,
+    StreamError,
+)
+
+
+class RefusedError(Exception):
+    """A request that is answered with a status and a sentence. errors: sentences by the name of what was sent."""
+
+    def __init__(self, status: int, detail: str, errors: Errors | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.errors = errors
+
+
+def problem(
+    status: int, detail: str, errors: Errors | None = None, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
+    """An answer that says what is wrong and what to do."""
+    facts = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    if errors:
+        facts["errors"] = {name: list(texts) for name, texts in errors.items()}
+    return JsonResponse(facts, status=status, content_type=MEDIA_TYPE, headers=headers)
+
+
+def add_handlers(api: NinjaAPI) -> None:
+    """Have every fault of a request answered so."""
+    statuses: dict[type[Exception], int] = {
+        **dict.fromkeys(REFUSALS, 409),
+        CodebookError: 422,
+        DomainError: 422,
+        KeyRefusedError: 400,
+        LimitError: 403,
+    }
+    own: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
+        AwaitedError: lambda _request, _fault: awaited(),
+        RefusedError: _refused,
+        ChoiceError: _choice,
+        TooManyRequestsError: _too_many,
+        AuthenticationError: _stranger,
+        ValidationError: _invalid,
+        HttpError: _http,
+        Http404: lambda _request, _fault: problem(404, nothing_here()),
+    }
+    for refused, status in statuses.items():
+        api.add_exception_handler(refused, partial(_told, status))
+    for fault, answer in own.items():
+        api.add_exception_handler(fault, answer)
+
+
+def _told(status: int, _request: HttpRequest, fault: Any) -> HttpResponse:
+    return problem(status, str(fault))
+
+
+def nothing_here() -> str:
+    """What is said of what is not there, or is not for this person: the two look alike."""
+    return _("There is nothing at this address, or nothing that this token opens.")
+
+
+def _refused(_request: HttpRequest, fault: RefusedError) -> HttpResponse:
+    return problem(fault.status, str(fault), fault.errors)
+
+
+def _choice(_request: HttpRequest, fault: ChoiceError) -> HttpResponse:
+    if fault.is_awaited:
+        return awaited()
+    return problem(422, str(fault), {f"{fault.step}.{name}": texts for name, texts in fault.errors.items()})
+
+
+def _too_many(_request: HttpRequest, fault: TooManyRequestsError) -> HttpResponse:
+    return problem(429, str(fault), headers={"Retry-After": str(fault.wait)})
+
+
+def _stranger(_request: HttpRequest, _fault: AuthenticationError) -> HttpResponse:
+    text = _(
+        "Send a token in the header “Authorization: Bearer …”. You make one on the page “Tokens” of your account. "
+        "One that has expired or was revoked opens nothing."
+    )
+    return problem(401, text, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _invalid(_request: HttpRequest, fault: ValidationError) -> HttpResponse:
+    errors: dict[str, list[str]] = {}
+    for error in fault.errors:
+        place = ".".join(str(part) for part in error["loc"][1:])
+        errors.setdefault(place, []).append(str(error["msg"]))
+    return problem(422, _("Some of what was sent does not fit the description of the API."), errors)
+
+
+def _http(_request: HttpRequest, fault: HttpError) -> HttpResponse:
+    text = _("The body is not JSON.") if fault.status_code == HTTPStatus.BAD_REQUEST else str(fault)
+    return problem(fault.status_code, text)
+
+
+def awaited() -> HttpResponse:
+    """Of a plan that a worker searches for: the same request is answered in some seconds."""
+    text = _("The plan is being worked out. Send the same request again in some seconds.")
+    return problem(409, text, headers={"Retry-After": str(SEARCH_SECONDS)})
+
+
+class ProblemDetails(Middleware):
+    """Has programs told in the same form of what goes wrong before or after a view of theirs."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        is_problem = response.headers.get("Content-Type", "").startswith((MEDIA_TYPE, "application/json"))
+        if (
+            response.status_code < HTTPStatus.BAD_REQUEST
+            or is_problem
+            or not request.path.startswith(PROGRAMS)
+        ):
+            return response
+        status = response.status_code
+        detail = nothing_here() if status == HTTPStatus.NOT_FOUND else HTTPStatus(status).description
+        told = problem(status, detail)
+        response.content, response.headers["Content-Type"] = told.content, MEDIA_TYPE
+        response.headers.pop("Content-Length", None)
+        return response

@@ -1,0 +1,74 @@
+"""What everyone sees: publishing releases and running counts, and taking them back."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Router
+
+from dpportal.accounts.permissions import current_user
+from dpportal.api.authentication import RELEASE
+from dpportal.api.problems import RefusedError
+from dpportal.api.refused_forms import require_valid
+from dpportal.api.releases import shown as release_shown
+from dpportal.api.schemas import Publish, ReleaseShown, Withdraw
+from dpportal.api.stream_schemas import StreamShown
+from dpportal.api.streams import shown as stream_shown
+from dpportal.platform.form_data import form_data
+from dpportal.publications.curator_pages import CuratorPages, P
+from dpportal.publications.publishing import WithdrawalForm
+from dpportal.releases.access import release_for
+from dpportal.releases.publishing import pages as release_pages
+from dpportal.streams.access import stream_for
+from dpportal.streams.publishing import pages as stream_pages
+
+router = Router(tags=["publishing"])
+
+
+def _publish(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Publish) -> None:
+    if not publication.is_publishable:
+        raise RefusedError(409, str(pages.too_early))
+    if publication.is_public:
+        return
+    older = publication.supersedes
+    details = {
+        "doi": publication.doi if said.doi is None else said.doi,
+        "supersedes": said.supersedes or (older and older.pk),
+        "all_the_same": said.all_the_same,
+    }
+    require_valid(pages.published_by(request, publication, form_data(details)))
+
+
+def _withdraw(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Withdraw) -> None:
+    form = WithdrawalForm(form_data({"because": said.because}))
+    require_valid(form)
+    pages.withdraw(publication, current_user(request), form.cleaned_data["because"])
+
+
+@router.post("/releases/{uuid:release_id}/publish", auth=RELEASE, response=ReleaseShown)
+def publish_release(request: HttpRequest, release_id: UUID, said: Publish) -> object:
+    """Show a finished release to everyone; one that is public stays as it is."""
+    _publish(request, release_pages, release_for(request, release_id), said)
+    return release_shown(request, release_for(request, release_id))
+
+
+@router.post("/releases/{uuid:release_id}/withdraw", auth=RELEASE, response=ReleaseShown)
+def withdraw_release(request: HttpRequest, release_id: UUID, said: Withdraw) -> object:
+    """Close the page and the downloads; the budget stays spent."""
+    _withdraw(request, release_pages, release_for(request, release_id), said)
+    return release_shown(request, release_for(request, release_id))
+
+
+@router.post("/streams/{uuid:stream_id}/publish", auth=RELEASE, response=StreamShown)
+def publish_stream(request: HttpRequest, stream_id: UUID, said: Publish) -> object:
+    """Show a running count to everyone, and each new period at once."""
+    _publish(request, stream_pages, stream_for(request, stream_id), said)
+    return stream_shown(request, stream_for(request, stream_id))
+
+
+@router.post("/streams/{uuid:stream_id}/withdraw", auth=RELEASE, response=StreamShown)
+def withdraw_stream(request: HttpRequest, stream_id: UUID, said: Withdraw) -> object:
+    """Close the page and the downloads of a running count; the budget stays spent."""
+    _withdraw(request, stream_pages, stream_for(request, stream_id), said)
+    return stream_shown(request, stream_for(request, stream_id))

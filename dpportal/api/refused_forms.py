@@ -1,0 +1,22 @@
+"""What a form refuses, as a program is told of it: the sentences that a page shows beside its fields."""
+
+from __future__ import annotations
+
+from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
+
+from dpportal.api.problems import RefusedError
+
+
+def require_valid(form: forms.BaseForm | None, place: str = "") -> None:
+    """Raise RefusedError for what is wrong in a form: 422, or 409 where a service refused and nothing was mistaken.
+
+    form: None where it was valid and done. place: before the names of its fields, such as "unit.".
+    """
+    if form is None or form.is_valid():
+        return
+    errors = {f"{place}{name}": [str(text) for text in texts] for name, texts in form.errors.items()}
+    detail = " ".join(text for texts in errors.values() for text in texts)
+    if set(form.errors) == {NON_FIELD_ERRORS}:
+        raise RefusedError(409, detail)
+    raise RefusedError(422, detail, errors)

@@ -1,0 +1,357 @@
+"""What the API takes and gives, as its description says."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from ninja import Field, Schema
+
+
+class Strict(Schema):
+    """What a program sends: a name that is not known is a mistake, and no wish that is passed over."""
+
+    model_config = {"extra": "forbid"}
+
+
+class Problem(Schema):
+    """What went wrong, by RFC 9457. errors: sentences by the name of what was sent."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: dict[str, list[str]] | None = None
+
+
+class JobShown(Schema):
+    """How far a job is. percent: of the present step. failure: why it was given up."""
+
+    state: str
+    step: str
+    percent: int | None
+    failure: str
+
+
+class DatasetShown(Schema):
+    """A dataset that the token's person may see. right: 1 to see, 2 to release, 3 to own."""
+
+    id: UUID
+    name: str
+    description: str
+    state: str
+    right: int
+    columns: list[str]
+    declared: list[str]
+    asks_for_unit: bool
+    created_at: datetime
+    reading: JobShown | None
+
+
+class DatasetPage(Schema):
+    """Some datasets, newest first."""
+
+    items: list[DatasetShown]
+    count: int
+    next: str | None
+
+
+class Unit(Strict):
+    """Who is protected. unit_column: names a person who has several rows, at most max_rows of which count."""
+
+    neighbours: Literal["add-remove", "replace-one"] = "add-remove"
+    unit_column: Annotated[str, Field(max_length=200)] = ""
+    max_rows: Annotated[int, Field(ge=1, le=1000)] = 1
+    ignore_case: bool = False
+
+
+class DeclarationSaid(Strict):
+    """What is declared. columns: a codebook in JSON, an object from a column's name to its declaration."""
+
+    unit: Unit | None = None
+    columns: dict[str, Any] = Field(default_factory=dict)
+
+
+class DeclarationShown(Schema):
+    """What is declared now. left_out: columns of a codebook that the table does not have."""
+
+    version: int | None
+    frozen: bool
+    unit: Unit
+    columns: dict[str, Any]
+    left_out: list[str] = []
+
+
+class FitShown(Schema):
+    """How the table fits its declarations: true numbers, for the curator only. fit: None until a worker has looked."""
+
+    job: JobShown | None
+    fit: dict[str, Any] | None
+
+
+class BudgetShown(Schema):
+    """A budget for one protection. Amounts are of ε or ρ, as `counted_in` says."""
+
+    protects: str
+    counted_in: str
+    granted: str
+    spent: str
+    reserved: str
+    left: str
+    is_current: bool
+
+
+class AskedShown(Schema):
+    """The newest question for a budget, and what became of it."""
+
+    state: str
+    reason: str
+    answer: str
+    at: datetime
+
+
+class BudgetsShown(Schema):
+    """The budgets of a dataset, and the newest question for one."""
+
+    budgets: list[BudgetShown]
+    asked: AskedShown | None
+
+
+class BudgetAsked(Strict):
+    """Why a budget is asked for; `release` or `stream` names a draft that it is to pay for."""
+
+    reason: str = Field(max_length=500)
+    release: UUID | None = None
+    stream: UUID | None = None
+
+
+class MethodSaid(Strict):
+    """A method, what it may cost, and its own parameters. counted_in: "pure" (ε) or "zcdp" (ρ), to be safe."""
+
+    mechanism: str
+    amount: Annotated[str, Field(examples=["0.5"])] = ""
+    purpose: str | None = None
+    parameters: dict[str, str | int] = Field(default_factory=dict)
+    counted_in: Literal["pure", "zcdp"] | None = None
+
+
+Choice = str | int | float | bool | list[str] | list[int] | None
+
+
+class ChoicesSaid(Strict):
+    """What to release, as the steps of the wizard ask. choices: the fields that `products` lists."""
+
+    product: str | None = None
+    title: str | None = Field(None, max_length=200)
+    choices: dict[str, Choice] | None = None
+    method: MethodSaid | None = None
+
+
+class ReleaseSaid(ChoicesSaid):
+    """A release to draft."""
+
+    dataset: UUID
+
+
+class PlanSaid(ChoicesSaid):
+    """A plan to ask for. amount: of all methods together, for offers. half_width: a wanted error, instead of a cost."""
+
+    amount: str | None = None
+    half_width: float | None = Field(None, gt=0, le=1e12)
+
+
+class FieldShown(Schema):
+    """A field of a product's second step. choices: what it may be; empty where that is open."""
+
+    name: str
+    label: str
+    help: str
+    kind: str
+    required: bool
+    choices: list[str]
+
+
+class ParameterShown(Schema):
+    """A method's own parameter."""
+
+    name: str
+    label: str
+    help: str
+    kind: str
+    default: str | int | None
+    choices: list[str]
+
+
+class MethodShown(Schema):
+    """A method of a product. definitions: of the loss that it can be planned with, "pure" (ε) or "zcdp" (ρ)."""
+
+    name: str
+    title: str
+    summary: str
+    definitions: list[str]
+    parameters: list[ParameterShown]
+
+
+class ProductShown(Schema):
+    """A kind of release, with what its choices are and how it can be measured."""
+
+    name: str
+    title: str
+    summary: str
+    fields: list[FieldShown]
+    methods: list[MethodShown]
+    has_automatic: bool
+
+
+class OfferShown(Schema):
+    """A method at a cost. error: of the kind that `error_label` names; None where it depends on the data."""
+
+    mechanism: str
+    title: str
+    error: float | None
+    refusal: str
+
+
+class OffersShown(Schema):
+    """Every method at one cost, without a look at the data. recommended: the one to begin with."""
+
+    amount: str
+    counted_in: str
+    meaning: str
+    error_label: str
+    offers: list[OfferShown]
+    recommended: str
+
+
+class PlanShown(Schema):
+    """A complete plan, without a look at the data. reviewed: what a confirmation says that it has read."""
+
+    product: str
+    mechanism: str
+    method: str
+    amount: str
+    counted_in: str
+    epsilon_delta: str
+    meaning: str
+    error: float | None
+    error_label: str
+    margin: str
+    verdict: str | None
+    expectation: str
+    statement: str
+    left: str
+    reviewed: str
+
+
+class Spend(Strict):
+    """The last answer before a budget is spent. reviewed: from the plan that was read. one_row: each person has one."""
+
+    reviewed: str = Field(max_length=64)
+    agreed: bool
+    one_row: bool = False
+
+
+class Publish(Strict):
+    """The last answer before everyone sees it. all_the_same: asked where little of use is expected.
+
+    doi, supersedes: stay as they are where they are left out.
+    """
+
+    all_the_same: bool = False
+    doi: str | None = Field(None, max_length=200)
+    supersedes: UUID | None = None
+
+
+class Withdraw(Strict):
+    """Why it is withdrawn; the reason stands in place of the page."""
+
+    because: str = Field("", max_length=500)
+
+
+class FileShown(Schema):
+    """A file of a bundle. address: where it is downloaded. size: in bytes."""
+
+    name: str
+    about: str
+    size: int
+    sha256: str
+    address: str
+
+
+class ReleaseShown(Schema):
+    """A release or draft of a dataset that the token's person may release from."""
+
+    id: UUID
+    dataset: UUID
+    address: str
+    title: str
+    product: str
+    columns: list[str]
+    state: str
+    amount: str | None
+    counted_in: str | None
+    job: JobShown | None
+    is_public: bool
+    published_at: datetime | None
+    withdrawn_at: datetime | None
+    files: list[FileShown]
+
+
+class ReleasePage(Schema):
+    """Some releases, the newest first."""
+
+    items: list[ReleaseShown]
+    count: int
+    next: str | None
+
+
+class CompareShown(Schema):
+    """Released beside true counts, for the curator alone; the look is recorded."""
+
+    header: list[str]
+    table: list[list[Any]]
+
+
+class EntryShown(Schema):
+    """Something published, in the catalogue."""
+
+    id: UUID
+    kind: str
+    title: str
+    dataset: UUID
+    dataset_name: str
+    publisher: str
+    published_at: datetime
+    columns: list[str]
+    place: str
+    address: str
+
+
+class CataloguePage(Schema):
+    """Some of what is published, newest first."""
+
+    items: list[EntryShown]
+    count: int
+    next: str | None
+
+
+class PublishedShown(Schema):
+    """A published release or running count, as its page says it."""
+
+    id: UUID
+    kind: str
+    title: str
+    address: str
+    dataset: UUID
+    author: str
+    citation: str
+    published_at: datetime | None
+    columns: list[str]
+    loss: str
+    epsilon_delta: str
+    statement: str
+    licence: str
+    doi: str
+    newer: str | None
+    files: list[FileShown]

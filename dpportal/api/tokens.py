@@ -1,0 +1,61 @@
+"""Tokens of the API: made and revoked by their person, stored as digests, for a while, at a bounded rate."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils import timezone
+
+from dpportal.accounts import audit, program_tokens
+from dpportal.accounts.models import User
+from dpportal.api.models import ApiToken, Scope
+from dpportal.platform import keys
+
+REQUESTS_PER_MINUTE = 120
+# By it a token is recognised where it should not stand, such as in a public repository.
+PREFIX = "dpp_"
+
+
+@transaction.atomic
+def make(
+    by: User, name: str, scope: Scope, days: int, limit: Decimal | None = None, counted_in: str = "pure"
+) -> tuple[ApiToken, str]:
+    """A new token, and the text that is shown this once. limit: what may be spent by it, in ε or ρ."""
+    text = PREFIX + keys.new_token()
+    token = ApiToken.objects.create(
+        by=by,
+        name=name,
+        sha256=program_tokens.digest(text),
+        scope=scope,
+        limit=None if scope == Scope.READ else limit,
+        counted_in=counted_in,
+        expires_at=timezone.now() + timedelta(days=days),
+    )
+    audit.record(by, "made a token", token, f"{token.scope} {token.limit_text}".strip())
+    return token, text
+
+
+@transaction.atomic
+def revoke(token: ApiToken, by: User) -> bool:
+    """Have it open nothing any more. Returns whether it was not revoked before."""
+    working = ApiToken.objects.filter(pk=token.pk, revoked_at=None)
+    if not working.update(revoked_at=timezone.now()):
+        return False
+    audit.record(by, "revoked a token", token)
+    return True
+
+
+def of(text: str) -> ApiToken | None:
+    """The token that was sent, if it works and its person is still a curator."""
+    rows = ApiToken.objects.filter(sha256=program_tokens.digest(text)).select_related("by")
+    token = rows.first()
+    if token is None or not token.works:
+        return None
+    return token if token.by.is_active and token.by.is_curator else None
+
+
+def count(token: ApiToken) -> None:
+    """Count a request with it. Raises TooManyRequestsError."""
+    program_tokens.count(ApiToken.objects.filter(pk=token.pk), REQUESTS_PER_MINUTE)

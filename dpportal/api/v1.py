@@ -1,0 +1,84 @@
+"""The first version of the API: its description, its routers, and what the web server knows of their addresses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import URLPattern
+from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
+
+from dpportal.api import (
+    budgets,
+    catalogue,
+    datasets,
+    declarations,
+    planning,
+    problems,
+    publishing,
+    releases,
+    streams,
+)
+from dpportal.api.authentication import person_of
+from dpportal.api.docs_page import DocsPage
+from dpportal.api.schemas import Problem
+from dpportal.serving.files import upload_limit
+
+ABOUT = """What a browser can do, a program can do: upload and declare tables, see what each method would cost and how
+wrong it would be, spend a budget, publish, and read what is published. Reading the catalogue needs no token; all else
+needs one of yours, made on the page “Tokens” of your account.
+
+A request that does something can have the header `Idempotency-Key`, a random UUID: sent again with the same key, it
+does nothing twice. What goes wrong is told as RFC 9457 says."""
+
+
+class PortalAPI(NinjaAPI):
+    """The API, whose description says of every operation how it tells what goes wrong."""
+
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        """As the framework derives it, with problem details."""
+        schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
+        schema["components"]["schemas"]["Problem"] = Problem.json_schema()
+        told = {
+            "description": "What went wrong",
+            "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                operation["responses"]["default"] = told
+        return schema
+
+
+api = PortalAPI(
+    title="DP Portal",
+    version="1.0.0",
+    description=ABOUT,
+    urls_namespace="api",
+    docs=DocsPage(),
+    docs_url="/docs",
+)
+problems.add_handlers(api)
+api.add_router("/catalogue", catalogue.router)
+api.add_router("/products", planning.products_router)
+api.add_router("/datasets", datasets.router)
+api.add_router("/datasets", declarations.router)
+api.add_router("/datasets", budgets.router)
+api.add_router("/datasets", planning.router)
+api.add_router("/releases", releases.router)
+api.add_router("/streams", streams.router)
+api.add_router("", publishing.router)
+
+
+def _known_to_the_door(patterns: list[URLPattern]) -> list[URLPattern]:
+    """Have the web server know who sends a large body, by a token and not by a session; and where files come."""
+    for pattern in patterns:
+        pattern.callback.person_of = person_of  # type: ignore[attr-defined]
+        if pattern.name == "datasets":
+            pattern.callback.takes_files = upload_limit  # type: ignore[attr-defined]
+    return patterns
+
+
+_patterns, _app, _namespace = api.urls
+urls = (_known_to_the_door(_patterns), _app, _namespace)  # type: ignore[arg-type]

@@ -1,0 +1,58 @@
+"""Declaring what a codebook says of a dataset's columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpportal.datasets import codebooks, services
+from dpportal.datasets.common_values import with_own_cells
+from dpportal.datasets.declared import declared_of, filled_of
+from dpportal.datasets.models import Dataset
+from mechanisms.domain import Attribute
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a codebook said. attributes: all that it declares. unknown: columns whose special values found no number."""
+
+    book: codebooks.Codebook
+    attributes: list[Attribute]
+    unknown: list[str]
+
+
+def take(dataset: Dataset, content: bytes) -> Taken:
+    """Declare it; what it does not name stays as it is. Raises CodebookError or DomainError, and declares nothing.
+
+    What is declared so already is not declared again: a version that releases keep is not copied for nothing.
+    """
+    book = codebooks.read(content, [column["name"] for column in dataset.columns])
+    declared, marked = declared_of(dataset), filled_of(dataset)
+    cells, unknown = _own_cells(declared, book)
+    attributes = [*book.attributes, *cells]
+    filled = book.filled | (marked & {attribute.name for attribute in cells})
+    changed = [
+        attribute
+        for attribute in attributes
+        if attribute != declared.get(attribute.name)
+        or (attribute.name in filled) != (attribute.name in marked)
+    ]
+    if changed:
+        services.declare_all(dataset, changed, filled=filled)
+    return Taken(book, attributes, unknown)
+
+
+def written(dataset: Dataset) -> codebooks.Codebook:
+    """What is declared, as a codebook that can be taken elsewhere.
+
+    Coarser columns are made on a page of their own: a codebook is of the columns of the table.
+    """
+    version = dataset.current_domain()
+    rows = [row for row in version.attributes.all() if not row.declared().source] if version else []
+    filled = frozenset(row.column for row in rows if row.filled_from_data)
+    return codebooks.Codebook(tuple(row.declared() for row in rows), filled)
+
+
+def _own_cells(declared: dict[str, Attribute], book: codebooks.Codebook) -> tuple[list[Attribute], list[str]]:
+    """Declared numbers, whose special values of a codebook get cells; and columns that are not declared as numbers."""
+    found = {name: with_own_cells(declared.get(name), texts) for name, texts in book.special_values}
+    return [a for a in found.values() if a], [name for name, a in found.items() if a is None]

@@ -1,0 +1,168 @@
+"""What each step before the review keeps of what was chosen: on its page, by a program, or from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.forms import BaseForm
+from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.cost_dial import counted_otherwise
+from dpportal.platform.form_data import form_data
+from dpportal.platform.json_types import Json
+from dpportal.releases import drafts, services
+from dpportal.releases.models import Release
+from dpportal.releases.products import AwaitedError, DraftError, planner_of
+from dpportal.releases.products.shared.draft_form import ChoiceForm
+from dpportal.releases.wizard.choices import declared_columns
+from dpportal.releases.wizard.forms import PARAMETER, MethodForm, ProductForm
+
+# The fields of a draft that each step writes.
+OF_PRODUCT = ("title", "product", "columns", "mechanism", "parameters")
+OF_COLUMNS = ("columns", "people", "parameters")
+OF_METHOD = ("mechanism", "amount", "priced_in", "parameters", "purpose")
+EVERYTHING = tuple(dict.fromkeys((*OF_PRODUCT, *OF_COLUMNS, *OF_METHOD)))
+# The code of a refusal that ends by itself.
+AWAITED = "awaited"
+Files = MultiValueDict[str, Any]
+
+
+class ChoiceError(Exception):
+    """Choices that a form refuses. errors: sentences by the name of the field, as the page shows them beside it.
+
+    is_awaited: whether the plan is being worked out, so that the same choices are taken in some seconds.
+    """
+
+    def __init__(self, step: str, form: BaseForm) -> None:
+        self.step = step
+        self.is_awaited = any(form.has_error(name, AWAITED) for name in form.errors)
+        self.errors: dict[str, list[str]] = {
+            name: [str(text) for text in texts] for name, texts in form.errors.items()
+        }
+        super().__init__(" ".join(text for texts in self.errors.values() for text in texts))
+
+
+def choose_product(draft: Release, data: QueryDict | None) -> ProductForm:
+    """What is to be released. The choice is in the draft if the form is valid."""
+    before = draft.product
+    form = ProductForm(data or None, instance=draft)
+    if form.is_valid() and form.cleaned_data["product"] != before:
+        draft.columns, draft.mechanism, draft.parameters = [], "", {}
+    return form
+
+
+def choose_columns(draft: Release, data: QueryDict | None, files: Files | None = None) -> ChoiceForm:
+    """Of which columns, and what else the product asks. The choice is in the draft if the form is valid."""
+    declared = declared_columns(draft)
+    form = planner_of(draft).form(data or None, files or None, declared=declared, draft=draft)
+    if form.is_valid():
+        form.apply(draft)
+        try:
+            drafts.reject_overlapping_columns(draft, declared.project(draft.columns))
+        except DraftError as error:
+            form.add_error(None, error.message)
+    return form
+
+
+def choose_method(draft: Release, data: QueryDict, initial: Json | None = None) -> MethodForm:
+    """By which method, at which cost. The choice is in the draft if the form is valid, and then there is a plan.
+
+    initial: what the page shows before anything was sent.
+    """
+    planner, budget = planner_of(draft), drafts.budget_of(draft)
+    form = MethodForm(
+        _with_used(data) or None,
+        initial=initial,
+        mechanisms=planner.methods,
+        automatic=planner.has_automatic,
+    )
+    if otherwise := counted_otherwise(data, budget):
+        form.add_error("amount", otherwise)
+    if form.is_valid():
+        draft.mechanism = form.cleaned_data["mechanism"]
+        draft.price(form.cleaned_data["amount"], budget)
+        draft.parameters = {**draft.parameters, **form.parameters()}
+        draft.purpose = form.cleaned_data["purpose"] or draft.purpose
+        try:
+            drafts.plan_of(draft)
+        except DraftError as error:
+            code = AWAITED if isinstance(error, AwaitedError) else None
+            form.add_error("mechanism", ValidationError(error.message, code))
+    return form
+
+
+def _with_used(posted: QueryDict) -> QueryDict:
+    """What was posted; who pressed a recommended method's button chose that method."""
+    if "use" not in posted:
+        return posted
+    changed = posted.copy()
+    changed.setlist("mechanism", posted.getlist("use"))
+    return changed
+
+
+def choose(draft: Release, chosen: Mapping[str, Any]) -> None:
+    """Take all steps at once; nothing is saved.
+
+    Raises ChoiceError for the first one that is refused, and DraftError where the columns can make no plan.
+
+    chosen: "product" and "title"; "choices", the fields of the product's second step by name; "method", with
+    "mechanism", "amount", "purpose" and the method's own "parameters". Those that are left out stay as they are.
+    """
+    said = {"product": draft.product, "title": draft.title}
+    said |= {name: chosen[name] for name in said if chosen.get(name) is not None}
+    form: BaseForm = choose_product(draft, form_data(said))
+    _require("product", form)
+    if (choices := chosen.get("choices")) is not None:
+        form = choose_columns(draft, form_data({**as_chosen(draft)["choices"], **choices}))
+        _refuse_unknown(form, choices)
+        _require("choices", form)
+    if (method := chosen.get("method")) is not None:
+        services.ask_strategies(draft)
+        own = {f"{PARAMETER}{name}": value for name, value in (method.get("parameters") or {}).items()}
+        form = choose_method(draft, form_data({**method, "parameters": None, **own}))
+        _refuse_unknown(form, own)
+        _require("method", form)
+
+
+def _refuse_unknown(form: BaseForm, said: Iterable[str]) -> None:
+    """A name that no field has is a mistake, and no wish that is passed over."""
+    for name in said:
+        if name not in form.fields:
+            text = _("There is no choice “%(name)s” here. There are: %(names)s.")
+            values = {"name": name.removeprefix(PARAMETER), "names": ", ".join(form.fields)}
+            form.add_error(None, text % values)
+
+
+def _require(step: str, form: BaseForm) -> None:
+    if not form.is_valid():
+        raise ChoiceError(step, form)
+
+
+def as_chosen(draft: Release) -> Json:
+    """What was chosen so far, as `choose` takes it."""
+    budget = drafts.budget_of(draft)
+    form = planner_of(draft).form(declared=declared_columns(draft), draft=draft)
+    choices = {name: form[name].value() for name in form.fields if _is_said(form[name].value())}
+    amount = draft.amount_of(budget)
+    method = {
+        "mechanism": draft.mechanism,
+        "amount": None if amount is None else f"{amount.normalize():f}",
+        "purpose": draft.purpose,
+        "parameters": _own_parameters(draft),
+    }
+    return {"product": draft.product, "title": draft.title, "choices": choices, "method": method}
+
+
+def _is_said(value: object) -> bool:
+    return value not in (None, "", [], ())
+
+
+def _own_parameters(draft: Release) -> Json:
+    """The chosen method's own, of those that the draft keeps."""
+    method = next((m for m in planner_of(draft).methods if m.name == draft.mechanism), None)
+    names = {parameter.name for parameter in getattr(method, "parameters", ())}
+    return {name: value for name, value in draft.parameters.items() if name in names and name != "purpose"}

@@ -1,0 +1,113 @@
+"""Datasets by a program: uploaded once for a key, declared, looked at, erased; budgets read and asked for."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.budgets.models import BudgetRequest
+from dpportal.datasets.domain_fit_job import FITS
+from dpportal.datasets.import_job import CONVERSIONS
+from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.releases.models import Release
+from tests.dpportal.api.calling import BASE
+
+CONTENT = b"age,sex\n" + b"".join(b"%d,%s\n" % (i % 90, b"mf"[i % 2 : i % 2 + 1]) for i in range(200))
+
+
+def upload(program, content: bytes = CONTENT, key: str = "", **fields: str):
+    file = SimpleUploadedFile("people.csv", content)
+    headers = {"Authorization": f"Bearer {program.text}", **({"Idempotency-Key": key} if key else {})}
+    return program.client.post(
+        f"{BASE}/datasets", {"file": file, "arrived": "whole", **fields}, headers=headers
+    )
+
+
+def test_an_upload_is_read_once_for_its_key(program):
+    key = str(uuid4())
+    sent, again = upload(program, key=key, name="People"), upload(program, key=key, name="People")
+    assert (sent.status_code, again.status_code) == (201, 200)
+    assert sent.json()["id"] == again.json()["id"] and sent.json()["state"] == "converting"
+    CONVERSIONS.run(Dataset.objects.get().pk)
+    shown = program.said("get", f"/datasets/{sent.json()['id']}")
+    assert (shown["state"], shown["columns"], shown["asks_for_unit"]) == ("stored", ["age", "sex"], True)
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "name"),
+    [
+        (b"", {}, "file"),
+        (CONTENT, {"encoding": "morse"}, "encoding"),
+        (CONTENT, {"arrived": ""}, "file"),
+    ],
+)
+def test_an_upload_that_is_refused_says_why(program, content, fields, name):
+    answer = upload(program, content, **fields)
+    assert answer.status_code == 422 and name in answer.json()["errors"]
+    assert not Dataset.objects.exists()
+
+
+def test_what_is_declared_so_already_changes_nothing(program, dataset):
+    said = {"columns": program.said("get", f"/datasets/{dataset.pk}/declaration")["columns"], "unit": {}}
+    DomainVersion.objects.update(frozen=True)
+    program.said("put", f"/datasets/{dataset.pk}/declaration", said)
+    assert dataset.current_domain().version == 1
+    said["columns"]["colour"] = ["red", "green"]
+    assert program.said("put", f"/datasets/{dataset.pk}/declaration", said)["version"] == 2
+
+
+def test_a_declaration_is_taken_whole_or_not_at_all(program, dataset):
+    said = {"unit": {"max_rows": 3, "unit_column": "age"}, "columns": {"age": {"kind": "poem"}}}
+    answer = program.said("put", f"/datasets/{dataset.pk}/declaration", said, 422)
+    assert answer["detail"]
+    assert dataset.current_domain().unit_column == ""
+
+
+def test_the_fit_is_looked_at_and_the_look_recorded(program, dataset):
+    path = f"/datasets/{dataset.pk}/fit"
+    assert program.said("post", path, status=202)["job"]["state"] == "queued"
+    FITS.run(dataset.pk)
+    assert program.said("get", path)["fit"]["rows"] == 300
+    assert AuditEntry.objects.filter(action="viewed the fit").count() == 1
+
+
+def test_a_budget_is_read_and_asked_for(program, draft):
+    path = f"/datasets/{draft.dataset_id}/budgets"
+    [budget] = program.said("get", path)["budgets"]
+    assert (budget["granted"], budget["left"], budget["is_current"]) == ("1.00", "1.00", True)
+    said = {"reason": "For the yearbook", "release": str(draft.pk)}
+    assert program.said("post", f"{path}/ask", said, 202)["asked"]["state"] == "waiting"
+    assert BudgetRequest.objects.get().title == "Colours by age"
+    assert program.said("post", f"{path}/ask", {"reason": ""}, 422)["errors"]["reason"]
+
+
+def test_a_plan_reads_nothing_and_keeps_nothing(program, dataset, monkeypatch):
+    choices = {"columns": ["age"], "people": 300}
+    said = {"product": "histogram", "choices": choices}
+    offers = program.said("post", f"/datasets/{dataset.pk}/offers", {**said, "amount": "0.5"})
+    errors = {offer["mechanism"]: offer["error"] for offer in offers["offers"]}
+    method = {"mechanism": "laplace-histogram", "amount": "0.5"}
+    plan = program.said("post", f"/datasets/{dataset.pk}/plans", {**said, "method": method})
+    # Discrete Laplace of scale 2: P(|noise| > 6) <= 0.05 < P(|noise| > 5).
+    assert plan["error"] == errors["laplace-histogram"] == 6
+    wanted = program.said(
+        "post",
+        f"/datasets/{dataset.pk}/plans",
+        {**said, "method": {"mechanism": "laplace-histogram"}, "half_width": 12},
+    )
+    assert wanted["error"] <= 12 and float(wanted["amount"]) < 0.5
+    assert not Release.objects.exists()
+
+
+def test_products_say_what_can_be_chosen(client, db):
+    products = {product["name"]: product for product in client.get(f"{BASE}/products").json()}
+    assert {"histogram", "summary", "selection"} <= set(products)
+    assert {"columns", "people"} == {field["name"] for field in products["histogram"]["fields"]}
+
+
+def test_records_are_erased_and_the_ledger_stays(program, dataset):
+    assert program.said("delete", f"/datasets/{dataset.pk}/records")["state"] == "erased"
+    assert program.said("get", f"/datasets/{dataset.pk}/budgets")["budgets"]

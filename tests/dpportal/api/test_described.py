@@ -1,0 +1,88 @@
+"""The API does what its description says: no answer of 500 or above, and each fits, whatever is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.wsgi import get_wsgi_application
+from django.db import transaction
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import openapi
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi import checks
+
+from dpportal.releases import services
+from tests.dpportal.streams import building as streams
+
+EXAMPLES = 3
+DESCRIPTION = "/api/v1/openapi.json"
+CHECKS = [
+    not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+]
+
+
+@pytest.fixture
+def known(ready) -> dict[str, str]:
+    """What addresses name: a dataset, its published release, its running count, a file."""
+    services.publish(ready, ready.created_by)
+    stream = streams.open_stream(ready.dataset)
+    return {
+        "dataset_id": str(ready.dataset_id),
+        "release_id": str(ready.pk),
+        "stream_id": str(stream.pk),
+        "publication_id": str(ready.pk),
+        "name": "release.json",
+    }
+
+
+def tried(operation: Any, known: dict[str, str], headers: dict[str, str]) -> None:
+    """One operation, with what Hypothesis makes of its description; what each request did is undone."""
+    places = {parameter.name for parameter in operation.path_parameters}
+    pinned = {name: value for name, value in known.items() if name in places}
+
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(path_parameters=pinned or None))
+    def sent(case: schemathesis.Case) -> None:
+        with transaction.atomic():
+            answer = case.call(headers=headers)
+            transaction.set_rollback(True)
+        case.validate_response(answer, checks=CHECKS)
+
+    sent()
+
+
+@pytest.mark.slow
+def test_every_operation_answers_as_it_is_described(program, known):
+    schema = openapi.from_wsgi(DESCRIPTION, get_wsgi_application())
+    operations = [found.ok() for found in schema.get_all_operations()]
+    # What deletes files comes last: they do not come back.
+    operations.sort(key=lambda operation: operation.method.lower() == "delete")
+    headers = {"Authorization": f"Bearer {program.text}"}
+    assert len(operations) > 30
+    for operation in operations:
+        # Whatever minute it is, a token has room for all of them.
+        type(program.token).objects.update(minute=None, requests=0)
+        tried(operation, known, headers)
+
+
+def test_the_description_is_of_openapi_3_1_and_names_problems(client, db):
+    description = client.get(DESCRIPTION).json()
+    assert description["openapi"] == "3.1.0"
+    told = [
+        operation["responses"]["default"]["content"]
+        for operations in description["paths"].values()
+        for operation in operations.values()
+    ]
+    assert all("application/problem+json" in content for content in told)

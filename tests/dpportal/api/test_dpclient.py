@@ -1,0 +1,78 @@
+"""The client against the portal in the test's own process: what it reads, and how it says what is refused."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from django.core.wsgi import get_wsgi_application
+
+from dpportal.api.dpclient import Portal, PortalError, read
+from dpportal.releases import services
+from tests.dpportal import building
+
+ADDRESS = "http://testserver"
+
+
+@pytest.fixture
+def transport() -> httpx.WSGITransport:
+    return httpx.WSGITransport(app=get_wsgi_application())
+
+
+@pytest.fixture
+def portal(program, transport):
+    with Portal(ADDRESS, program.text, transport=transport) as found:
+        yield found
+
+
+def test_a_public_release_is_read_by_its_address_alone(ready, transport):
+    services.publish(ready, ready.created_by)
+    found = read(f"{ADDRESS}{ready.get_absolute_url()}", transport=transport)
+    counts = found.table()
+    assert (found.title, found.facts["loss"], len(counts)) == ("Colours by age", "ε = 0.1", 40)
+    assert (counts["margin"] == (counts["interval_upper"] - counts["interval_lower"]) / 2).all()
+    assert set(found.table("synthetic.csv").columns) == {"colour", "age"}
+    with pytest.raises(PortalError, match="There is no file 'poem"):
+        found.table("poem.csv")
+
+
+def test_what_is_not_public_is_not_read(ready, transport):
+    with pytest.raises(PortalError) as refused:
+        read(f"{ADDRESS}{ready.get_absolute_url()}", transport=transport)
+    assert refused.value.status == 404
+
+
+@pytest.mark.parametrize("address", ["", "https://portal.example/datasets/", "/releases/1/"])
+def test_another_address_is_refused_at_once(address):
+    with pytest.raises(ValueError, match="not the address of a release"):
+        read(address)
+
+
+def test_offers_draft_comparison_and_withdrawal(portal, dataset, ready):
+    known = portal.dataset(str(dataset.pk))
+    assert [found.id for found in portal.datasets()] == [known.id]
+    offers = known.offers("histogram", {"columns": ["age"], "people": 300}, "0.5")
+    assert offers["recommended"] in {offer["mechanism"] for offer in offers["offers"]}
+    release = portal.release(str(ready.pk)).wait()
+    assert len(release.comparison()) >= 30 and len(release.table()) == 40
+    release.publish(all_the_same=True)
+    assert [entry["id"] for entry in portal.search("colours")] == [release.id]
+    release.withdraw("A mistake.")
+    assert portal.search("colours") == []
+
+
+def test_a_refusal_is_an_exception_with_the_portal_s_sentence(portal, curator, dataset):
+    draft = portal.release(str(building.complete_draft(dataset, "1.5").pk))
+    with pytest.raises(PortalError, match="left") as refused:
+        draft.spend()
+    assert refused.value.status == 409
+    with pytest.raises(PortalError) as wrong:
+        portal.dataset(str(dataset.pk)).plan("poem", {}, {"mechanism": "", "amount": "1"})
+    assert wrong.value.status == 422 and "product.product" in wrong.value.errors
+
+
+def test_a_request_is_sent_again_when_the_portal_says_so():
+    answers = iter(
+        [httpx.Response(429, headers={"Retry-After": "0"}), httpx.Response(200, json=[{"name": "x"}])]
+    )
+    portal = Portal(ADDRESS, transport=httpx.MockTransport(lambda _request: next(answers)))
+    assert portal.products() == [{"name": "x"}]

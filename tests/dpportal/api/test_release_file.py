@@ -1,0 +1,102 @@
+"""A release from a file: the one that the review page offers makes the same release; a plan alone keeps nothing."""
+
+from __future__ import annotations
+
+import zipfile
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from dpportal.datasets.models import Dataset
+from dpportal.releases import drafts
+from dpportal.releases.models import Release
+from tests.dpportal import building
+
+
+def ran(path, *options: str) -> str:
+    said = StringIO()
+    call_command("release", str(path), *options, stdout=said)
+    return said.getvalue()
+
+
+@pytest.fixture
+def file(client, draft, tmp_path):
+    """What the review page of a draft offers."""
+    client.force_login(draft.created_by)
+    page = client.get(f"/releases/{draft.pk}/review/").text
+    assert f'href="/releases/{draft.pk}/plan.toml"' in page
+    path = tmp_path / "plan.toml"
+    path.write_bytes(client.get(f"/releases/{draft.pk}/plan.toml").content)
+    return path
+
+
+def test_the_file_of_a_draft_makes_the_same_release(file, draft, tmp_path):
+    _version, plan = drafts.plan_of(draft)
+    said = ran(file, "--output", str(tmp_path))
+    made = Release.objects.exclude(pk=draft.pk).get()
+    assert made.is_ready and made.plan_json == plan.to_json() and made.title == draft.title
+    assert made.dataset.current_domain().version == 1
+    archive = tmp_path / f"release-{made.pk}.zip"
+    assert f"is ready: {archive}" in said
+    assert any(name.endswith("histogram.csv") for name in zipfile.ZipFile(archive).namelist())
+
+
+def test_a_plan_alone_prints_cost_and_error_and_keeps_nothing(file, draft):
+    before = building.left(draft.dataset)
+    said = ran(file, "--plan-only")
+    assert "ε = 0.10" in said and "± " in said
+    assert Release.objects.count() == 1 and building.left(draft.dataset) == before
+
+
+TABLE = """
+[table]
+file = "people.csv"
+name = "People"
+[declaration.columns.age]
+kind = "integer"
+lower = 0
+upper = 99
+width = 10
+[release]
+product = "histogram"
+[release.choices]
+columns = ["age"]
+people = 100
+[release.method]
+mechanism = "laplace-histogram"
+amount = "0.5"
+"""
+
+
+def test_a_new_table_is_planned_unread_and_uploaded_once_it_is_released(curator, tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(TABLE)
+    assert "ε = 0.50" in ran(path, "--plan-only", "--as", "curator")
+    assert not Dataset.objects.exists()
+    (tmp_path / "people.csv").write_text("age\n" + "\n".join(str(i) for i in range(100)))
+    with pytest.raises(CommandError, match="budget"):
+        ran(path, "--as", "curator")
+    assert Dataset.objects.get().name == "People"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[table", "no TOML"),
+        ("[poem]\n", r"\[poem\] is no part"),
+        ("[table]\n", "either a dataset"),
+        (TABLE.replace("laplace-histogram", "guess"), "Choose one of the methods shown"),
+        (TABLE.replace('["age"]', '["height"]'), "height"),
+    ],
+)
+def test_a_file_that_makes_no_release_says_why(curator, tmp_path, text, why):
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    with pytest.raises(CommandError, match=why):
+        ran(path, "--plan-only", "--as", "curator")
+
+
+def test_nobody_releases_from_the_dataset_of_another(file, other_curator):
+    with pytest.raises(CommandError, match="may not release"):
+        ran(file, "--as", "other")

@@ -1,0 +1,99 @@
+"""A release by a program: drafted, planned, paid for, compared, published, withdrawn; sent twice, done once."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from dpportal.api import spending
+from dpportal.budgets.models import LedgerEntry
+from dpportal.releases import execution
+from dpportal.releases.models import Release
+from tests.dpportal import building
+from tests.dpportal.api.calling import Program
+
+CHOICES = {"columns": ["colour", "age"], "people": 300}
+METHOD = {"mechanism": "laplace-histogram", "amount": "0.1"}
+
+
+def said(dataset, **more):
+    return {"dataset": str(dataset.pk), "product": "histogram", "choices": CHOICES, "method": METHOD, **more}
+
+
+def confirmed(program, dataset, **headers):
+    """A release that was paid for, and the answers on the way."""
+    draft = program.said("post", "/releases", said(dataset), status=201)
+    plan = program.said("get", f"/releases/{draft['id']}/plan")
+    spend = {"reviewed": plan["reviewed"], "agreed": True}
+    return draft, plan, program.said("post", f"/releases/{draft['id']}/spend", spend, 202, **headers)
+
+
+def test_a_release_from_draft_to_withdrawal(program, dataset):
+    draft, plan, spent = confirmed(program, dataset)
+    assert (draft["state"], spent["state"], spent["job"]["state"]) == ("draft", "requested", "queued")
+    assert plan["margin"].startswith("± ") and plan["left"] == "1.00" and plan["counted_in"] == "ε"
+    execution.RELEASES.run(draft["id"])
+    ready = program.said("get", f"/releases/{draft['id']}")
+    assert ready["state"] == "ready" and {"histogram.csv"} <= {file["name"] for file in ready["files"]}
+    comparison = program.said("get", f"/releases/{draft['id']}/comparison")
+    assert len(comparison["table"]) >= 30
+    address = f"/catalogue/{draft['id']}"
+    assert program.client.get(f"/api/v1{address}").status_code == 404
+    assert program.said("post", f"/releases/{draft['id']}/publish", {"all_the_same": True})["is_public"]
+    public = program.client.get(f"/api/v1{address}").json()
+    assert public["loss"] == "ε = 0.1" and public["title"] == draft["title"]
+    assert [entry["id"] for entry in program.client.get("/api/v1/catalogue").json()["items"]] == [draft["id"]]
+    program.said("post", f"/releases/{draft['id']}/withdraw", {"because": "A mistake."})
+    assert program.client.get(f"/api/v1{address}").json()["detail"].endswith("A mistake.")
+
+
+def test_the_same_keys_do_nothing_twice(program, dataset):
+    draft_key, spend_key = str(uuid4()), str(uuid4())
+    first = program.said("post", "/releases", said(dataset), 201, Idempotency_Key=draft_key)
+    assert (
+        program.said("post", "/releases", said(dataset), 200, Idempotency_Key=draft_key)["id"] == first["id"]
+    )
+    plan = program.said("get", f"/releases/{first['id']}/plan")
+    spend, path = {"reviewed": plan["reviewed"], "agreed": True}, f"/releases/{first['id']}/spend"
+    program.said("post", path, spend, 202, Idempotency_Key=spend_key)
+    program.said("post", path, spend, 200, Idempotency_Key=spend_key)
+    assert Release.objects.count() == 1
+    assert LedgerEntry.objects.filter(kind=LedgerEntry.Kind.CHARGE).count() == 1
+    other = program.said("post", "/releases", said(dataset), 422, Idempotency_Key=spend_key)
+    assert "new key" in other["detail"]
+
+
+def test_a_token_spends_no_more_than_its_limit(curator, dataset):
+    program = Program(curator, limit="0.15")
+    confirmed(program, dataset)
+    draft = program.said("post", "/releases", said(dataset), 201)
+    plan = program.said("get", f"/releases/{draft['id']}/plan")
+    refused = program.said(
+        "post", f"/releases/{draft['id']}/spend", {"reviewed": plan["reviewed"], "agreed": True}, 403
+    )
+    assert "may still spend 0.05" in refused["detail"]
+    assert Release.objects.get(pk=draft["id"]).is_draft
+    assert str(spending.spent_by(program.token)) == "0.100000"
+
+
+def test_what_is_given_back_can_be_spent_again(program, dataset):
+    draft, _plan, _spent = confirmed(program, dataset)
+    assert program.said("post", f"/releases/{draft['id']}/cancel")["state"] == "cancelled"
+    assert spending.spent_by(program.token) == 0 and building.left(dataset) == 1
+
+
+@pytest.mark.parametrize(
+    ("said_wrong", "field"),
+    [
+        ({"choices": {**CHOICES, "columns": ["height"]}}, "choices.columns"),
+        ({"choices": {"columns": []}}, "choices.columns"),
+        ({"method": {**METHOD, "mechanism": "guess"}}, "method.mechanism"),
+        ({"method": {**METHOD, "amount": "-1"}}, "method.amount"),
+        ({"product": "poem"}, "product.product"),
+    ],
+)
+def test_a_wrong_choice_is_named(program, dataset, said_wrong, field):
+    answer = program.said("post", "/releases", said(dataset, **said_wrong), 422)
+    assert answer["status"] == 422 and field in answer["errors"]
+    assert not Release.objects.exists()

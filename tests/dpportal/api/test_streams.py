@@ -1,0 +1,57 @@
+"""A running count by a program: drafted, opened, fed at its own address, published, closed."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from dpportal.streams.job_execution import STREAM_JOBS
+from dpportal.streams.models import Stream, StreamJob
+
+SAID = {
+    "name": "Newcomers",
+    "mode": "every",
+    "step": "next",
+    "horizon": 12,
+    "expected": 5000,
+    "amount": "0.5",
+}
+
+
+def test_a_running_count_from_draft_to_its_end(program, dataset):
+    key = str(uuid4())
+    draft = program.said("post", "/streams", {"dataset": str(dataset.pk), **SAID}, 201, Idempotency_Key=key)
+    assert (
+        program.said("post", "/streams", {"dataset": str(dataset.pk), **SAID}, 200, Idempotency_Key=key)
+        == draft
+    )
+    assert draft["half_width"] > 0 and draft["mechanism"]
+    spend, path = {"reviewed": draft["reviewed"], "agreed": True}, f"/streams/{draft['id']}"
+    assert program.said("post", f"{path}/open", spend, 202)["state"] == "opening"
+    STREAM_JOBS.run(StreamJob.objects.get().pk)
+    assert program.said("get", path)["state"] == "open"
+    token = program.said("post", f"{path}/token", status=201)["token"]
+    sent = program.client.post(
+        f"/streams/{draft['id']}/periods",
+        {"period": 1, "counts": 40},
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert sent.status_code == 201
+    assert program.said("post", f"{path}/publish", {"all_the_same": True})["is_public"]
+    assert program.client.get(f"/api/v1/catalogue/{draft['id']}").json()["kind"] == "stream"
+    assert program.said("post", f"{path}/close")["state"] == "closed"
+    assert not program.said("post", f"{path}/withdraw", {"because": "Over."})["is_public"]
+
+
+def test_a_draft_of_a_running_count_is_copied_and_deleted(program, dataset):
+    draft = program.said("post", "/streams", {"dataset": str(dataset.pk), **SAID}, 201)
+    copy = program.said("post", f"/streams/{draft['id']}/again", status=201)
+    assert copy["name"] == draft["name"] and copy["id"] != draft["id"]
+    program.said("delete", f"/streams/{copy['id']}", status=204)
+    program.said("get", f"/streams/{copy['id']}", status=404)
+
+
+def test_a_draft_that_was_begun_in_a_browser_is_shown_without_a_plan(program, dataset):
+    draft = Stream.objects.create(dataset=dataset, created_by=dataset.owner, name="Newcomers")
+    shown = program.said("get", f"/streams/{draft.pk}")
+    assert (shown["state"], shown["reviewed"], shown["amount"]) == ("draft", None, None)

@@ -1,0 +1,204 @@
+"""Each act of the wizards has its twin in the API, and both refuse alike: with the same sentences."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from django.contrib.messages import get_messages
+from django.urls import reverse
+
+from dpportal.api.v1 import urls
+from dpportal.releases.models import Release
+from dpportal.releases.urls import urlpatterns as of_releases
+from dpportal.streams.urls import urlpatterns as of_streams
+from tests.dpportal import building
+from tests.dpportal.api.calling import Program
+
+# What a page does, and what does the same for a program.
+TWINS = {
+    "releases:list": "releases",
+    "releases:start": "draft",
+    "releases:product": "choose",
+    "releases:columns": "choose",
+    "releases:method": "choose",
+    "releases:offers": "offers",
+    "releases:dial": "plan",
+    "releases:review": "spend",
+    "releases:ask": "ask",
+    "releases:discard": "discard",
+    "releases:job": "release",
+    "releases:cancel": "cancel",
+    "releases:resume": "resume",
+    "releases:again": "again",
+    "releases:rename": "choose",
+    "releases:details": "publish_release",
+    "releases:publish": "publish_release",
+    "releases:withdraw": "withdraw_release",
+    "releases:compare": "compare",
+    "releases:compare_csv": "compare",
+    "releases:public": "publication",
+    "releases:download": "file",
+    "streams:start": "draft_stream",
+    "streams:counted": "draft_stream",
+    "streams:timing": "draft_stream",
+    "streams:strategy": "draft_stream",
+    "streams:dial": "draft_stream",
+    "streams:review": "open_stream",
+    "streams:ask": "ask",
+    "streams:again": "stream_again",
+    "streams:discard": "discard_stream",
+    "streams:home": "stream",
+    "streams:token": "stream_token",
+    "streams:close": "close_stream",
+    "streams:publish": "publish_stream",
+    "streams:withdraw": "withdraw_stream",
+    "streams:public": "publication",
+}
+# Parts of pages, what is drawn for eyes, and what a program writes by itself; periods have an address of their own.
+FOR_BROWSERS = {
+    *("releases:finished", "releases:summarise", "releases:explore", "releases:cite", "releases:chart"),
+    *("releases:embed", "releases:cells", "releases:workload", "releases:matrix_template"),
+    *("releases:searches", "releases:simulation", "releases:plan_file", "releases:compare_report"),
+    *(
+        "streams:list",
+        "streams:download",
+        "streams:cite",
+        "streams:chart",
+        "streams:embed",
+        "streams:periods",
+    ),
+    *("streams:live", "streams:add", "streams:add_records", "streams:confirm_file", "streams:drop_file"),
+    *("streams:add_many", "streams:stop", "streams:details", "streams:compare"),
+}
+
+
+def test_every_act_of_a_wizard_has_a_twin():
+    acts = {f"releases:{p.name}" for p in of_releases} | {f"streams:{p.name}" for p in of_streams}
+    assert acts == set(TWINS) | FOR_BROWSERS, sorted(acts ^ (set(TWINS) | FOR_BROWSERS))
+    assert not set(TWINS) & FOR_BROWSERS
+    assert set(TWINS.values()) <= {str(pattern.name) for pattern in urls[0]}
+
+
+def page_says(client, address: str, sent: dict[str, object]) -> str:
+    """What the page answers, or the message that it leaves."""
+    answer = client.post(address, sent)
+    return unescape(answer.content.decode()) + " ".join(str(m) for m in get_messages(answer.wsgi_request))
+
+
+def of_release(name: str, release: Release) -> str:
+    return reverse(f"releases:{name}", args=[release.pk])
+
+
+CHOSEN = {"columns": ["colour", "age"], "people": "300"}
+
+
+@pytest.mark.parametrize(
+    ("step", "sent", "said"),
+    [
+        ("product", {"product": "poem"}, {"product": "poem"}),
+        ("columns", {"columns": [], "people": "300"}, {"choices": {"columns": [], "people": 300}}),
+        ("columns", {**CHOSEN, "people": "0"}, {"choices": {**CHOSEN, "people": 0}}),
+        (
+            "method",
+            {"mechanism": "guess", "amount": "0.1"},
+            {"method": {"mechanism": "guess", "amount": "0.1"}},
+        ),
+        (
+            "method",
+            {"mechanism": "laplace-histogram", "amount": "1e3"},
+            {"method": {"mechanism": "laplace-histogram", "amount": "1e3"}},
+        ),
+        (
+            "method",
+            {"mechanism": "laplace-histogram", "amount": "0.1", "counted_in": "zcdp"},
+            {"method": {"mechanism": "laplace-histogram", "amount": "0.1", "counted_in": "zcdp"}},
+        ),
+    ],
+)
+def test_what_a_step_refuses_a_program_is_refused(client, program, draft, step, sent, said):
+    client.force_login(draft.created_by)
+    answer = program.said("patch", f"/releases/{draft.pk}", said, 422)
+    page = page_says(client, of_release(step, draft), sent)
+    for text in (text for texts in answer["errors"].values() for text in texts):
+        assert text in page, text
+
+
+def spent(program, release, **said):
+    plan = program.said("get", f"/releases/{release.pk}/plan")
+    confirmed = {"reviewed": plan["reviewed"], "agreed": True, **said}
+    return program.send("post", f"/releases/{release.pk}/spend", confirmed)
+
+
+@pytest.mark.parametrize(("said", "status"), [({"agreed": False}, 422), ({"reviewed": "another"}, 409)])
+def test_an_answer_before_spending_is_refused_alike(client, program, draft, said, status):
+    client.force_login(draft.created_by)
+    answer = spent(program, draft, **said)
+    sent = {"reviewed": said.get("reviewed", ""), **({} if "agreed" in said else {"agreed": "on"})}
+    assert answer.status_code == status
+    assert answer.json()["detail"] in page_says(client, of_release("review", draft), sent)
+    assert Release.objects.get().is_draft
+
+
+def test_more_than_is_left_is_refused_alike(client, curator, dataset):
+    draft, program = building.complete_draft(dataset, "1.5"), Program(curator, limit="9")
+    client.force_login(curator)
+    answer = spent(program, draft)
+    page = client.get(of_release("review", draft)).context["form"].initial["reviewed"]
+    assert answer.status_code == 409
+    sent = {"reviewed": page, "agreed": "on"}
+    assert answer.json()["detail"] in page_says(client, of_release("review", draft), sent)
+
+
+@pytest.mark.parametrize(
+    ("act", "page", "method", "path"),
+    [
+        ("cancel", "cancel", "post", "/cancel"),
+        ("resume", "resume", "post", "/resume"),
+        ("publish", "publish", "post", "/publish"),
+        ("withdraw", "withdraw", "post", "/withdraw"),
+        ("compare", "compare", "get", "/comparison"),
+        ("discard", "discard", "delete", ""),
+    ],
+)
+def test_what_cannot_be_done_to_a_release_now_is_refused_alike(
+    client, program, dataset, act, page, method, path
+):
+    """A draft is not cancelled, a release that is at work neither published nor deleted."""
+    is_draft = act in ("cancel", "resume")
+    release = building.complete_draft(dataset) if is_draft else building.requested_release(dataset)
+    client.force_login(dataset.owner)
+    answer = program.send(method, f"/releases/{release.pk}{path}", None if method != "post" else {})
+    assert answer.status_code == 409, answer.content
+    if method == "get":
+        shown = client.get(of_release(page, release))
+        said = " ".join(str(m) for m in get_messages(shown.wsgi_request))
+    else:
+        said = page_says(client, of_release(page, release), {})
+    assert answer.json()["detail"] in said
+
+
+def test_an_uploaded_table_waits_for_the_first_question_for_both(client, program, dataset):
+    type(dataset).objects.update(unit_declared=False)
+    client.force_login(dataset.owner)
+    answer = program.said("post", "/releases", {"dataset": str(dataset.pk)}, 409)
+    page = page_says(client, reverse("releases:start", args=[dataset.pk]), {})
+    assert answer["detail"] in page
+
+
+def test_a_running_count_is_refused_alike(client, program, dataset):
+    client.force_login(dataset.owner)
+    said = {
+        "dataset": str(dataset.pk),
+        "name": "Newcomers",
+        "mode": "chosen",
+        "amount": "0.1",
+        "step": "next",
+    }
+    answer = program.said("post", "/streams", said, 422)
+    page = page_says(
+        client, reverse("streams:start", args=[dataset.pk]), {"name": "Newcomers", "mode": "chosen"}
+    )
+    [text] = answer["errors"]["column"]
+    assert text in re.sub(r"\s+", " ", page)
