@@ -36,7 +36,7 @@ from dpportal.budgets import confirming
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.models import Right
 from dpportal.platform.form_data import form_data
-from dpportal.publications.downloads import TYPES
+from dpportal.publications.file_types import FILE_TYPES
 from dpportal.releases import drafts, public, services
 from dpportal.releases.access import release_for
 from dpportal.releases.comparing import comparison_for
@@ -202,7 +202,7 @@ def files(request: HttpRequest, release_id: UUID) -> object:
     auth=READ,
     openapi_extra={
         "responses": {
-            200: {"description": "The file.", "content": {kind: {} for kind in sorted(set(TYPES.values()))}}
+            200: {"description": "The file.", "content": {kind: {} for kind in sorted(set(FILE_TYPES.values()))}}
         }
     },
 )

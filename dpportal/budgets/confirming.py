@@ -51,9 +51,7 @@ def around(by: User, draft: ChargedPublication, budget: Budget, columns: Sequenc
     """
     assert draft.amount is not None
     # Whoever reads the review knows what was answered.
-    answered = draft.dataset.budget_requests.filter(
-        by=current_user(request), address=request.path, seen=False
-    )
+    answered = draft.dataset.budget_requests.filter(by=by, address__contains=str(draft.pk), seen=False)
     answered.exclude(answered_at=None).update(seen=True)
     return {
         "why_ask": _why_ask(budget, draft.amount),

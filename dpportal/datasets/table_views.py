@@ -15,7 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dpportal.accounts.permissions import curator_required
 from dpportal.datasets import services, table_forms
 from dpportal.datasets.access import open_datasets, with_dataset
-from dpportal.datasets.domain_views import column_of, context_of, declared_of
+from dpportal.datasets.declared import declared_of
+from dpportal.datasets.domain_views import column_of, context_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.protection import Protection
