@@ -17,6 +17,7 @@ from dpportal.jobs import queues
 from dpportal.platform import cores
 from dpportal.platform.data_folder import prepare
 from dpportal.platform.environment import networks, one_of, origin, positive_integer
+from dpportal.platform.identity_provider import IdentityProvider
 from dpportal.platform.keys import Keyring, former_secrets, secret
 from dpportal.platform.mail import MailServer
 from dpportal.platform.signing import SigningKeys
@@ -83,6 +84,7 @@ MIDDLEWARE = [
     "dpportal.accounts.sessions.IdleLimit",
     "dpportal.accounts.known_browsers.KnownBrowser",
     "dpportal.accounts.first_passwords.FirstPassword",
+    "dpportal.accounts.factors.rules.SecondFactor",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -158,6 +160,9 @@ AXES_CLIENT_IP_CALLABLE = "dpportal.accounts.addresses.client_network"
 # The portal writes down who signed in, see accounts.sign_ins; typed names are shown to nobody.
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "answer"]
+# The institution's own sign-in (OpenID Connect), where there is one.
+IDENTITY_PROVIDER = IdentityProvider.of(os.environ)
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",

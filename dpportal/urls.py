@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
+from dpportal.accounts.factors.door import AdminSignIn
 from dpportal.catalogue import dataset_page, dcat, feeds, sitemap
 from dpportal.catalogue.views import catalogue
 from dpportal.operations import admin_home, grant_page, health, history_pages, metrics
@@ -64,5 +65,7 @@ urlpatterns = [
         RedirectView.as_view(pattern_name="accounts:password_change"),
         name="admin_password",
     ),
+    # The admin's own would ask for a password alone.
+    path("admin/login/", AdminSignIn.as_view(), name="admin_sign_in"),
     path("admin/", admin.site.urls),
 ]
