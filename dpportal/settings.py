@@ -21,6 +21,7 @@ from dpportal.platform.identity_provider import IdentityProvider
 from dpportal.platform.keys import Keyring, former_secrets, secret
 from dpportal.platform.mail import MailServer
 from dpportal.platform.signing import SigningKeys
+from dpportal.platform.two_people import TwoPeople
 
 # What is imported lives to the end. Searches for garbage went through all of it again and again, two fifths of a start;
 # once the last room is ready (`catalogue/apps.py`) there are some again, without what was imported.
@@ -60,6 +61,7 @@ INSTALLED_APPS = [
     "dpportal.history",
     "dpportal.jobs",
     "axes",
+    "dpportal.approvals",
     "dpportal.tables.connections",
     "dpportal.datasets",
     "dpportal.budgets",
@@ -262,6 +264,9 @@ if os.environ.get("DPPORTAL_HTTPS") == "1":
     SILENCED_SYSTEM_CHECKS = ["security.W021"]
 # Where to report weaknesses: a mail or web address.
 SECURITY_CONTACT = os.environ.get("DPPORTAL_SECURITY_CONTACT", "")
+
+# For which acts a second person is wanted.
+TWO_PEOPLE = TwoPeople.of(os.environ)
 
 # A job's lease is renewed while its worker lives, so it can be short: a killed worker's job is taken over
 # after JOB_LEASE_SECONDS. The time limits bound a worker that lives but hangs.

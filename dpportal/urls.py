@@ -7,7 +7,7 @@ from django.views.generic import RedirectView, TemplateView
 from dpportal.accounts.factors.door import AdminSignIn
 from dpportal.catalogue import dataset_page, dcat, feeds, sitemap
 from dpportal.catalogue.views import catalogue
-from dpportal.operations import admin_home, grant_page, health, history_pages, metrics
+from dpportal.operations import admin_home, approval_pages, grant_page, health, history_pages, metrics
 from dpportal.operations.home import home
 from dpportal.publications.search_progress import awaited
 from dpportal.serving.security_txt import security_txt
@@ -34,6 +34,9 @@ urlpatterns = [
     path("robots.txt", sitemap.robots, name="robots"),
     path("office/", admin_home.page, name="office"),
     path("office/declined/<int:request_id>/", admin_home.decline, name="decline"),
+    path("office/approvals/", approval_pages.page, name="approvals"),
+    path("office/approvals/<int:approval_id>/approved/", approval_pages.approve, name="approve"),
+    path("office/approvals/<int:approval_id>/refused/", approval_pages.refuse, name="refuse_approval"),
     path("office/budgets/<uuid:dataset_id>/", grant_page.page, name="grant"),
     path("office/budgets/<uuid:dataset_id>/meaning/", grant_page.meaning, name="grant_meaning"),
     path("office/budgets/<uuid:dataset_id>/reduction/", grant_page.reduction, name="reduction"),

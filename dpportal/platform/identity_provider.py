@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -19,7 +19,7 @@ class IdentityProvider:
 
     issuer: str
     client_id: str
-    client_secret: str
+    client_secret: str = field(repr=False)
     name: str
     scope: str
     claim: str

@@ -45,6 +45,7 @@ CURATOR_PAGES = [
     "/account/name/",
     "/account/password/",
     "/account/sessions/",
+    "/account/second-factors/",
     "/guide/",
     "/guide/choice/",
     "/guide/queries/",
@@ -62,7 +63,7 @@ STRANGER_PAGES = [
     "{public}",
     "/guide/",
 ]
-ADMIN_PAGES = ["/office/", "/health/portal/", "/admin/"] + [
+ADMIN_PAGES = ["/office/", "/office/approvals/", "/account/second-factor-rule/", "/health/portal/", "/admin/"] + [
     f"/admin/{name}/"
     for name in (
         "accounts/user",

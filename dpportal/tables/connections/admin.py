@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
 from dpportal.platform.json_types import Json
-from dpportal.tables.connections import reachability
+from dpportal.tables.connections import definition_change, reachability
 from dpportal.tables.connections.faults import SourceFault
-from dpportal.tables.connections.models import USUAL, Connection, SharedTable
+from dpportal.tables.connections.models import DEFINING, USUAL, Connection, SharedTable
 
 SharedTableFormSet: TypeAlias = "BaseInlineFormSet[SharedTable, Connection, forms.ModelForm[SharedTable]]"
 
@@ -113,6 +113,12 @@ class ConnectionAdmin(admin.ModelAdmin[Connection]):
         formset: SharedTableFormSet,
         change: bool,
     ) -> None:
+        for inline in formset.forms:
+            if definition_change.asks_first(inline.instance) and inline not in formset.deleted_forms:
+                definition_change.ask_and_restore(inline.instance, current_user(request))
+                inline.changed_data = [name for name in inline.changed_data if name not in DEFINING]
+                text = _("%s stays as it is until a second administrator has approved the change.")
+                self.message_user(request, text % inline.instance, messages.WARNING)
         super().save_formset(request, form, formset, change)
         saved = [table for table, _changed in formset.changed_objects] + formset.new_objects
         for inline in formset.forms:
