@@ -63,7 +63,13 @@ STRANGER_PAGES = [
     "{public}",
     "/guide/",
 ]
-ADMIN_PAGES = ["/office/", "/office/approvals/", "/account/second-factor-rule/", "/health/portal/", "/admin/"] + [
+ADMIN_PAGES = [
+    "/office/",
+    "/office/approvals/",
+    "/account/second-factor-rule/",
+    "/health/portal/",
+    "/admin/",
+] + [
     f"/admin/{name}/"
     for name in (
         "accounts/user",

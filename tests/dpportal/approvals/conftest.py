@@ -12,7 +12,6 @@ from dpportal.accounts.models import Role, User
 from dpportal.platform.two_people import ACTS, TwoPeople
 from tests.dpportal import building
 
-
 PAGES = {"approve": "approve", "refuse": "refuse_approval"}
 
 
