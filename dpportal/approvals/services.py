@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -37,9 +37,16 @@ class Asked:
     arguments: Json = field(default_factory=dict)
 
 
-@transaction.atomic
 def ask(asked: Asked, by: User) -> Approval:
     """Have an act wait for a second person. One that waits for the same with other arguments is replaced."""
+    try:
+        return _ask(asked, by)
+    except IntegrityError:  # of two at the same moment one waits
+        return Approval.objects.get(kind=asked.kind, subject=str(asked.subject), state=State.WAITING)
+
+
+@transaction.atomic
+def _ask(asked: Asked, by: User) -> Approval:
     waiting = Approval.objects.select_for_update().filter(
         kind=asked.kind, subject=str(asked.subject), state=State.WAITING
     )
@@ -47,7 +54,14 @@ def ask(asked: Asked, by: User) -> Approval:
         if same.is_waiting and (same.by_id, same.arguments) == (by.pk, asked.arguments):
             return same
     waiting.update(state=State.REPLACED, answered_at=timezone.now())
-    approval = Approval.objects.create(
+    approval = _kept(asked, by)
+    audit.record(by, "asked for a second person", approval, asked.summary)
+    mailing.write(_addresses(_others(by)), _("A second person is asked for"), asked.summary)
+    return approval
+
+
+def _kept(asked: Asked, by: User) -> Approval:
+    return Approval.objects.create(
         kind=asked.kind,
         subject=str(asked.subject),
         arguments=asked.arguments,
@@ -56,9 +70,6 @@ def ask(asked: Asked, by: User) -> Approval:
         by=by,
         expires_at=timezone.now() + timedelta(days=settings.TWO_PEOPLE.days),
     )
-    audit.record(by, "asked for a second person", approval, asked.summary)
-    mailing.write(_addresses(_others(by)), _("A second person is asked for"), asked.summary)
-    return approval
 
 
 def approve(approval: Approval, by: User) -> Approval:

@@ -21,6 +21,7 @@ from tests.dpportal import building
 from tests.dpportal.approvals.conftest import answers, desk_of
 
 State = Approval.State
+pytestmark = pytest.mark.slow
 
 
 class TestKnownTables:

@@ -23,6 +23,7 @@ from tests.dpportal.approvals.conftest import answers, desk_of
 from tests.dpportal.streams import building as stream_building
 
 State = Approval.State
+pytestmark = pytest.mark.slow
 
 
 def confirms(draft):
@@ -207,7 +208,6 @@ def test_a_later_request_replaces_an_earlier_one(asked, large):
     ]
 
 
-@pytest.mark.slow
 def test_running_counts_wait_as_releases_do(dataset, two_people, second):
     draft = stream_building.draft_stream(dataset, amount=Decimal("0.3"))
     desk, address = desk_of(draft.created_by), reverse("streams:review", args=[draft.pk])

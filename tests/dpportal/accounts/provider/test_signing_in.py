@@ -22,6 +22,11 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of what the provider uses
     import oidc_provider_mock
 
+pytestmark = [
+    pytest.mark.slow,
+    # Of what the provider's own program uses.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
 BACK = "http://testserver/account/sign-in/institution/answer/"
 CURATOR = {"preferred_username": "erika", "groups": ["staff", "dp curators"]}
 
