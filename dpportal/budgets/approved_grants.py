@@ -27,6 +27,7 @@ def asks_first(form: GrantForm) -> bool:
 def ask(form: GrantForm, by: User) -> Approval:
     """Have the grant wait as it was sent."""
     data, dataset = form.cleaned_data, form.dataset
+    assert isinstance(form.data, QueryDict)
     summary = _(
         "Grant %(amount)s for “%(dataset)s”, although nearly the same table has a budget: %(known)s. %(reason)s"
     )

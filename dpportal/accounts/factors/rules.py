@@ -45,10 +45,12 @@ def set_roles(chosen: Collection[str], by: User) -> None:
         if (role in chosen) == (role in before):
             continue
         rule = SecondFactorRule(role=role)
-        rule.save() if role in chosen else SecondFactorRule.objects.filter(role=role).delete()
-        audit.record(
-            by, "required a second factor" if role in chosen else "no longer required one", rule, role
-        )
+        if role in chosen:
+            rule.save()
+            audit.record(by, "required a second factor", rule, role)
+        else:
+            SecondFactorRule.objects.filter(role=role).delete()
+            audit.record(by, "no longer required one", rule, role)
 
 
 def is_missing(request: HttpRequest) -> bool:

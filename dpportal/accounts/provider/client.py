@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -33,7 +32,8 @@ def to_provider(request: HttpRequest, provider: IdentityProvider) -> HttpRespons
     """Send the browser to the provider, with a state and a nonce that the session keeps. Raises ProviderError."""
     back = request.build_absolute_uri(reverse("accounts:provider_answer"))
     request.session.set_expiry(600)
-    return _asked(lambda: _trusted(provider).authorize_redirect(request, back))
+    answer: HttpResponse = _asked(lambda: _trusted(provider).authorize_redirect(request, back))
+    return answer
 
 
 def claims_of(request: HttpRequest, provider: IdentityProvider) -> Claims:
@@ -94,7 +94,7 @@ def _asked(question: Callable[[], Result]) -> Result:
         return PROVIDER.call(question)
     except (*faults, ValueError, KeyError, TypeError, RuntimeError) as fault:
         # Its message may hold what the provider says of a person.
-        log.warning("the sign-in by %s failed: %s", settings.IDENTITY_PROVIDER.issuer, type(fault).__name__)
+        log.warning("the institution's sign-in failed: %s", type(fault).__name__)
         text = _(
             "The sign-in by your institution did not work. Try again; if it fails again, ask an administrator."
         )
