@@ -38,8 +38,10 @@ class Factors:
 @transaction.atomic
 def remove_all(person: User, by: User, detail: str = "") -> bool:
     """Forget everything, of a person who has lost it. Returns whether there was anything; the person is told."""
-    rows = (model.objects.filter(person=person) for model in (AuthenticatorApp, Passkey, RecoveryCode))
-    removed = sum(each.delete()[0] for each in rows)
+    apps, _of_each = AuthenticatorApp.objects.filter(person=person).delete()
+    keys, _of_each = Passkey.objects.filter(person=person).delete()
+    codes, _of_each = RecoveryCode.objects.filter(person=person).delete()
+    removed = apps + keys + codes
     if removed:
         people.note(person, by, "removed all second factors", detail, alarming=True)
     return bool(removed)
