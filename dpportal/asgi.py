@@ -13,6 +13,6 @@ from dpportal.serving.admission import AdmissionControl  # noqa: E402
 from dpportal.serving.handler import PortalHandler  # noqa: E402
 
 lock_timeouts.keep_to(lock_timeouts.WEB)
-for place in (bulkhead.MEMORY, bulkhead.STORE, bulkhead.SENDING, bulkhead.QUEUE):
+for place in (bulkhead.MEMORY, bulkhead.STORE, bulkhead.SENDING, bulkhead.QUEUE, bulkhead.PROVIDER):
     place.close()
 application = AdmissionControl(PortalHandler())

@@ -18,9 +18,11 @@ from dpportal.jobs import queues
 from dpportal.platform import cores
 from dpportal.platform.data_folder import prepare
 from dpportal.platform.environment import networks, one_of, origin, positive_integer
+from dpportal.platform.identity_provider import IdentityProvider
 from dpportal.platform.keys import Keyring, former_secrets, secret
 from dpportal.platform.mail import MailServer
 from dpportal.platform.signing import SigningKeys
+from dpportal.platform.two_people import TwoPeople
 
 # What is imported lives to the end. Searches for garbage went through all of it again and again, two fifths of a start;
 # once the last room is ready (`catalogue/apps.py`) there are some again, without what was imported.
@@ -60,6 +62,7 @@ INSTALLED_APPS = [
     "dpportal.history",
     "dpportal.jobs",
     "axes",
+    "dpportal.approvals",
     "dpportal.tables.connections",
     "dpportal.datasets",
     "dpportal.budgets",
@@ -86,6 +89,7 @@ MIDDLEWARE = [
     "dpportal.accounts.sessions.IdleLimit",
     "dpportal.accounts.known_browsers.KnownBrowser",
     "dpportal.accounts.first_passwords.FirstPassword",
+    "dpportal.accounts.factors.rules.SecondFactor",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -161,6 +165,9 @@ AXES_CLIENT_IP_CALLABLE = "dpportal.accounts.addresses.client_network"
 # The portal writes down who signed in, see accounts.sign_ins; typed names are shown to nobody.
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "answer"]
+# The institution's own sign-in (OpenID Connect), where there is one.
+IDENTITY_PROVIDER = IdentityProvider.of(os.environ)
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
@@ -266,6 +273,9 @@ if os.environ.get("DPPORTAL_HTTPS") == "1":
     SILENCED_SYSTEM_CHECKS = ["security.W021"]
 # Where to report weaknesses: a mail or web address.
 SECURITY_CONTACT = os.environ.get("DPPORTAL_SECURITY_CONTACT", "")
+
+# For which acts a second person is wanted.
+TWO_PEOPLE = TwoPeople.of(os.environ)
 
 # A job's lease is renewed while its worker lives, so it can be short: a killed worker's job is taken over
 # after JOB_LEASE_SECONDS. The time limits bound a worker that lives but hangs.

@@ -4,11 +4,12 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
+from dpportal.accounts.factors.door import AdminSignIn
 from dpportal.api import v1
 from dpportal.budgets import risk_page
 from dpportal.catalogue import bundle_check_views, dataset_page, dcat, feeds, oembed, sitemap
 from dpportal.catalogue.views import catalogue
-from dpportal.operations import admin_home, grant_page, health, history_pages, metrics
+from dpportal.operations import admin_home, approval_pages, grant_page, health, history_pages, metrics
 from dpportal.operations.home import home
 from dpportal.publications.search_progress import awaited
 from dpportal.serving.security_txt import security_txt
@@ -39,6 +40,9 @@ urlpatterns = [
     path("robots.txt", sitemap.robots, name="robots"),
     path("office/", admin_home.page, name="office"),
     path("office/declined/<int:request_id>/", admin_home.decline, name="decline"),
+    path("office/approvals/", approval_pages.page, name="approvals"),
+    path("office/approvals/<int:approval_id>/approved/", approval_pages.approve, name="approve"),
+    path("office/approvals/<int:approval_id>/refused/", approval_pages.refuse, name="refuse_approval"),
     path("office/budgets/<uuid:dataset_id>/", grant_page.page, name="grant"),
     path("office/budgets/<uuid:dataset_id>/meaning/", grant_page.meaning, name="grant_meaning"),
     path("office/budgets/<uuid:dataset_id>/reduction/", grant_page.reduction, name="reduction"),
@@ -74,5 +78,7 @@ urlpatterns = [
         RedirectView.as_view(pattern_name="accounts:password_change"),
         name="admin_password",
     ),
+    # The admin's own would ask for a password alone.
+    path("admin/login/", AdminSignIn.as_view(), name="admin_sign_in"),
     path("admin/", admin.site.urls),
 ]

@@ -15,6 +15,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.accounts import audit, locking, mailing, people, reset_links
+from dpportal.accounts.factors.overview import remove_all
 from dpportal.accounts.forms import origin_of
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.permissions import current_user
@@ -72,7 +73,7 @@ class PortalUserAdmin(OfferedFilters[User]):
     ]
     add_fieldsets: _FieldsetSpec = [(None, {"fields": ["username", "email", "role"]})]
     readonly_fields = ["last_login", "date_joined"]
-    actions = ["unlock"]
+    actions = ["unlock", "remove_second_factors"]
     change_form_template = "admin/accounts/person.html"
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> _FieldsetSpec:
@@ -118,6 +119,14 @@ class PortalUserAdmin(OfferedFilters[User]):
         for user in users:
             locking.unlock(user, current_user(request))
         self.message_user(request, _("These people can try to sign in again at once."))
+
+    @admin.action(description=gettext_lazy("Remove the second factors of who has lost them"))
+    def remove_second_factors(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        """Of other people: their password alone signs them in then, until they set up new ones."""
+        by = current_user(request)
+        removed = [user.get_username() for user in users.exclude(pk=by.pk) if remove_all(user, by)]
+        names = ", ".join(removed) or _("nobody")
+        self.message_user(request, _("Removed for: %s. Each of them is told.") % names)
 
 
 class ReadOnlyAdmin(OfferedFilters[M]):

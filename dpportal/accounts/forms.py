@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts import mailing
 from dpportal.accounts.addresses import client_network
-from dpportal.accounts.models import User
+from dpportal.accounts.models import Passkey, Role, User
 
 
 class SignInForm(AuthenticationForm):
@@ -20,6 +20,41 @@ class SignInForm(AuthenticationForm):
         ),
         "inactive": _("This account is switched off. Ask an administrator to open it again."),
     }
+
+
+class CodeForm(forms.Form):
+    """A code of an authenticator app, or a recovery code."""
+
+    code = forms.CharField(
+        label=_("code"),
+        max_length=60,
+        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "autofocus": True}),
+    )
+
+
+class PasskeyForm(forms.ModelForm[Passkey]):
+    """What a device has made, and what its person calls it."""
+
+    answer = forms.CharField(widget=forms.HiddenInput)
+
+    class Meta:
+        model = Passkey
+        fields = ["name"]
+
+
+class SecondFactorRuleForm(forms.Form):
+    """The roles whose people need a second factor."""
+
+    roles = forms.MultipleChoiceField(
+        label=_("who needs a second factor"),
+        choices=Role.choices,
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text=_(
+            "At their next sign-in, people without one are led to set it up, and nothing else opens before. Whoever "
+            "signs in by your institution's own sign-in is asked there, not here."
+        ),
+    )
 
 
 class DisplayNameForm(forms.ModelForm[User]):

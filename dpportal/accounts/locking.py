@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from axes.attempts import get_cool_off_threshold
 from axes.handlers.database import AxesDatabaseHandler
+from axes.handlers.proxy import AxesProxyHandler
 from axes.helpers import get_client_username, get_cool_off, get_failure_limit
 from axes.models import AccessAttempt
 from axes.utils import reset
+from django.contrib.auth.signals import user_login_failed
 from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -84,6 +86,20 @@ def locked_page(request: HttpRequest, _refused: HttpResponse, _credentials: Json
     response = render(request, "accounts/locked.html", {"minutes": -(-wait // 60)}, status=429)
     response["Retry-After"] = str(wait)
     return response
+
+
+def turns_away(request: HttpRequest, person: User) -> bool:
+    """Whether this name waits here, after too many tries. The answer is then the locked page, whatever a view gives."""
+    is_allowed = AxesProxyHandler.is_allowed(request, {"username": person.get_username()})
+    if not is_allowed:
+        vars(request)["axes_locked_out"] = True
+    return not is_allowed
+
+
+def count_wrong_code(request: HttpRequest, person: User) -> bool:
+    """Count a wrong code or key like a wrong password. Returns whether the name now waits here."""
+    user_login_failed.send(__name__, credentials={"username": person.get_username()}, request=request)
+    return bool(vars(request).get("axes_locked_out"))
 
 
 def unlock(user: User, by: User) -> None:

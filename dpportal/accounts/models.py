@@ -12,6 +12,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy as _
 
+from dpportal.platform.sealed import SealedField
+
 if TYPE_CHECKING:
     from django.contrib.sessions.backends.base import SessionBase
 
@@ -99,12 +101,83 @@ class PersonSession(AbstractBaseSession):
     # Coarse on purpose: a family of browsers, and the network of an address.
     browser = models.CharField(max_length=60)
     network = models.CharField(max_length=45)
+    # By which means it began, as `sign_ins.How` names them.
+    how = models.CharField(max_length=20, default="")
 
     @classmethod
     def get_session_store_class(cls) -> type[SessionBase]:
         from dpportal.accounts.session_store import SessionStore
 
         return SessionStore
+
+
+class AuthenticatorApp(models.Model):
+    """The secret that a person shares with an app for codes (TOTP, RFC 6238). Written by `factors.totp` only."""
+
+    person = models.OneToOneField(
+        User, primary_key=True, on_delete=models.CASCADE, related_name="authenticator_app"
+    )
+    # In base 32. One that no code has confirmed yet signs nobody in.
+    secret = SealedField(null=True)
+    unconfirmed = SealedField(null=True)
+    # The half minute whose code was taken last: no code is taken twice.
+    last_step = models.BigIntegerField(default=0)
+    added_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"authenticator app of {self.person_id}"
+
+
+class Passkey(models.Model):
+    """The public half of a key that a person's device keeps (WebAuthn). Written by `factors.passkeys` only."""
+
+    person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="passkeys")
+    name = models.CharField(_("name"), max_length=60, validators=[validate_printable])
+    # As the device named it, in base64url.
+    credential = models.CharField(max_length=1400, unique=True)
+    public_key = models.BinaryField()
+    sign_count = models.BigIntegerField()
+    added_at = models.DateTimeField(default=timezone.now)
+    last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RecoveryCode(models.Model):
+    """The digest of a code that signs its person in once, in place of a device. Written by `factors.recovery` only."""
+
+    person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="recovery_codes")
+    digest = models.CharField(max_length=64, unique=True)
+
+    def __str__(self) -> str:
+        return f"recovery code {self.pk}"
+
+
+class SecondFactorRule(models.Model):
+    """A role whose people need a second factor; others may have one. Written by `factors.rules` only."""
+
+    role = models.CharField(max_length=15, choices=Role.choices, primary_key=True)
+
+    def __str__(self) -> str:
+        return self.role
+
+
+class ProviderIdentity(models.Model):
+    """Who a person is at the institution's provider (OpenID Connect). Written by `provider.arrivals` only."""
+
+    person = models.OneToOneField(User, on_delete=models.CASCADE, related_name="provider_identity")
+    issuer = models.CharField(max_length=300)
+    subject = models.CharField(max_length=255)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="one_person_per_subject")]
+
+    def __str__(self) -> str:
+        return f"{self.subject} at {self.issuer}"
 
 
 class OutgoingMail(models.Model):

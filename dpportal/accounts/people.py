@@ -15,6 +15,7 @@ from dpportal.accounts.models import User
 FIELDS = ("username", "first_name", "last_name", "display_name", "email", "role", "is_active")
 LINK_SHOWN = "was shown a password link"
 LINK_SENT = "had a password link sent"
+BY_PROVIDER = "by the institution's sign-in"
 AT_THE_SERVER = "on the server's command line, by whoever may run commands there"
 
 
@@ -24,6 +25,32 @@ def create(person: User, by: User) -> None:
     person.set_password(get_random_string(40))
     person.save()
     note(person, by, "made the account", f"role: {person.role}; email: {person.email or '–'}")
+
+
+def create_from_provider(person: User) -> None:
+    """Keep a new person of the institution's sign-in, without a password."""
+    person.set_unusable_password()
+    person.save()
+    note(
+        person, person, "got an account", f"{BY_PROVIDER}; role: {person.role}; email: {person.email or '–'}"
+    )
+
+
+@transaction.atomic
+def take_role(person: User, role: str) -> None:
+    """Give the person the role that the institution's sign-in says."""
+    old = User.objects.select_for_update().get(pk=person.pk).role
+    person.role = role
+    if old != role:
+        person.save(update_fields=["role", "is_staff", "is_superuser"])
+        note(person, person, "got another role", f"{BY_PROVIDER}: {old} → {role}", alarming=True)
+
+
+@transaction.atomic
+def lost_role(person: User) -> None:
+    """End the sessions of a person to whom the institution's sign-in gives no role any more."""
+    person.sessions.all().delete()
+    note(person, person, "was turned away", f"{BY_PROVIDER}: no role")
 
 
 @transaction.atomic

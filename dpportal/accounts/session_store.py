@@ -13,7 +13,7 @@ from dpportal.accounts.models import PersonSession
 from dpportal.platform.form_types import CleanedData
 
 # What a session notes of itself, beside Django's own keys.
-BEGAN, SEEN, BROWSER, NETWORK = "began_at", "seen_at", "browser", "network"
+BEGAN, SEEN, BROWSER, NETWORK, HOW = "began_at", "seen_at", "browser", "network", "how"
 
 
 class SessionStore(DatabaseStore):
@@ -28,6 +28,7 @@ class SessionStore(DatabaseStore):
         session.person_id = int(data[SESSION_KEY]) if SESSION_KEY in data else None
         session.began_at, session.last_used_at = _moment(data.get(BEGAN)), _moment(data.get(SEEN))
         session.browser, session.network = data.get(BROWSER, ""), data.get(NETWORK, "")
+        session.how = data.get(HOW, "")
         if session.began_at:
             longest = timedelta(seconds=settings.SESSION_LONGEST)
             session.expire_date = min(session.expire_date, session.began_at + longest)

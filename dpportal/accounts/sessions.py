@@ -16,7 +16,8 @@ from dpportal.accounts import audit
 from dpportal.accounts.addresses import coarse_network
 from dpportal.accounts.browsers import browser_family
 from dpportal.accounts.models import PersonSession, User
-from dpportal.accounts.session_store import BEGAN, BROWSER, NETWORK, SEEN
+from dpportal.accounts.session_store import BEGAN, BROWSER, HOW, NETWORK, SEEN
+from dpportal.accounts.sign_ins import how_of
 from dpportal.platform.middleware import Middleware
 
 
@@ -71,6 +72,7 @@ def _begun(sender: object, request: HttpRequest, **_kwargs: object) -> None:
     request.session[BEGAN] = request.session[SEEN] = int(time.time())
     request.session[BROWSER] = browser_family(request)
     request.session[NETWORK] = coarse_network(request)
+    request.session[HOW] = how_of(request).value
 
 
 class IdleLimit(Middleware):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 
+from django.contrib.auth import login
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
-from django.db import transaction
+from django.db import models, transaction
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.addresses import client_address
@@ -15,6 +17,32 @@ from dpportal.accounts.models import FailedSignIn, User
 from dpportal.platform.json_types import Json
 
 log = logging.getLogger(__name__)
+# Where a request notes by which means it signs somebody in.
+HOW = "dpportal.how"
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+class How(models.TextChoices):
+    """By which means somebody signed in."""
+
+    PASSWORD = "password", _("password")
+    CODE = "code", _("password and code of an app")
+    KEY = "key", _("password and passkey")
+    RECOVERY = "recovery", _("password and recovery code")
+    PASSKEY = "passkey", _("passkey")
+    PROVIDER = "provider", _("the institution's sign-in")
+
+
+def begin(request: HttpRequest, person: User, how: How) -> None:
+    """Sign a person in who has proved who they are; nothing that the session held before stays in it."""
+    request.session.flush()
+    request.META[HOW] = how
+    login(request, person, backend=BACKEND)
+
+
+def how_of(request: HttpRequest) -> How:
+    """The means by which this request signs somebody in: a password, unless another was noted."""
+    return How(request.META.get(HOW, How.PASSWORD))
 
 
 def connect() -> None:
@@ -37,7 +65,7 @@ def _note_time(sender: object, user: User, **_kwargs: object) -> None:
 
 def _succeeded(sender: object, request: HttpRequest, user: User, **_kwargs: object) -> None:
     log.info("%r signed in from %s", user.get_username(), client_address(request))
-    audit.record(user, "signed in", user, f"from {client_address(request)}")
+    audit.record(user, "signed in", user, f"from {client_address(request)}, by {how_of(request).label}")
 
 
 def _left(sender: object, request: HttpRequest, user: User | None, **_kwargs: object) -> None:

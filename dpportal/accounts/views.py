@@ -16,9 +16,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from dpportal.accounts import mailing, people, reset_links, sessions
-from dpportal.accounts.forms import DisplayNameForm, ForgottenForm, PasswordForm, SignInForm
+from dpportal.accounts.forms import DisplayNameForm, ForgottenForm, PasswordForm
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.permissions import View, current_user
+from dpportal.accounts.sign_ins import How
 
 CHANGES_SHOWN = 50
 # Strangers can cause these without end, so they are not listed among the changes.
@@ -68,12 +69,6 @@ class LinkView(views.PasswordResetConfirmView):
         return response
 
 
-sign_in = views.LoginView.as_view(
-    template_name="accounts/sign_in.html",
-    authentication_form=SignInForm,
-    redirect_authenticated_user=True,
-    extra_context={"mail_is_sent": mailing.is_on},
-)
 sign_out = views.LogoutView.as_view()
 password = PasswordView.as_view()
 password_changed = views.PasswordChangeDoneView.as_view(template_name="accounts/password_changed.html")
@@ -116,6 +111,7 @@ def own_sessions(request: HttpRequest) -> HttpResponse:
         "sessions": [
             {
                 "shown": session,
+                "how": How(session.how or How.PASSWORD).label,
                 "id": sessions.public_id(session),
                 "is_this": session.pk == request.session.session_key,
             }

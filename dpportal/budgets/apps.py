@@ -6,7 +6,8 @@ class BudgetsConfig(AppConfig):
 
     def ready(self) -> None:
         from dpportal.accounts import bell
-        from dpportal.budgets import charge_journal, requests, triggers
+        from dpportal.approvals import acts
+        from dpportal.budgets import approved_grants, charge_journal, requests, second_person, triggers
         from dpportal.budgets.ledger_lines import LINE, SETTLED
         from dpportal.history import chain
         from dpportal.jobs import readiness
@@ -15,3 +16,5 @@ class BudgetsConfig(AppConfig):
         readiness.checks.append(charge_journal.obstacle)
         triggers.GUARD.connect(self)
         chain.declare(LINE, SETTLED)
+        acts.declare(second_person.SPEND)
+        acts.declare(approved_grants.GRANT)

@@ -6,15 +6,19 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from django.http import QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
-from dpportal.budgets import ledger, refusals
+from dpportal.approvals import services as approvals
+from dpportal.budgets import ledger, refusals, second_person
 from dpportal.budgets.models import Budget, ChargedPublication, LedgerEntry
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.domain_fit import shown_warnings
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.platform.json_types import Json
+from dpportal.platform.two_people import SPENDS
 from dpportal.publications.confirmation import ConfirmForm, confirmation
 from mechanisms.accounting import Loss
 
@@ -30,16 +34,39 @@ def confirmed(
     """The form under a reviewed draft; None once it was confirmed and `act` has reserved the budget.
 
     posted: the answer that was sent. shown: the digest of what this page shows. act: called with that of what the
-    curator read. refusals: what it may raise to say why not, beside those of budgets.
+    curator read. refusals: what it may raise to say why not, beside those of budgets. Where a site wants a second
+    person, `act` waits for one.
     """
     identifying = datasets.columns_to_ask_about(draft.dataset)
 
     def spend(reviewed: str) -> None:
         if identifying:
             datasets.confirm_one_row(draft.dataset, identifying, by)
-        act(reviewed)
+        if second_person.asks_first(draft, Budget.for_planning(draft.dataset)):
+            _ask(draft, reviewed == shown, reviewed, by)
+        else:
+            act(reviewed)
 
     return confirmation(posted, shown, spend, (*refusals, ledger.BudgetRefusedError), identifying)
+
+
+def _ask(draft: ChargedPublication, is_read: bool, reviewed: str, by: User) -> None:
+    """Ask for a second person, for what could be paid now. Raises BudgetRefusedError."""
+    budget = Budget.for_planning(draft.dataset)
+    assert draft.amount is not None
+    if why := _why_ask(budget, draft.amount):
+        raise ledger.BudgetRefusedError(why)
+    if not is_read:
+        text = _("The declaration or the method changed since you reviewed it. Read the review again.")
+        raise ledger.BudgetRefusedError(text)
+    address = reverse(f"{draft._meta.app_label}:review", args=[draft.pk])
+    second_person.ask_to_spend(draft, budget, reviewed, address, by)
+
+
+def waits(draft: ChargedPublication) -> bool:
+    """Whether a confirmed draft waits for a second person."""
+    latest = approvals.latest(SPENDS, draft.pk)
+    return latest is not None and latest.is_waiting
 
 
 def around(by: User, draft: ChargedPublication, budget: Budget, columns: Sequence[str]) -> Json:
@@ -54,6 +81,8 @@ def around(by: User, draft: ChargedPublication, budget: Budget, columns: Sequenc
     answered = draft.dataset.budget_requests.filter(by=by, address__contains=str(draft.pk), seen=False)
     answered.exclude(answered_at=None).update(seen=True)
     return {
+        "second_person": approvals.latest(SPENDS, draft.pk),
+        "needs_second_person": second_person.asks_first(draft, budget),
         "why_ask": _why_ask(budget, draft.amount),
         "budget_request": draft.dataset.budget_requests.first(),
         "identifying": datasets.columns_to_ask_about(draft.dataset),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 
 from django.db import transaction
@@ -19,7 +19,8 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.budgets import charge_journal, refusals
+from dpportal.approvals import acts
+from dpportal.budgets import charge_journal, refusals, second_person
 from dpportal.budgets.amounts import plain, stored
 from dpportal.budgets.charge_journal import RestoredError
 from dpportal.budgets.ledger_lines import LINE, SETTLED
@@ -33,6 +34,7 @@ from dpportal.datasets.protection import Protection
 from dpportal.datasets.services import lock_dataset
 from dpportal.history import chain
 from dpportal.platform.journal import MemoryFaultError
+from dpportal.platform.two_people import KNOWN_TABLES, SPENDS
 from mechanisms.accounting import Definition
 
 Kind, State = LedgerEntry.Kind, LedgerEntry.State
@@ -93,6 +95,8 @@ def grant(
         raise BudgetRefusedError(refusals.no_table_text())
     if {other.dataset.pk for other in known} - set(terms.knowing):
         raise BudgetRefusedError(refusals.unknowing_text())
+    if known and second_person.lacks_approval_of_grant(dataset.pk):
+        raise BudgetRefusedError(second_person.missing_text())
     if known:
         dataset.same_people.add(*(other.dataset for other in known))
         audit.record(
@@ -108,7 +112,8 @@ def grant(
     if terms.answers and not answer_by_grant(terms.answers, granted, reason):
         raise BudgetRefusedError(answered_text())
     audit.record(by, "granted a budget", dataset, granted)
-    entry = _append(budget, Kind.GRANT, State.BOOKED, amount, _own(reason), by)
+    named = second_person.with_name(reason, acts.approval_of(KNOWN_TABLES, dataset.pk))
+    entry = _append(budget, Kind.GRANT, State.BOOKED, amount, _own(named), by)
     _change(_budget_of(entry), total=F("total") + stored(amount), delta_exponent=terms.delta_exponent)
     Dataset.objects.filter(pk=dataset.pk).update(granted_fingerprint=dataset.fingerprint)
     return entry
@@ -159,6 +164,10 @@ def reserve(
     lock_dataset(dataset)
     require_complete(dataset)
     _require_unsettled(dataset, booking.key)
+    if second_person.lacks_approval(amount, definition, booking.key):
+        raise BudgetRefusedError(second_person.missing_text())
+    named = second_person.with_name(booking.reason, acts.approval_of(SPENDS, booking.key))
+    booking = replace(booking, reason=named)
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
     enough = _with(amount).filter(dataset=dataset, definition=definition.value)
     budget = enough.filter(**fixed).first() or enough.filter(is_fixed=False).first()

@@ -8,9 +8,11 @@ class DatasetsConfig(AppConfig):
     def ready(self) -> None:
         """Whatever starts, a page included, refuses an origin to which no page could send."""
         from dpportal.accounts import bell
-        from dpportal.datasets import area_map, domain_fit_job, import_job, notifications  # noqa: F401 (a model, jobs)
+        from dpportal.approvals import acts
+        from dpportal.datasets import area_map, domain_fit_job, import_job, notifications, protection_change  # noqa: F401 (a model, jobs)
 
         bell.add(notifications.news)
+        acts.declare(protection_change.CHANGE)
         if settings.DIRECT_UPLOADS:
             from dpportal.platform.objects import multipart
 

@@ -14,7 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import records, services
+from dpportal.approvals import acts, services as approvals
+from dpportal.datasets import protection_change, records, services
 from dpportal.datasets.access import dataset_for, with_dataset
 from dpportal.datasets.area_map import AreaMap
 from dpportal.datasets.cell_strip import strip
@@ -30,6 +31,7 @@ from dpportal.datasets.protection import Protection
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.datasets.unit_form import UnitForm
 from dpportal.platform.json_types import Json
+from dpportal.platform.two_people import PROTECTION
 from dpportal.tables import UploadFault
 from mechanisms.accounting import Neighbours
 from mechanisms.domain import Attribute, Categorical, DomainError, Integer, Real
@@ -126,10 +128,18 @@ def unit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     several = services.identifying_columns(dataset) if "several" in request.GET else []
     form = UnitForm(request.POST or None, instance=current, dataset=dataset, identifying=several)
     if request.method == "POST" and form.is_valid():
+        declared = {name: form.cleaned_data[name] for name in UnitForm.Meta.fields}
+        now = Protection.of(current)
+        if protection_change.asks_first(dataset, now):
+            protection_change.ask(dataset, declared, now, current_user(request))
+            messages.info(request, _("Asked for a second person. Nothing changes before it is approved."))
+            return redirect("datasets:unit", dataset.pk)
         form.declare(current_user(request))
         messages.success(request, _("Saved: who is protected."))
         return redirect("datasets:domain", dataset.pk)
+    asked = approvals.latest(PROTECTION, dataset.pk)
     context = {**context_of(dataset), "form": form, "accounts": accounts, "account": account}
+    context |= {"second_person": asked, "needs_second_person": bool(accounts) and acts.is_needed(PROTECTION)}
     if current.unit_column and dataset.has_rows:
         context["persons"], context["rows"] = records.persons_in_first_rows(dataset, current)
         audit.record(current_user(request), "viewed persons in first rows", dataset)

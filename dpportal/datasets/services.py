@@ -16,11 +16,12 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.datasets import records
+from dpportal.datasets import protection_change, records
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
+from dpportal.datasets.protection import Protection
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
 from dpportal.datasets.truths import is_read_so
 from dpportal.jobs.claims import JobState, reset_fields
@@ -257,6 +258,8 @@ def declare_unit(
     dataset: Dataset, *, neighbours: str, unit_column: str, max_rows: int, ignore_case: bool = False
 ) -> None:
     """Say who is protected."""
+    if protection_change.lacks_approval(dataset, Protection(neighbours, unit_column, ignore_case)):
+        raise DatasetError(_("Here this needs a second person: ask for one on the page “Who is protected”."))
     version = editable_domain(dataset)
     version.neighbours, version.unit_column, version.max_rows = neighbours, unit_column, max_rows
     version.ignore_case = ignore_case

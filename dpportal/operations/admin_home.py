@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts.permissions import administrator_required, current_user
+from dpportal.approvals import services as approvals
 from dpportal.budgets import requests
 from dpportal.budgets.forms import ReasonForm
 from dpportal.budgets.models import BudgetRequest
@@ -38,6 +39,7 @@ def page(request: HttpRequest) -> HttpResponse:
     """What waits for an administrator, all datasets, and what is wrong with the portal."""
     context: Json = {
         "waiting": requests.waiting(),
+        "approvals_waiting": approvals.waiting().count(),
         "page_obj": Paginator(_datasets(), PAGE_SIZE).get_page(request.GET.get("page")),
         "troubles": [*health.measured().troubles, *restore_check.lasting_troubles()],
         "nav_section": "office",

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import administrator_required, current_user
-from dpportal.budgets import odds, requests
+from dpportal.budgets import approved_grants, odds, requests
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.forms import GrantAmountForm, GrantForm, ReductionForm, protection_digest
 from dpportal.budgets.ledger import BudgetRefusedError
@@ -42,10 +42,23 @@ def page(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """The request, what it is for, what was granted before, and the grant."""
     dataset = get_object_or_404(Dataset, pk=dataset_id)
     form = GrantForm(request.POST or None, dataset=dataset)
-    if request.method == "POST" and _saved(form, current_user(request)):
+    by = current_user(request)
+    if request.method == "POST" and _waits(form, by):
+        messages.info(request, _("Asked for a second person. Nothing is granted before it is approved."))
+        return redirect("office")
+    if request.method == "POST" and _saved(form, by):
         _say_granted(request, form.odds)
         return redirect("office")
     return _shown(request, dataset, form, ReductionForm(dataset=dataset))
+
+
+@transaction.atomic
+def _waits(form: GrantForm, by: User) -> bool:
+    """Whether a valid grant needs a second person, who is asked for."""
+    is_asked = form.is_valid() and approved_grants.asks_first(form)
+    if is_asked:
+        approved_grants.ask(form, by)
+    return is_asked
 
 
 @transaction.atomic

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from dpportal.accounts import reset_limits, tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
+from dpportal.approvals import services as approvals
 from dpportal.budgets.ledger import BudgetOnHoldError
 from dpportal.catalogue import bundle_checks
 from dpportal.datasets import demo_marker, direct_upload, records, retention
@@ -52,7 +53,7 @@ def sweep_jobs() -> None:
 
     What fails of one kind or in one room keeps no other from its turn; the first failure is raised in the end.
     """
-    rooms = (release_tasks.sweep, stream_tasks.sweep, account_tasks.sweep)
+    rooms = (release_tasks.sweep, stream_tasks.sweep, account_tasks.sweep, approvals.expire)
     sweeps = [*rooms, *(kind.sweep for kind in kinds())]
     failures = [failure for sweep in sweeps if (failure := _failure_of(sweep)) is not None]
     if demo_marker.is_pending():

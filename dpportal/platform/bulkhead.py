@@ -81,5 +81,7 @@ def _announcing(begun: threading.Event, function: Callable[[], Result]) -> Calla
 # The journal's folder; the server that keeps the files where it is not this machine, and files on their way there; the
 # server that has the queue.
 MEMORY, STORE, QUEUE = Bulkhead(), Bulkhead(), Bulkhead()
+# The institution's own sign-in. One is several questions, each with a time limit of its own.
+PROVIDER = Bulkhead(seconds=10)
 # A large file that is on its way keeps its place for some while, and whoever comes next has sent a file already.
 SENDING = Bulkhead(seconds=30)

@@ -5,12 +5,21 @@ class ReleasesConfig(AppConfig):
     name = "dpportal.releases"
 
     def ready(self) -> None:
-        from dpportal.releases import execution  # noqa: F401 (a kind of job, as the next two)
+        from dpportal.budgets import second_person
+        from dpportal.budgets.ledger import BudgetRefusedError
+        from dpportal.releases import (
+            execution,  # noqa: F401 (a kind of job, as the next two)
+            services,
+        )
+        from dpportal.releases.models import Release
+        from dpportal.releases.products import DraftError
         from dpportal.releases.products.microdata import simulations  # noqa: F401
         from dpportal.releases.products.queries import strategies
         from mechanisms.matrix.mechanism import set_keeper
 
         set_keeper(strategies.StoredInputs())
+        refusals = (DraftError, services.ReleaseError, BudgetRefusedError)
+        second_person.declare(second_person.Spender(Release, services.request_release, refusals))
         self._listen()
 
     def _listen(self) -> None:

@@ -41,7 +41,6 @@ UNUSED = (
     "microphone",
     "midi",
     "payment",
-    "publickey-credentials-get",
     "screen-wake-lock",
     "usb",
     "xr-spatial-tracking",

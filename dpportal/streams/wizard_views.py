@@ -140,7 +140,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         request.POST, by, draft, shown, lambda read: spend(reviewed=read), (StreamDraftError, StreamError)
     )
     if form is None:
-        return redirect("streams:home", draft.pk)
+        return redirect("streams:review" if confirming.waits(draft) else "streams:home", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None
     columns = [name for name in (draft.column, draft.summed) if name]

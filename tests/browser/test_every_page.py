@@ -46,6 +46,7 @@ CURATOR_PAGES = [
     "/account/password/",
     "/account/sessions/",
     "/account/tokens/",
+    "/account/second-factors/",
     "/guide/",
     "/guide/risk/",
     "/guide/choice/",
@@ -65,7 +66,13 @@ STRANGER_PAGES = [
     "{public}",
     "/guide/",
 ]
-ADMIN_PAGES = ["/office/", "/health/portal/", "/admin/"] + [
+ADMIN_PAGES = [
+    "/office/",
+    "/office/approvals/",
+    "/account/second-factor-rule/",
+    "/health/portal/",
+    "/admin/",
+] + [
     f"/admin/{name}/"
     for name in (
         "accounts/user",

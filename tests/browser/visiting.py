@@ -66,7 +66,7 @@ def sign_in(page: Page, role: str, password: str) -> None:
     page.goto("/account/sign-in/")
     page.get_by_label("Username").fill(role)
     page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url(lambda address: "/sign-in/" not in address)
 
 

@@ -128,7 +128,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         request.POST, by, draft, shown, lambda read: spend(reviewed=read), (DraftError, ReleaseError)
     )
     if form is None:
-        return redirect("releases:job", draft.pk)
+        return redirect("releases:review" if confirming.waits(draft) else "releases:job", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None
     verdict = planner_of(draft).verdict(plan, draft)

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
 from dpportal.platform.json_types import Json
-from dpportal.tables.connections import reachability
+from dpportal.tables.connections import definition_change, reachability
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import USUAL, Connection, SharedTable
 
@@ -113,12 +113,25 @@ class ConnectionAdmin(admin.ModelAdmin[Connection]):
         formset: SharedTableFormSet,
         change: bool,
     ) -> None:
+        waiting = self._put_off(request, formset)
         super().save_formset(request, form, formset, change)
         saved = [table for table, _changed in formset.changed_objects] + formset.new_objects
         for inline in formset.forms:
-            if inline.instance in saved and "vouched" in inline.changed_data:
+            if inline.instance in saved and inline not in waiting and "vouched" in inline.changed_data:
                 word = inline.instance.vouched or "(taken back)"
                 audit.record(current_user(request), "vouched for a table", inline.instance, word)
+
+    def _put_off(
+        self, request: HttpRequest, formset: SharedTableFormSet
+    ) -> list[forms.ModelForm[SharedTable]]:
+        """Have changes that need a second person wait. Returns the forms whose tables stay as they are."""
+        changing = [each for each in formset.forms if definition_change.asks_first(each.instance)]
+        waiting = [each for each in changing if each not in formset.deleted_forms]
+        for inline in waiting:
+            definition_change.ask_and_restore(inline.instance, current_user(request))
+            text = _("%s stays as it is until a second administrator has approved the change.")
+            self.message_user(request, text % inline.instance, messages.WARNING)
+        return waiting
 
     def delete_model(self, request: HttpRequest, obj: Connection) -> None:
         audit.record(current_user(request), "deleted a connection", obj)

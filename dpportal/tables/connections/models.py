@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
@@ -10,6 +12,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
+from dpportal.approvals import acts
+from dpportal.platform.two_people import DEFINITIONS
 from dpportal.tables.connections import credentials
 
 LONGEST_SECONDS = 3000
@@ -133,6 +137,10 @@ NEEDED: dict[str, tuple[str, ...]] = {
 }
 
 
+# What a table is, and what an administrator vouches for; a change of either may need a second one.
+DEFINING = ("schema", "table", "query", "vouched")
+
+
 class SharedTable(models.Model):
     """A table of a connection, or a query, of which curators may make a dataset. Nothing of it is copied."""
 
@@ -174,9 +182,19 @@ class SharedTable(models.Model):
     def __str__(self) -> str:
         return f"{self.title} ({self.connection})"
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if acts.is_needed(DEFINITIONS) and self.changes_definition():
+            acts.require(DEFINITIONS, self.pk)
+        super().save(*args, **kwargs)
+
     def clean(self) -> None:
         if bool(self.table) == bool(self.query.strip()):
             raise ValidationError(_("Name a table, or write a query; not both."))
+
+    def changes_definition(self) -> bool:
+        """Whether it is to be another table than the stored one, or has another word."""
+        stored = SharedTable.objects.filter(pk=self.pk).values(*DEFINING).first()
+        return stored is not None and any(stored[name] != getattr(self, name) for name in DEFINING)
 
     @property
     def declared(self) -> str:

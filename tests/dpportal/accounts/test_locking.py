@@ -232,7 +232,7 @@ def test_known_accounts_have_their_sign_ins_in_the_record(client, curator):
     sign_in(client, REMOTE_ADDR="198.51.100.7")
     tasks.sweep()
     found = list(AuditEntry.objects.order_by("pk").values_list("by__username", "action", "detail"))
-    assert found[0] == ("curator", "signed in", "from 198.51.100.7")
+    assert found[0] == ("curator", "signed in", "from 198.51.100.7, by password")
     failed = [(by, action, detail.partition(",")[0]) for by, action, detail in found[1:]]
     assert failed == [("curator", "failed to sign in", "from 127.0.0.1")] * LIMIT
     assert not FailedSignIn.objects.exists()

@@ -1,1 +1,1 @@
-"""Django's own commands, recorded."""
+"""Commands that change accounts, recorded."""

@@ -1,0 +1,1 @@
+"""Signing in by the institution's own provider (OpenID Connect)."""

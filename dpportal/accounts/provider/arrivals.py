@@ -1,0 +1,73 @@
+"""Whom the provider's claims make in the portal. Nobody has an account without a role."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from dpportal.accounts import people
+from dpportal.accounts.models import ProviderIdentity, User
+from dpportal.accounts.provider.client import Claims, ProviderError
+from dpportal.platform.identity_provider import IdentityProvider
+
+
+def person_of(claims: Claims, provider: IdentityProvider) -> User:
+    """The person, made at the first sign-in; the role is what the provider says now. Raises ProviderError.
+
+    People are recognised by the provider's own key for them, never by a name or an address: those change hands.
+    """
+    role, subject = provider.role_of(_texts(claims.get(provider.claim))), str(claims.get("sub", ""))
+    known = ProviderIdentity.objects.filter(issuer=provider.issuer, subject=subject).select_related("person")
+    identity = known.first()
+    if role is None:
+        if identity:
+            people.lost_role(identity.person)
+        raise ProviderError(
+            _(
+                "Your institution gives you no role in this portal. Ask an administrator of the portal for one."
+            )
+        )
+    newcomer = ProviderIdentity(issuer=provider.issuer, subject=subject)
+    person = identity.person if identity else _new(claims, role, newcomer)
+    if not person.is_active:
+        raise ProviderError(_("This account is switched off. Ask an administrator to open it again."))
+    people.take_role(person, role)
+    return person
+
+
+def _new(claims: Claims, role: str, identity: ProviderIdentity) -> User:
+    name = str(claims.get("preferred_username") or claims.get("email") or identity.subject)
+    person = User(username=name, role=role, email=_verified_address(claims))
+    try:
+        person.clean_fields(exclude=["password"])
+        with transaction.atomic():
+            people.create_from_provider(person)
+            identity.person = person
+            identity.full_clean()
+            identity.save()
+    except (ValidationError, IntegrityError):
+        text = _(
+            "Your institution calls you “%(name)s”. That is no name here, or an account of the portal has it already. "
+            "Ask an administrator of the portal."
+        )
+        raise ProviderError(text % {"name": name[:150]}) from None
+    return person
+
+
+def _verified_address(claims: Claims) -> str:
+    """The mail address, if the provider has made sure that it is the person's."""
+    address = str(claims.get("email") or "") if claims.get("email_verified") is True else ""
+    try:
+        validate_email(address)
+    except ValidationError:
+        return ""
+    return address
+
+
+def _texts(values: Any) -> frozenset[str]:
+    """A claim is one text, or a list of them."""
+    return frozenset([values] if isinstance(values, str) else map(str, values or ()))

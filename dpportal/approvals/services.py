@@ -1,0 +1,163 @@
+"""Asking for a second person, and answering. Who asked never answers; the database refuses it, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dpportal.accounts import audit, mailing
+from dpportal.accounts.models import Role, User
+from dpportal.approvals import acts
+from dpportal.approvals.acts import OutdatedError
+from dpportal.approvals.models import Approval
+from dpportal.platform.json_types import Json
+
+State = Approval.State
+
+
+class ApprovalError(Exception):
+    """A request that cannot be answered so; the message says why."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An act as it is asked for; the fields are those of `Approval`."""
+
+    kind: str
+    subject: object
+    summary: str
+    address: str
+    arguments: Json = field(default_factory=dict)
+
+
+def ask(asked: Asked, by: User) -> Approval:
+    """Have an act wait for a second person. One that waits for the same with other arguments is replaced."""
+    try:
+        return _ask(asked, by)
+    except IntegrityError:  # of two at the same moment one waits
+        return Approval.objects.get(kind=asked.kind, subject=str(asked.subject), state=State.WAITING)
+
+
+@transaction.atomic
+def _ask(asked: Asked, by: User) -> Approval:
+    waiting = Approval.objects.select_for_update().filter(
+        kind=asked.kind, subject=str(asked.subject), state=State.WAITING
+    )
+    for same in waiting:
+        if same.is_waiting and (same.by_id, same.arguments) == (by.pk, asked.arguments):
+            return same
+    waiting.update(state=State.REPLACED, answered_at=timezone.now())
+    approval = _kept(asked, by)
+    audit.record(by, "asked for a second person", approval, asked.summary)
+    mailing.write(_addresses(_others(by)), _("A second person is asked for"), asked.summary)
+    return approval
+
+
+def _kept(asked: Asked, by: User) -> Approval:
+    return Approval.objects.create(
+        kind=asked.kind,
+        subject=str(asked.subject),
+        arguments=asked.arguments,
+        summary=asked.summary,
+        address=asked.address,
+        by=by,
+        expires_at=timezone.now() + timedelta(days=settings.TWO_PEOPLE.days),
+    )
+
+
+def approve(approval: Approval, by: User) -> Approval:
+    """Do what was asked for, in the name of who asked: both or neither. Raises ApprovalError.
+
+    If it is not possible any more, nothing is done, and the request says why.
+    """
+    try:
+        with transaction.atomic():
+            answered = _answer(approval, by, State.APPROVED)
+            audit.record(by, "approved as second person", answered, _named(answered))
+            with acts.performing(answered):
+                acts.act_of(answered).perform(answered)
+    except OutdatedError as fault:
+        return _outdated(approval, by, str(fault))
+    _tell(answered, _("It was approved, and is done."))
+    return answered
+
+
+@transaction.atomic
+def _outdated(approval: Approval, by: User, why: str) -> Approval:
+    answered = _answer(approval, by, State.OUTDATED, why)
+    audit.record(by, "approved, but nothing was done", answered, f"{_named(answered)}; {why}")
+    _tell(answered, _("It was approved, but is not possible any more, so nothing was done: %s") % why)
+    return answered
+
+
+@transaction.atomic
+def refuse(approval: Approval, by: User, reason: str) -> Approval:
+    """Say no, with a reason. Raises ApprovalError."""
+    answered = _answer(approval, by, State.REFUSED, reason)
+    audit.record(by, "refused as second person", answered, f"{_named(answered)}; {reason}")
+    _tell(answered, _("It was refused: %s") % reason)
+    return answered
+
+
+def expire() -> None:
+    """Close what nobody answered in time, and tell who asked."""
+    for approval in Approval.objects.filter(state=State.WAITING, expires_at__lte=timezone.now()):
+        with transaction.atomic():
+            still = Approval.objects.filter(pk=approval.pk, state=State.WAITING)
+            if still.update(state=State.EXPIRED, answered_at=timezone.now()):
+                _tell(approval, _("Nobody answered in time. Ask again if it is still wanted."))
+
+
+def waiting() -> QuerySet[Approval]:
+    """What can be answered, the oldest first."""
+    open_ones = Approval.objects.filter(state=State.WAITING, expires_at__gt=timezone.now())
+    return open_ones.select_related("by").order_by("at")
+
+
+def latest(kind: str, subject: object) -> Approval | None:
+    """The last request for this act, whatever became of it."""
+    of_it = Approval.objects.filter(kind=kind, subject=str(subject))
+    return of_it.select_related("by", "answered_by").first()
+
+
+def news(user: User) -> int:
+    """How many requests wait for this person."""
+    return waiting().exclude(by=user).count() if user.is_administrator else 0
+
+
+def _answer(approval: Approval, by: User, state: State, text: str = "") -> Approval:
+    """One conditional UPDATE, whose row count decides which of several answers counts."""
+    person = User.objects.get(pk=by.pk)
+    if not (person.is_active and person.is_administrator):
+        raise ApprovalError(_("Only an administrator answers this."))
+    if approval.by_id == person.pk:
+        raise ApprovalError(_("You asked for this yourself. Another administrator has to answer."))
+    unanswered = waiting().filter(pk=approval.pk).exclude(by=person)
+    values = {"state": state, "answered_by": person, "answer": text[:500], "answered_at": timezone.now()}
+    if not unanswered.order_by().update(**values):
+        raise ApprovalError(_("This was answered meanwhile, or has expired."))
+    return Approval.objects.select_related("by", "answered_by").get(pk=approval.pk)
+
+
+def _named(approval: Approval) -> str:
+    return f"{approval.kind}, asked for by {approval.by.get_username()}: {approval.summary}"
+
+
+def _tell(approval: Approval, text: str) -> None:
+    subject = _("The answer to your request for a second person")
+    mailing.write([approval.by.email], subject, f"{approval.summary}\n\n{text}")
+
+
+def _others(by: User) -> QuerySet[User]:
+    return User.objects.filter(role=Role.ADMINISTRATOR, is_active=True).exclude(pk=by.pk)
+
+
+def _addresses(people: QuerySet[User]) -> Iterable[str]:
+    return people.values_list("email", flat=True)

@@ -1,0 +1,104 @@
+"""Spends and grants that a site wants a second person for (`dpportal.approvals`)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.conf import settings
+from django.utils.translation import gettext as _, gettext_lazy
+
+from dpportal.accounts.models import User
+from dpportal.approvals import acts, services
+from dpportal.approvals.acts import Act, OutdatedError
+from dpportal.approvals.models import Approval
+from dpportal.approvals.services import Asked
+from dpportal.budgets.amounts import plain
+from dpportal.budgets.models import Budget, ChargedPublication
+from dpportal.platform.two_people import KNOWN_TABLES, SPENDS
+from mechanisms.accounting import SYMBOL, Definition
+
+
+@dataclass(frozen=True)
+class Spender:
+    """What is confirmed of a room's drafts. request: reserves and queues. refusals: why it may not."""
+
+    drafts: type[ChargedPublication]
+    request: Callable[..., bool]
+    refusals: tuple[type[Exception], ...]
+
+
+_spenders: dict[str, Spender] = {}
+
+
+def declare(spender: Spender) -> None:
+    """Called once by the room whose drafts these are, when it is made ready."""
+    _spenders[spender.drafts._meta.label_lower] = spender
+
+
+def exceeds(amount: Decimal, definition: str) -> bool:
+    """Whether a spend of so much needs a second person here. definition: of ε or ρ."""
+    most = settings.TWO_PEOPLE.rho if definition == Definition.ZCDP else settings.TWO_PEOPLE.epsilon
+    return acts.is_needed(SPENDS) and amount > most
+
+
+def lacks_approval(amount: Decimal, definition: Definition, key: uuid.UUID) -> bool:
+    """Whether a spend for this draft needs a second person and has none."""
+    return exceeds(amount, definition.value) and acts.approval_of(SPENDS, key) is None
+
+
+def lacks_approval_of_grant(dataset_id: uuid.UUID) -> bool:
+    """Whether a grant for a table that has a budget elsewhere needs a second person and has none."""
+    return acts.is_needed(KNOWN_TABLES) and acts.approval_of(KNOWN_TABLES, dataset_id) is None
+
+
+def missing_text() -> str:
+    """Why nothing is spent or granted."""
+    return _("Here this needs a second person: ask for one on the page where it is confirmed.")
+
+
+def with_name(reason: str, approval: Approval | None, longest: int = 300) -> str:
+    """The reason of a ledger line, which also names who approved it."""
+    if approval is None or approval.answered_by is None:
+        return reason
+    named = _(" (approved by %s)") % approval.answered_by.get_username()
+    return reason[: longest - len(named)] + named
+
+
+def asks_first(draft: ChargedPublication, budget: Budget) -> bool:
+    """Whether confirming this draft asks for a second person, and spends nothing yet."""
+    return draft.amount is not None and exceeds(draft.amount, budget.definition)
+
+
+def ask_to_spend(draft: ChargedPublication, budget: Budget, reviewed: str, address: str, by: User) -> None:
+    """Have what was reviewed wait for a second person. address: of the page with the review."""
+    assert draft.amount is not None
+    cost = f"{SYMBOL[Definition(budget.definition)]} {plain(draft.amount)}"
+    summary = _("Spend %(cost)s of “%(dataset)s” on “%(title)s”.")
+    named = getattr(draft, "title", "") or getattr(draft, "proposed_title", "") or getattr(draft, "name", "")
+    asked = Asked(
+        SPENDS,
+        draft.pk,
+        summary % {"cost": cost, "dataset": draft.dataset.name, "title": named},
+        address,
+        {"draft": draft._meta.label_lower, "reviewed": reviewed},
+    )
+    services.ask(asked, by)
+
+
+def _spend(approval: Approval) -> None:
+    spender = _spenders[approval.arguments["draft"]]
+    draft = spender.drafts._default_manager.filter(pk=approval.subject).first()
+    if draft is None:
+        raise OutdatedError(_("The draft was deleted."))
+    try:
+        is_new = spender.request(draft, reviewed=approval.arguments["reviewed"], by=approval.by)
+    except spender.refusals as refusal:
+        raise OutdatedError(str(refusal)) from None
+    if not is_new:
+        raise OutdatedError(_("It was confirmed before."))
+
+
+SPEND = Act(SPENDS, gettext_lazy("Spend of a budget"), _spend)
