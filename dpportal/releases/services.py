@@ -22,7 +22,7 @@ from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion
 from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
-from dpportal.publications.confirmation import digest
+from dpportal.publications.confirmation import digest, require_writable
 from dpportal.releases import drafts
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release, ReleaseJob
@@ -61,6 +61,7 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
         raise ReleaseError(
             _("The declaration or the method changed since you reviewed it. Read the review again.")
         )
+    require_writable(ReleaseError, plan, version.declared())
     datasets.require_ready(release.dataset, ReleaseError)
     taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)
     if not taken.update(state=Release.State.REQUESTED, requested_at=timezone.now()):

@@ -20,8 +20,8 @@ from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from dpportal.publications import descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
+from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.load_instructions import measured_in
-from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from dpportal.publications.workbook import with_workbooks
 from dpportal.streams.drawing import series_svg
@@ -156,7 +156,7 @@ def write_series(stream: Stream, series: Series, path: Path) -> None:
         "never_falling_count": series.consistent.ravel().round(6),
         "never_falling_increment": series.consistent_increments.ravel().round(6),
     }
-    inert_frame(pd.DataFrame(columns)).to_csv(path, index=False, lineterminator="\n")
+    write_frame(pd.DataFrame(columns), path)
 
 
 def _drawing_names(stream: Stream) -> list[str]:
