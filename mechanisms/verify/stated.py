@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from mechanisms.accounting import Loss
-from mechanisms.verify.bundle import Bundle, BundleError
-from mechanisms.verify.finding import Finding
+from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.finding import Finding, State
 
 WHAT = "promise"
 # A statement may speak of other releases after its own loss. Their losses are written alike in every language.
@@ -15,11 +15,11 @@ _LOSS = re.compile(r"[ερ] = [0-9]+(?:\.[0-9]+)?")
 
 
 def check(bundle: Bundle) -> Finding:
-    """Compare `protects` and `statement` with the loss of the plan. Raises BundleError where a plan has none."""
+    """Compare `protects` and `statement` with the loss of the plan."""
     try:
         loss = Loss.from_json(bundle.release["plan"]["loss"])
     except (LookupError, TypeError, ValueError, ArithmeticError):
-        raise BundleError("its plan states no loss.") from None
+        return Finding(WHAT, State.FAILED, "the plan states no loss")
     fault = _fault_of_protection(bundle.release.get("protects"), loss)
     fault = fault or _fault_of_statement(bundle.release.get("statement"), loss)
     return Finding.of(WHAT, fault, f"{loss} and the people whom it protects are those of the plan")
