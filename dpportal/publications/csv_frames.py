@@ -32,7 +32,12 @@ def write_frame(
 
 
 def _has_carriage_return(frame: pd.DataFrame) -> bool:
-    texts = frame.select_dtypes(include=["string", "object", "category"])
-    return any(
-        column.dropna().astype(str).str.contains("\r", regex=False).any() for _n, column in texts.items()
-    )
+    columns = frame.select_dtypes(include=["string", "object", "category"])
+    return any(_different(column).str.contains("\r", regex=False).any() for _name, column in columns.items())
+
+
+def _different(column: pd.Series) -> pd.Series:
+    """The texts of a column; of categories each once."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.cat.categories.to_series()
+    return column.dropna().astype(str)
