@@ -28,7 +28,9 @@ def spent_so_far(dataset: Dataset) -> list[AccountPromise]:
 def told_beside(publication: ChargedPublication) -> Json:
     """For a public page: costs (see `spent_so_far`), others (the newest releases and running counts), other_count."""
     public = [
-        kind._default_manager.filter(PUBLIC & Q(dataset=publication.dataset)).exclude(pk=publication.pk)
+        kind._default_manager.filter(PUBLIC & Q(dataset=publication.dataset))
+        .exclude(pk=publication.pk)
+        .defer(*kind.UNLISTED)
         for kind in ChargedPublication.__subclasses__()
     ]
     newest = chain.from_iterable(rows.order_by("-published_at")[:MOST_NAMED] for rows in public)

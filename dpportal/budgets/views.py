@@ -15,7 +15,7 @@ from dpportal.budgets.amounts import plain
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
-from dpportal.publications.spreadsheet import inert
+from mechanisms.inert_text import inert
 
 PAGE_SIZE = 50
 

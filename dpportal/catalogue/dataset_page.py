@@ -55,6 +55,7 @@ def _replaced(older: Iterable[UUID]) -> dict[UUID, str]:
     pairs: dict[UUID, str] = {}
     for kind in (Release, Stream):
         newer = kind.objects.filter(PUBLIC, supersedes__in=pks).order_by("published_at")
+        newer = newer.only("pk", "supersedes")
         pairs |= {row.supersedes_id: row.get_absolute_url() for row in newer if row.supersedes_id}
     return pairs
 

@@ -41,7 +41,7 @@ CONTEXT = {
 @require_safe
 def catalogue(request: HttpRequest) -> JsonResponse:
     """Every dataset of which something is public, with a distribution for each release and running count."""
-    entries = loaded(published()[:MOST], with_pictures=False)
+    entries = loaded(published(most=MOST), with_pictures=False)
     groups = _by_dataset(entries)
     told = abouts(groups)
     document = {

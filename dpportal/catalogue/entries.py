@@ -38,6 +38,10 @@ _SHOWN = (
     "created_by",
     *(f"{_ABOUT}{name}" for name in ("shown", *_DESCRIBED)),
 )
+# Of those that were published at the same time, the one that was begun last comes first.
+NEWEST_FIRST = ("-published_at", "-created_at")
+# What the list of its publications does not say of a dataset, and is large where it has many columns.
+_UNLISTED_OF_DATASET = ("dataset__columns", "dataset__facts")
 
 
 @dataclass(frozen=True)
@@ -75,14 +79,21 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def published(dataset: Dataset | None = None) -> list[CatalogueEntry]:
-    """Everything that is published and not withdrawn, newest first; or what is of one dataset."""
+def published(dataset: Dataset | None = None, most: int | None = None) -> list[CatalogueEntry]:
+    """Everything that is published and not withdrawn, newest first; or what is of one dataset.
+
+    most: how many at most; None: all.
+    """
     public = PUBLIC if dataset is None else PUBLIC & Q(dataset=dataset)
-    releases = Release.objects.filter(public).values(*_SHOWN, "product", "title", "columns")
-    streams = Stream.objects.filter(public).values(*_SHOWN, "name", "description", "column", "labels")
+    newest = slice(most)
+    releases = Release.objects.filter(public).order_by(*NEWEST_FIRST)[newest]
+    streams = Stream.objects.filter(public).order_by(*NEWEST_FIRST)[newest]
     names = {user.pk: user.public_name for user in User.objects.only("display_name")}
     entries = [
-        *(_publication(r, r["product"], names, r["columns"], [r["title"]]) for r in releases),
+        *(
+            _publication(r, r["product"], names, r["columns"], [r["title"]])
+            for r in releases.values(*_SHOWN, "product", "title", "columns")
+        ),
         *(
             _publication(
                 s,
@@ -91,10 +102,10 @@ def published(dataset: Dataset | None = None) -> list[CatalogueEntry]:
                 [s["column"]] if s["column"] else [],
                 [s["name"], s["description"], *s["labels"]],
             )
-            for s in streams
+            for s in streams.values(*_SHOWN, "name", "description", "column", "labels")
         ),
     ]
-    return sorted(entries, key=lambda publication: publication.published_at, reverse=True)
+    return sorted(entries, key=lambda publication: publication.published_at, reverse=True)[newest]
 
 
 def _publication(
@@ -182,7 +193,8 @@ def loaded(publications: Sequence[CatalogueEntry], *, with_pictures: bool = True
     rows: dict[UUID, ChargedPublication] = {}
     for model in (Release, Stream):
         chosen = model.objects.filter(pk__in=[p.pk for p in publications])
-        rows |= {row.pk: row for row in chosen.select_related("dataset", "charge__budget", "created_by")}
+        chosen = chosen.select_related("dataset", "charge__budget", "created_by")
+        rows |= {row.pk: row for row in chosen.defer(*model.UNLISTED, *_UNLISTED_OF_DATASET)}
     pictures = thumbnails.of(rows.values()) if with_pictures else {}
     there = [p for p in publications if p.pk in rows]
     return [Entry(str(KINDS[p.kind]), rows[p.pk], _icon(p.kind), pictures.get(p.pk)) for p in there]

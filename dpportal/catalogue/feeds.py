@@ -24,7 +24,7 @@ class Newest(Feed[Entry, None]):
     link = reverse_lazy("catalogue")
 
     def items(self) -> list[Entry]:
-        return loaded(published()[:MOST], with_pictures=False)
+        return loaded(published(most=MOST), with_pictures=False)
 
     def item_title(self, item: Entry) -> str:
         return _printable(str(item.it))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.headers import Headers
 from dpportal.publications.label_columns import written
-from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from mechanisms.domain import MISSING_LABEL, Attribute, Categorical, Domain
 
@@ -39,7 +39,7 @@ def write(domain: Domain, folder: Path) -> Table:
     lines = [line for attribute in domain.attributes for line in _lines(attribute, headers)]
     frame = pd.DataFrame(lines, columns=[field["name"] for field in FIELDS])
     path = folder / NAME
-    inert_frame(frame).to_csv(path, index=False, lineterminator="\n")
+    write_frame(frame, path)
     return Table(path, "Original names of the columns, and what their values mean", FIELDS)
 
 

@@ -41,6 +41,21 @@ class ConfirmForm(forms.Form):
             )
 
 
+def require_writable(refusal: type[Exception], plan: ReviewedPlan, *declared: Json) -> None:
+    """Raise the refusal if no file could hold a text of the plan or of what it rests on, before it is paid for.
+
+    Half of a character has no UTF-8. Files of a download hold every other text.
+    """
+    try:
+        json.dumps([plan.to_json(), *declared], ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        text = _(
+            "A value, label or name in the declaration holds half of a character (a lone surrogate, \\ud800 to "
+            "\\udfff), which no file can hold. Correct it on the dataset's page."
+        )
+        raise refusal(text) from None
+
+
 def digest(plan: ReviewedPlan, *declared: Json) -> str:
     """A short name of a plan and of what it rests on, so that a confirmation is for exactly what was reviewed."""
     read = [plan.to_json(), *declared]

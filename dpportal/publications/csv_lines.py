@@ -22,10 +22,11 @@ def six_digits(number: float) -> str:
 
 
 def field(text: str) -> str:
-    """A text as one field of several: in quotation marks if it holds a comma, such a mark or a line end."""
+    """A text as one field of several: in quotation marks if it holds a comma, such a mark or a line end of any kind."""
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow([text, ""])
-    return line.getvalue().removesuffix(",\n")
+    # Before Python 3.13 the signs of its own line end are the only ones that the writer knows.
+    csv.writer(line, lineterminator="\r\n").writerow([text, ""])
+    return line.getvalue().removesuffix(",\r\n")
 
 
 def fields(texts: Iterable[str]) -> pa.Array:

@@ -29,6 +29,8 @@ class Publication(models.Model):
     DRAFT = "draft"
     # Of the time from which on there was something to publish.
     PUBLISHABLE_SINCE: ClassVar[str]
+    # Fields that no list shows, and that can be as large as the domain: megabytes of a plan of many cells.
+    UNLISTED: ClassVar[tuple[str, ...]] = ("plan_json",)
 
     if TYPE_CHECKING:
         # Models of rooms above this one.
@@ -105,7 +107,7 @@ class Publication(models.Model):
     @property
     def successor(self) -> Self | None:
         """The newest public one that is read instead of this one."""
-        public = self._rows().filter(PUBLIC, supersedes=self)
+        public = self._rows().filter(PUBLIC, supersedes=self).defer(*self.UNLISTED)
         return public.order_by(f"-{self.PUBLISHABLE_SINCE}").first()
 
     def _replaces_since(self) -> datetime:

@@ -6,6 +6,7 @@ minutes for a million rows of fifteen columns; openpyxl takes longer, and writes
 
 from __future__ import annotations
 
+import logging
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO
@@ -18,9 +19,14 @@ from dpportal.publications.archive import BundleFile
 from dpportal.publications.spreadsheet import exact
 from dpportal.publications.table import Table
 
-# Of a sheet, with its header.
-MOST_LINES = 1_048_576
+log = logging.getLogger(__name__)
+
+# Of a sheet, with its header; and the longest text of a cell, in UTF-16 units.
+MOST_LINES, MOST_COLUMNS, MOST_CHARACTERS = 1_048_576, 16_384, 32_767
+# So many bytes of the file are read at once, and more than a line has.
+BLOCK = 1 << 22
 _TEXT = pa.string()
+_NO_XML = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x{fffe}\\x{ffff}]"
 # The earliest time that a zip can hold: the same on every entry.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 # Days are numbered from 1899-12-30, rightly so from 1 March 1900 on.
@@ -54,15 +60,15 @@ _PARTS = {
 
 
 def workbook(table: Table) -> BundleFile | None:
-    """The table in a workbook beside it; None if it has more lines than a sheet holds, or no described columns."""
-    if not table.fields:
+    """The table in a workbook beside it; None if it has more than a sheet or a cell holds, or no described columns."""
+    if not 0 < len(table.fields) <= MOST_COLUMNS:
         return None
     path = table.path.with_suffix(".xlsx")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, part in _PARTS.items():
             archive.writestr(_entry(name), _XML + part)
         with archive.open(_entry("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as sheet:
-            fits = _write_sheet(table, sheet)
+            fits = _fits(table, sheet)
     if not fits:
         path.unlink()
         return None
@@ -85,6 +91,15 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
+def _fits(table: Table, sheet: IO[bytes]) -> bool:
+    """Whether all of the table could be written to the sheet."""
+    try:
+        return _write_sheet(table, sheet)
+    except pa.ArrowInvalid:  # a line that is longer than a block
+        log.warning("a table has no workbook: %s could not be read", table.path.name)
+        return False
+
+
 def _write_sheet(table: Table, sheet: IO[bytes]) -> bool:
     """Write header and lines; whether all fitted."""
     sheet.write(f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
@@ -93,7 +108,7 @@ def _write_sheet(table: Table, sheet: IO[bytes]) -> bool:
     lines = 1
     for batch in _batches(table):
         lines += batch.num_rows
-        if lines > MOST_LINES:
+        if lines > MOST_LINES or any(map(_is_too_long, batch.columns)):
             return False
         columns = [
             _CELLS.get(str(field["type"]), _texts)(column)
@@ -110,13 +125,21 @@ def _batches(table: Table) -> Iterator[pa.RecordBatch]:
     names = [str(field["name"]) for field in table.fields]
     with csv.open_csv(
         table.path,
-        read_options=csv.ReadOptions(column_names=names, skip_rows=1, block_size=1 << 22),
+        read_options=csv.ReadOptions(column_names=names, skip_rows=1, block_size=BLOCK),
         parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=csv.ConvertOptions(
             column_types=dict.fromkeys(names, _TEXT), strings_can_be_null=False
         ),
     ) as reader:
         yield from reader
+
+
+def _is_too_long(texts: pa.Array) -> bool:
+    """Whether a cell would not hold one of the texts; a sign takes two units at most."""
+    longest = pc.max(pc.utf8_length(texts)).as_py() or 0
+    if longest <= MOST_CHARACTERS // 2:
+        return False
+    return any(len(text.encode("utf-16-le")) > 2 * MOST_CHARACTERS for text in texts.to_pylist() if text)
 
 
 def _values(texts: pa.Array) -> pa.Array:
@@ -131,8 +154,9 @@ def _cells(begin: str, values: pa.Array, end: str) -> pa.Array:
 
 def _texts(texts: pa.Array) -> pa.Array:
     # Marks that XML cannot hold at all are left out.
-    plain = pc.replace_substring_regex(exact(_values(texts)), "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]", "")
-    for mark, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+    plain = pc.replace_substring_regex(exact(_values(texts)), _NO_XML, "")
+    # A carriage return as it stands would be read as a newline.
+    for mark, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;")):
         plain = pc.replace_substring(plain, mark, name)
     return _cells('<c t="inlineStr"><is><t xml:space="preserve">', plain, "</t></is></c>")
 

@@ -28,9 +28,10 @@ from dpportal.releases.products.shared.explorer import has_form, without_picks
 
 def readable_releases() -> QuerySet[Release]:
     """All, with what is asked of one that is shown."""
-    return Release.objects.select_related(
+    rows = Release.objects.select_related(
         "charge__budget", "dataset__owner", "domain_version", "created_by", "supersedes"
     )
+    return rows.defer(*(f"supersedes__{name}" for name in Release.UNLISTED))
 
 
 def metadata(request: HttpRequest, release: Release) -> Metadata:

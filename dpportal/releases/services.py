@@ -21,7 +21,7 @@ from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion
 from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
-from dpportal.publications.confirmation import digest
+from dpportal.publications.confirmation import digest, require_writable
 from dpportal.publications.verdict import is_doubted
 from dpportal.releases import drafts, going_public
 from dpportal.releases.execution import RELEASES
@@ -69,6 +69,7 @@ def request_release(release: Release, *, reviewed: str, by: User, publish: bool 
         raise ReleaseError(
             _("The declaration or the method changed since you reviewed it. Read the review again.")
         )
+    require_writable(ReleaseError, plan, version.declared())
     datasets.require_ready(release.dataset, ReleaseError)
     taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)
     if not taken.update(state=Release.State.REQUESTED, requested_at=timezone.now()):

@@ -26,7 +26,6 @@ from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.publications.descriptions import styles
 from dpportal.publications.draft import PUBLIC
-from dpportal.publications.spreadsheet import inert
 from dpportal.publications.steps import StepState
 from dpportal.releases import services
 from dpportal.releases.access import own_release, tables_for
@@ -38,6 +37,7 @@ from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import ReleasePlan, confirmed_plan, method_title, presenter_of, product_of
 from dpportal.releases.row_retention import RowRetention, rows_counted
 from dpportal.releases.services import ReleaseError
+from mechanisms.inert_text import inert
 
 PAGE_SIZE = 25
 ANSWERS_SHOWN = 5
@@ -59,6 +59,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | finished
     listed = mine if own else PUBLIC
     shown = Release.objects.filter(listed).select_related("charge__budget", "dataset__owner", "job")
+    shown = shown.defer(*Release.UNLISTED)
     drafts = list(shown.drafts()[:PAGE_SIZE]) if own else []
     shown = shown.confirmed() if own else shown.order_by("-published_at", "-created_at")
     page = Paginator(shown, PAGE_SIZE).get_page(request.GET.get("page"))

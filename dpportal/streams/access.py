@@ -22,7 +22,8 @@ own_stream = opening(stream_for)
 
 def readable_streams() -> QuerySet[Stream]:
     """All, with what is asked of one that is shown."""
-    return Stream.objects.select_related("charge__budget", "dataset__owner", "domain_version", "supersedes")
+    rows = Stream.objects.select_related("charge__budget", "dataset__owner", "domain_version", "supersedes")
+    return rows.defer(*(f"supersedes__{name}" for name in Stream.UNLISTED))
 
 
 def visible_stream(request: HttpRequest, stream_id: UUID) -> Stream | None:

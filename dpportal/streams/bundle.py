@@ -21,11 +21,11 @@ from dpportal.platform.json_types import Json
 from dpportal.publications import descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
 from dpportal.publications.croissant import Described, croissant_file
+from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.disclosure import Disclosure
 from dpportal.publications.load_instructions import measured_in
 from dpportal.publications.notebook import notebook_files
 from dpportal.publications.sdmx import with_observations
-from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Observed, Table
 from dpportal.publications.workbook import with_workbooks
 from dpportal.streams.drawing import series_svg
@@ -168,7 +168,7 @@ def write_series(stream: Stream, series: Series, path: Path) -> None:
         "never_falling_count": series.consistent.ravel().round(6),
         "never_falling_increment": series.consistent_increments.ravel().round(6),
     }
-    inert_frame(pd.DataFrame(columns)).to_csv(path, index=False, lineterminator="\n")
+    write_frame(pd.DataFrame(columns), path)
 
 
 def _drawing_names(stream: Stream) -> list[str]:

@@ -29,6 +29,7 @@ class Stream(ChargedPublication):
     """
 
     PUBLISHABLE_SINCE = "opened_at"
+    UNLISTED = (*ChargedPublication.UNLISTED, "cells", "labels")
 
     class State(models.TextChoices):
         DRAFT = "draft", _("Draft")

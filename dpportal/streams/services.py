@@ -22,7 +22,7 @@ from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
-from dpportal.publications.confirmation import digest
+from dpportal.publications.confirmation import digest, require_writable
 from dpportal.publications.publishing import after_comparison
 from dpportal.streams import closing, downloads, drafts, period_journal, tokens, vault
 from dpportal.streams.job_execution import STREAM_JOBS
@@ -91,6 +91,7 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
         raise StreamError(
             _("The declaration or the method changed since you reviewed it. Read the review again.")
         )
+    require_writable(StreamError, plan, version.declared())
     datasets.require_ready(stream.dataset, StreamError)
     _version, counted = drafts.counted_of(stream)
     taken = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT)

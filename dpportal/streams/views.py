@@ -62,6 +62,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | seen
     visible = mine if own else PUBLIC
     shown = downloads.with_newest(Stream.objects.filter(visible)).select_related("dataset", "charge__budget")
+    shown = shown.defer(*Stream.UNLISTED)
     drafts = list(shown.filter(state=Stream.State.DRAFT).order_by("-changed_at")[:PAGE_SIZE]) if own else []
     opened = shown.exclude(state=Stream.State.DRAFT).order_by("-created_at")
     page = Paginator(opened, PAGE_SIZE).get_page(request.GET.get("page"))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import io
 
 import numpy as np
 import pandas as pd
 
-from mechanisms.domain import Attribute, Boolean, Domain
+from mechanisms.domain import Attribute, Boolean, Categorical, Domain
+from mechanisms.inert_text import inert
 from mechanisms.synthesis.table import public_seed, rows as drawn_rows
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
 
 ROWS = "synthetic.csv"
-
-
-def plainly(text: str) -> str:
-    """A text without the apostrophe that keeps a spreadsheet from running it."""
-    return text.removeprefix("'")
 
 
 def fault(bundle: Bundle, table: pd.DataFrame, domain: Domain) -> str:
@@ -26,8 +23,8 @@ def fault(bundle: Bundle, table: pd.DataFrame, domain: Domain) -> str:
         return f"it has {len(table):,} lines, and there are {domain.size:,} cells"
     places = np.unravel_index(np.arange(domain.size), domain.shape)
     for attribute, place in zip(domain.attributes, places, strict=True):
-        texts = np.array([plainly(text) for text in _written(attribute)], dtype=object)
-        theirs = table[_named(bundle, attribute)].map(plainly).to_numpy()
+        texts = np.array([inert(text) for text in _written(attribute)], dtype=object)
+        theirs = table[_named(bundle, attribute)].to_numpy()
         if line := first_other(texts[place], theirs):
             return f"line {line:,} has another {attribute.name}"
     return ""
@@ -39,14 +36,18 @@ def rows(
     """Whether the synthetic rows are those that the measurement's digest draws."""
     seed = public_seed(str(bundle.release["measurement_sha256"]))
     drawn = pd.concat(drawn_rows(domain, counts, seed, within_bins), ignore_index=True)
-    own = pd.read_csv(io.StringIO(drawn.to_csv(index=False)), dtype=str, keep_default_na=False)
+    # In quotation marks, a text may hold every kind of line end.
+    written = io.StringIO(drawn.to_csv(index=False, quoting=csv.QUOTE_ALL))
+    own = pd.read_csv(written, dtype=str, keep_default_na=False)
     if len(own) != len(published):
         return Finding(
             ROWS, State.FAILED, f"it has {len(published):,} rows, and the counts make {len(own):,}"
         )
     for attribute in domain.attributes:
-        mine = own[attribute.name].replace(_codes(attribute)).map(plainly)
-        theirs = published[_named(bundle, attribute)].map(plainly)
+        mine = own[attribute.name].replace(_codes(attribute))
+        if isinstance(attribute, Categorical | Boolean):  # numbers and days are no texts, and have no guard
+            mine = mine.map(inert)
+        theirs = published[_named(bundle, attribute)]
         if isinstance(attribute, Boolean) and not attribute.values:
             mine, theirs = mine.str.lower(), theirs.str.lower()
         if row := first_other(mine.to_numpy(), theirs.to_numpy()):
@@ -60,8 +61,8 @@ def fault_of_choice(table: pd.DataFrame, chosen: list[str], bundle: Bundle) -> s
     column = "choice_label" if "choice_label" in table else "choice"
     if len(table) != len(chosen):
         return "it has another number of choices"
-    for rank, (text, candidate) in enumerate(zip(table[column].map(plainly), chosen, strict=True), start=1):
-        if text not in (plainly(candidate), ""):
+    for rank, (text, candidate) in enumerate(zip(table[column], chosen, strict=True), start=1):
+        if text not in (inert(candidate), ""):
             return f"choice {rank} is another one"
     return ""
 

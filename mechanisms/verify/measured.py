@@ -12,6 +12,13 @@ WHAT = "measurement"
 
 def check(bundle: Bundle) -> Finding:
     """By its digest, and by its type: a float would not have met discrete noise."""
+    if MEASUREMENT not in bundle.entries:
+        is_named = bool(bundle.release.get("measurement_sha256"))
+        return Finding(
+            WHAT,
+            State.FAILED if is_named else State.NOT_CHECKED,
+            "it is missing, and release.json names its digest" if is_named else "the bundle has none",
+        )
     if bundle.digest(MEASUREMENT) != bundle.release.get("measurement_sha256"):
         return Finding(WHAT, State.FAILED, "it is not the one that was committed with the charge")
     try:

@@ -10,13 +10,13 @@ import pandas as pd
 
 from mechanisms import registry
 from mechanisms.arrays import Floats
+from mechanisms.inert_text import inert
 from mechanisms.moments.estimates import ColumnEstimates, by_groups, together
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement
 from mechanisms.synthesis.table import SMOOTH
 from mechanisms.verify import cells, series, strategy
 from mechanisms.verify.bundle import STREAM, Bundle
-from mechanisms.verify.cells import plainly
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.planned import Planned
 
@@ -57,7 +57,9 @@ def _histogram(bundle: Bundle, found: Planned) -> Iterator[Finding]:
         ends = {"interval_lower": result.raw - half, "interval_upper": result.raw + half}
         error = np.full(len(result.raw), plan.standard_error or np.nan)
         yield _compared(f"intervals of {name}", table, {"standard_error": error, **ends})
-    if result.counts.sum() <= MOST_ROWS:
+    if result.counts.sum() > MOST_ROWS:
+        yield Finding(cells.ROWS, State.NOT_CHECKED, f"more than {MOST_ROWS:,} rows are not drawn again")
+    else:
         within = str(plan.parameters.get("within_bins", SMOOTH))
         yield cells.rows(bundle, _read(bundle, cells.ROWS), plan.domain, result.counts, within)
 
@@ -66,7 +68,7 @@ def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     plan, name = found.stated, "answers.csv"
     table = _read(bundle, name)
     labels = list(plan.workload.labels(plan.domain))
-    fault = "" if labels == [plainly(text) for text in table["query"]] else "its queries are others"
+    fault = "" if [inert(label) for label in labels] == list(table["query"]) else "its queries are others"
     yield Finding.of(f"queries of {name}", fault, f"{len(labels):,} queries are those of the plan")
     if found.again is None:
         yield _by_own_strategy(bundle, found, table)

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db.models import JSONField
 from django.test import Client
 from django.urls import get_resolver, reverse
 
@@ -33,6 +34,8 @@ OTHERS = 200
 # A tenth of a second: three charts of 4,096 points, each drawn for desktops and for phones, take most of it.
 MOST_CALLS = 550_000
 MOST_NUMBERS = 2 * 40_000
+# Characters of JSON that a page reads from the database; and those of a large plan.
+MOST_JSON, LARGE = 90_000, 100_000
 # Where visitors find something: all else asks them to sign in, or is not there.
 PUBLIC = {
     "home", "catalogue", "public_dataset", "sitemap", "robots", "feed", "dcat", "oembed", "signing_keys",
@@ -45,6 +48,7 @@ PUBLIC = {
     "streams:list", "streams:public", "streams:download", "streams:cite", "streams:periods",
     "streams:croissant", "streams:chart", "streams:embed",
 }  # fmt: skip
+OF_ONE_STREAM = {name for name in PUBLIC if name.startswith("streams:")} - {"streams:list"}
 # What the addresses of charts name.
 CHARTS = {
     f"{kind}:{page}": {"chart": chart, "form": "svg"}
@@ -167,6 +171,42 @@ def test_every_public_address_does_little(published, long, monkeypatch) -> None:
         read = 0
         work = calls(partial(visitor.get, address))
         assert work < MOST_CALLS and read <= MOST_NUMBERS, (name, address, work, read)
+
+
+@pytest.fixture
+def large(published, stream) -> tuple[Release, Stream]:
+    """Beside others with large plans, as those of many cells are; of the stream the own one is large."""
+    execution.publish(stream.pk, [Update(1, (4,), Period.Source.TYPED)])
+    stream_services.publish(stream, stream.created_by)
+    building.with_files(stream)
+    others = Release.objects.exclude(pk=published.pk)
+    others.update(plan_json={**published.plan_json, "explanation": "x" * LARGE})
+    older, newer = others.values_list("pk", flat=True)[:2]
+    Release.objects.filter(pk=published.pk).update(supersedes=older)
+    Release.objects.filter(pk=newer).update(supersedes=published)
+    Stream.objects.filter(pk=stream.pk).update(plan_json={**stream.plan_json, "explanation": "x" * LARGE})
+    return published, stream
+
+
+@pytest.mark.slow
+def test_no_public_address_reads_the_plan_of_another_publication(large, monkeypatch) -> None:
+    """The parsing of JSON is one call, so that the number of calls says nothing of it."""
+    read, parsed = 0, JSONField.from_db_value
+
+    def reading(field: JSONField, value: Any, *arguments: Any) -> Any:
+        nonlocal read
+        read += len(value) if isinstance(value, str | bytes) else 0
+        return parsed(field, value, *arguments)
+
+    monkeypatch.setattr(JSONField, "from_db_value", reading)
+    visitor, too_much = Client(), {}
+    for name, address in addresses(*large):
+        if name in PUBLIC - {"health"}:  # which reads some newest rows, once in a while
+            read = 0
+            visitor.get(address)
+            if read > MOST_JSON + LARGE * (name in OF_ONE_STREAM):
+                too_much[address] = read
+    assert not too_much
 
 
 @pytest.mark.slow

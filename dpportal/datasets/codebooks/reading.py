@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks import ddi, delimited, frictionless, json_file, spss_stata
@@ -16,6 +18,8 @@ from dpportal.datasets.codebooks.model import (
 from dpportal.datasets.labels import wrong_values
 from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical, DomainError
+
+_LINE_END = re.compile(r"\r\n?")
 
 
 def read(content: bytes, columns: list[str]) -> Codebook:
@@ -109,7 +113,7 @@ def _declared(name: str, entry: object) -> Attribute:
 
 def _attribute(name: str, entry: object) -> Attribute:
     try:
-        return json_file.attribute(name, entry)
+        return json_file.attribute(name, _with_newlines(entry))
     except DomainError as error:
         raise CodebookError(_("The codebook could not be used. %(reason)s") % {"reason": error}) from None
     except (TypeError, ValueError, KeyError):
@@ -118,6 +122,18 @@ def _attribute(name: str, entry: object) -> Attribute:
             "values, a number of codes, or a declaration as in release.json."
         )
         raise CodebookError(text % {"name": name[:80]}) from None
+
+
+def _with_newlines(entry: object) -> object:
+    """The entry with every line end within its values and labels a newline, as tables are read."""
+    if isinstance(entry, dict):
+        return {
+            key: _with_newlines(value) if key in ("values", "words") else value
+            for key, value in entry.items()
+        }
+    if not isinstance(entry, list):
+        return entry
+    return [_LINE_END.sub("\n", text) if isinstance(text, str) else text for text in entry]
 
 
 def _check_values(attribute: Categorical) -> None:

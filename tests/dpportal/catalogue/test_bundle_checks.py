@@ -36,7 +36,7 @@ def test_a_download_holds_and_an_altered_one_does_not(client, ready, tmp_path):
     path = downloaded(ready, tmp_path)
     page = sent(client, path.read_bytes())
     assert "Nothing was changed" in page
-    assert page.count("<td>Holds</td>") == 8
+    assert page.count("<td>Holds</td>") == 9
     page = sent(client, altered(path, README_md=b"Something else").read_bytes())
     assert "This is not what the portal published" in page
     assert "README.md was changed" in page

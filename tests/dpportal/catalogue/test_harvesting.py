@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from xml.etree import ElementTree
 
 import pytest
 from django.urls import reverse
 from rdflib import RDF, Graph, URIRef
 
+from dpportal.catalogue.entries import published
 from dpportal.datasets.models import PublicDescription
 from dpportal.releases import services
 from dpportal.releases.models import Release
@@ -17,6 +19,7 @@ from dpportal.streams import execution, services as stream_services
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period
 from tests.dpportal.streams import building as streams
+from tests.dpportal.test_public_work import calls
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -35,6 +38,19 @@ def public(ready):
     return ready
 
 
+def many(release: Release, number: int) -> None:
+    """So many more like it, published earlier, one a minute."""
+    own = {"id", "charge_id", "published_at"}
+    values = {
+        f.attname: getattr(release, f.attname) for f in Release._meta.concrete_fields if f.attname not in own
+    }
+    assert release.published_at is not None
+    Release.objects.bulk_create(
+        Release(**values, published_at=release.published_at - timedelta(minutes=place))
+        for place in range(1, number + 1)
+    )
+
+
 @pytest.mark.slow
 def test_a_feed_has_what_is_public_and_nothing_else(client, public):
     feed = ElementTree.fromstring(client.get("/published/feed.atom").content)
@@ -47,6 +63,40 @@ def test_a_feed_has_what_is_public_and_nothing_else(client, public):
     services.withdraw(public, public.created_by)
     feed = ElementTree.fromstring(client.get("/published/feed.atom").content)
     assert feed.findall(f"{ATOM}entry") == []
+
+
+@pytest.mark.slow
+def test_a_sitemap_is_sent_again_once_something_is_published_or_withdrawn(client, public):
+    page = f"<loc>http://testserver{public.get_absolute_url()}</loc><lastmod>{public.published_at:%Y-%m-%d}</lastmod>"
+
+    def later(tag):
+        return client.get("/sitemap.xml", headers={"If-None-Match": tag})
+
+    first = client.get("/sitemap.xml")
+    assert page in first.text and ElementTree.fromstring(first.content) is not None
+    assert later(first["ETag"]).status_code == 304
+    services.withdraw(public, public.created_by)
+    second = later(first["ETag"])
+    assert second.status_code == 200 and page not in second.text
+    public.refresh_from_db()
+    services.publish(public, public.created_by)
+    third = later(second["ETag"])
+    assert third.status_code == 200 and page in third.text
+
+
+@pytest.mark.slow
+def test_a_sitemap_of_thousands_of_publications_takes_little_work(client, public):
+    """Counted by calls of functions: of each publication a few, where a page of a list makes hundreds."""
+    many(public, 1000)
+    client.get("/sitemap.xml")
+    assert calls(lambda: client.get("/sitemap.xml")) < 80_000
+
+
+@pytest.mark.slow
+def test_what_a_feed_reads_does_not_grow_with_what_is_published(public):
+    many(public, 300)
+    assert published(most=50) == published()[:50]
+    assert 3 * calls(lambda: published(most=50)) < calls(published)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 
 from dpportal.publications.csv_lines import Lines, fields
 
-AWKWARD = ["plain", "a,b", 'say "so"', "two\nlines", "return\r", "", " padded ", "nan", "é – 漢", "'=1+2"]
+AWKWARD = ["plain", "a,b", 'say "so"', "two\nlines", "", " padded ", "nan", "é – 漢", "'=1+2"]
 EDGES = [0.0, -0.0, 999999.5, 1234565.0, 1e-5, 0.0001, -2.5e-7, 123456.5, 1e300, 5e-324, 12.0, 1 / 3]
 
 
@@ -22,6 +22,12 @@ def _written(header: list[str], *columns: object) -> bytes:
 
 def _by_pandas(frame: pd.DataFrame) -> bytes:
     return frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode()
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_a_text_that_holds_a_line_end_is_in_quotation_marks(end: str) -> None:
+    written = _written(["text", "n"], fields([f"a{end}b", "c"]), np.array([1, 2]))
+    assert written == f'text,n\n"a{end}b",1\nc,2\n'.encode()
 
 
 class TestLines:

@@ -8,7 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dpportal.publications.spreadsheet import exact, inert, inert_frame
+from dpportal.publications.spreadsheet import exact, inert_frame
+from mechanisms.inert_text import inert
 
 
 @pytest.mark.parametrize("code", ["-1", "-9.5", "0", "12"])

@@ -57,6 +57,30 @@ def test_no_text_is_a_formula_or_has_an_apostrophe_of_the_csv(tmp_path):
     assert "<f>" not in sheet["A6"].value
 
 
+def test_signs_that_xml_cannot_hold_are_left_out_and_line_ends_stay(tmp_path):
+    signs = '"a\x01\x1b\ufffe\uffffb\rc\r\nd",1,1,True,2020-01-01\n'
+    (_header, line) = rows(made(tmp_path, LINES.partition("\n")[0] + "\n" + signs))
+    assert line[0] == "ab\rc\r\nd"
+
+
+@pytest.mark.parametrize(
+    ("text", "there"), [("x" * 32_767, True), ("x" * 32_768, False), ("🎉" * 16_384, False)]
+)
+def test_what_a_cell_cannot_hold_has_no_workbook(tmp_path, text, there):
+    assert (made(tmp_path, f"text\n{text}\n", FIELDS[:1]) is not None) == there
+
+
+def test_a_line_that_is_longer_than_what_is_read_at_once_has_no_workbook(tmp_path, monkeypatch):
+    monkeypatch.setattr(workbooks, "BLOCK", 100)
+    assert made(tmp_path, "text\na\n" + "x" * 300 + "\n" + "b\n" * 90, FIELDS[:1]) is None
+
+
+def test_more_columns_than_a_sheet_holds_have_no_workbook(tmp_path):
+    fields = [{"name": f"c{place}", "type": "integer"} for place in range(16_385)]
+    lines = ",".join(field["name"] for field in fields) + "\n" + ",".join("1" for _ in fields) + "\n"
+    assert made(tmp_path, lines, fields) is None
+
+
 def test_a_column_of_missing_values_alone_keeps_its_rows(tmp_path):
     file = made(tmp_path, "yes\nTrue\n\n\nFalse\n", [{"name": "yes", "type": "boolean"}])
     sheet = openpyxl.load_workbook(file.path).active

@@ -10,11 +10,11 @@ import pyarrow as pa
 from dpportal.publications import codebook
 from dpportal.publications.csv_lines import LINES, Lines, fields, six_digits
 from dpportal.publications.label_columns import label_columns
-from dpportal.publications.spreadsheet import inert
 from dpportal.publications.table import Observed, Table
 from dpportal.releases.products.shared.synthetic_files import write_synthetic
 from mechanisms.arrays import let_go
 from mechanisms.domain import Domain
+from mechanisms.inert_text import inert
 from mechanisms.protocol import Plan, Result
 from mechanisms.synthesis.table import SMOOTH
 

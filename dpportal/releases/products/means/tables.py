@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from dpportal.publications import codebook
+from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.headers import valid_names
 from dpportal.publications.label_columns import LabelColumn, label_columns
-from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Observed, Table
 from dpportal.releases.products.means.runner import GroupMeans
 from mechanisms.arrays import Floats
@@ -68,8 +68,7 @@ def _table(
         frames.append(pd.concat([groups, numbers], axis=1))
     present = [statistic for statistic in TITLES if any(statistic in statistics(column) for column in result)]
     ordered = [*groups.columns, names[MEASURED], *(names[t + end] for t in present for end in ENDS)]
-    table = inert_frame(pd.concat(frames, ignore_index=True)[ordered])
-    table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+    write_frame(pd.concat(frames, ignore_index=True)[ordered], path, float_format="%.10g")
     kinds = [{"name": names[MEASURED], "type": "string", "title": "What is measured"}]
     kinds += [
         {"name": names[statistic + end], "type": "number", "title": TITLES[statistic] + about}

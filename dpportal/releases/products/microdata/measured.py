@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from dpportal.platform.json_types import Json
+from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.headers import Headers
 from dpportal.publications.label_columns import written
-from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from mechanisms.arrays import Integers
 from mechanisms.domain import Attribute, Domain
@@ -63,7 +63,7 @@ def write(domain: Domain, result: MicrodataResult, headers: Headers, folder: Pat
         "groups.csv": headers.within(groups, "column"),
     }
     for name, frame in frames.items():
-        inert_frame(frame).to_csv(folder / name, index=False, lineterminator="\n")
+        write_frame(frame, folder / name)
     return [
         Table(
             folder / "measured.csv", "The measured tables of two columns, with margins (95 %)", TABLE_FIELDS

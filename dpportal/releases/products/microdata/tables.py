@@ -8,9 +8,9 @@ import pandas as pd
 
 from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
+from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.headers import Headers
 from dpportal.publications.label_columns import written
-from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from dpportal.releases.products.microdata.measured import COUNT_FIELDS
 from dpportal.releases.products.shared.synthetic_files import write_frames
@@ -38,10 +38,9 @@ def write(plan: MicrodataPlan, result: MicrodataResult, seed: bytes, folder: Pat
     released, headers = plan.of_columns(result.columns), Headers.of(plan.domain)
     values = [value for a in plan.domain.attributes for value in written(a, a.labels())]
     counts = headers.within(column_counts(plan, result), "column").assign(value=values)
-    inert_frame(counts).to_csv(columns, index=False, lineterminator="\n")
-    inert_frame(headers.within(measured_pairs(released, result), "first", "second")).to_csv(
-        pairs, index=False, float_format="%.6g", lineterminator="\n"
-    )
+    write_frame(counts, columns)
+    measured = headers.within(measured_pairs(released, result), "first", "second")
+    write_frame(measured, pairs, float_format="%.6g")
     frames = rows_of_cells(released.domain, result.rows, seed, means=target_means(plan, result))
     return [
         *write_frames(released.domain, frames, headers, folder),

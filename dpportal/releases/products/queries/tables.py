@@ -12,8 +12,8 @@ import pandas as pd
 
 from dpportal.platform import storage
 from dpportal.publications import codebook
+from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.label_columns import LabelColumn, label_columns
-from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from dpportal.releases import arrays
 from dpportal.releases.products.queries import matrices, workloads
@@ -76,9 +76,9 @@ def _write_answers(plan: QueryPlan, result: QueryResult, columns: list[LabelColu
             answer, half_width = result.answers[part], result.half_widths[part]
             numbers = (answer, result.standard_errors[part], answer - half_width, answer + half_width)
             names = [str(field["name"]) for field in ANSWER_FIELDS[2:]]
-            frame = inert_frame(frame).assign(**dict(zip(names, numbers, strict=True)))
+            frame = frame.assign(**dict(zip(names, numbers, strict=True)))
             frame.insert(0, "number", np.arange(part.start + 1, part.stop + 1))
-            frame.to_csv(file, index=False, header=start == 0, float_format="%.10g", lineterminator="\n")
+            write_frame(frame, file, header=start == 0, float_format="%.10g")
 
 
 def _cells(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> Iterator[Table]:
@@ -107,8 +107,7 @@ def _write_cells(domain: Domain, columns: tuple[np.ndarray, ...], path: Path) ->
             places = np.unravel_index(cells, domain.shape)
             frame = pd.DataFrame({name: words[places[axis]] for name, axis, words in labels})
             numbers = {name: column[cells] for name, column in zip(CELL_FIELDS, columns, strict=True)}
-            frame = inert_frame(frame).assign(**numbers)
-            frame.to_csv(file, index=False, header=start == 0, float_format="%.6g", lineterminator="\n")
+            write_frame(frame.assign(**numbers), file, header=start == 0, float_format="%.6g")
 
 
 def _uploaded(plan: QueryPlan, folder: Path) -> Iterator[Table]:

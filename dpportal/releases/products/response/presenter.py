@@ -14,9 +14,9 @@ from dpportal.charts.counts import counts_figure, residuals_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
+from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.headers import valid_names
 from dpportal.publications.label_columns import LabelColumn, label_columns
-from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Observed, Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
@@ -188,7 +188,7 @@ def _write_answers(
     """Write the reports; returns their Frictionless fields."""
     with path.open("w", encoding="utf-8", newline="") as file:
         for start, frame in enumerate(_answer_frames(reconstructed, named)):
-            inert_frame(frame).to_csv(file, index=False, header=start == 0, lineterminator="\n")
+            write_frame(frame, file, header=start == 0)
     if registry.response(reconstructed.plan.mechanism).answers_each_value:
         labels = _labels(reconstructed)
         headers = _headers_of_bits(named[0].name, labels)
@@ -232,7 +232,7 @@ def _write_estimates(answers: Answers, named: list[LabelColumn], path: Path) -> 
             "interval_upper": estimate.counts + estimate.half_width,
         }
     )
-    inert_frame(frame).to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
+    write_frame(frame, path, float_format="%.6g")
 
 
 def _estimate_fields(named: list[LabelColumn]) -> list[dict[str, str]]:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from dpportal.platform.json_types import Json
+from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.label_columns import LabelColumn, label_columns
-from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.products.selection import verdict
@@ -36,7 +36,7 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
         chosen = [reconstructed.plan.candidates.index(candidate) for candidate in reconstructed.result]
         frame = pd.DataFrame({c.name: [c.labels[place] for place in chosen] for c in columns})
         frame.insert(0, "rank", range(1, len(chosen) + 1))
-        inert_frame(frame).to_csv(path, index=False, lineterminator="\n")
+        write_frame(frame, path)
         fields = [{"name": "rank", "type": "integer"}, *(column.field() for column in columns)]
         return [Table(path, "What was chosen, best first", fields)]
 

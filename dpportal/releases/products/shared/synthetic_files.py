@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpportal.platform.json_types import Json
+from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.headers import Headers
 from dpportal.publications.label_columns import holds_integers, titled, with_codes
-from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from mechanisms.domain import Attribute, Boolean, Date, Domain, Integer, Real
 from mechanisms.synthesis.table import SMOOTH, rows
@@ -49,9 +49,7 @@ def write_rows(frames: Iterator[pd.DataFrame], csv: Path, parquet: Path) -> None
     writer = None
     with csv.open("w", encoding="utf-8", newline="") as file:
         for frame in map(_with_days, frames):
-            inert_frame(_with_truths(frame)).to_csv(
-                file, index=False, header=writer is None, lineterminator="\n"
-            )
+            write_frame(_with_truths(frame), file, header=writer is None)
             table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
             writer = writer or pq.ParquetWriter(parquet, table.schema, compression="zstd")
             writer.write_table(table)

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
+from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.descriptions import styles
 from dpportal.publications.headers import Headers, valid_names
 from dpportal.publications.label_columns import written
-from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Observed, Table
 from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.page import table_json
@@ -98,8 +98,7 @@ def _frame(plan: SummaryPlan, summary: Summary) -> pd.DataFrame:
 
 
 def _table(frame: pd.DataFrame, fields: Sequence[Json], path: Path, about: str) -> Table:
-    table = inert_frame(frame[_names(fields)])
-    table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+    write_frame(frame[_names(fields)], path, float_format="%.10g")
     return Table(path, about, fields)
 
 

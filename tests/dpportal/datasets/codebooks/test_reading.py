@@ -23,6 +23,27 @@ def test_json_declares_lists_of_values():
     )
 
 
+LINE_ENDS = {
+    "json": b'{"sex": ["fe\\rmale", "ma\\r\\nle"]}',
+    "declaration": b'{"sex": {"kind": "categorical", "values": ["fe\\rmale", "ma\\r\\nle"]}}',
+    "frictionless": b'{"fields": [{"name": "sex", "categories": ["fe\\rmale", "ma\\r\\nle"]}]}',
+    "csv": b'column,value\nsex,"fe\rmale"\nsex,"ma\r\nle"\n',
+    "ddi": b'<codeBook><var name="sex"><catgry><catValu>fe&#13;male</catValu></catgry>'
+    b"<catgry><catValu>ma&#13;&#10;le</catValu></catgry></var></codeBook>",
+}
+
+
+@pytest.mark.parametrize("content", LINE_ENDS.values(), ids=LINE_ENDS)
+def test_line_ends_within_values_are_those_that_tables_are_read_with(content):
+    assert read(content, COLUMNS).attributes == (Categorical("sex", values=("fe\nmale", "ma\nle")),)
+
+
+def test_line_ends_within_labels_are_newlines_and_labels_that_are_alike_then_are_one_cell():
+    content = b'{"sex": {"kind": "categorical", "values": ["f", "m", "d"], "words": ["a\\rb", "a\\nb", "c"]}}'
+    (declared,) = read(content, COLUMNS).attributes
+    assert declared.words == ("a\nb", "a\nb", "c")
+
+
 def test_json_declares_a_number_of_codes():
     assert read(b'{"sex": 2}', COLUMNS).attributes == (Integer("sex", lower=0, upper=1),)
 

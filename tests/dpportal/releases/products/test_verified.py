@@ -18,11 +18,14 @@ import scipy.sparse
 from django.conf import settings
 from django.core.files.storage import default_storage
 
+from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as dataset_services
 from dpportal.platform.signing import SigningKeys
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products import presenter_of
+from dpportal.releases.services import ReleaseError
 from mechanisms.domain import Categorical, Integer
+from mechanisms.inert_text import inert
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import Finding, State
@@ -103,7 +106,7 @@ def test_a_histogram_is_verified_by_a_program_without_the_portal(bundle):
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    assert done.stdout.endswith("8 hold, 0 failed, 0 not checked.\n")
+    assert done.stdout.endswith("9 hold, 0 failed, 0 not checked.\n")
 
 
 MADE: dict[str, Callable[[Any], Release]] = {
@@ -275,6 +278,76 @@ def test_forged_totals_and_choices_fail_even_where_they_are_signed_anew(rich, tm
     assert any(
         "choice.csv" in finding for finding in failed(resigned(choice, lambda _: None, choice_csv=forged))
     )
+
+
+FORGED_PROMISES = {
+    "other neighbours": ("promise", lambda facts: facts["protects"].update(neighbours="replace-one")),
+    "more rows of a person": ("promise", lambda facts: facts["protects"].update(max_rows=50)),
+    "a public number of rows": (
+        "promise",
+        lambda facts: facts["protects"].update(number_of_rows_is_public=True),
+    ),
+    "a smaller loss in words": (
+        "promise",
+        lambda facts: facts.update(statement=facts["statement"].replace("ε = 0.1", "ε = 0.001")),
+    ),
+    "no statement": ("promise", lambda facts: facts.update(statement=None)),
+    "no protection": ("promise", lambda facts: facts.pop("protects")),
+}
+
+
+@pytest.mark.parametrize("what, forge", FORGED_PROMISES.values(), ids=FORGED_PROMISES)
+def test_a_promise_that_is_not_the_plans_fails(bundle, what, forge):
+    assert [each for each in failed(resigned(bundle, forge)) if what in each]
+
+
+def test_a_bundle_without_its_measurement_fails_even_where_its_list_of_files_leaves_it_out(bundle):
+    def forge(facts):
+        del facts["files"]["measurement.npy"]
+
+    path = resigned(bundle, forge).rename(bundle.with_name("signed-anew.zip"))
+    assert any("measurement: it is missing" in each for each in failed(altered(path, measurement_npy=None)))
+
+
+def test_rows_that_are_too_many_are_said_not_to_be_checked(bundle, monkeypatch):
+    monkeypatch.setattr("mechanisms.verify.tables.MOST_ROWS", 10)
+    found = [each for each in verify(Bundle.read(bundle)) if each.what == "synthetic.csv"]
+    assert [each.state for each in found] == [State.NOT_CHECKED]
+
+
+# Values and labels of every shape; a program that opens a file may take each for something else.
+ODD = (
+    "'-", "'=1+1", "=1+1", "''x", "-5", "+3", "@x", "gr\reen", "a\r\nb", "a\nb", "a,b", 'a"b', "1e5", "00", "NA",
+    "x" * 40_000, "a\ufffeb", "a\x01b", "nan", "None", "TRUE", "a\x0bb", "a\x1bb", "a\x85b", "a\u2028b", "\u200b",
+    "\u202eb", "\ufeffa", "a\uffffb", "<b>&]]>", "{{ y }}", "\\end{table}%$#_{}~^",
+)  # fmt: skip
+OF_ODD: dict[str, Callable[[Any], Release]] = {
+    "a histogram": lambda rich: finished(rich, "histogram", ["colour"], "9", "laplace-histogram"),
+    "answers": lambda rich: queries.finished(
+        queries.draft_of(rich, 'identity("colour")', ["colour"], "9", "identity-strategy")
+    ),
+    **{name: MADE[name] for name in ("a summary", "a choice", "rows of many columns")},
+}
+
+
+@pytest.mark.parametrize("product", OF_ODD)
+def test_no_declared_text_makes_a_paid_release_fail_or_its_bundle_look_forged(rich, tmp_path, product):
+    values = ("red", *(ODD[:18] if product == "a summary" else ODD))
+    words = tuple(f"{value}\ris" for value in values) if product == "rows of many columns" else ()
+    dataset_services.declare(rich, "colour", Categorical("colour", values=values, words=words))
+    bundle = Bundle.read(downloaded(OF_ODD[product](rich), tmp_path))
+    assert not [each for each in verify(bundle) if each.state is State.FAILED]
+    if "codebook.csv" in bundle.entries:
+        lines = pd.read_csv(io.BytesIO(bundle.content("codebook.csv")), dtype=str, keep_default_na=False)
+        assert set(map(inert, values)) <= set(lines["value"])
+
+
+def test_half_of_a_character_is_refused_before_anything_is_paid(rich):
+    """Which the pages and codebooks refuse, but older declarations may have."""
+    dataset_services.declare(rich, "colour", Categorical("colour", values=("red", "gr\ud800een")))
+    with pytest.raises(ReleaseError, match="half of a character"):
+        OF_ODD["a choice"](rich)
+    assert not LedgerEntry.objects.filter(kind=LedgerEntry.Kind.CHARGE).exists()
 
 
 def test_a_measurement_of_floats_fails(bundle):

@@ -1,0 +1,43 @@
+"""Frames as CSV files of a download: no text is run by a spreadsheet, and none ends a line."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TextIO
+
+import pandas as pd
+
+from dpportal.publications.spreadsheet import inert_frame
+
+
+def write_frame(
+    frame: pd.DataFrame, file: Path | TextIO, *, header: bool = True, float_format: str | None = None
+) -> None:
+    """Write a frame, or its part of a file that is open without translation of line ends.
+
+    frame: its headers are names by `headers`. float_format: of its floats, such as %.6g; None: in full.
+    """
+    inert = inert_frame(frame)
+    # A program that reads the file takes a carriage return outside of quotation marks for a line's end, and Python
+    # before 3.13 puts none around it: such a frame has them around every text.
+    inert.to_csv(
+        file,
+        index=False,
+        header=header,
+        float_format=float_format,
+        lineterminator="\n",
+        quoting=csv.QUOTE_NONNUMERIC if _has_carriage_return(inert) else csv.QUOTE_MINIMAL,
+    )
+
+
+def _has_carriage_return(frame: pd.DataFrame) -> bool:
+    columns = frame.select_dtypes(include=["string", "object", "category"])
+    return any(_different(column).str.contains("\r", regex=False).any() for _name, column in columns.items())
+
+
+def _different(column: pd.Series) -> pd.Series:
+    """The texts of a column; of categories each once."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.cat.categories.to_series()
+    return column.dropna().astype(str)

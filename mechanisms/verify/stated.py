@@ -1,0 +1,44 @@
+"""Whether what release.json tells people of their protection is what the plan's loss gives them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from mechanisms.accounting import Loss
+from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.finding import Finding, State
+
+WHAT = "promise"
+# A statement may speak of other releases after its own loss. Their losses are written alike in every language.
+_LOSS = re.compile(r"[ερ] = [0-9]+(?:\.[0-9]+)?")
+
+
+def check(bundle: Bundle) -> Finding:
+    """Compare `protects` and `statement` with the loss of the plan."""
+    try:
+        loss = Loss.from_json(bundle.release["plan"]["loss"])
+    except (LookupError, TypeError, ValueError, ArithmeticError):
+        return Finding(WHAT, State.FAILED, "the plan states no loss")
+    fault = _fault_of_protection(bundle.release.get("protects"), loss)
+    fault = fault or _fault_of_statement(bundle.release.get("statement"), loss)
+    return Finding.of(WHAT, fault, f"{loss} and the people whom it protects are those of the plan")
+
+
+def _fault_of_protection(protects: Any, loss: Loss) -> str:
+    unit = loss.unit
+    own = {
+        "neighbours": unit.neighbours.value,
+        "max_rows": unit.max_rows,
+        "number_of_rows_is_public": unit.total_public,
+    }
+    if not isinstance(protects, dict):
+        return "release.json does not say whom it protects"
+    return next((f"another {name} than the plan's" for name in own if protects.get(name) != own[name]), "")
+
+
+def _fault_of_statement(statement: Any, loss: Loss) -> str:
+    first = _LOSS.search(statement) if isinstance(statement, str) else None
+    if first is None:
+        return "the statement names no loss"
+    return "" if first.group() == str(loss) else f"the statement says {first.group()}, and the plan {loss}"
