@@ -17,8 +17,15 @@ ITERATIONS = 4096
 AUTHENTICATED, CLEARTEXT, SASL, SASL_CONTINUE, SASL_FINAL = 0, 3, 10, 11, 12
 
 
-def credential(port: int, password: str, host: str = "127.0.0.1", encryption: str = "disable") -> str:
-    return json.dumps({"host": host, "port": port, "encryption": encryption, "password": password})
+def credential(
+    port: int,
+    password: str,
+    host: str = "127.0.0.1",
+    encryption: str = "disable",
+    engine: str = "postgresql",
+) -> str:
+    server = {"engine": engine, "host": host, "port": port, "encryption": encryption}
+    return json.dumps({**server, "password": password})
 
 
 class ScramDoor:

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset, Right, Share
-from dpportal.jobs.claims import announced
+from dpportal.jobs.announcements import announced
 
 
 def ended_jobs(person: User) -> list[QuerySet[Any]]:

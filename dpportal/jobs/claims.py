@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -62,6 +62,8 @@ REFUSED_BY_DATABASE = _(
 )
 # So long after a job began, attempts that the database ended do not count.
 UNCOUNTED_SECONDS = 3600.0
+# Between attempts while stored files cannot be reached; for so long after a job began they do not count.
+SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, STORAGE_PATIENCE_SECONDS = 2.0, 60.0, 300.0
 # What a job's row says while an administrator has to see to ledger or memory, and until it looks again by itself.
 ON_HOLD, ON_HOLD_SECONDS = "on hold", 60.0
 
@@ -154,34 +156,6 @@ def reset_fields() -> Json:
     }
 
 
-class AnnouncedJob(Job):
-    """A job whose end rings the curator's bell.
-
-    A subclass has a `title`, its `dataset`, and by `get_absolute_url` a page that shows how it ended. to_dataset: the
-    names that lead from the job to its dataset; to_person: to whoever asked for it. seen: whether that person looked
-    since it ended.
-    """
-
-    to_dataset: ClassVar[str]
-    to_person: ClassVar[str]
-    seen = models.BooleanField(default=False)
-
-    class Meta(Job.Meta):
-        abstract = True
-
-    @classmethod
-    def ended(cls, person: models.Model, datasets: models.QuerySet[M]) -> models.QuerySet[Self]:
-        """The jobs on these datasets that this person asked for and that came to an end, the newest first."""
-        theirs = {cls.to_person: person, f"{cls.to_dataset}__in": datasets}
-        ended = Q(state__in=(JobState.DONE, JobState.FAILED), **theirs)
-        return cls._default_manager.filter(ended).select_related(cls.to_dataset).order_by("-finished_at")
-
-
-def announced() -> list[type[AnnouncedJob]]:
-    """Every kind of job that rings the bell."""
-    return AnnouncedJob.__subclasses__()
-
-
 @dataclass(frozen=True)
 class Claim:
     """The right to work on one job until the fence moves. kind: what the log calls it."""
@@ -244,6 +218,23 @@ class Claim:
         self.write(lease_until=Now(), **refused)
         event_log.ended(self, "given back")
 
+    def wait_for_storage(self, *, however_long: bool) -> None:
+        """Begin again when as much time has passed as since the job began: within seconds, and a minute at most.
+
+        Such an attempt does not count during the first minutes, or ever where the job waits however long.
+        """
+        later = from_now(min(LONGEST_PAUSE_SECONDS, max(SHORTEST_PAUSE_SECONDS, self._since_begun())))
+        counts = not however_long and self._since_begun() > STORAGE_PATIENCE_SECONDS
+        again = {"step": "", "progress": 0, "progress_total": 0, "lease_until": None}
+        again |= {"attempts": F("attempts") if counts else F("attempts") - 1}
+        self.write(**again, state=JobState.QUEUED, queued_at=later, hinted_at=later)
+        event_log.ended(self, "put off")
+
+    def _since_begun(self) -> float:
+        """Seconds since the first attempt began."""
+        started_at = self.model._base_manager.values_list("started_at", flat=True).get(pk=self.pk)
+        return (database_now() - started_at).total_seconds() if started_at else 0.0
+
     @property
     def is_last_attempt(self) -> bool:
         """Whether the job is given up if this attempt fails, too."""
@@ -284,7 +275,7 @@ def claim(model: type[Job], pk: JobKey, kind: str = "") -> Claim | None:
     storage.clear_scratch()
     if storage.is_full() or readiness.obstacle():
         return None
-    free = Q(state=JobState.QUEUED) | _lost()
+    free = waiting() | _lost()
     return _raise_fence(
         model,
         pk,

@@ -61,7 +61,10 @@ class JobKind(ABC, Generic[J]):
         self.close(job, claim, reason)
 
     def waits_for_storage(self, job: J) -> bool:
-        """Whether a job never fails because stored files could not be reached, but waits until they can."""
+        """Whether a job never fails because stored files could not be reached, but waits until they can.
+
+        Every other job waits for minutes, and then fails with its last attempt.
+        """
         return False
 
     def jobs(self) -> models.QuerySet[J]:
@@ -189,10 +192,11 @@ def _attempt(kind: AnyKind, claim: Claim) -> None:
         log.warning("%s %s refused: %s", kind.name, claim.pk, event_log.refusal_of(refusal))
         kind.close(kind.row(claim.pk), claim, str(refusal))
     except storage.StorageFault as fault:
-        if claim.is_last_attempt and not kind.waits_for_storage(kind.row(claim.pk)):
+        waits = kind.waits_for_storage(kind.row(claim.pk))
+        if claim.is_last_attempt and not waits:
             kind.close(kind.row(claim.pk), claim, str(fault))
         else:
-            claim.release_lease()
+            claim.wait_for_storage(however_long=waits)
     except SoftTimeLimitExceeded:
         if is_within:
             with suppress(LostClaimError):

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.jobs.claims import AnnouncedJob
+from dpportal.jobs.announcements import AnnouncedJob
 from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.downloads import PublishedFile

@@ -11,6 +11,7 @@ from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.signals import request_started
 from django.db import close_old_connections
+from django.http import HttpResponse
 from django.http.response import FileResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import set_script_prefix
 
@@ -56,6 +57,8 @@ class PortalHandler(ASGIHandler):
             while pause := getattr(response, AGAIN_IN, 0):
                 await asyncio.sleep(pause)
                 response = await self.run(self._respond, scope, body)
+        if scope["method"] == "HEAD":
+            _drop_content(response)
         await self._send(response, send)
 
     async def run(self, function: Callable[[*Ts], Result], *arguments: *Ts) -> Result:
@@ -95,3 +98,11 @@ class PortalHandler(ASGIHandler):
         """What a file's iterator gives, each part read when the one before is sent."""
         while part := await self.run(next, content, b""):
             yield part
+
+
+def _drop_content(response: HttpResponseBase) -> None:
+    """Leave the headers alone: a server would read and drop what it must not send."""
+    if isinstance(response, StreamingHttpResponse):
+        response.streaming_content = iter(())
+    elif isinstance(response, HttpResponse):
+        response.content = b""

@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.jobs.claims import AnnouncedJob, Job, JobState
+from dpportal.jobs.announcements import AnnouncedJob
+from dpportal.jobs.claims import Job, JobState
 from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.downloads import PublishedFile

@@ -81,8 +81,8 @@ def out_of_memory(memory_bytes: int) -> UploadFault:
     return UploadFault(
         "memory",
         f"Reading this file took the {_size(memory_bytes)} of memory that reading one file may use, and was stopped: "
-        "single rows, cells or pages of it are very large. Upload fewer columns or shorter texts, or have the program "
-        "that wrote a Parquet file write smaller pages.",
+        "single rows, cells, pages or batches of it are very large. Save the table as CSV, upload fewer columns or "
+        "shorter texts, or have the program that wrote it write smaller pages (Parquet) or batches (Feather).",
     )
 
 

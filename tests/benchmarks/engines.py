@@ -185,7 +185,7 @@ def spark(csv: Path) -> Iterator[Place]:
     folder.mkdir()
     columns = "CAST(age AS INT), sex, region, CAST(income AS DOUBLE)"
     with started(folder, "local[2]") as server:
-        os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(server.port, TOKEN)
+        os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(server.port, TOKEN, engine="spark")
         with speaking.reading(spark_connection(server.port)) as session:
             run = session.spark.sql
             run(f"CREATE TEMPORARY VIEW rows USING csv OPTIONS (path '{csv}', header 'true')")
@@ -222,7 +222,7 @@ def count_spark(told: tuple[int, str], domain: Domain) -> np.ndarray:
     from dpportal.tables.connections.models import SharedTable
 
     port, token = told
-    os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(port, token)
+    os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(port, token, engine="spark")
     table = SharedTable(connection=spark_connection(port), title="People", schema="default", table="people")
     return counted_elsewhere(table, domain)
 
@@ -249,7 +249,7 @@ def count_clickhouse(port: int, domain: Domain) -> np.ndarray:
     from dpportal.tables.connections.models import Connection, SharedTable
     from tests.clickhouses import PASSWORD
 
-    os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(port, PASSWORD)
+    os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(port, PASSWORD, engine="clickhouse")
     connection = Connection(
         name="Benchmark",
         kind=Connection.Kind.CLICKHOUSE,
@@ -369,7 +369,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--engines", nargs="*", help="the first words of their names; all if none is given")
+    parser.add_argument("--engines", nargs="*", help="the beginnings of their names; all if none is given")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder)))
@@ -379,8 +379,10 @@ def main() -> int:
         django.setup()
         csv = folder / "table.csv"
         write_csv(csv, options.rows)
-        chosen = tuple(options.engines or ("",))
-        engines = [engine for engine in ENGINES if engine.name.startswith(chosen)]
+        chosen = tuple(name.lower() for name in options.engines or ("",))
+        engines = [engine for engine in ENGINES if engine.name.lower().startswith(chosen)]
+        if not engines:
+            parser.error(f"no engine is called so; there are {', '.join(engine.name for engine in ENGINES)}")
         places = [stack.enter_context(engine.place(csv)) for engine in engines]
         print(f"{options.rows:,} rows × {len(NAMES)} columns\n")
         print("| engine | counts of | seconds | server's | | bytes moved | peak MB here |")

@@ -1,6 +1,7 @@
 """Passwords of connections: by name, from the environment or a file, never from the portal's database.
 
-A credential names its server and its least encryption, so that an editor of connections can send it nowhere else.
+A credential names its server, its engine and its least encryption, so that an editor of connections can send it nowhere
+else, and in no other way.
 """
 
 from __future__ import annotations
@@ -23,22 +24,28 @@ if TYPE_CHECKING:
 NAME = "[a-z][a-z0-9_]{0,39}"
 # From the least to the most; as connections name them.
 ENCRYPTIONS = ("disable", "require", "verify-full")
-FORM = '{"host": "db.example.org", "port": 5432, "encryption": "verify-full", "password": "…"}'
+FORM = '{"engine": "postgresql", "host": "db.example.org", "port": 5432, "encryption": "verify-full", "password": "…"}'
+FIELDS = {"engine", "host", "port", "encryption", "password"}
 
 
 @dataclass(frozen=True)
 class Credential:
-    """password: empty where a server asks for none. encryption: the least, of ENCRYPTIONS."""
+    """password: empty where a server asks for none. engine: of a connection. encryption: the least, of ENCRYPTIONS.
 
+    Engines differ in what they send: PostgreSQL shows a server nothing that ClickHouse would not put in a header.
+    """
+
+    engine: str
     host: str
     port: int
     encryption: str
     password: str
 
     def allows(self, connection: Connection) -> bool:
-        """Whether it is for this connection's server, so encrypted."""
+        """Whether it is for this connection's server, of this engine, so encrypted."""
         enough = ENCRYPTIONS.index(connection.encryption) >= ENCRYPTIONS.index(self.encryption)
-        return enough and (_plain(self.host), self.port) == (_plain(connection.host), connection.port)
+        own = (self.engine, _plain(self.host), self.port)
+        return enough and own == (connection.kind, _plain(connection.host), connection.port)
 
 
 def variable(name: str) -> str:
@@ -53,8 +60,8 @@ def password(connection: Connection) -> str:
         raise SourceFault(
             "credential-for-another",
             _(
-                "The credential “%(name)s” is for another host, port or encryption than this connection has, so "
-                "nothing was sent. Correct it; else whoever runs the portal adds a credential for this server."
+                "The credential “%(name)s” is for another engine, host, port or encryption than this connection has, "
+                "so nothing was sent. Correct it; else whoever runs the portal adds a credential for this server."
             )
             % {"name": connection.credential},
         )
@@ -82,8 +89,8 @@ def _read(name: str) -> Credential:
             "credential-form",
             _(
                 "The credential “%(name)s” does not say for which server it is. Whoever runs the portal writes into "
-                "%(variable)s, or into the file, host, port, least encryption (disable, require or verify-full) and "
-                "password: %(form)s."
+                "%(variable)s, or into the file, engine, host, port, least encryption (disable, require or "
+                "verify-full) and password: %(form)s."
             )
             % {"name": name, "variable": variable(name), "form": FORM},
         ) from None
@@ -100,13 +107,13 @@ def _stored(name: str) -> str:
 
 def _parsed(fields: dict[str, object]) -> Credential:
     """Raises ValueError, TypeError or KeyError unless every field is what it has to be, and no other is there."""
-    host, port, encryption = fields["host"], fields["port"], fields["encryption"]
+    engine, host, port, encryption = (fields[name] for name in ("engine", "host", "port", "encryption"))
     secret = fields.get("password", "")
     if not (isinstance(host, str) and host and isinstance(secret, str)) or type(port) is not int:
         raise TypeError
-    if encryption not in ENCRYPTIONS or fields.keys() - {"host", "port", "encryption", "password"}:
+    if encryption not in ENCRYPTIONS or fields.keys() - FIELDS:
         raise ValueError
-    return Credential(host, port, str(encryption), secret)
+    return Credential(str(engine), host, port, str(encryption), secret)
 
 
 def _plain(host: str) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from dpportal.tables.engines.duckdb.session import connect, literal, parquet
 from dpportal.tables.facts import Column, Oddities, TableFacts, checked_names
+from dpportal.tables.formats.arrow_table import BATCH_BYTES
 from dpportal.tables.formats.dialect import CsvDialect, dialect_of, first_lines, first_records
 from dpportal.tables.formats.encoding import PlainText, plain_text, settled_encoding
 from dpportal.tables.formats.frame import SAMPLE_LINES, usual_width, with_top
@@ -28,6 +29,8 @@ from dpportal.tables.meaning.proposals import proposed_columns, proposed_options
 
 # The engine's usual size; of wide tables fewer, since a writer holds all fields of its rows.
 ROW_GROUP_ROWS, ROW_GROUP_FIELDS = 122_880, 2**22
+# Rows that the engine hands over at a time, of which a batch is put together.
+PIECE_ROWS = 512
 # What the engine raises for a file that its parallel reader, or any reader, cannot make a table of.
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.NotImplementedException)
 UNREADABLE_WORDS = ("Invalid Input Error", "Conversion Error", "Not implemented Error")
@@ -189,9 +192,21 @@ def _read(
 
 
 def _batches(rows: duckdb.DuckDBPyRelation, together: int) -> Iterator[pa.RecordBatch]:
-    """The rows, so many at a time. Raises one of UNREADABLE also where Arrow passes the engine's fault on."""
+    """The rows, so many at a time, or fewer where their texts are long.
+
+    Raises one of UNREADABLE also where Arrow passes the engine's fault on.
+    """
+    held: list[pa.RecordBatch] = []
+    number = size = 0
     try:
-        yield from rows.to_arrow_reader(together)
+        for batch in rows.to_arrow_reader(PIECE_ROWS):
+            held.append(batch)
+            number, size = number + batch.num_rows, size + batch.nbytes
+            if number + PIECE_ROWS > together or size > BATCH_BYTES:
+                yield pa.concat_batches(held)
+                held, number, size = [], 0, 0
+        if held:
+            yield pa.concat_batches(held)
     except (OSError, pa.ArrowInvalid) as error:
         if any(kind in str(error) for kind in UNREADABLE_WORDS):
             raise duckdb.InvalidInputException("the engine cannot read this file") from None

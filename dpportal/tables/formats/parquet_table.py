@@ -21,6 +21,8 @@ from dpportal.tables.formats.parquet_text import fewest_characters, is_text
 from dpportal.tables.formats.reader import Format, Reading
 
 READ_BUFFER_BYTES = 1 << 20
+# What a writer's dictionary has, a few times over, and what an index has.
+DICTIONARY_BYTES, INDEX_BYTES = 1 << 22, 4
 
 
 def convert_parquet(known: Format, reading: Reading) -> TableFacts:
@@ -30,11 +32,11 @@ def convert_parquet(known: Format, reading: Reading) -> TableFacts:
 
 def _opened(reading: Reading) -> Batches:
     footer = pq.ParquetFile(reading.source)
-    # Texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
+    # Shared texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
     texts = [
         f.name
         for place, f in enumerate(footer.schema_arrow)
-        if is_text(f.type) and not _has_deltas(footer.metadata, place)
+        if is_text(f.type) and _shares_texts(footer.metadata, place)
     ]
     file = pq.ParquetFile(
         reading.source, read_dictionary=texts, buffer_size=READ_BUFFER_BYTES, pre_buffer=False
@@ -52,15 +54,27 @@ def _batches(file: pq.ParquetFile, most: int) -> Iterator[tuple[float, pa.Record
     if footer.num_rows * max(1, fewest) > most:
         raise unfolds_too_far(most)
     rows = 0
-    for batch in file.iter_batches(batch_size=_batch_rows(footer), use_threads=False):
-        rows += batch.num_rows
-        yield rows / max(1, footer.num_rows), batch
+    for group in range(
+        footer.num_row_groups
+    ):  # one by one, since a dictionary grows from each group to the next
+        for batch in file.iter_batches(batch_size=_batch_rows(footer), row_groups=[group], use_threads=False):
+            rows += batch.num_rows
+            yield rows / max(1, footer.num_rows), batch
 
 
-def _has_deltas(footer: pq.FileMetaData, place: int) -> bool:
-    """Whether texts lie as differences from the one before, which no reader turns into a dictionary."""
+def _shares_texts(footer: pq.FileMetaData, place: int) -> bool:
+    """Whether every row group has most of a column's texts as indices into a dictionary.
+
+    A writer whose dictionary is full goes on with the texts themselves, which a reader adds to the dictionary: it would
+    hold as much as all rows. They take more room than indices do, and are read as what they are.
+    """
     chunks = (footer.row_group(group).column(place) for group in range(footer.num_row_groups))
-    return any("DELTA" in encoding for chunk in chunks for encoding in chunk.encodings)
+    return all(
+        any("DICTIONARY" in encoding for encoding in chunk.encodings)
+        and not any("DELTA" in encoding for encoding in chunk.encodings)
+        and chunk.total_uncompressed_size <= DICTIONARY_BYTES + INDEX_BYTES * chunk.num_values
+        for chunk in chunks
+    )
 
 
 def _batch_rows(footer: pq.FileMetaData) -> int:

@@ -23,8 +23,8 @@ from dpportal.tables.meaning.number_syntax import FURTHEST, PLAIN_NUMBER, SPACES
 
 FACTOR, SHIFT = np.uint64(0xD6E8FEB86659FD93), np.uint64(32)
 TRUTHS = ("true", "false")
-# Different texts of a batch, and of those before, up to which each is looked up.
-FEW, MOST_KNOWN = 10_000, 100_000
+# Different texts of a batch up to which each is looked up among those before, of which so many short ones are known.
+FEW, MOST_KNOWN, LONGEST_KNOWN = 10_000, 200_000, 64
 
 
 def mixed(words: np.ndarray) -> np.ndarray:
@@ -100,7 +100,10 @@ class Fields:
 
 
 class FieldDigests:
-    """Works out the digests of a column, a batch at a time. connection: for texts of which there are many."""
+    """Works out the digests of columns, a batch at a time. connection: for texts of which there are many.
+
+    What it keeps has a bound, however many columns and rows there are and however long their texts.
+    """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -137,7 +140,9 @@ class FieldDigests:
 
     def _of_one(self, text: str | None) -> int:
         if (digest := self._known.get(text)) is None:
-            self._known[text] = digest = of_text(text)
+            digest = of_text(text)
+            if text is None or len(text) <= LONGEST_KNOWN:
+                self._known[text] = digest
         return digest
 
     def _of_many(self, texts: pa.Array) -> np.ndarray:

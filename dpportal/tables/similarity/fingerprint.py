@@ -28,14 +28,14 @@ class Fingerprint:
     ) -> None:
         self._names = sorted(names)
         self._places = [names.index(name) for name in self._names]
-        self._fields = [FieldDigests(connection) for _ in names]
+        self._digests_of = FieldDigests(connection)
         self._factors = mixed(np.arange(1, len(names) + 1, dtype=np.uint64)) | np.uint64(1)
         self._sketcher = Sketcher(key, len(names)) if key else None
         self._rows = self._total = 0
 
     def add(self, columns: Sequence[StoredFields]) -> None:
         """Look at further rows. columns: in the table's order."""
-        fields = [self._fields[place].of(columns[place]) for place in self._places]
+        fields = [self._digests_of.of(columns[place]) for place in self._places]
         rows = self._digests(fields)
         self._rows += len(rows)
         self._total += _sum(rows)

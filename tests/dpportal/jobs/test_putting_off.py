@@ -25,7 +25,8 @@ def job_of(release: Release) -> ReleaseJob:
 
 
 def interrupt_three_times(release: Release) -> None:
-    """A worker takes the job and dies, three times; then the sweep comes by."""
+    """When its time has come, a worker takes the job and dies, three times; then the sweep comes by."""
+    ReleaseJob.objects.filter(pk=release.pk).update(hinted_at=timezone.now() - timedelta(seconds=1))
     for _ in range(3):
         assert claims.claim(ReleaseJob, release.pk) is not None
         ReleaseJob.objects.filter(pk=release.pk).update(lease_until=timezone.now() - timedelta(seconds=1))

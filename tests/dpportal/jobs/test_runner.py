@@ -13,8 +13,9 @@ from django.conf import settings
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from dpportal.jobs import runner
+from dpportal.jobs import claims, runner
 from dpportal.jobs.claims import Claim, Job, JobState
+from dpportal.jobs.clock import db_ago
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion, Topic, key_of
 from dpportal.jobs.runner import kinds, register, run_job
 from dpportal.jobs.time_limits import limited
@@ -22,6 +23,7 @@ from dpportal.platform.storage import StorageFault
 from dpportal.releases.execution import RELEASES
 from mechanisms.deferred_search import PendingSearchError
 from mechanisms.protocol import PlanError
+from tests.dpportal import building
 
 pytestmark = pytest.mark.django_db
 QUESTION = Topic("sum", 1).asks(terms=[1, 2])
@@ -48,8 +50,8 @@ def sums(monkeypatch) -> Sums:
     return register(Sums())
 
 
-def ends_with(sums: Sums, monkeypatch, error: Exception) -> StoredQuestion:
-    """The question after an attempt that an exception ended."""
+def ends_with(sums: Sums, monkeypatch, error: Exception, *, long_after: bool = True) -> StoredQuestion:
+    """The question after an attempt that an exception ended; long_after: later than an hour after the first."""
 
     def fail(*_args: object) -> Any:
         raise error
@@ -57,7 +59,8 @@ def ends_with(sums: Sums, monkeypatch, error: Exception) -> StoredQuestion:
     stored = sums.ask(QUESTION)
     with monkeypatch.context() as broken:
         broken.setattr(Sums, "answer", fail)
-        sums.run(stored.key)
+        sums.jobs().update(hinted_at=db_ago(1))
+        building.run_when_due(sums, stored.key) if long_after else sums.run(stored.key)
     stored.refresh_from_db()
     return stored
 
@@ -108,10 +111,27 @@ def test_the_time_of_a_job_ends_that_job_however_long_another_one_between_its_st
 
 
 def test_a_storage_that_does_not_answer_is_said_after_the_last_attempt(sums, monkeypatch):
-    for _ in range(settings.JOB_ATTEMPTS - 1):
-        assert ends_with(sums, monkeypatch, StorageFault()).state == JobState.RUNNING
+    for _ in range(settings.JOB_ATTEMPTS):
+        assert ends_with(sums, monkeypatch, StorageFault()).state == JobState.QUEUED
     stored = ends_with(sums, monkeypatch, StorageFault())
     assert stored.state == JobState.FAILED and "file storage does not answer" in stored.failure
+
+
+def test_a_storage_that_is_away_for_minutes_uses_up_no_attempt(sums, monkeypatch):
+    for seconds in (0, 2, 4, 8, 16, 32, 64, 128):
+        sums.jobs().filter(started_at__isnull=False).update(started_at=db_ago(seconds))
+        stored = ends_with(sums, monkeypatch, StorageFault(), long_after=False)
+        assert (stored.state, stored.attempts) == (JobState.QUEUED, 0)
+        pause = (stored.hinted_at - timezone.now()).total_seconds()
+        assert min(60, max(2, seconds)) - 2 < pause < min(60, max(2, seconds)) + 10
+
+
+def test_a_message_that_comes_too_early_begins_nothing(sums):
+    stored = sums.ask(QUESTION)
+    claims.claim(StoredQuestion, stored.key).postpone(3600)
+    assert not sums.run(stored.key)
+    stored.refresh_from_db()
+    assert (stored.state, stored.attempts) == (JobState.QUEUED, 0)
 
 
 def test_the_log_names_why_and_quotes_nothing(sums, monkeypatch, caplog):

@@ -25,6 +25,7 @@ from dpportal.releases.services import ReleaseError
 from dpportal.streams import job_execution, services as stream_services
 from dpportal.streams.models import Stream, StreamJob
 from dpportal.streams.services import StreamError
+from tests.dpportal.building import run_when_due
 from tests.dpportal.streams import building
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -74,7 +75,7 @@ def test_is_heard_while_its_curator_cancels(requested, slept):
     claims.claim(ReleaseJob, requested.pk).put_on_hold()
     with pytest.raises(ReleaseError, match="measured already"):
         services.cancel(requested)
-    execution.RELEASES.run(requested.pk)
+    run_when_due(execution.RELEASES, requested.pk)
     assert measured(requested) == (Release.State.READY, LedgerEntry.State.SPENT, slept["measurement"])
 
 
@@ -121,7 +122,7 @@ def test_a_stream_that_is_paid_for_waits_for_the_right_to_open_it(dataset, paid)
     people = User.objects.filter(pk=dataset.owner_id)
     assert job.state == JobState.QUEUED
     people.update(role=Role.CURATOR)
-    job_execution.STREAM_JOBS.run(job.pk)
+    run_when_due(job_execution.STREAM_JOBS, job.pk)
     stream.refresh_from_db()
     assert (stream.state, stream.charge.state) == (Stream.State.OPEN, LedgerEntry.State.SPENT)
 
@@ -180,7 +181,7 @@ def test_a_stream_that_is_paid_for_while_its_job_is_closed_is_opened(dataset, mo
         ENDINGS[end](job, claim)
     job.refresh_from_db()
     assert (job.state, job.stream.state) == (JobState.QUEUED, Stream.State.OPENING)
-    job_execution.STREAM_JOBS.run(job.pk)
+    run_when_due(job_execution.STREAM_JOBS, job.pk)
     stream.refresh_from_db()
     assert (stream.state, stream.charge.state) == (Stream.State.OPEN, LedgerEntry.State.SPENT)
     assert stream.dataset.budgets.get().spent == stream.charge.amount

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 from dpportal.tables import Limits, UploadFault, convert
 from dpportal.tables.formats.confinement import Confinement, Exhausted
@@ -75,6 +76,26 @@ def test_a_file_of_twenty_times_the_memory_is_read_three_times_in_a_row(tmp_path
     limits = replace(SMALL, unfolded_bytes=2**40)
     for _ in range(3):
         assert convert(tmp_path / "upload", tmp_path / "t", "t.parquet", limits=limits).rows == rows
+
+
+@pytest.mark.parametrize("by_dictionary", [True, False], ids=["as long as it fits", "without a dictionary"])
+def test_texts_that_all_differ_take_no_more_memory_the_more_there_are(tmp_path, by_dictionary):
+    """An identifier of each row: whoever holds them all, or a dictionary of them, needs twice the bound."""
+    names = pa.array([f"{row:036d}" for row in range(800_000)])
+    pq.write_table(pa.table({"person": names}), tmp_path / "upload", use_dictionary=by_dictionary)
+    assert convert(tmp_path / "upload", tmp_path / "t", "t.parquet", limits=SMALL).rows == len(names)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_long_texts_take_no_more_memory_the_more_there_are(tmp_path, name):
+    """Notes of 10,000 letters, of which no two are alike, in lines that say nothing of how long a row is."""
+    notes = pa.table({"note": [(f"{row:06d}\n" + "x" * 93) * 100 for row in range(40_000)]})
+    if name == "t.csv":
+        csv.write_csv(notes, tmp_path / "upload")
+    else:
+        pq.write_table(notes, tmp_path / "upload")
+    limits = replace(SMALL, memory_bytes=850 * MEGABYTE, unfolded_bytes=2**40, threads=1)
+    assert convert(tmp_path / "upload", tmp_path / "t", name, limits=limits).rows == len(notes)
 
 
 def test_a_disk_that_fills_ends_the_reading_and_is_named(tmp_path):

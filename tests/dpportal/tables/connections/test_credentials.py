@@ -51,6 +51,7 @@ class TestACredential:
             {"host": "/tmp"},
             {"port": 5433},
             {"encryption": "disable"},
+            {"kind": "clickhouse"},
         ],
     )
     def test_is_given_to_no_other_and_no_less_encrypted(self, archive, monkeypatch, change):
@@ -68,8 +69,11 @@ class TestACredential:
             "[]",
             '{"password": "only"}',
             credential(5432, PASSWORD, encryption="prefer"),
-            json.dumps({"host": "h", "port": "5432", "encryption": "require", "password": PASSWORD}),
-            json.dumps({"host": "h", "port": 5432, "encryption": "require", "pasword": PASSWORD}),
+            json.dumps({"engine": "postgresql", "host": "h", "port": "5432", "encryption": "require"}),
+            json.dumps(
+                {"engine": "postgresql", "host": "h", "port": 5432, "encryption": "require", "pasword": "x"}
+            ),
+            json.dumps({"host": "h", "port": 5432, "encryption": "require", "password": PASSWORD}),
         ],
     )
     def test_that_does_not_say_for_whom_it_is_is_refused_with_the_remedy(self, archive, monkeypatch, stored):
@@ -104,7 +108,7 @@ class TestPostgreSQL(Failing):
             listening.setblocking(False)
             Connection.objects.update(port=listening.getsockname()[1])
             elsewhere.source.connection.refresh_from_db()
-            assert "for another host, port or encryption" in self.failed(elsewhere)
+            assert "for another engine, host, port or encryption" in self.failed(elsewhere)
             with pytest.raises(BlockingIOError):
                 listening.accept()
 

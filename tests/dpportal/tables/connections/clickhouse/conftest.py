@@ -45,7 +45,9 @@ def owner(clickhouse_server) -> Callable[[str], bytes]:
 
 @pytest.fixture
 def connection(db, clickhouse_server, owner, monkeypatch) -> Connection:
-    monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(clickhouse_server.port, PASSWORD))
+    monkeypatch.setenv(
+        "DPPORTAL_CREDENTIAL_REGISTER", credential(clickhouse_server.port, PASSWORD, engine="clickhouse")
+    )
     connection = connection_to(clickhouse_server)
     connection.full_clean()
     connection.save()

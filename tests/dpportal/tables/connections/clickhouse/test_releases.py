@@ -162,7 +162,7 @@ class TestBadInput(ByExtra):
     @pytest.mark.parametrize("who", [{"user": "nobody"}, {"credential": "wrong"}])
     def test_a_user_or_password_that_is_refused(self, elsewhere, monkeypatch, who):
         port = elsewhere.source.connection.port
-        monkeypatch.setenv("DPPORTAL_CREDENTIAL_WRONG", credential(port, "wrong"))
+        monkeypatch.setenv("DPPORTAL_CREDENTIAL_WRONG", credential(port, "wrong", engine="clickhouse"))
         self.limited(elsewhere, **who)
         assert "refuses the user or its password" in self.failed(elsewhere)
 

@@ -22,7 +22,7 @@ VISITS = """SELECT element_at(array('red', 'green', 'blue'), CAST(id % 3 + 1 AS 
 def register(cluster: Cluster) -> Cluster:
     """The cluster with the small table as visits."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(cluster.port, TOKEN))
+        patch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(cluster.port, TOKEN, engine="spark"))
         with speaking.reading(connection_to(cluster)) as session:
             session.spark.sql("CREATE SCHEMA health")
             session.spark.sql(f"CREATE TABLE health.visits USING parquet AS {VISITS}")
@@ -46,7 +46,7 @@ def connection_to(cluster: Cluster, **fields: Any) -> Connection:
 
 @pytest.fixture
 def connection(db, register, monkeypatch) -> Connection:
-    monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(register.port, TOKEN))
+    monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(register.port, TOKEN, engine="spark"))
     connection = connection_to(register)
     connection.full_clean()
     connection.save()

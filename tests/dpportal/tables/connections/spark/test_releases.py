@@ -201,7 +201,7 @@ class TestBadInput(ByExtra):
 
     def test_a_wrong_token(self, elsewhere, monkeypatch):
         port = elsewhere.source.connection.port
-        monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(port, "wrong"))
+        monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(port, "wrong", engine="spark"))
         assert "refuses the user or its password" in self.failed(elsewhere)
 
     def test_a_second_statement_in_a_query_is_not_run(self, connection, curator, owner):

@@ -19,6 +19,6 @@ def spark(cluster, tmp_path_factory):
         seconds=300,
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPPORTAL_CREDENTIAL_SPARK", credential(cluster.port, TOKEN))
+        patch.setenv("DPPORTAL_CREDENTIAL_SPARK", credential(cluster.port, TOKEN, engine="spark"))
         with speaking.reading(connection) as session:
             yield SparkTwin(session, tmp_path_factory.mktemp("twins"))

@@ -1,0 +1,40 @@
+"""Jobs whose end is announced at the curator's bell."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self, TypeVar
+
+from django.db import models
+from django.db.models import Q
+
+from dpportal.jobs.claims import Job, JobState
+
+M = TypeVar("M", bound=models.Model)
+
+
+class AnnouncedJob(Job):
+    """A job whose end rings the curator's bell.
+
+    A subclass has a `title`, its `dataset`, and by `get_absolute_url` a page that shows how it ended. to_dataset: the
+    names that lead from the job to its dataset; to_person: to whoever asked for it. seen: whether that person looked
+    since it ended.
+    """
+
+    to_dataset: ClassVar[str]
+    to_person: ClassVar[str]
+    seen = models.BooleanField(default=False)
+
+    class Meta(Job.Meta):
+        abstract = True
+
+    @classmethod
+    def ended(cls, person: models.Model, datasets: models.QuerySet[M]) -> models.QuerySet[Self]:
+        """The jobs on these datasets that this person asked for and that came to an end, the newest first."""
+        theirs = {cls.to_person: person, f"{cls.to_dataset}__in": datasets}
+        ended = Q(state__in=(JobState.DONE, JobState.FAILED), **theirs)
+        return cls._default_manager.filter(ended).select_related(cls.to_dataset).order_by("-finished_at")
+
+
+def announced() -> list[type[AnnouncedJob]]:
+    """Every kind of job that rings the bell."""
+    return AnnouncedJob.__subclasses__()
