@@ -202,7 +202,10 @@ def files(request: HttpRequest, release_id: UUID) -> object:
     auth=READ,
     openapi_extra={
         "responses": {
-            200: {"description": "The file.", "content": {kind: {} for kind in sorted(set(FILE_TYPES.values()))}}
+            200: {
+                "description": "The file.",
+                "content": {kind: {} for kind in sorted(set(FILE_TYPES.values()))},
+            }
         }
     },
 )
