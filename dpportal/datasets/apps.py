@@ -8,7 +8,9 @@ class DatasetsConfig(AppConfig):
     def ready(self) -> None:
         """Whatever starts, a page included, refuses an origin to which no page could send."""
         from dpportal.accounts import bell
-        from dpportal.datasets import area_map, domain_fit_job, import_job, notifications  # noqa: F401 (a model, jobs)
+
+        # Models and jobs.
+        from dpportal.datasets import area_map, domain_fit_job, import_job, keys, notifications, receipts  # noqa: F401
 
         bell.add(notifications.news)
         if settings.DIRECT_UPLOADS:

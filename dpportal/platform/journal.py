@@ -201,7 +201,10 @@ def _sealed(name: str, content: Json | None) -> bytes:
     """The bytes of a file; none where only its name is to be known."""
     if content is None:
         return b""
-    return settings.STREAM_KEYS.seal_json(json.dumps(content).encode(), bound_to=_bound(name), step=STEP)
+    try:
+        return settings.STREAM_KEYS.seal_json(json.dumps(content).encode(), bound_to=_bound(name), step=STEP)
+    except UnsealError as fault:
+        raise MemoryFaultError(storage.key_missing_text(fault.key)) from None
 
 
 def _hangs_text() -> str:

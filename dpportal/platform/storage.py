@@ -54,7 +54,7 @@ class PrivateStorage(FileSystemStorage):
         return cast("File[bytes]", super()._open(name, mode))  # type: ignore[misc]
 
     def _save(self, name: str, content: File[bytes]) -> str:
-        with _on_disk():
+        with on_disk():
             return str(super()._save(name, content))  # type: ignore[misc]
 
 
@@ -106,6 +106,35 @@ class StorageFullFault(StorageFault):
         )
 
 
+class KeyMissingFault(StorageFault):
+    """Records can neither be opened nor sealed, since the key is missing. key: its identity."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key_missing_text(key))
+
+
+class FileChangedFault(StorageFault):
+    """A sealed file is not what the portal wrote."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "A stored file was changed since the portal wrote it, so it is not read, and nothing was spent. Ask an "
+                "administrator to put the file back from a backup."
+            )
+        )
+
+
+def key_missing_text(key: str) -> str:
+    """What a missing key means, and what to do."""
+    text = _(
+        "The portal does not have the key %(key)s, with which people's records are sealed. Nothing is lost, but no "
+        "record can be opened, stored or counted. Ask an administrator to put the master key back (its file, "
+        "DPPORTAL_MASTER_KEY or DPPORTAL_MASTER_KEY_COMMAND) and to start the portal again."
+    )
+    return text % {"key": key}
+
+
 def floor() -> int:
     """The bytes that must stay free, at most a tenth of the disk."""
     return min(settings.MIN_FREE_BYTES, shutil.disk_usage(settings.DATA_DIR).total // 10)
@@ -124,6 +153,8 @@ def _has_inodes() -> bool:
 
 def obstacle() -> str:
     """Why this machine can store no file on its own disk, for an administrator; empty if it can."""
+    if settings.MASTER_KEYS.missing:
+        return key_missing_text(settings.MASTER_KEYS.missing)
     for folder in (_own_folder(), Path(settings.SCRATCH_DIR)):
         try:
             if folder is not None:
@@ -235,7 +266,7 @@ def keep(path: Path, name: str) -> str:
             default_storage.delete(name)
         with path.open("rb") as file:
             return default_storage.save(name, File(file))
-    with _on_disk():
+    with on_disk():
         make_folder(target.parent)
         part = target.with_name(f"{target.name}.{uuid.uuid4().hex}{PART}")
         shutil.move(path, part)  # a rename, or a copy when the scratch folder is on another disk
@@ -247,7 +278,7 @@ def keep(path: Path, name: str) -> str:
 
 
 @contextmanager
-def _on_disk() -> Iterator[None]:
+def on_disk() -> Iterator[None]:
     """Raises StorageFault where this machine's disk does not take a file."""
     try:
         yield
@@ -305,7 +336,12 @@ def make_folder(path: Path) -> None:
 
 def keep_under_random_name(path: Path, folder: str, beginning: str = "") -> str:
     """Store a file under a random name, which reveals nothing even to a guess at the content; returns the name."""
-    return keep(path, f"{folder}/{beginning}{uuid.uuid4()}{path.suffix}")
+    return keep(path, random_name(folder, path.suffix, beginning))
+
+
+def random_name(folder: str, ending: str, beginning: str = "") -> str:
+    """A random name for a stored file."""
+    return f"{folder}/{beginning}{uuid.uuid4()}{ending}"
 
 
 def keep_by_digest(path: Path, folder: str) -> tuple[str, str]:

@@ -12,6 +12,8 @@ from tempfile import TemporaryDirectory
 import duckdb
 import numpy as np
 
+from dpportal.platform.sealed_files import FilePath
+from dpportal.tables.engines.duckdb.sealed_system import SealedSystem
 from dpportal.tables.engines.duckdb.session import literal, parquet, stored_table
 from dpportal.tables.meaning.parse_options import ReadOptions
 from dpportal.tables.persons import Persons
@@ -28,7 +30,7 @@ ROWS_PER_PART = 1_500_000
 
 
 def count_cells(
-    path: Path,
+    path: FilePath,
     domain: Domain,
     options: ReadOptions | None = None,
     *,
@@ -53,7 +55,7 @@ def count_cells(
 
 
 def count_tables(
-    path: Path,
+    path: FilePath,
     domain: Domain,
     tables: Sequence[Sequence[str]],
     options: ReadOptions | None = None,
@@ -113,7 +115,7 @@ class _Tables:
 
 
 def packed_rows(
-    path: Path,
+    path: FilePath,
     domain: Domain,
     options: ReadOptions | None = None,
     *,
@@ -175,22 +177,23 @@ def counted_rows(
     if not key or persons.max_rows < 1:
         raise ValueError("counting by person needs a key and max_rows >= 1")
     with TemporaryDirectory(prefix="units-") as scratch:
-        yield _few_of_each_person(rows, cell, Path(scratch) / "units.parquet", persons, key)
+        units = SealedSystem.own(Path(scratch) / "units.parquet")
+        yield _few_of_each_person(rows, cell, units, persons, key)
 
 
-def _few_of_each_person(rows: RowSource, cell: str, units: Path, persons: Persons, key: bytes) -> list[str]:
+def _few_of_each_person(rows: RowSource, cell: str, units: str, persons: Persons, key: bytes) -> list[str]:
     """SQL, a query for each part of the persons: at most `max_rows` rows each, those whose keyed digests are least.
 
     Rows that name nobody are left out. A part holds whole persons and about ROWS_PER_PART rows, so that memory holds
     the heaps of one part only.
-    cell: SQL of a row's cell. units: a scratch file for each row's person and cell, so that cells are computed once
-    and not for each part.
+    cell: SQL of a row's cell. units: the address of a scratch file for each row's person and cell, so that
+    cells are computed once and not for each part.
     """
     rows.connection.execute("SET preserve_insertion_order = false")
     source = rows.cells(persons)
     cells = f"SELECT {PERSON}, {ROW_ID}, {cell} AS cell, hash({PERSON}) AS person_hash FROM ({source})"
     copy = f"COPY (SELECT * FROM ({cells}) WHERE cell IS NOT NULL AND {PERSON} IS NOT NULL)"
-    copied = rows.connection.execute(f"{copy} TO {literal(str(units))} (FORMAT parquet, COMPRESSION snappy)")
+    copied = rows.connection.execute(f"{copy} TO {literal(units)} (FORMAT parquet, COMPRESSION snappy)")
     [(table_rows,)] = copied.fetchall()
     parts = max(1, -(-table_rows // ROWS_PER_PART))
     digest = f"md5_number(concat({literal(key.hex())}, ':', {ROW_ID}))"

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
-from mechanisms.verify.finding import State
+from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.receipt import WHAT as RECEIPT, check as check_receipt
 from mechanisms.verify.signature import WHAT
+
+SIGNED = (WHAT, RECEIPT)
 
 
 def main(arguments: list[str]) -> int:
     """Print what was found; returns the status."""
     parser = argparse.ArgumentParser(prog="python -m mechanisms.verify", description=__doc__)
-    parser.add_argument("bundle", type=Path, help="the zip of a release, as it was downloaded")
+    parser.add_argument("bundle", type=Path, help="a release (.zip), or a receipt of erasure (.json)")
     parser.add_argument("--key", help="the portal's public key, in hexadecimal digits; its keys page has it")
     given = parser.parse_args(arguments)
     try:
-        findings = list(verify(Bundle.read(given.bundle), given.key))
+        findings = list(_findings(given.bundle, given.key))
     except BundleError as fault:
         print(f"{given.bundle}: {fault}")
         return 1
@@ -27,8 +31,18 @@ def main(arguments: list[str]) -> int:
         print(finding)
     holding, failed, aside = (sum(each.state is state for each in findings) for state in State)
     print(f"{holding} hold, {failed} failed, {aside} not checked.")
-    unsigned = given.key and any(each.what == WHAT and each.state is not State.HOLDS for each in findings)
+    unsigned = given.key and any(each.what in SIGNED and each.state is not State.HOLDS for each in findings)
     return int(failed > 0 or bool(unsigned))
+
+
+def _findings(path: Path, key: str | None) -> Iterable[Finding]:
+    """Raises BundleError for what is neither a bundle nor a receipt."""
+    if path.suffix == ".json":
+        try:
+            return [check_receipt(path.read_bytes(), key)]
+        except OSError as fault:
+            raise BundleError(f"it cannot be read: {fault.strerror}") from None
+    return verify(Bundle.read(path), key)
 
 
 if __name__ == "__main__":
