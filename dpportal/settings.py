@@ -119,7 +119,7 @@ TEMPLATES = [
 SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;",
 }
 # A server that is cut off is noticed within half a minute, whoever of the two was waiting for the other. How long locks
 # are waited for is each process's own: see jobs.lock_timeouts.

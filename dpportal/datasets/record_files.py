@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
 
 from dpportal.datasets import keys, sealing
 from dpportal.platform import storage
@@ -38,9 +39,17 @@ def _with_key(path: Path, name: str) -> FilePath:
         if key and key.is_for_all and not name.endswith(sealing.ORIGINAL):
             raise storage.FileChangedFault
         return path
-    if key is None:  # destroyed with the records, while this was about to read them
-        raise storage.FileChangedFault
+    if key is None:
+        raise storage.StorageFault(_without_key_text())
     return SealedPath(path, key.unwrapped(), name)
+
+
+def _without_key_text() -> str:
+    return _(
+        "These records cannot be opened: their key is not in the database. Either they were just deleted, or the "
+        "database was put back from a copy that is older than the key. An administrator then has to put back a newer "
+        "one."
+    )
 
 
 @dataclass(frozen=True)

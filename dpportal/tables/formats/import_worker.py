@@ -20,7 +20,7 @@ from typing import Any, TextIO
 
 from billiard.util import set_pdeathsig
 
-from dpportal.platform.sealed_files import file_from_json, size_of
+from dpportal.platform.sealed_files import ChangedFileError, file_from_json, size_of
 from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.faults import UploadFault, no_rows, out_of_disk, out_of_memory
 from dpportal.tables.formats.progress import LineReport
@@ -130,6 +130,8 @@ def _as_fault(error: Exception, limits: Limits) -> UploadFault:
     """The fault to report; of an unexpected error only class and place, since its text could quote a cell."""
     if isinstance(error, UploadFault):
         return error
+    if isinstance(error, ChangedFileError) or ChangedFileError.__name__ in str(error):
+        return UploadFault("changed", str(ChangedFileError()))
     name = type(error).__name__
     # What the engine says while Arrow reads its batches is an OSError.
     if name in OUT_OF_MEMORY or "Out of Memory" in str(error):
