@@ -139,11 +139,17 @@ def stored(dataset: Dataset) -> Path:
 @pytest.mark.slow
 def test_an_altered_byte_spends_nothing_and_says_what_to_do(desk, administrator) -> None:
     dataset = declared(building.uploaded(desk, CSV), administrator)
-    changed = bytearray(stored(dataset).read_bytes())
-    changed[len(changed) // 2] ^= 1
-    stored(dataset).write_bytes(changed)
+    whole = bytearray(stored(dataset).read_bytes())
+    whole[len(whole) // 2] ^= 1
+    stored(dataset).write_bytes(whole)
     with pytest.raises(storage.FileChangedFault, match="from a backup"):
         records.first_rows(dataset.table, 1)
+    release = building.requested_release(dataset)
+    for _attempt in range(3):
+        execution.RELEASES.run(release.pk)
+    release.refresh_from_db()
+    assert "was changed since the portal wrote it" in release.job.failure
+    assert building.left(dataset) == 1
 
 
 @pytest.mark.slow
