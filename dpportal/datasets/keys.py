@@ -12,9 +12,9 @@ from django.conf import settings
 from django.db import models
 
 from dpportal.datasets.models import Dataset
-from dpportal.platform import storage
 from dpportal.platform.keys import UnsealError
 from dpportal.platform.sealed_files import new_key
+from dpportal.platform.sealing_faults import FileChangedFault, KeyMissingFault
 
 
 class DatasetKey(models.Model):
@@ -36,7 +36,7 @@ class DatasetKey(models.Model):
         try:
             return settings.MASTER_KEYS.unseal(bytes(self.wrapped), bound_to=_name(self.dataset_id))
         except UnsealError as fault:
-            raise (storage.KeyMissingFault(fault.key) if fault.key else storage.FileChangedFault()) from None
+            raise (KeyMissingFault(fault.key) if fault.key else FileChangedFault()) from None
 
 
 def of(dataset_id: UUID) -> DatasetKey | None:
@@ -54,7 +54,7 @@ def for_writing(dataset_id: UUID, *, is_new: bool = False) -> bytes:
         try:
             wrapped = settings.MASTER_KEYS.seal(new_key(), bound_to=_name(dataset_id))
         except UnsealError as fault:
-            raise storage.KeyMissingFault(fault.key) from None
+            raise KeyMissingFault(fault.key) from None
         made = {"wrapped": wrapped, "is_for_all": is_new}
         known, _made = DatasetKey.objects.get_or_create(pk=dataset_id, defaults=made)
     return known.unwrapped()

@@ -17,6 +17,7 @@ from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import reading
 from dpportal.platform.sealed_files import ChangedFileError, FilePath, SealedPath, is_sealed
+from dpportal.platform.sealing_faults import FileChangedFault
 
 # Of a file in a receipt of erasure: a sealed one has its own salt within them.
 HEAD_BYTES = 4096
@@ -29,7 +30,7 @@ def opened(name: str) -> Iterator[FilePath]:
         try:
             yield _with_key(path, name)
         except ChangedFileError:
-            raise storage.FileChangedFault from None
+            raise FileChangedFault from None
 
 
 def _with_key(path: Path, name: str) -> FilePath:
@@ -37,7 +38,7 @@ def _with_key(path: Path, name: str) -> FilePath:
     key = keys.of(sealing.owner_of(name))
     if not is_sealed(path):
         if key and key.is_for_all and not name.endswith(sealing.ORIGINAL):
-            raise storage.FileChangedFault
+            raise FileChangedFault
         return path
     if key is None:
         raise storage.StorageFault(_without_key_text())

@@ -17,7 +17,7 @@ from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
 from dpportal import tables as raw_tables
-from dpportal.datasets import keys, sealing
+from dpportal.datasets import keys, sealing, suggested
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.record_files import FileFacts, described, kept_json, opened
 from dpportal.platform import storage
@@ -35,7 +35,7 @@ from dpportal.tables.meaning import proposals, python_semantics
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
 from dpportal.tables.meaning.proposals import MOST_TEXTS
 from dpportal.tables.pushdown.types import not_exact
-from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
+from mechanisms.domain import Attribute, Domain
 
 if TYPE_CHECKING:
     from dpportal.tables.pushdown.counting import CountRequest, PushdownCounts, Schema
@@ -171,7 +171,7 @@ def suggested_attribute(dataset: Dataset, column: str) -> Attribute:
     _require_here(dataset)
     with opened(dataset.table) as path:
         result = raw_tables.suggest(path, column, options_of(dataset))
-    return _attribute(column, result)
+    return suggested.attribute(column, result)
 
 
 def count(
@@ -397,17 +397,3 @@ def _comparison_name(dataset_id: UUID, release_id: UUID) -> str:
 def fit_name(dataset_id: UUID, digest: str) -> str:
     """Where the answer to what was asked lies."""
     return f"{folder(dataset_id)}/{FIT}{digest}.json"
-
-
-def _attribute(column: str, result: Json) -> Attribute:
-    kind = result["kind"]
-    if kind == "text":
-        return Categorical(column, True, tuple(result["values"]))
-    if kind == "boolean":
-        return Boolean(column, True)
-    if kind == "date":
-        return Date(column, True, result["lower"], result["upper"], "month")
-    if kind == "integer":
-        lower, upper = result["lower"], result["upper"]
-        return Integer(column, True, lower, upper, width=max(1, -(-(upper - lower + 1) // 100)))
-    return Real(column, True, result["lower"], result["upper"], bins=20)

@@ -23,6 +23,7 @@ from dpportal.platform import bulkhead, storage
 from dpportal.platform.bulkhead import HangsError
 from dpportal.platform.json_types import Json
 from dpportal.platform.keys import UnsealError, new_token
+from dpportal.platform.sealing_faults import key_missing_text
 
 MARK = "identity"
 # Where files lie until they are complete.
@@ -204,7 +205,7 @@ def _sealed(name: str, content: Json | None) -> bytes:
     try:
         return settings.STREAM_KEYS.seal_json(json.dumps(content).encode(), bound_to=_bound(name), step=STEP)
     except UnsealError as fault:
-        raise MemoryFaultError(storage.key_missing_text(fault.key)) from None
+        raise MemoryFaultError(key_missing_text(fault.key)) from None
 
 
 def _hangs_text() -> str:

@@ -13,7 +13,7 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from dpportal.platform.keys import UnsealError
-from dpportal.platform.storage import KeyMissingFault
+from dpportal.platform.sealing_faults import KeyMissingFault
 
 log = logging.getLogger(__name__)
 

@@ -106,35 +106,6 @@ class StorageFullFault(StorageFault):
         )
 
 
-class KeyMissingFault(StorageFault):
-    """Records can neither be opened nor sealed, since the key is missing. key: its identity."""
-
-    def __init__(self, key: str) -> None:
-        super().__init__(key_missing_text(key))
-
-
-class FileChangedFault(StorageFault):
-    """A sealed file is not what the portal wrote."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            _(
-                "A stored file was changed since the portal wrote it, so it is not read, and nothing was spent. Ask an "
-                "administrator to put the file back from a backup."
-            )
-        )
-
-
-def key_missing_text(key: str) -> str:
-    """What a missing key means, and what to do."""
-    text = _(
-        "The portal does not have the key %(key)s, with which people's records are sealed. Nothing is lost, but no "
-        "record can be opened, stored or counted. Ask an administrator to put the master key back (its file, "
-        "DPPORTAL_MASTER_KEY or DPPORTAL_MASTER_KEY_COMMAND) and to start the portal again."
-    )
-    return text % {"key": key}
-
-
 def floor() -> int:
     """The bytes that must stay free, at most a tenth of the disk."""
     return min(settings.MIN_FREE_BYTES, shutil.disk_usage(settings.DATA_DIR).total // 10)
@@ -153,8 +124,6 @@ def _has_inodes() -> bool:
 
 def obstacle() -> str:
     """Why this machine can store no file on its own disk, for an administrator; empty if it can."""
-    if settings.MASTER_KEYS.missing:
-        return key_missing_text(settings.MASTER_KEYS.missing)
     for folder in (_own_folder(), Path(settings.SCRATCH_DIR)):
         try:
             if folder is not None:

@@ -21,7 +21,7 @@ from dpportal.datasets import domain_fit_job, keys, records, sealing, services
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
 from dpportal.operations import reseal
-from dpportal.platform import storage
+from dpportal.platform import sealing_faults
 from dpportal.platform.keys import Keyring
 from dpportal.platform.sealed_files import MARK
 from dpportal.releases import execution
@@ -142,7 +142,7 @@ def test_an_altered_byte_spends_nothing_and_says_what_to_do(desk, administrator)
     whole = bytearray(stored(dataset).read_bytes())
     whole[len(whole) // 2] ^= 1
     stored(dataset).write_bytes(whole)
-    with pytest.raises(storage.FileChangedFault, match="from a backup"):
+    with pytest.raises(sealing_faults.FileChangedFault, match="from a backup"):
         records.first_rows(dataset.table, 1)
     release = building.requested_release(dataset)
     for _attempt in range(3):
@@ -156,7 +156,7 @@ def test_an_altered_byte_spends_nothing_and_says_what_to_do(desk, administrator)
 def test_a_plain_file_in_place_of_a_sealed_one_is_refused(desk) -> None:
     dataset = building.uploaded(desk, CSV)
     stored(dataset).write_bytes(b"PAR1 anything PAR1")
-    with pytest.raises(storage.FileChangedFault):
+    with pytest.raises(sealing_faults.FileChangedFault):
         records.first_rows(dataset.table, 1)
 
 
@@ -175,8 +175,8 @@ def test_without_the_master_key_nothing_is_lost_and_the_page_says_what_to_do(des
     try:
         page = desk.get(f"/datasets/{dataset.pk}/rows/")
         assert page.status_code == 503 and kept.current in page.content.decode()
-        assert kept.current in storage.obstacle()
-        with pytest.raises(storage.KeyMissingFault):
+        assert kept.current in sealing_faults.obstacle()
+        with pytest.raises(sealing_faults.KeyMissingFault):
             records.first_rows(dataset.table, 1)
     finally:
         settings.MASTER_KEYS = kept
@@ -228,5 +228,5 @@ def test_reseal_seals_what_an_earlier_version_left_plain(dataset) -> None:
     assert records.first_rows(dataset.table, 3) == rows
     assert reseal.reseal()["files of records"] == 0
     stored(dataset).write_bytes(b"PAR1 anything PAR1")
-    with pytest.raises(storage.FileChangedFault):
+    with pytest.raises(sealing_faults.FileChangedFault):
         records.first_rows(dataset.table, 1)
