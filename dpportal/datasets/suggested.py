@@ -1,4 +1,4 @@
-"""The declaration that a look at a column suggests: not private, and only for who vouches that its values are public."""
+"""The declaration that a look at a column suggests: not private, and only for who vouches that values are public."""
 
 from __future__ import annotations
 
