@@ -230,3 +230,15 @@ def test_reseal_seals_what_an_earlier_version_left_plain(dataset) -> None:
     stored(dataset).write_bytes(b"PAR1 anything PAR1")
     with pytest.raises(sealing_faults.FileChangedFault):
         records.first_rows(dataset.table, 1)
+
+
+@pytest.mark.slow
+def test_an_upload_that_came_past_the_portal_is_sealed_by_the_job_that_reads_it(desk) -> None:
+    dataset = building.sent(desk, CSV)
+    came = Path(default_storage.path(dataset.upload))
+    came.write_bytes(CSV)
+    CONVERSIONS.run(dataset.pk)
+    dataset.refresh_from_db()
+    assert dataset.has_records and not came.exists()
+    assert Path(default_storage.path(dataset.upload)).read_bytes().startswith(MARK)
+    assert_no_canary()
