@@ -15,11 +15,11 @@ from django.utils.translation import gettext_lazy as _
 from pythonjsonlogger.core import RESERVED_ATTRS
 
 from dpportal.jobs import queues
-from dpportal.platform import cores
+from dpportal.platform import cores, master_key
 from dpportal.platform.data_folder import prepare
 from dpportal.platform.environment import networks, one_of, origin, positive_integer
 from dpportal.platform.identity_provider import IdentityProvider
-from dpportal.platform.keys import Keyring, former_secrets, secret
+from dpportal.platform.keys import former_secrets, secret
 from dpportal.platform.mail import MailServer
 from dpportal.platform.signing import SigningKeys
 from dpportal.platform.two_people import TwoPeople
@@ -33,9 +33,12 @@ DATA_DIR = prepare(Path(os.environ.get("DPPORTAL_DATA_DIR", BASE_DIR / "data")).
 
 SECRET_KEY = secret("secret_key", DATA_DIR)
 FINGERPRINT_KEY = secret("fingerprint_key", DATA_DIR)
+# Wraps the keys of datasets' files, and goes into the stream key: without it a copy of the data folder opens nothing.
+MASTER_KEY = master_key.given(DATA_DIR)
+MASTER_KEYS = MASTER_KEY.keyring()
 # Seals the secret state of streams, and the memory. Without it an open stream cannot be continued: keep a copy of it
 # apart. What former keys sealed still opens, until `manage.py reseal` has sealed it anew.
-STREAM_KEYS = Keyring(secret("stream_key", DATA_DIR), *former_secrets("stream_key", DATA_DIR))
+STREAM_KEYS = MASTER_KEY.around(secret("stream_key", DATA_DIR), *former_secrets("stream_key", DATA_DIR))
 # Signs checkpoints of the history. What former keys signed stays good.
 SIGNING_KEYS = SigningKeys(secret("signing_key", DATA_DIR), *former_secrets("signing_key", DATA_DIR))
 CHECKPOINTS_DIR = Path(os.environ.get("DPPORTAL_CHECKPOINTS", DATA_DIR / "checkpoints")).resolve()
@@ -123,7 +126,7 @@ TEMPLATES = [
 SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;",
 }
 # A server that is cut off is noticed within half a minute, whoever of the two was waiting for the other. How long locks
 # are waited for is each process's own: see jobs.lock_timeouts.

@@ -8,14 +8,15 @@ from pathlib import Path
 
 if "DPPORTAL_DATA_DIR" not in os.environ:
     folder = tempfile.mkdtemp(prefix="dpportal-test-")
-    os.environ["DPPORTAL_DATA_DIR"] = folder
+    # The master key is made beside it.
+    os.environ["DPPORTAL_DATA_DIR"] = f"{folder}/data"
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 # pytest-xdist's workers inherit the folder of the process that started them; each works in its own part of it.
 worker = os.environ.get("PYTEST_XDIST_WORKER")
 if worker and Path(os.environ["DPPORTAL_DATA_DIR"]).name != worker:
     own = Path(os.environ["DPPORTAL_DATA_DIR"]) / worker
-    own.mkdir(exist_ok=True)
+    own.mkdir(parents=True, exist_ok=True)
     os.environ["DPPORTAL_DATA_DIR"] = str(own)
 
 from dpportal.settings import *  # noqa: E402, F403

@@ -9,7 +9,17 @@ class DatasetsConfig(AppConfig):
         """Whatever starts, a page included, refuses an origin to which no page could send."""
         from dpportal.accounts import bell
         from dpportal.approvals import acts
-        from dpportal.datasets import area_map, domain_fit_job, import_job, notifications, protection_change  # noqa: F401 (a model, jobs)
+
+        # Models and jobs.
+        from dpportal.datasets import (  # noqa: F401
+            area_map,
+            domain_fit_job,
+            import_job,
+            keys,
+            notifications,
+            protection_change,
+            receipts,
+        )
 
         bell.add(notifications.news)
         acts.declare(protection_change.CHANGE)

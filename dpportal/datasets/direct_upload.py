@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
-from dpportal.datasets import quotas, records, services
+from dpportal.datasets import quotas, records, sealing, services
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DirectUpload
 from dpportal.platform import storage
@@ -34,7 +34,7 @@ def begin(draft: Dataset, file_name: str, size: int, options: Json, by: User) ->
     upload = DirectUpload(owner=by, size=size, file_name=file_name, options=options)
     upload.megabytes = quotas.megabytes(size)
     upload.name, upload.description = draft.name, draft.description
-    upload.stored = f"{records.folder(upload.pk)}/{uuid.uuid4()}{services.ORIGINAL}"
+    upload.stored = f"{records.folder(upload.pk)}/{uuid.uuid4()}{sealing.ORIGINAL}"
     try:
         upload.key = multipart.begin(upload.stored)
     except storage.StorageFault as fault:

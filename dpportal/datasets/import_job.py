@@ -55,6 +55,7 @@ def fingerprint(content_digest: str) -> str:
 
 def _convert(dataset: Dataset, claim: Claim) -> None:
     claim.step("reading")
+    records.take_in(dataset)
     stored = records.convert(dataset, claim.advance, near_duplicates.sketch_key())
     claim.step("checking")
     mark = fingerprint(stored.facts.content_digest)

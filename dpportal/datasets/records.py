@@ -7,22 +7,25 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 from uuid import UUID
 
 import numpy as np
 from django.conf import settings
+from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
 from dpportal import tables as raw_tables
+from dpportal.datasets import keys, sealing
 from dpportal.datasets.found_range import attribute_of_range
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.record_files import FileFacts, described, kept_json, opened
 from dpportal.platform import storage
 from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
-from dpportal.platform.records_guard import FOLDER, reading
+from dpportal.platform.records_guard import FOLDER
+from dpportal.platform.sealed_files import SealedPath, new_key
 from dpportal.tables import Column, Persons
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
@@ -69,17 +72,36 @@ def folder(dataset_id: UUID) -> str:
     return f"{FOLDER}/{dataset_id}"
 
 
-@contextmanager
-def _stored(name: str) -> Iterator[Path]:
-    """Where a file of records can be read."""
-    with reading(), storage.local_path(name) as path:
-        yield path
+def seal(name: str) -> bool:
+    """Seal a stored file under its own name, in one step; False if it is. Raises StorageFault."""
+    with opened(name) as source:
+        if isinstance(source, SealedPath):
+            return False
+        with source.open("rb") as file:
+            sealing.keep_upload(name, File(file))
+    return True
+
+
+def take_in(dataset: Dataset) -> None:
+    """Seal an upload that a browser sent to the bucket itself, or that an earlier version kept as it came."""
+    name = dataset.upload
+    with opened(name) as source:
+        if isinstance(source, SealedPath):
+            return
+        new = storage.random_name(folder(dataset.pk), sealing.ORIGINAL)
+        with source.open("rb") as file:
+            sealing.keep_upload(new, File(file))
+    if Dataset.objects.filter(pk=dataset.pk, upload=name).update(upload=new):
+        dataset.upload = new
+        default_storage.delete(name)
+    else:
+        default_storage.delete(new)
 
 
 @contextmanager
 def waiting_lines(name: str) -> Iterator[TextIO]:
     """The lines of a file of true counts that waits to be published, for the worker that does it."""
-    with _stored(name) as path, path.open(encoding="utf-8-sig", newline="") as lines:
+    with opened(name) as path, path.open(encoding="utf-8-sig", newline="") as lines:
         yield lines
 
 
@@ -90,11 +112,12 @@ def options_of(dataset: Dataset) -> ReadOptions:
 
 def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> StoredTable:
     """Read a dataset's upload into a stored Parquet table and sketch it. Raises UploadFault if it cannot be a table."""
-    with _stored(dataset.upload) as source, storage.scratch_folder() as scratch:
-        target = scratch / "table.parquet"
+    with opened(dataset.upload) as source, storage.scratch_folder() as scratch:
+        name = storage.random_name(folder(dataset.pk), ".parquet")
+        target = SealedPath(scratch / "table.parquet", keys.for_writing(dataset.pk), name)
         context = ImportContext(on_progress, sketch_key)
         facts = raw_tables.convert(source, target, dataset.file_name, options_of(dataset), _limits(), context)
-        name = storage.keep_under_random_name(target, folder(dataset.pk))
+        storage.keep(target.path, name)
     return StoredTable(name, facts)
 
 
@@ -104,14 +127,14 @@ def look(dataset: Dataset, options: ReadOptions) -> FileLook:
     Raises UploadFault if it cannot be read so far.
     """
     name = f"{folder(dataset.pk)}/{LOOK}{json_digest([dataset.upload, options.to_json()])}.json"
-    if kept := _kept(name):
+    if kept := kept_json(name):
         return FileLook.from_json(kept)
     limits = replace(_limits(), seconds=LOOK_SECONDS)
-    with _stored(dataset.upload) as source, storage.scratch_folder() as scratch:
+    with opened(dataset.upload) as source, storage.scratch_folder() as scratch:
         seen = raw_tables.look(source, dataset.file_name, options, limits, scratch)
     for old in [n for n in storage.names_under(folder(dataset.pk)) if f"/{LOOK}" in n][: 1 - MOST_LOOKS]:
         default_storage.delete(old)
-    _keep(name, seen.to_json())
+    sealing.keep_json(name, seen.to_json())
     return seen
 
 
@@ -139,7 +162,7 @@ def proposed_columns(dataset: Dataset, options: ReadOptions) -> tuple[Column, ..
 
 def first_rows(table: str, rows: int) -> list[list[str | None]]:
     """The first rows as text, for the curator only."""
-    with _stored(table) as path:
+    with opened(table) as path:
         return raw_tables.first_rows(path, rows)
 
 
@@ -159,7 +182,7 @@ def persons_in_first_rows(dataset: Dataset, version: DomainVersion) -> tuple[int
 def suggested_attribute(dataset: Dataset, column: str) -> Attribute:
     """A declaration taken from the data: NOT private; only after the curator vouched that it is public."""
     _require_here(dataset)
-    with _stored(dataset.table) as path:
+    with opened(dataset.table) as path:
         result = raw_tables.suggest(path, column, options_of(dataset))
     return attribute_of_range(column, result)
 
@@ -175,7 +198,7 @@ def count(
         return _count_remotely(dataset, version, within or domain, [domain.names])
     others = within.attributes if within else ()
     further = [a for a in others if a.leaves_out and a.name not in domain.names]
-    with _stored(dataset.table) as path:
+    with opened(dataset.table) as path:
         return raw_tables.count_cells(
             path, domain, options_of(dataset), persons=persons_of(version), key=key, further=further
         )
@@ -190,7 +213,7 @@ def count_tables(
     """
     if dataset.is_remote:
         return _count_remotely(dataset, version, domain, tables)
-    with _stored(dataset.table) as path:
+    with opened(dataset.table) as path:
         return raw_tables.count_tables(
             path, domain, tables, options_of(dataset), persons=persons_of(version), key=key
         )
@@ -220,7 +243,7 @@ def power_sums(
 
         summed = counting.power_sums(_count_request(dataset), groups, readings, options, persons)
         return _noted(dataset, summed)
-    with _stored(dataset.table) as path:
+    with opened(dataset.table) as path:
         return raw_tables.power_sums(path, groups, readings, options, persons=persons, key=key)
 
 
@@ -273,14 +296,14 @@ def some_rows(dataset: Dataset, domain: Domain, most: int) -> np.ndarray:
     """(n, columns) cells of at most so many rows of the table, drawn at random. For what the curator alone is shown."""
     _require_here(dataset)
     assert isinstance(dataset.rows, int)
-    with _stored(dataset.table) as path:
+    with opened(dataset.table) as path:
         return raw_tables.sample_cells(path, domain, options_of(dataset), rows=dataset.rows, most=most)
 
 
 def packed_rows(dataset: Dataset, version: DomainVersion, domain: Domain, key: bytes) -> np.ndarray:
     """The rows that `count_tables` counts, given the same key, as `WholeRows` packs them, in no order."""
     _require_here(dataset)
-    with _stored(dataset.table) as path:
+    with opened(dataset.table) as path:
         return raw_tables.packed_rows(path, domain, options_of(dataset), persons=persons_of(version), key=key)
 
 
@@ -292,7 +315,7 @@ def fit(
         from dpportal.tables.pushdown import counting
 
         return counting.fit(_count_request(dataset), domain, options_of(dataset), persons_of(version))
-    with _stored(dataset.table) as path:
+    with opened(dataset.table) as path:
         return raw_tables.fit_table(path, domain, options_of(dataset), persons_of(version), on_progress)
 
 
@@ -313,8 +336,8 @@ def count_upload(
     the file is no table, or lacks a column of the domain.
     """
     options = options_of(dataset).settled()
-    with _stored(name) as source, storage.scratch_folder() as scratch:
-        table = scratch / "table.parquet"
+    with opened(name) as source, storage.scratch_folder() as scratch:
+        table = SealedPath(scratch / "table.parquet", new_key(), "scratch")
         own_format = dataset.facts.get("format", "")
         context = ImportContext(on_progress, sketch_key, len(dataset.columns), own_format)
         try:
@@ -332,56 +355,45 @@ def count_upload(
 
 def keep_counts(dataset_id: UUID, counts: np.ndarray, beginning: str) -> str:
     """Store true counts for the curator's compare page, in a file whose name begins so; returns the name."""
-    with storage.scratch_folder() as scratch:
-        path = scratch / "counts.npy"
-        np.save(path, counts)
-        return storage.keep_under_random_name(path, folder(dataset_id), beginning)
+    name = storage.random_name(folder(dataset_id), ".npy", beginning)
+    return sealing.keep(name, lambda target: np.save(target, counts))
 
 
 def stored_counts(name: str) -> np.ndarray:
-    """What `keep_counts` stored, to be read: mapped, so that memory holds only what is worked on."""
-    with _stored(name) as path:
-        return np.asarray(np.load(path, mmap_mode="r"))
+    """What `keep_counts` stored."""
+    with opened(name) as path, path.open("rb") as file:
+        return np.asarray(np.load(file, allow_pickle=False))
 
 
 def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: Json) -> None:
     """Store what the compare page shows; it holds true counts."""
-    _keep(_comparison_name(dataset_id, release_id), comparison)
+    sealing.keep_json(_comparison_name(dataset_id, release_id), comparison)
 
 
 def comparison(dataset_id: UUID, release_id: UUID) -> Json | None:
     """What `keep_comparison` stored, or None if the records were erased since."""
-    return _kept(_comparison_name(dataset_id, release_id))
-
-
-def _keep(name: str, value: Json) -> None:
-    with storage.scratch_folder() as scratch:
-        path = scratch / "kept.json"
-        path.write_text(json.dumps(value))
-        storage.keep(path, name)
-
-
-def _kept(name: str) -> Json | None:
-    if not default_storage.exists(name):
-        return None
-    with reading(), default_storage.open(name) as file:
-        return dict(json.load(file))
+    return kept_json(_comparison_name(dataset_id, release_id))
 
 
 def keep_fit(dataset_id: UUID, digest: str, result: TableFit) -> None:
     """Store the answer to what was asked; it holds true numbers and texts of the table."""
-    _keep(fit_name(dataset_id, digest), result.to_json())
+    sealing.keep_json(fit_name(dataset_id, digest), result.to_json())
 
 
 def stored_fit(dataset_id: UUID, digest: str) -> TableFit | None:
     """What `keep_fit` stored, or None."""
-    kept = _kept(fit_name(dataset_id, digest))
+    kept = kept_json(fit_name(dataset_id, digest))
     return None if kept is None else TableFit.from_json(kept)
 
 
 def forget_fit(dataset_id: UUID, digest: str) -> None:
     """Delete how the rows fitted one declaration."""
     default_storage.delete(fit_name(dataset_id, digest))
+
+
+def described_files(dataset_id: UUID) -> list[FileFacts]:
+    """The files of a dataset's records, as they lie there. Raises StorageFault."""
+    return described(folder(dataset_id))
 
 
 def erase(dataset: Dataset) -> None:

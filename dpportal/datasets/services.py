@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -16,7 +15,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.datasets import protection_change, records
+from dpportal.datasets import keys, protection_change, receipts, records, sealing
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.labels import wrong_values
@@ -34,10 +33,6 @@ from mechanisms.domain import OTHER_LABEL, Attribute, Boolean, Categorical, Doma
 # Sent in the transaction that erases a dataset's records, with `dataset`, so that rooms above forget what they hold
 # of it. A receiver that cannot now raises DatasetError.
 erasing = Signal()
-
-
-# Ends the name of an uploaded file, kept with the records until nothing can change how it is read.
-ORIGINAL = ".original"
 
 
 def create_dataset(draft: Dataset, file: File[bytes], options: Json, by: User) -> Dataset:
@@ -64,7 +59,8 @@ def queue_new(draft: Dataset, upload: str, file_name: str, megabytes: int, optio
 def _stored_original(dataset: Dataset, file: File[bytes]) -> Iterator[str]:
     """The name of the file in private storage; it is deleted if the block fails."""
     try:
-        name = default_storage.save(f"{records.folder(dataset.pk)}/{uuid.uuid4()}{ORIGINAL}", file)
+        name = storage.random_name(records.folder(dataset.pk), sealing.ORIGINAL)
+        sealing.keep_upload(name, file, is_new=True)
     except storage.StorageFault as fault:
         raise DatasetError(str(fault)) from None
     try:
@@ -354,6 +350,7 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
         erased = {"state": Dataset.State.ERASED, "upload": "", "table": ""}
         if not Dataset.objects.filter(pk=dataset.pk, **still).update(**erased):
             raise DatasetError(_("What was to be deleted was changed meanwhile."))
+        receipts.destroy_key(dataset, by, because)
         audit.record(by, "erased records", dataset, because)
     _erase_files(dataset)
 
@@ -388,10 +385,12 @@ def remove(dataset: Dataset) -> None:
             raise DatasetError(
                 _("Only an upload that was not loaded can be removed; delete its records instead.")
             )
+        pk = dataset.pk
         try:
             dataset.delete()
         except ProtectedError:
             raise DatasetError(
                 _("This dataset has a budget or drafts, so it stays on the list. Delete its records instead.")
             ) from None
+        keys.destroy(pk)
     _erase_files(dataset)

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import attach_table, demo_marker, file_lines, records, retention, services
+from dpportal.datasets import attach_table, demo_marker, file_lines, receipts, records, retention, services
 from dpportal.datasets.access import open_datasets, with_dataset, with_right
 from dpportal.datasets.buttons import button
 from dpportal.datasets.faults import DatasetError
@@ -149,6 +149,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "people": dataset.releases.estimated_people(),
         "who": Protection.of(domain),
         "days_left": retention.days_left(dataset),
+        "receipt": receipts.of(dataset.pk) if dataset.is_erased and dataset.can_own else None,
         "erases_soon": retention.is_near(dataset),
         "identifying": services.identifying_columns(dataset) if dataset.asks_for_unit else [],
         "sheets": [(sheet["name"], sheet["name"]) for sheet in dataset.facts.get("sheets", [])],

@@ -1,4 +1,5 @@
-"""Seals anew, with the key that the portal has now, whatever former keys sealed: columns, secrets of streams, memory.
+"""Seals anew, with the key that the portal has now, whatever former keys sealed: columns, secrets of streams, memory,
+the keys of datasets. Files of records that an earlier version left unsealed are sealed.
 
 Each thing is sealed anew in a transaction of its own, while whoever writes it waits. So it can be interrupted, and
 run again while the portal works.
@@ -16,8 +17,10 @@ from django.db import models, transaction
 from django.db.models import BinaryField, ExpressionWrapper, F
 
 from dpportal.budgets import charge_journal as charges
+from dpportal.datasets import keys, records
+from dpportal.datasets.keys import DatasetKey
 from dpportal.datasets.models import Dataset
-from dpportal.platform import journal
+from dpportal.platform import journal, storage
 from dpportal.platform.sealed import SealedField
 from dpportal.streams import period_journal as periods, vault
 from dpportal.streams.models import SealedState, SealedSums, Stream
@@ -35,6 +38,8 @@ def reseal() -> Counter[str]:
         )
     done["secret states"] = sum(_reseal_state(pk) for pk in SealedState.objects.values_list("pk", flat=True))
     done["true sums"] = sum(_reseal_sums(pk) for pk in SealedSums.objects.values_list("pk", flat=True))
+    done["keys of datasets"] = sum(_rewrap(pk) for pk in DatasetKey.objects.values_list("pk", flat=True))
+    done["files of records"] = sum(_seal_files(pk) for pk in _with_plain_files())
     done["memory"] = sum(_reseal_memory(folder) for folder in OWNERS) + _reseal_mark()
     return +done
 
@@ -70,6 +75,29 @@ def _reseal_state(pk: UUID) -> bool:
 def _reseal_sums(pk: int) -> bool:
     row = SealedSums.objects.select_related("period").filter(pk=pk).first()
     return row is not None and vault.reseal_sums(row)
+
+
+@transaction.atomic
+def _rewrap(pk: UUID) -> bool:
+    return keys.rewrap(pk)
+
+
+def _with_plain_files() -> list[UUID]:
+    """The datasets of which a file may not be sealed, as those of earlier versions are not."""
+    sealed = DatasetKey.objects.filter(is_for_all=True).values("pk")
+    kept = Dataset.objects.exclude(state=Dataset.State.ERASED).exclude(pk__in=sealed)
+    return list(kept.values_list("pk", flat=True))
+
+
+def _seal_files(pk: UUID) -> int:
+    """Seal what is not, each file in one step; then what is not sealed is refused, unless nothing was ever stored.
+
+    A job that reads a file meanwhile may have to begin again.
+    """
+    names = list(storage.names_under(records.folder(pk)))
+    done = sum(records.seal(name) for name in names)
+    keys.all_is_sealed(pk)
+    return done
 
 
 def _reseal_memory(folder: str) -> int:

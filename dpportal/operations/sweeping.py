@@ -18,10 +18,10 @@ from dpportal.accounts.session_store import SessionStore
 from dpportal.approvals import services as approvals
 from dpportal.budgets.ledger import BudgetOnHoldError
 from dpportal.catalogue import bundle_checks
-from dpportal.datasets import demo_marker, direct_upload, records, retention
+from dpportal.datasets import demo_marker, direct_upload, keys, records, retention
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, Fit
-from dpportal.datasets.services import ORIGINAL
+from dpportal.datasets.sealing import ORIGINAL
 from dpportal.history import checkpoints
 from dpportal.jobs.claims import JobState
 from dpportal.jobs.runner import kinds
@@ -97,6 +97,7 @@ def sweep_files() -> None:
         records.erase(erased)  # where the storage did not answer when it should have
     for name in orphans():
         default_storage.delete(name)
+    keys.forget_unused(timezone.now() - ORPHANS_AFTER)
     _write_checkpoint()
     storage.clear_scratch()
     _sweep_old(settings.SCRATCH_DIR)

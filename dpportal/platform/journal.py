@@ -23,6 +23,7 @@ from dpportal.platform import bulkhead, storage
 from dpportal.platform.bulkhead import HangsError
 from dpportal.platform.json_types import Json
 from dpportal.platform.keys import UnsealError, new_token
+from dpportal.platform.sealing_faults import key_missing_text
 
 MARK = "identity"
 # Where files lie until they are complete.
@@ -201,7 +202,10 @@ def _sealed(name: str, content: Json | None) -> bytes:
     """The bytes of a file; none where only its name is to be known."""
     if content is None:
         return b""
-    return settings.STREAM_KEYS.seal_json(json.dumps(content).encode(), bound_to=_bound(name), step=STEP)
+    try:
+        return settings.STREAM_KEYS.seal_json(json.dumps(content).encode(), bound_to=_bound(name), step=STEP)
+    except UnsealError as fault:
+        raise MemoryFaultError(key_missing_text(fault.key)) from None
 
 
 def _hangs_text() -> str:

@@ -27,15 +27,15 @@ def secret(name: str, folder: Path) -> str:
     """
     variable = f"DPPORTAL_{name.upper()}"
     if variable in os.environ:
-        return _good(os.environ[variable], f"The variable {variable}")
+        return good(os.environ[variable], f"The variable {variable}")
     path = folder / "keys" / name
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not path.exists():
-        _make(path)
-    return _good(path.read_text(), f"The key file {path}")
+        make(path)
+    return good(path.read_text(), f"The key file {path}")
 
 
-def _make(path: Path) -> None:
+def make(path: Path) -> None:
     """Write a new key durably; of several that start at once, all see the key of the first, whole."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -51,7 +51,8 @@ def _make(path: Path) -> None:
     os.close(folder)
 
 
-def _good(key: str, what: str) -> str:
+def good(key: str, what: str) -> str:
+    """The key, if it can be secret. Raises ImproperlyConfigured."""
     if len("".join(key.split())) < SHORTEST or len(set(key)) < FEWEST_DIFFERENT:
         raise ImproperlyConfigured(
             f"{what} is too short or too simple; a key needs at least {SHORTEST} characters without the blanks, and "
@@ -82,17 +83,22 @@ class Keyring:
     """The key that seals, and former ones that still open what they sealed.
 
     Sealed bytes begin with the identity of their key, which reveals nothing of the key.
+    missing: the identity of the key without which nothing may be sealed, where the portal does not have it.
     """
 
-    def __init__(self, current: str, *former: str) -> None:
-        self.current = key_id(current)
-        self._ciphers = {key_id(key): _cipher(key) for key in (current, *former)}
+    def __init__(self, *keys: str, missing: str = "") -> None:
+        self.missing = missing
+        self.current = "" if missing else key_id(keys[0])
+        self._ciphers = {key_id(key): _cipher(key) for key in keys}
 
     def seal(self, content: bytes, *, bound_to: str) -> bytes:
         """Encrypt and authenticate (AES-256-GCM, NIST SP 800-38D), so that only the same key and name open it again.
 
-        bound_to: what the content belongs to; it is not hidden, and not part of the result.
+        bound_to: what the content belongs to; it is not hidden, and not part of the result. Raises UnsealError where
+        the key is missing.
         """
+        if self.missing:
+            raise UnsealError(self.missing)
         nonce = os.urandom(NONCE_BYTES)
         encrypted = self._ciphers[self.current].encrypt(nonce, content, bound_to.encode())
         return bytes.fromhex(self.current) + nonce + encrypted

@@ -13,6 +13,7 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from dpportal.platform.keys import UnsealError
+from dpportal.platform.sealing_faults import KeyMissingFault
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +76,10 @@ class SealedField(models.BinaryField[Any, Any]):
         if isinstance(value, UndecryptableValue):
             return value.sealed
         text = json.dumps(value).encode()
-        return settings.STREAM_KEYS.seal_json(text, bound_to=self.name_of_seal, step=STEP)
+        try:
+            return settings.STREAM_KEYS.seal_json(text, bound_to=self.name_of_seal, step=STEP)
+        except UnsealError as fault:
+            raise KeyMissingFault(fault.key) from None
 
     def _opened(self, sealed: bytes) -> object:
         try:

@@ -54,7 +54,7 @@ class PrivateStorage(FileSystemStorage):
         return cast("File[bytes]", super()._open(name, mode))  # type: ignore[misc]
 
     def _save(self, name: str, content: File[bytes]) -> str:
-        with _on_disk():
+        with on_disk():
             return str(super()._save(name, content))  # type: ignore[misc]
 
 
@@ -235,7 +235,7 @@ def keep(path: Path, name: str) -> str:
             default_storage.delete(name)
         with path.open("rb") as file:
             return default_storage.save(name, File(file))
-    with _on_disk():
+    with on_disk():
         make_folder(target.parent)
         part = target.with_name(f"{target.name}.{uuid.uuid4().hex}{PART}")
         shutil.move(path, part)  # a rename, or a copy when the scratch folder is on another disk
@@ -247,7 +247,7 @@ def keep(path: Path, name: str) -> str:
 
 
 @contextmanager
-def _on_disk() -> Iterator[None]:
+def on_disk() -> Iterator[None]:
     """Raises StorageFault where this machine's disk does not take a file."""
     try:
         yield
@@ -305,7 +305,12 @@ def make_folder(path: Path) -> None:
 
 def keep_under_random_name(path: Path, folder: str, beginning: str = "") -> str:
     """Store a file under a random name, which reveals nothing even to a guess at the content; returns the name."""
-    return keep(path, f"{folder}/{beginning}{uuid.uuid4()}{path.suffix}")
+    return keep(path, random_name(folder, path.suffix, beginning))
+
+
+def random_name(folder: str, ending: str, beginning: str = "") -> str:
+    """A random name for a stored file."""
+    return f"{folder}/{beginning}{uuid.uuid4()}{ending}"
 
 
 def keep_by_digest(path: Path, folder: str) -> tuple[str, str]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from django.conf import settings
-from django.core.files.uploadhandler import (
-    FileUploadHandler,
-    SkipFile,
-    StopUpload,
-    TemporaryFileUploadHandler,
-)
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile, StopUpload
 from django.http import HttpRequest, HttpResponseBase
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
@@ -20,6 +18,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from dpportal.accounts.permissions import View, curator_required
 from dpportal.platform import storage
+from dpportal.platform.sealed_files import SealedPath, new_key
 
 REFUSAL = "dpportal.upload_refusal"
 
@@ -87,18 +86,25 @@ class NoFiles(FileUploadHandler):
         return None
 
 
-class LimitedUploadHandler(TemporaryFileUploadHandler):
-    """Writes a request's files to disk and stops where they are larger than allowed or than the disk has space for."""
+class LimitedUploadHandler(FileUploadHandler):
+    """Writes a request's files to disk and stops where they are larger than allowed or than the disk has space for.
+
+    Each is sealed with a key that only this request has.
+    """
 
     def __init__(self, request: HttpRequest, most_bytes: int) -> None:
         super().__init__(request)
         self.most_bytes = most_bytes
         self.received = 0
+        self._writer: BinaryIO | None = None
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         # A received file is stored once more, as a table.
         self._require_space(2 * (self.content_length or 0))
         super().new_file(*args, **kwargs)
+        place = Path(settings.FILE_UPLOAD_TEMP_DIR) / f"{uuid.uuid4()}.upload"
+        self._sealed = SealedPath(place, new_key(), "upload")
+        self._writer = self._sealed.open("wb")
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         self.received += len(raw_data)
@@ -106,7 +112,26 @@ class LimitedUploadHandler(TemporaryFileUploadHandler):
             self._refuse(too_large(self.most_bytes))
         # Not every request announces how much comes.
         self._require_space()
-        super().receive_data_chunk(raw_data, start)
+        assert self._writer is not None
+        self._writer.write(raw_data)
+
+    def file_complete(self, file_size: int) -> UploadedFile[bytes]:
+        """The file, to be read; its place on the disk has no name any more."""
+        assert self._writer is not None
+        self._writer.close()
+        file = self._sealed.open("rb")
+        self._sealed.unlink()
+        self._writer = None
+        return UploadedFile(
+            file, self.file_name, self.content_type, file_size, self.charset, self.content_type_extra
+        )
+
+    def upload_interrupted(self) -> None:
+        """Keep nothing of a file that did not come whole."""
+        if self._writer is not None:
+            self._writer.close()
+            self._sealed.unlink()
+            self._writer = None
 
     def _require_space(self, more: int = 0) -> None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO, Any, TypeVar, TypeVarTuple, cast
+from typing import IO, Any, BinaryIO, TypeVar, TypeVarTuple, cast
 
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
@@ -16,6 +16,7 @@ from django.http.response import FileResponse, HttpResponseBase, StreamingHttpRe
 from django.urls import set_script_prefix
 
 from dpportal.serving import request_ids
+from dpportal.serving.body_file import BodyFile
 from dpportal.serving.in_flight import InFlight
 
 # Pages are computed by Python in one process at a time, so more threads would only take turns more often. Each may
@@ -60,6 +61,21 @@ class PortalHandler(ASGIHandler):
         if scope["method"] == "HEAD":
             _drop_content(response)
         await self._send(response, send)
+
+    async def read_body(self, receive: Receive) -> BinaryIO:
+        """The whole body. Raises RequestAborted where its sender has gone."""
+        body = BodyFile()
+        try:
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise RequestAborted
+                body.write(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return body.whole()
+        except BaseException:
+            body.discard()
+            raise
 
     async def run(self, function: Callable[[*Ts], Result], *arguments: *Ts) -> Result:
         """Call it in one of the threads."""

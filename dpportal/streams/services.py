@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets import confirming, ledger
-from dpportal.datasets import records, services as datasets
+from dpportal.datasets import records, sealing, services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DomainVersion
@@ -296,7 +296,7 @@ def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:
     job.file_name = (file.name or "file")[-255:]
     name = f"{records.folder(job.stream.dataset_id)}/{uuid.uuid4()}{WAITING}"
     try:
-        job.file = default_storage.save(name, file)
+        job.file = sealing.keep_upload(name, file)
     except storage.StorageFault as fault:
         raise StreamError(str(fault)) from None
     try:

@@ -10,6 +10,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from dpportal.platform.sealed_files import FilePath
+from dpportal.tables.engines.duckdb.sealed_system import SealedSystem
 from dpportal.tables.engines.duckdb.session import literal, parquet, stored_table
 from dpportal.tables.meaning.parse_options import ReadOptions
 from dpportal.tables.persons import Persons
@@ -23,7 +25,7 @@ ROWS_PER_PART = 1_500_000
 
 
 def counted_rows(
-    path: Path,
+    path: FilePath,
     attributes: Sequence[Attribute],
     options: ReadOptions | None = None,
     persons: Persons | None = None,
@@ -64,7 +66,7 @@ def _few_of_each_person(source: RowSource, persons: Persons, key: bytes | None) 
     [(rows,)] = connection.execute(f"SELECT count(*) FROM {parquet(source.path)}").fetchall()
     chosen = np.zeros(rows, dtype=np.bool_)
     with TemporaryDirectory(prefix="units-") as scratch:
-        units = Path(scratch) / "units.parquet"
+        units = SealedSystem.own(Path(scratch) / "units.parquet")
         parts = max(1, -(-_write_persons(source, persons, units) // ROWS_PER_PART))
         digest = f"md5_number(concat({literal(key.hex())}, ':', {ROW_ID}))"
         for part in range(parts):
@@ -76,8 +78,8 @@ def _few_of_each_person(source: RowSource, persons: Persons, key: bytes | None) 
     return chosen
 
 
-def _write_persons(source: RowSource, persons: Persons, units: Path) -> int:
-    """Write the person of each row that names one and is not left out; returns how many rows these are."""
+def _write_persons(source: RowSource, persons: Persons, units: str) -> int:
+    """Write the person of each row that names one and is not left out; returns how many rows. units: an address."""
     source.connection.execute("SET preserve_insertion_order = false")
     there = [
         f"{PERSON} IS NOT NULL",
@@ -85,7 +87,7 @@ def _write_persons(source: RowSource, persons: Persons, units: Path) -> int:
     ]
     rows = f"SELECT {PERSON}, {ROW_ID}, hash({PERSON}) AS person_hash FROM ({source.cells(persons)})"
     [(written,)] = source.connection.execute(
-        f"COPY ({rows} WHERE {' AND '.join(there)}) TO {literal(str(units))} (FORMAT parquet, COMPRESSION snappy)"
+        f"COPY ({rows} WHERE {' AND '.join(there)}) TO {literal(units)} (FORMAT parquet, COMPRESSION snappy)"
     ).fetchall()
     source.connection.execute("RESET preserve_insertion_order")
     return int(written)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.counted_rows import counted_rows
 from dpportal.tables.meaning.parse_options import ReadOptions
 from dpportal.tables.persons import Persons
@@ -20,7 +20,7 @@ from mechanisms.microdata.whole_rows import WholeRows
 
 
 def count_cells(
-    path: Path,
+    path: FilePath,
     domain: Domain,
     options: ReadOptions | None = None,
     *,
@@ -45,7 +45,7 @@ def count_cells(
 
 
 def count_tables(
-    path: Path,
+    path: FilePath,
     domain: Domain,
     tables: Sequence[Sequence[str]],
     options: ReadOptions | None = None,
@@ -107,7 +107,7 @@ class _Tables:
 
 
 def packed_rows(
-    path: Path,
+    path: FilePath,
     domain: Domain,
     options: ReadOptions | None = None,
     *,

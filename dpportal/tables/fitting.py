@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from sqlglot import exp
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.engines.duckdb.session import stored_table
 from dpportal.tables.fit import MISSING, ColumnFit, FrequentMisfit, PersonFit, TableFit, column_fit
 from dpportal.tables.meaning.parse_options import ReadOptions
@@ -23,7 +23,7 @@ SHOWN_CHARACTERS = 80
 
 
 def fit_table(
-    path: Path,
+    path: FilePath,
     domain: Domain,
     options: ReadOptions,
     persons: Persons | None,
@@ -41,7 +41,7 @@ def fit_table(
     return _single_pass(path, domain, options.settled(), persons, tuple(columns))
 
 
-def _column(path: Path, attribute: Attribute, options: ReadOptions) -> ColumnFit:
+def _column(path: FilePath, attribute: Attribute, options: ReadOptions) -> ColumnFit:
     with stored_table(path) as connection:
         source = RowSource(connection, path, options, []).fields(attribute.column)
         rows = valued_rows(source, [attribute], options, None, [exp.column(TIMES)])
@@ -66,7 +66,11 @@ def _column(path: Path, attribute: Attribute, options: ReadOptions) -> ColumnFit
 
 
 def _single_pass(
-    path: Path, domain: Domain, options: ReadOptions, persons: Persons | None, columns: tuple[ColumnFit, ...]
+    path: FilePath,
+    domain: Domain,
+    options: ReadOptions,
+    persons: Persons | None,
+    columns: tuple[ColumnFit, ...],
 ) -> TableFit:
     """What only whole rows show: how many are left out by any column, and how many a person has."""
     leaving = [attribute for attribute in domain.attributes if attribute.leaves_out]

@@ -13,11 +13,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.engines.duckdb.session import column_types, identifier, literal
 from dpportal.tables.meaning.number_syntax import PLAIN_NUMBER
 
@@ -90,7 +90,7 @@ def names_metadata(names: Sequence[str]) -> str:
     return json.dumps(list(names))
 
 
-def layout(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, StoredColumn]:
+def layout(connection: duckdb.DuckDBPyConnection, path: FilePath) -> dict[str, StoredColumn]:
     """A stored table's columns by name, in order.
 
     A table without names in its metadata is of an earlier version, whose columns of text are called by their names.
@@ -148,7 +148,7 @@ def _few(part: _Part | None) -> bool:
     return part.longest <= SHORT_DICTIONARY and part.all <= ALL_DICTIONARIES
 
 
-def _footer(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, _Part]:
+def _footer(connection: duckdb.DuckDBPyConnection, path: FilePath) -> dict[str, _Part]:
     known = "CASE WHEN count({0}) = count(*) THEN {1}({0})::BIGINT END"
     terms = (("fields", "sum"), ("absent", "sum"), ("bytes", "max"), ("bytes", "sum"))
     said = connection.execute(

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.engines.duckdb.session import parquet, stored_table
 from dpportal.tables.layout import layout
 
 
-def first_rows(path: Path, rows: int = 20) -> list[list[str | None]]:
+def first_rows(path: FilePath, rows: int = 20) -> list[list[str | None]]:
     """The first rows in file order, each field as its text, None where it is empty."""
     with stored_table(path) as connection:
         columns = ", ".join(column.text for column in layout(connection, path).values())

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.field_meanings import LEFT_OUT, FieldMeanings
 from dpportal.tables.layout import layout
 from dpportal.tables.meaning.parse_options import ReadOptions
@@ -91,7 +91,7 @@ class RowCells:
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        path: Path,
+        path: FilePath,
         options: ReadOptions,
         attributes: Sequence[Attribute],
     ) -> None:
@@ -113,7 +113,10 @@ class RowCells:
         columns = (self._columns[self._attributes[place].column] for place in self._looked_up)
         names = list(dict.fromkeys(part for column in columns for part in column.parts))
         # Of a column of numbers it says nothing to read it as a dictionary.
-        with pq.ParquetFile(self._path, read_dictionary=names, pre_buffer=False) as file:
+        with (
+            self._path.open("rb") as source,
+            pq.ParquetFile(source, read_dictionary=names, pre_buffer=False) as file,
+        ):
             for groups in _together(file.metadata):
                 part = StoredPart(file, groups, names)
                 cells = engine.next(part.num_rows) if engine else ()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.counted_rows import counted_rows
 from dpportal.tables.meaning.parse_options import ReadOptions
 from mechanisms.domain import Domain
@@ -14,7 +14,7 @@ from mechanisms.noise import repeatable
 
 
 def sample_cells(
-    path: Path, domain: Domain, options: ReadOptions | None = None, *, rows: int, most: int
+    path: FilePath, domain: Domain, options: ReadOptions | None = None, *, rows: int, most: int
 ) -> np.ndarray:
     """(n, columns) int64 cells of at most `most` of the table's `rows` rows, in random order, the same every time.
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import duckdb
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.engines.duckdb.dialect import DuckDB
 from dpportal.tables.engines.duckdb.session import identifier, parquet
 from dpportal.tables.layout import LOOKED_UP, StoredColumn, layout
@@ -60,7 +60,7 @@ class RowSource:
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        path: Path,
+        path: FilePath,
         options: ReadOptions,
         attributes: Sequence[Attribute],
     ) -> None:

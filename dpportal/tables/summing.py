@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.counted_rows import counted_rows
 from dpportal.tables.counting import cells_of_table
 from dpportal.tables.meaning.parse_options import ReadOptions
@@ -19,7 +19,7 @@ POWERS = 6
 
 
 def power_sums(
-    path: Path,
+    path: FilePath,
     groups: Domain,
     readings: Sequence[Attribute],
     options: ReadOptions | None = None,

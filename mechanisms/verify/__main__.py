@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.receipt import WHAT as RECEIPT, check as check_receipt
 from mechanisms.verify.signature import WHAT
 
+SIGNED = (WHAT, RECEIPT)
 KEY = (
     "a public key of the portal, in hexadecimal digits, as its keys page has them; may be given several times"
 )
@@ -21,12 +24,12 @@ KEY = (
 def main(arguments: list[str]) -> int:
     """Print what was found; returns the status."""
     parser = argparse.ArgumentParser(prog="python -m mechanisms.verify", description=__doc__)
-    parser.add_argument("bundle", type=Path, help="the zip of a release, as it was downloaded")
+    parser.add_argument("bundle", type=Path, help="a release (.zip), or a receipt of erasure (.json)")
     parser.add_argument("--key", action="append", default=[], help=KEY)
     parser.add_argument("--json", action="store_true", help="print the checks as one line of JSON")
     given = parser.parse_args(arguments)
     try:
-        findings = list(verify(Bundle.read(given.bundle), *given.key))
+        findings = list(_findings(given.bundle, *given.key))
     except BundleError as fault:
         print(json.dumps({"fault": str(fault)}) if given.json else f"{given.bundle}: {fault}")
         return 1
@@ -35,7 +38,7 @@ def main(arguments: list[str]) -> int:
     else:
         _report(findings)
     failed = any(each.state is State.FAILED for each in findings)
-    unsigned = given.key and any(each.what == WHAT and each.state is not State.HOLDS for each in findings)
+    unsigned = given.key and any(each.what in SIGNED and each.state is not State.HOLDS for each in findings)
     return int(failed or bool(unsigned))
 
 
@@ -44,6 +47,16 @@ def _report(findings: list[Finding]) -> None:
         print(finding)
     holding, failed, aside = (sum(each.state is state for each in findings) for state in State)
     print(f"{holding} hold, {failed} failed, {aside} not checked.")
+
+
+def _findings(path: Path, *keys: str) -> Iterable[Finding]:
+    """Raises BundleError for what is neither a bundle nor a receipt."""
+    if path.suffix == ".json":
+        try:
+            return [check_receipt(path.read_bytes(), *keys)]
+        except OSError as fault:
+            raise BundleError("it cannot be read: {fault}", fault=fault.strerror) from None
+    return verify(Bundle.read(path), *keys)
 
 
 if __name__ == "__main__":

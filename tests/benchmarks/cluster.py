@@ -96,7 +96,7 @@ class Cluster:
 def cluster(folder: Path, seconds: float, seed: int) -> Iterator[Cluster]:
     """PostgreSQL, Redis and S3 with nothing in them yet; all of it is gone afterwards."""
     until = time.monotonic() + seconds
-    names = ("SECRET_KEY", "FINGERPRINT_KEY", "STREAM_KEY")
+    names = ("SECRET_KEY", "FINGERPRINT_KEY", "STREAM_KEY", "MASTER_KEY")
     shared = {f"DPPORTAL_{name}": secrets.token_hex(32) for name in names}
     shared["DPPORTAL_MEMORY"] = str(folder / "memory")
     with (

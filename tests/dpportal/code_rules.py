@@ -290,7 +290,8 @@ def borrowers_of_doors(source: Source) -> Iterator[str]:
 
 def drawers_of_randomness(source: Source) -> Iterator[str]:
     """Whoever but `mechanisms.noise` draws a random number; keys and passwords are not draws on data."""
-    if source.inside(NOISE, "dpportal.platform.keys", "dpportal.operations.demonstration"):
+    keys = ("dpportal.platform.keys", "dpportal.platform.sealed_files")
+    if source.inside(NOISE, *keys, "dpportal.operations.demonstration"):
         return
     yield from RANDOM_NAMES.intersection(name for name, _call in source.calls())
     yield from (i for i in source.imports() if i.rpartition(".")[2] in RANDOM_NAMES)

@@ -100,6 +100,12 @@ IMPORTS = [
         "from dpportal.platform.records_guard import reading",
         "records_guard",
     ),
+    (
+        "record-files",
+        "dpportal.releases.views",
+        "from dpportal.datasets.record_files import opened",
+        "record_files",
+    ),
     ("noise", "dpportal.releases.views", "from mechanisms.noise.secret import secret_noise", "noise.secret"),
     ("randomness", "dpportal.releases.results", "from random import SystemRandom", "random"),
     ("randomness", "mechanisms.error", "def f():\n    import secrets as s\n    s.randbelow(9)", "secrets"),

@@ -143,7 +143,7 @@ def _plain(value: Any) -> Any:
 @contextmanager
 def embedded(folder: Path, bucket: Bucket | None = None) -> Iterator[World]:
     """SQLite and the filesystem as queue, as a fresh portal has them; its files in the bucket, if there is one."""
-    shutil.copytree(_template(), folder / "data")
+    _copy(_template(), folder)
     with _working(World(folder, _sqlite(folder), bucket=bucket)) as world:
         yield world
 
@@ -166,7 +166,7 @@ def with_servers(
             world.run(*MIGRATE)
         else:
             template, data = _template_on(postgres_url, redis_url)
-            shutil.copytree(data, folder / "data")
+            _copy(data, folder)
             server.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         try:
             with _working(world):
@@ -202,6 +202,12 @@ def _template_on(postgres_url: str, redis_url: str) -> tuple[str, Path]:
     atexit.register(_on_server, postgres_url, f'DROP DATABASE "{name}" WITH (FORCE)')
     World(folder, f"{postgres_url}/{name}", {"CELERY_BROKER_URL": redis_url}).run(*MIGRATE)
     return name, folder / "data"
+
+
+def _copy(data: Path, folder: Path) -> None:
+    """A data folder, and the master key beside it."""
+    shutil.copytree(data, folder / "data")
+    shutil.copy(data.with_name("data.master_key"), folder)
 
 
 def _template_folder() -> Path:

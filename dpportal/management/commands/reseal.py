@@ -9,6 +9,7 @@ from dpportal.jobs import lock_timeouts
 from dpportal.operations import reseal
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.keys import UnsealError
+from dpportal.platform.storage import StorageFault
 
 
 class Command(BaseCommand):
@@ -18,10 +19,10 @@ class Command(BaseCommand):
         lock_timeouts.keep_to(lock_timeouts.COMMAND)
         try:
             done = reseal.reseal()
-        except (UnsealError, MemoryFaultError) as fault:
+        except (UnsealError, MemoryFaultError, StorageFault) as fault:
             raise CommandError(
-                f"Something is {fault}. Add the key that is missing to keys/stream_key.old, or to "
-                "DPPORTAL_STREAM_KEY_OLD, and run this again; what is sealed anew stays so."
+                f"Something is {fault}. Add the key that is missing to keys/stream_key.old (DPPORTAL_STREAM_KEY_OLD), "
+                "or beside the master key (DPPORTAL_MASTER_KEY_OLD), and run this again; what is sealed anew stays so."
             ) from None
         for kind, number in sorted(done.items()):
             self.stdout.write(f"{number:>8,}  {kind}")

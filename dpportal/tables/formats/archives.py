@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zipfile
-from pathlib import Path
 from typing import BinaryIO
 
+from dpportal.platform.sealed_files import FilePath, size_of
 from dpportal.tables.faults import UploadFault, damaged
 
 # A record at the archive's end says how long the directory before it is, and a comment of this length may follow.
@@ -20,7 +20,7 @@ MOST_DIRECTORY_BYTES = 2**20
 UNREADABLE = (zipfile.BadZipFile, OSError, ValueError, NotImplementedError)
 
 
-def parts_of(source: Path) -> list[zipfile.ZipInfo]:
+def parts_of(source: FilePath) -> list[zipfile.ZipInfo]:
     """What the directory says of each part.
 
     Raises UploadFault if it cannot be read, or would take seconds to read.
@@ -32,20 +32,20 @@ def parts_of(source: Path) -> list[zipfile.ZipInfo]:
             "Save the table as CSV and upload that file.",
         )
     try:
-        with zipfile.ZipFile(source) as archive:
+        with source.open("rb") as file, zipfile.ZipFile(file) as archive:
             return archive.infolist()
     except UNREADABLE:
         raise damaged("XLSX") from None
 
 
-def part_names(source: Path) -> set[str]:
+def part_names(source: FilePath) -> set[str]:
     """The parts' names. Raises UploadFault as `parts_of`."""
     return {part.filename for part in parts_of(source)}
 
 
-def _directory_bytes(source: Path) -> int:
+def _directory_bytes(source: FilePath) -> int:
     """The directory's length by the archive's last records, by which it is read; 0 where there are none."""
-    size = source.stat().st_size
+    size = size_of(source)
     with source.open("rb") as file:
         file.seek(max(0, size - LARGE_END_BYTES - LOCATOR_BYTES - END_BYTES - LONGEST_COMMENT))
         tail = file.read()

@@ -79,7 +79,9 @@ def _store(reading: Reading, file: Batches) -> tuple[TableWriter, Written]:
         _check_kind(number, column.type)
     written = Written(first=[[] for _ in names], is_further=reading.is_further)
     with (
-        connect(reading.target.parent, memory_bytes=limits.engine_bytes, threads=1) as connection,
+        connect(
+            reading.target.parent, reading.target, memory_bytes=limits.engine_bytes, threads=1
+        ) as connection,
         TableWriter(reading.target, names, connection, reading.key) as writer,
     ):
         for share, batch in _counted(file.batches, reading.most_text_bytes, written):

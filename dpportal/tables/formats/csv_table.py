@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.engines.duckdb.session import connect, literal, parquet
 from dpportal.tables.facts import Column, Oddities, TableFacts, checked_names
 from dpportal.tables.formats.arrow_table import BATCH_BYTES
@@ -87,7 +87,9 @@ def convert_csv(reading: Reading, *, from_sheet: bool = False) -> TableFacts:
     )
     cut = _cut(plain, target.with_name("table.csv"), reading.file_name, options)
     table = understand(cut.plain, reading.file_name, options.unframed(), limits, from_sheet=from_sheet)
-    with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
+    with connect(
+        target.parent, cut.plain.path, target, memory_bytes=limits.engine_bytes, threads=limits.threads
+    ) as connection:
         writer, oddities = _store(connection, table, target, part(reading.report, CHECKED, 1), reading.key)
         last = 0 if reading.is_further else notes_at_end(connection, target, len(table.columns), writer.rows)
     for path in {scratch, cut.plain.path} - {source}:
@@ -109,14 +111,14 @@ def framed(
     return replace(resolved, delimiter=dialect.delimiter)
 
 
-def _cut(plain: PlainText, target: Path, file_name: str, options: ReadOptions) -> Cut:
+def _cut(plain: PlainText, target: FilePath, file_name: str, options: ReadOptions) -> Cut:
     """The table alone: the file itself where nothing stands around it. options: from `framed`."""
     if not options.is_framed:
         return Cut(plain)
     return cut_table(plain, target, options, dialect_of(first_lines(plain.path), options, file_name))
 
 
-def notes_at_end(connection: duckdb.DuckDBPyConnection, stored: Path, columns: int, rows: int) -> int:
+def notes_at_end(connection: duckdb.DuckDBPyConnection, stored: FilePath, columns: int, rows: int) -> int:
     """How many of a table's last rows have one value at most, as notes have; 0 where it is as sparse before them."""
     if columns < 3:
         return 0
@@ -150,7 +152,11 @@ def understand(
 
 
 def _store(
-    connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report, key: bytes | None
+    connection: duckdb.DuckDBPyConnection,
+    table: TextTable,
+    target: FilePath,
+    report: Report,
+    key: bytes | None,
 ) -> tuple[TableWriter, Oddities]:
     """Write the Parquet file; returns its closed writer, and the file's oddities.
 
@@ -172,7 +178,7 @@ def _store(
 def _read(
     connection: duckdb.DuckDBPyConnection,
     table: TextTable,
-    target: Path,
+    target: FilePath,
     report: Report,
     key: bytes | None,
     *,
@@ -213,7 +219,9 @@ def _batches(rows: duckdb.DuckDBPyRelation, together: int) -> Iterator[pa.Record
         raise
 
 
-def accounted(connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, rows: int) -> Oddities:
+def accounted(
+    connection: duckdb.DuckDBPyConnection, table: TextTable, target: FilePath, rows: int
+) -> Oddities:
     """Every line of the file is the line of a row, a line end within a field, or blank.
 
     Raises duckdb.InvalidInputException if a line is none of these: the engine has lost or invented rows.
@@ -230,13 +238,15 @@ def accounted(connection: duckdb.DuckDBPyConnection, table: TextTable, target: P
     return Oddities(table.plain.replaced, broken, longest, blank)
 
 
-def blank_lines(path: Path) -> int:
+def blank_lines(path: FilePath) -> int:
     """How many lines of a plain text file hold nothing, a quoted field's lines among them."""
     with path.open("rb") as file:
         return sum(line == b"\n" for line in file)
 
 
-def broken_fields(connection: duckdb.DuckDBPyConnection, stored: Path, columns: int) -> tuple[int, int, int]:
+def broken_fields(
+    connection: duckdb.DuckDBPyConnection, stored: FilePath, columns: int
+) -> tuple[int, int, int]:
     """How many stored fields hold line ends, the characters of the longest of them, and all their line ends."""
     fields = ", ".join(map(text_name, range(columns)))
     [counts] = connection.execute(

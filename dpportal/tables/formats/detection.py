@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from dpportal.platform.sealed_files import FilePath, size_of
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.formats import FORMATS, TEXT, TITLES, Format
 from dpportal.tables.formats.archives import part_names
@@ -29,7 +30,7 @@ FOREIGN = {
 }
 
 
-def detect_format(source: Path, file_name: str) -> Format:
+def detect_format(source: FilePath, file_name: str) -> Format:
     """The format of an upload: the name decides only where the content does not.
 
     Raises UploadFault for anything that is none of those that are read.
@@ -44,7 +45,7 @@ def detect_format(source: Path, file_name: str) -> Format:
     return TEXT
 
 
-def further_format(source: Path, file_name: str, own: str, *, has_names: bool) -> Format:
+def further_format(source: FilePath, file_name: str, own: str, *, has_names: bool) -> Format:
     """The format of a further file: what the ending of its name says, else that of the dataset's own file.
 
     Its first bytes can be a person's row, so they decide nothing. A packed file begins alike whatever its rows are.
@@ -67,9 +68,9 @@ def _named(file_name: str) -> Format | None:
     return next((known for known in FORMATS if suffix in known.endings), None)
 
 
-def _head(source: Path) -> bytes:
+def _head(source: FilePath) -> bytes:
     """The first bytes. Raises UploadFault if there are none."""
-    if source.stat().st_size == 0:
+    if size_of(source) == 0:
         raise UploadFault(
             "empty", "This file is empty. Upload a table with a line of column names and its rows."
         )
@@ -87,7 +88,7 @@ def _refuse_other(known: Format) -> None:
         )
 
 
-def _refuse_packed(source: Path) -> None:
+def _refuse_packed(source: FilePath) -> None:
     """Raise UploadFault for a file that is packed as a whole, and that its name says to be text."""
     if what := packed_as(source):
         raise UploadFault(
@@ -97,7 +98,7 @@ def _refuse_packed(source: Path) -> None:
         )
 
 
-def _refuse_foreign(head: bytes, source: Path) -> None:
+def _refuse_foreign(head: bytes, source: FilePath) -> None:
     """Raise UploadFault for a file whose first bytes are those of a format that is not read."""
     if head.startswith(ZIP):
         raise _foreign_archive(part_names(source))

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TextIO
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.formats.frame import SAMPLE_LINES, Line, filled, usual_width
 from dpportal.tables.meaning.parse_options import DELIMITERS, MAX_LINE_BYTES, ReadOptions
@@ -62,7 +62,7 @@ class CsvDialect:
         return {"quotechar": self.quote} if self.quote else {"quoting": csv.QUOTE_NONE}
 
 
-def first_lines(plain: Path) -> list[str]:
+def first_lines(plain: FilePath) -> list[str]:
     """The file's first lines. Raises UploadFault if the first one is longer than any line may be."""
     with plain.open("rb") as file:
         piece = file.read(SAMPLE_BYTES)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
+from dpportal.platform.sealed_files import FilePath, size_of
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.formats.progress import Report
 
@@ -37,14 +37,14 @@ class PlainText:
     path: the upload itself where it is plain already, else a scratch file.
     """
 
-    path: Path
+    path: FilePath
     lines: int = 0
     replaced: int = 0
     quoted: bool = False
     takes_nul: bool = False
 
 
-def proposed_encoding(source: Path) -> str:
+def proposed_encoding(source: FilePath) -> str:
     """What a byte-order mark says, else UTF-8 if most of the first letters beyond ASCII are, else Windows-1252."""
     with source.open("rb") as file:
         head = file.read(SAMPLE)
@@ -57,7 +57,7 @@ def proposed_encoding(source: Path) -> str:
     return "utf-8" if 2 * foreign <= beyond - foreign else "windows-1252"
 
 
-def settled_encoding(source: Path, encoding: str | None) -> str:
+def settled_encoding(source: FilePath, encoding: str | None) -> str:
     """The declared encoding, or the proposed one, with the order of its bytes: by the file's mark, else the usual.
 
     Once it is a declaration, no file's first bytes change it.
@@ -69,7 +69,7 @@ def settled_encoding(source: Path, encoding: str | None) -> str:
 
 
 def plain_text(
-    source: Path, scratch: Path, encoding: str, report: Report, *, takes_nul: bool = False
+    source: FilePath, scratch: FilePath, encoding: str, report: Report, *, takes_nul: bool = False
 ) -> PlainText:
     """The file as plain text, which most files are already; others are written again.
 
@@ -80,7 +80,7 @@ def plain_text(
         return plain
     plain = PlainText(scratch, takes_nul=takes_nul)
     decode = _decoder(encoding, plain)
-    size = source.stat().st_size
+    size = size_of(source)
     with source.open("rb") as old, scratch.open("wb") as new:
         last = b"\n"
         while chunk := old.read(CHUNK):
@@ -92,9 +92,9 @@ def plain_text(
     return plain
 
 
-def _as_it_is(source: Path, report: Report, takes_nul: bool) -> PlainText | None:
+def _as_it_is(source: FilePath, report: Report, takes_nul: bool) -> PlainText | None:
     """The file itself if its lines end as they should and hold ASCII alone, which all but the wide encodings share."""
-    plain, last, size = PlainText(source, takes_nul=takes_nul), b"", source.stat().st_size
+    plain, last, size = PlainText(source, takes_nul=takes_nul), b"", size_of(source)
     with source.open("rb") as file:
         while chunk := file.read(CHUNK):
             if not chunk.isascii() or b"\r" in chunk:

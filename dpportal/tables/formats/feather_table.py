@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -15,11 +16,11 @@ from dpportal.tables.formats.unchecked_batches import checked
 
 def convert_feather(known: Format, reading: Reading) -> TableFacts:
     """Store a Feather file's flat columns. Raises UploadFault as `convert_batches`."""
-    with pa.OSFile(str(reading.source)) as file:
+    with reading.source.open("rb") as file:
         return convert_batches(known, reading, lambda: _opened(file))
 
 
-def _opened(file: pa.OSFile) -> Batches:
+def _opened(file: BinaryIO) -> Batches:
     reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(use_threads=False))
     return Batches(reader.schema, _batches(reader))
 

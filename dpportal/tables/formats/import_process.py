@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
+from dpportal.platform.sealed_files import FilePath, file_from_json, file_to_json, moved_to, path_of, size_of
 from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.faults import (
     UploadFault,
@@ -62,8 +63,8 @@ DEFAULT_CONTEXT = ImportContext()
 
 
 def convert(
-    source: Path,
-    target: Path,
+    source: FilePath,
+    target: FilePath,
     file_name: str,
     options: ReadOptions | None = None,
     limits: Limits | None = None,
@@ -71,14 +72,15 @@ def convert(
 ) -> TableFacts:
     """Read an upload of any format into a Parquet file at `target`, in a child process held to `limits`.
 
-    The target lies as `layout` says: every field as its text, in row order.
+    The target lies as `layout` says: every field as its text, in row order. It is sealed where its path is, and what
+    the child writes meanwhile is sealed like it.
     file_name: the curator's; see `detection` for what it decides.
     Raises UploadFault if the file cannot become a table; then there is no target.
     """
     limits = limits or Limits()
     with TemporaryDirectory(dir=target.parent, prefix=".convert-") as folder:
-        written = Path(folder) / "table.parquet"
-        file = {"source": str(source.resolve()), "target": str(written.resolve()), "file_name": file_name}
+        written = moved_to(target, Path(folder).resolve() / "table.parquet")
+        file = {"source": file_to_json(source), "target": file_to_json(written), "file_name": file_name}
         specification = {
             **file,
             "options": (options or ReadOptions()).to_json(),
@@ -88,18 +90,18 @@ def convert(
             "look": False,
         }
         answer = _ask(specification, context.on_progress, limits)
-        shutil.move(written, target)
+        shutil.move(path_of(written), path_of(target))
     return TableFacts.from_json(answer["facts"])
 
 
-def look(source: Path, file_name: str, options: ReadOptions, limits: Limits, scratch: Path) -> FileLook:
+def look(source: FilePath, file_name: str, options: ReadOptions, limits: Limits, scratch: Path) -> FileLook:
     """How an upload begins and ends, read in a child process held to `limits`.
 
     scratch: a folder. Raises UploadFault for a file that cannot be read so far.
     """
     with TemporaryDirectory(dir=scratch, prefix=".look-") as folder:
-        target = str(Path(folder).resolve() / "table")
-        file = {"source": str(source.resolve()), "target": target, "file_name": file_name}
+        target = moved_to(source, Path(folder).resolve() / "table")
+        file = {"source": file_to_json(source), "target": file_to_json(target), "file_name": file_name}
         further = {"sketch_key": "", "further_columns": 0, "further_format": "", "look": True}
         answer = _ask({**file, "options": options.to_json(), **further}, _ignore, limits)
     return FileLook.from_json(answer["look"])
@@ -108,14 +110,14 @@ def look(source: Path, file_name: str, options: ReadOptions, limits: Limits, scr
 def _ask(specification: Json, on_progress: Progress, limits: Limits) -> Json:
     """Run the child to its answer. Raises UploadFault if that is one."""
     specification = {**specification, "limits": limits.to_json(), "parent": os.getpid()}
-    folder = Path(specification["target"]).parent
+    folder = file_from_json(specification["target"]).parent
     answer: Json = {}
     with _child() as child, Confinement(child, folder, limits).held() as confinement:
         assert child.stdin is not None
         assert child.stdout is not None
         child.stdin.write(json.dumps(specification).encode())
         child.stdin.close()
-        done = 0, Path(specification["source"]).stat().st_size
+        done = 0, size_of(file_from_json(specification["source"]))
         for message in _messages(child.stdout):
             if message and "done" not in message:
                 answer = message

@@ -20,6 +20,7 @@ from typing import Any, TextIO
 
 from billiard.util import set_pdeathsig
 
+from dpportal.platform.sealed_files import ChangedFileError, file_from_json, size_of
 from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.faults import UploadFault, no_rows, out_of_disk, out_of_memory
 from dpportal.tables.formats.progress import LineReport
@@ -40,16 +41,16 @@ def main() -> None:
     if os.getppid() != specification["parent"]:  # it ended before this process asked to end with it
         return
     limits = Limits.from_json(specification["limits"])
-    source = Path(specification["source"])
+    source = file_from_json(specification["source"])
     _hold(limits)
     sys.meta_path.insert(0, _WithoutPandas())
     reading = Reading(
         source,
-        Path(specification["target"]),
+        file_from_json(specification["target"]),
         specification["file_name"],
         ReadOptions.from_json(specification["options"]),
         limits,
-        LineReport(answers, source.stat().st_size),
+        LineReport(answers, size_of(source)),
         bytes.fromhex(specification["sketch_key"]) or None,
         specification["further_columns"],
         specification["further_format"],
@@ -129,6 +130,8 @@ def _as_fault(error: Exception, limits: Limits) -> UploadFault:
     """The fault to report; of an unexpected error only class and place, since its text could quote a cell."""
     if isinstance(error, UploadFault):
         return error
+    if isinstance(error, ChangedFileError) or ChangedFileError.__name__ in str(error):
+        return UploadFault("changed", str(ChangedFileError()))
     name = type(error).__name__
     # What the engine says while Arrow reads its batches is an OSError.
     if name in OUT_OF_MEMORY or "Out of Memory" in str(error):

@@ -12,9 +12,9 @@ import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 from typing import BinaryIO
 
+from dpportal.platform.sealed_files import FilePath, size_of
 from dpportal.tables.facts import Oddities, TableFacts
 from dpportal.tables.faults import no_rows
 from dpportal.tables.formats.csv_table import convert_csv
@@ -99,7 +99,7 @@ def convert_lines(reading: Reading) -> TableFacts:
     plain = plain_text(reading.source, lines, encoding, part(report, 0, COPIED), takes_nul=True)
     copied = copy_rows(plain.path, rows, reading.options, reading.further_columns)
     lines.unlink(missing_ok=True)
-    if not rows.stat().st_size:
+    if not size_of(rows):
         raise no_rows()
     options = replace(reading.options, encoding="utf-8").unframed()
     again = replace(
@@ -112,7 +112,7 @@ def convert_lines(reading: Reading) -> TableFacts:
     return replace(read, options=resolved, oddities=oddities)
 
 
-def copy_rows(plain: Path, target: Path, options: ReadOptions, columns: int) -> LineRows:
+def copy_rows(plain: FilePath, target: FilePath, options: ReadOptions, columns: int) -> LineRows:
     """Copy a plain text file's names, if it has any, and those of its lines that are rows.
 
     options: settled. columns: of the table, for a file without names. Raises UploadFault for names that cannot be read.

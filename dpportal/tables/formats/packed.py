@@ -12,11 +12,11 @@ import struct
 import zlib
 from collections.abc import Callable
 from os import SEEK_END
-from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
 
+from dpportal.platform.sealed_files import FilePath, size_of
 from dpportal.tables.formats.archives import END, END_BYTES, IN_LARGE_END, LONGEST_COMMENT
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES
 
@@ -63,7 +63,7 @@ class Gzip:
         return self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
 
 
-def packed_as(source: Path) -> str:
+def packed_as(source: FilePath) -> str:
     """What archive or packed table the whole file is, as people call it; empty if none.
 
     A first row can begin like an archive, and a last one can end like one. So a stream has to go on to the file's last
@@ -95,9 +95,9 @@ def packed_as(source: Path) -> str:
     return ""
 
 
-def _is_stream(source: Path, begin: Callable[[], Stream], beginning: bytes) -> bool:
+def _is_stream(source: FilePath, begin: Callable[[], Stream], beginning: bytes) -> bool:
     """Whether streams of one kind fill the file, or are longer than any row."""
-    stream, unfolded, left = begin(), 0, source.stat().st_size
+    stream, unfolded, left = begin(), 0, size_of(source)
     with source.open("rb") as file:
         while piece := file.read(PIECE_BYTES):
             left -= len(piece)
@@ -120,10 +120,10 @@ def _is_stream(source: Path, begin: Callable[[], Stream], beginning: bytes) -> b
     return False
 
 
-def _is_zstd(source: Path) -> bool:
+def _is_zstd(source: FilePath) -> bool:
     """As `_is_stream`; the library that reads these streams goes on from one to the next by itself."""
     unfolded = 0
-    with pa.OSFile(str(source)) as file, pa.CompressedInputStream(file, "zstd") as stream:
+    with source.open("rb") as file, pa.CompressedInputStream(file, "zstd") as stream:
         try:
             while piece := stream.read(PIECE_BYTES):
                 unfolded += len(piece)
@@ -153,7 +153,7 @@ def _unfolded(stream: Stream, piece: bytes) -> tuple[int, bytes]:
     return length, stream.unused_data
 
 
-def _ends_as_zip(source: Path, tail: bytes, size: int) -> bool:
+def _ends_as_zip(source: FilePath, tail: bytes, size: int) -> bool:
     """Whether a last record ends with the file, and the directory that it names lies right before it."""
     at = tail.rfind(END)
     if at < 0 or len(tail) - at < END_BYTES:

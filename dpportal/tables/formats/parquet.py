@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from os import SEEK_END
-from pathlib import Path
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.facts import TableFacts
 from dpportal.tables.formats.reader import Format, Reading
 
@@ -20,7 +20,7 @@ class Parquet(Format):
     endings = (".parquet",)
     beginning = b"PAR1"
 
-    def recognises(self, head: bytes, source: Path) -> bool:
+    def recognises(self, head: bytes, source: FilePath) -> bool:
         """Whether it also ends so, or is cut short behind a page's first byte: a text may begin with these letters."""
         if not super().recognises(head, source):
             return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,21 +28,20 @@ DICTIONARY_BYTES, INDEX_BYTES = 1 << 22, 4
 
 def convert_parquet(known: Format, reading: Reading) -> TableFacts:
     """Store a Parquet file's flat columns. Raises UploadFault as `convert_batches`."""
-    return convert_batches(known, reading, lambda: _opened(reading))
+    with reading.source.open("rb") as file:
+        return convert_batches(known, reading, lambda: _opened(file, reading.most_text_bytes))
 
 
-def _opened(reading: Reading) -> Batches:
-    footer = pq.ParquetFile(reading.source)
+def _opened(source: BinaryIO, most: int) -> Batches:
+    footer = pq.ParquetFile(source)
     # Shared texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
     texts = [
         f.name
         for place, f in enumerate(footer.schema_arrow)
         if is_text(f.type) and _shares_texts(footer.metadata, place)
     ]
-    file = pq.ParquetFile(
-        reading.source, read_dictionary=texts, buffer_size=READ_BUFFER_BYTES, pre_buffer=False
-    )
-    return Batches(footer.schema_arrow, _batches(file, reading.most_text_bytes))
+    file = pq.ParquetFile(source, read_dictionary=texts, buffer_size=READ_BUFFER_BYTES, pre_buffer=False)
+    return Batches(footer.schema_arrow, _batches(file, most))
 
 
 def _batches(file: pq.ParquetFile, most: int) -> Iterator[tuple[float, pa.RecordBatch]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
+from dpportal.platform.sealed_files import FilePath, size_of
 from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.formats.progress import Report
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
@@ -20,8 +20,8 @@ class Reading:
     further_columns, further_format: of the table that this is a further file of, 0 for an upload.
     """
 
-    source: Path
-    target: Path
+    source: FilePath
+    target: FilePath
     file_name: str
     options: ReadOptions
     limits: Limits
@@ -38,7 +38,7 @@ class Reading:
     @property
     def most_text_bytes(self) -> int:
         """Bytes of text to which a packed file of this size may unfold."""
-        return self.limits.unfolded_from(self.source.stat().st_size)
+        return self.limits.unfolded_from(size_of(self.source))
 
 
 class Format(ABC):
@@ -60,7 +60,7 @@ class Format(ABC):
     # Whether a value of a further file can hold line ends.
     holds_line_ends: ClassVar[bool] = True
 
-    def recognises(self, head: bytes, source: Path) -> bool:
+    def recognises(self, head: bytes, source: FilePath) -> bool:
         """Whether a file is of this format. head: its first bytes. Raises UploadFault if it is, and is damaged."""
         return bool(self.beginning) and head.startswith(self.beginning)
 

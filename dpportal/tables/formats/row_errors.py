@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TextIO
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.formats.dialect import CsvDialect, long_line
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES
 
 
-def refuse_broken_record(path: Path, dialect: CsvDialect, width: int) -> None:
+def refuse_broken_record(path: FilePath, dialect: CsvDialect, width: int) -> None:
     """Raise the UploadFault of the first record that has not `width` fields or does not close its quotes, if any."""
     row = dialect.skip
     with path.open(encoding="utf-8", errors="replace", newline="") as file:

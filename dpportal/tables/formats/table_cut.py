@@ -10,9 +10,9 @@ import io
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import BinaryIO
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.formats.dialect import CsvDialect
 from dpportal.tables.formats.encoding import PlainText
@@ -47,7 +47,7 @@ class Tape:
         return held
 
 
-def cut_table(plain: PlainText, target: Path, options: ReadOptions, dialect: CsvDialect) -> Cut:
+def cut_table(plain: PlainText, target: FilePath, options: ReadOptions, dialect: CsvDialect) -> Cut:
     """Write a plain text file again as a table alone. options: with the lines of titles and names.
 
     Raises UploadFault for a file that ends before the names.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Self
 
 import duckdb
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.layout import (
     NAMES_KEY,
     StoredFields,
@@ -38,12 +38,12 @@ class TableWriter:
 
     def __init__(
         self,
-        target: Path,
+        target: FilePath,
         names: Sequence[str],
         connection: duckdb.DuckDBPyConnection,
         key: bytes | None = None,
     ) -> None:
-        self._target, self.names = target, names
+        self._file, self.names = target.open("wb"), names
         self._open: pq.ParquetWriter | None = None
         self._few: list[bool] = []
         self._waiting: list[pa.RecordBatch] = []
@@ -59,6 +59,7 @@ class TableWriter:
         writer = self._open or self._writer(_batch([nothing for _ in self.names]))
         writer.add_key_value_metadata({NAMES_KEY: names_metadata(self.names)})
         writer.close()
+        self._file.close()
 
     def write(self, columns: Sequence[StoredFields]) -> None:
         """columns: of the next rows, in the table's order, the same of them with numbers each time."""
@@ -98,7 +99,7 @@ class TableWriter:
         ]
         # Without Arrow's own schema: what is a dictionary here is none to who reads it.
         return pq.ParquetWriter(
-            self._target,
+            self._file,
             first.schema,
             compression="snappy",
             use_dictionary=few,

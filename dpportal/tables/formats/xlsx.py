@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.formats.reader import Format, Reading
 
@@ -19,7 +18,7 @@ class Xlsx(Format):
     has_lines = True
     skips_empty_rows = True
 
-    def recognises(self, head: bytes, source: Path) -> bool:
+    def recognises(self, head: bytes, source: FilePath) -> bool:
         from dpportal.tables.formats.archives import part_names
 
         return super().recognises(head, source) and "xl/workbook.xml" in part_names(source)

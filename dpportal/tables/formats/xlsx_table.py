@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import IO, Any, TextIO
 from xml.etree.ElementTree import ParseError
 from xml.parsers.expat import ExpatError
@@ -19,6 +18,7 @@ from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.xml.constants import SHARED_STRINGS
 
+from dpportal.platform.sealed_files import FilePath, size_of
 from dpportal.tables.facts import Oddities, Sheet, TableFacts
 from dpportal.tables.faults import UploadFault, damaged, unfolds_too_far
 from dpportal.tables.formats.archives import parts_of
@@ -103,7 +103,7 @@ class Reach:
     @classmethod
     def of(cls, reading: Reading) -> Reach:
         width = 0 if reading.options.header else reading.further_columns
-        cells = MOST_CELLS + CELLS_PER_BYTE * reading.source.stat().st_size
+        cells = MOST_CELLS + CELLS_PER_BYTE * size_of(reading.source)
         return cls(reading.is_further, width, reading.limits.columns, cells, reading.most_text_bytes)
 
 
@@ -175,7 +175,7 @@ def convert_xlsx(reading: Reading) -> TableFacts:
     return replace(read, format="xlsx", options=resolved, oddities=oddities, sheets=unpacked.sheets)
 
 
-def unpack_xlsx(reading: Reading, target: Path) -> Unpacked:
+def unpack_xlsx(reading: Reading, target: FilePath) -> Unpacked:
     """Write a sheet as CSV in UTF-8: days as ISO 8601, whole numbers without a point, no blank rows.
 
     The declared sheet is taken, or the first that is not hidden. A cell that holds an error, and a formula without a
@@ -204,7 +204,7 @@ def opened_sheet(reading: Reading, unpacked: Unpacked) -> Iterator[Iterator[tupl
         raise damaged("XLSX") from None
 
 
-def _check_parts(source: Path, limits: Limits) -> None:
+def _check_parts(source: FilePath, limits: Limits) -> None:
     """Add up the directory's sizes. If they lie, reading stops at the size that is stated here."""
     parts = parts_of(source)
     steep = any(
@@ -212,7 +212,7 @@ def _check_parts(source: Path, limits: Limits) -> None:
         for part in parts
     )
     total = sum(part.file_size for part in parts)
-    most = max(min(MARKUP_BYTES, limits.unfolded_bytes), MARKUP_RATIO * source.stat().st_size)
+    most = max(min(MARKUP_BYTES, limits.unfolded_bytes), MARKUP_RATIO * size_of(source))
     if steep or total > most:
         raise unfolds_too_far(most)
     if (

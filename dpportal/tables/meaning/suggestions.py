@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import duckdb
 from sqlglot import exp
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.engines.duckdb.session import stored_table
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.meaning.parse_options import ReadOptions
@@ -27,7 +26,7 @@ TESTS = {
 }
 
 
-def suggest(path: Path, column: str, options: ReadOptions | None = None) -> Json:
+def suggest(path: FilePath, column: str, options: ReadOptions | None = None) -> Json:
     """A column's range in the data, for a curator who vouches that it is public: NOT private.
 
     Returns kind (the narrowest that every text can be read as), missing (whether any value is), and: for text values

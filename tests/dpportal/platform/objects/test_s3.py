@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
-from dpportal.datasets import direct_upload, services
+from dpportal.datasets import direct_upload, sealing, services
 from dpportal.operations import sweeping
 from dpportal.platform import storage
 from dpportal.platform.objects.s3 import PrivateS3Storage
@@ -124,7 +124,7 @@ def test_no_name_tells_anything(store, curator, client):
     client.force_login(curator)
     building.sent(client, CSV)
     [name] = store.names()
-    assert "small" not in name and name.endswith(services.ORIGINAL)
+    assert "small" not in name and name.endswith(sealing.ORIGINAL)
 
 
 @pytest.mark.slow

@@ -1,0 +1,87 @@
+"""Each dataset's own key, with which all files of its records are sealed; stored wrapped by the master key.
+
+Without it the files are noise: so erasing a dataset destroys its key first.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from django.conf import settings
+from django.db import models
+
+from dpportal.datasets.models import Dataset
+from dpportal.platform.keys import UnsealError
+from dpportal.platform.sealed_files import new_key
+from dpportal.platform.sealing_faults import FileChangedFault, KeyMissingFault
+
+
+class DatasetKey(models.Model):
+    """The wrapped key of a dataset, which may be about to be created: its file is stored first.
+
+    is_for_all: whether every file of its records is sealed, so that one that is not was put there by others.
+    """
+
+    dataset_id = models.UUIDField(primary_key=True, editable=False)
+    wrapped = models.BinaryField()
+    is_for_all = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return str(self.dataset_id)
+
+    def unwrapped(self) -> bytes:
+        """The key. Raises KeyMissingFault or FileChangedFault."""
+        try:
+            return settings.MASTER_KEYS.unseal(bytes(self.wrapped), bound_to=_name(self.dataset_id))
+        except UnsealError as fault:
+            raise (KeyMissingFault(fault.key) if fault.key else FileChangedFault()) from None
+
+
+def of(dataset_id: UUID) -> DatasetKey | None:
+    """A dataset's key; None if it never had one, or if that was destroyed."""
+    return DatasetKey.objects.filter(pk=dataset_id).first()
+
+
+def for_writing(dataset_id: UUID, *, is_new: bool = False) -> bytes:
+    """The key that seals a dataset's files, made at first use. is_new: it has no file yet.
+
+    Raises KeyMissingFault.
+    """
+    known = of(dataset_id)
+    if known is None:
+        try:
+            wrapped = settings.MASTER_KEYS.seal(new_key(), bound_to=_name(dataset_id))
+        except UnsealError as fault:
+            raise KeyMissingFault(fault.key) from None
+        made = {"wrapped": wrapped, "is_for_all": is_new}
+        known, _made = DatasetKey.objects.get_or_create(pk=dataset_id, defaults=made)
+    return known.unwrapped()
+
+
+def destroy(dataset_id: UUID) -> None:
+    """Delete a dataset's key: what it sealed can never be opened again."""
+    DatasetKey.objects.filter(pk=dataset_id).delete()
+
+
+def forget_unused(before: datetime) -> None:
+    """Delete old keys of datasets that were never created, as where an upload was refused."""
+    known = Dataset.objects.values("pk")
+    DatasetKey.objects.filter(created_at__lt=before).exclude(pk__in=known).delete()
+
+
+def rewrap(dataset_id: UUID) -> bool:
+    """Wrap a key with the current master key; False if it is already. Raises UnsealError."""
+    key = DatasetKey.objects.select_for_update().filter(pk=dataset_id).first()
+    fresh = key and settings.MASTER_KEYS.resealed(bytes(key.wrapped), bound_to=_name(dataset_id))
+    return bool(fresh) and bool(DatasetKey.objects.filter(pk=dataset_id).update(wrapped=fresh))
+
+
+def all_is_sealed(dataset_id: UUID) -> None:
+    """From now on a file of the dataset that is not sealed is refused."""
+    DatasetKey.objects.filter(pk=dataset_id).update(is_for_all=True)
+
+
+def _name(dataset_id: UUID) -> str:
+    return f"key of dataset {dataset_id}"

@@ -1,0 +1,89 @@
+"""Receipts of erasure: what was erased, when and by whom, signed with the portal's key.
+
+The dataset's key is destroyed first, and the receipt written in the same transaction; then the files are deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import datetime
+from uuid import UUID
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from dpportal.accounts.models import User
+from dpportal.datasets import keys, records
+from dpportal.datasets.models import Dataset
+from dpportal.history.canonical import Plain, canonical
+from dpportal.platform import storage
+from dpportal.platform.json_types import Json
+
+
+class ErasureReceipt(models.Model):
+    """The receipt of a dataset, as the bytes that are given out. It stays when all else of the dataset has gone."""
+
+    dataset_id = models.UUIDField(primary_key=True, editable=False)
+    document = models.TextField(editable=False)
+
+    def __str__(self) -> str:
+        return str(self.dataset_id)
+
+    @property
+    def facts(self) -> Json:
+        """What was signed."""
+        return dict(json.loads(self.document)["receipt"])
+
+    @property
+    def erased_at(self) -> datetime:
+        return datetime.fromisoformat(self.facts["at"])
+
+    @property
+    def file_count(self) -> int:
+        """How many files were there; 0 where the storage did not say."""
+        files = self.facts["files"]
+        return len(files) if isinstance(files, list) else 0
+
+
+def of(dataset_id: UUID) -> ErasureReceipt | None:
+    """The receipt of an erased dataset; None for one that was erased by an earlier version."""
+    return ErasureReceipt.objects.filter(pk=dataset_id).first()
+
+
+def destroy_key(dataset: Dataset, by: User, because: str) -> None:
+    """Destroy the dataset's key, and write down that, and what of its records was there. For one transaction."""
+    facts: dict[str, Plain] = {
+        "what": "people's records and true counts of a dataset",
+        "dataset": str(dataset.pk),
+        "name": dataset.name,
+        "at": timezone.now().isoformat(timespec="seconds"),
+        "by": by.get_username(),
+        "because": because,
+        "key": _key_facts(dataset),
+        "files": _files(dataset),
+    }
+    keys.destroy(dataset.pk)
+    document = {"receipt": facts, **settings.SIGNING_KEYS.sign(canonical(facts))}
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    ErasureReceipt.objects.update_or_create(pk=dataset.pk, defaults={"document": text})
+
+
+def _key_facts(dataset: Dataset) -> Plain:
+    """The key by the digest of its wrapped form, by which a copy of it in a backup is recognised."""
+    key = keys.of(dataset.pk)
+    if key is None:
+        return {"destroyed": False, "why": "there was none: no file of this dataset was sealed"}
+    return {"destroyed": True, "sha256_when_wrapped": hashlib.sha256(bytes(key.wrapped)).hexdigest()}
+
+
+def _files(dataset: Dataset) -> Plain:
+    """Each file with its length and the digest of its beginning, which has what makes every sealed file different."""
+    try:
+        return [
+            {"name": each.name, "bytes": each.size, "first_bytes": each.first, "sha256_of_first": each.digest}
+            for each in records.described_files(dataset.pk)
+        ]
+    except storage.StorageFault:
+        return "not listed, since the file storage did not answer; they are deleted as soon as it does"

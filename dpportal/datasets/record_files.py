@@ -1,0 +1,82 @@
+"""Opens the stored files of people's records, for `records` alone: with the keys of their datasets."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
+
+from dpportal.datasets import keys, sealing
+from dpportal.platform import storage
+from dpportal.platform.json_types import Json
+from dpportal.platform.records_guard import reading
+from dpportal.platform.sealed_files import ChangedFileError, FilePath, SealedPath, is_sealed
+from dpportal.platform.sealing_faults import FileChangedFault
+
+# Of a file in a receipt of erasure: a sealed one has its own salt within them.
+HEAD_BYTES = 4096
+
+
+@contextmanager
+def opened(name: str) -> Iterator[FilePath]:
+    """Where a file of records can be read. Raises KeyMissingFault, FileChangedFault."""
+    with reading(), storage.local_path(name) as path:
+        try:
+            yield _with_key(path, name)
+        except ChangedFileError:
+            raise FileChangedFault from None
+
+
+def _with_key(path: Path, name: str) -> FilePath:
+    """A stored file with what opens it; one of an earlier version, or that came past the portal, is not sealed."""
+    key = keys.of(sealing.owner_of(name))
+    if not is_sealed(path):
+        if key and key.is_for_all and not name.endswith(sealing.ORIGINAL):
+            raise FileChangedFault
+        return path
+    if key is None:
+        raise storage.StorageFault(_without_key_text())
+    return SealedPath(path, key.unwrapped(), name)
+
+
+def _without_key_text() -> str:
+    return _(
+        "These records cannot be opened: their key is not in the database. Either they were just deleted, or the "
+        "database was put back from a copy that is older than the key. An administrator then has to put back a newer "
+        "one."
+    )
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """A stored file as it lies there: its name, its length and the digest of its first bytes."""
+
+    name: str
+    size: int
+    first: int
+    digest: str
+
+
+def described(folder: str) -> list[FileFacts]:
+    """Every file of a folder, without opening what is sealed. Raises StorageFault."""
+    return [_facts_of(name) for name in sorted(storage.names_under(folder))]
+
+
+def _facts_of(name: str) -> FileFacts:
+    with reading(), default_storage.open(name) as file:
+        first = file.read(HEAD_BYTES)
+    return FileFacts(name, default_storage.size(name), len(first), hashlib.sha256(first).hexdigest())
+
+
+def kept_json(name: str) -> Json | None:
+    """What `sealing.keep_json` stored; None if it is not there any more."""
+    if not default_storage.exists(name):
+        return None
+    with opened(name) as path, path.open("rb") as file:
+        return dict(json.load(file))
