@@ -27,7 +27,7 @@ from dpportal.tables.similarity.fingerprint import Fingerprint
 MOST_IN_DICTIONARY = 10_000
 # Rows of a row group, the engine's usual number, and what they take in memory until they are written, at most. To read
 # many columns of few rows each takes longest by what is done once for each of them.
-MOST_ROWS, MOST_BYTES = 122_880, 2**27
+MOST_ROWS, MOST_BYTES = 122_880, 2**26
 
 
 class TableWriter:
