@@ -142,6 +142,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "people": dataset.releases.estimated_people(),
         "who": Protection.of(domain),
+        "last_day": retention.last_day(dataset),
         "days_left": retention.days_left(dataset),
         "erases_soon": retention.is_near(dataset),
         "identifying": services.identifying_columns(dataset) if dataset.asks_for_unit else [],
