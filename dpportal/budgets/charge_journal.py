@@ -7,7 +7,7 @@ every charge that anything was revealed for, and a ledger that lacks one was res
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -21,6 +21,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.models import LedgerEntry, MemoryMark
+from dpportal.datasets import near_duplicates
 from dpportal.datasets.models import Dataset
 from dpportal.platform import journal
 from dpportal.platform.journal import MemoryFaultError
@@ -41,7 +42,8 @@ class Charge:
     """A settled charge.
 
     key: of its line, in hexadecimal digits. dataset: its name. is_void: nothing was or will be paid with it. outcome:
-    where a release's measurement lies, so that no second one is ever drawn.
+    where a release's measurement lies, so that no second one is ever drawn. total_public: as in its line. bound: the
+    ids of the datasets that were bound together with its own. These two are None in files of before they were kept.
     """
 
     key: str
@@ -57,6 +59,8 @@ class Charge:
     at: str
     is_void: bool = False
     outcome: Mapping[str, str] = field(default_factory=dict)
+    total_public: bool | None = None
+    bound: Sequence[str] | None = None
 
     @property
     def cost(self) -> Decimal:
@@ -87,7 +91,23 @@ class Charge:
             at=(entry.settled_at or timezone.now()).isoformat(),
             is_void=is_void,
             outcome=dict(outcome),
+            total_public=entry.total_public,
+            bound=_bound_to(entry.dataset),
         )
+
+    def binds(self, dataset: Dataset) -> bool:
+        """Whether it was paid for nearly the people of another dataset.
+
+        Where that was not kept, all the datasets of whoever paid may be such ones.
+        """
+        if self.bound is None:
+            return dataset.owner.get_username() == self.by
+        return str(dataset.pk) in self.bound
+
+
+def _bound_to(dataset: Dataset) -> list[str]:
+    others = Dataset.objects.filter(dataset.binds).exclude(pk=dataset.pk)
+    return sorted(map(str, others.values_list("pk", flat=True)))
 
 
 def recall(dataset_id: UUID, key: str) -> Charge | None:
@@ -131,6 +151,16 @@ def charges_of(dataset_id: UUID) -> list[Charge]:
     return _spent(dataset_id, keys(dataset_id))
 
 
+def bound_by(dataset: Dataset, charges: Collection[Charge]) -> set[Dataset]:
+    """The datasets that charges were bound to; where that was not kept, each with a budget and a similar table."""
+    named = {name for charge in charges for name in charge.bound or ()}
+    bound = set(Dataset.objects.filter(pk__in=named))
+    if any(charge.bound is None for charge in charges):
+        similar = near_duplicates.with_budget(near_duplicates.similar_datasets(dataset))
+        bound |= {other.dataset for other in similar}
+    return bound
+
+
 def keys(dataset_id: UUID) -> set[str]:
     """The keys of a dataset's settled charges; no file is read."""
     return {name for name in journal.names(f"{FOLDER}/{dataset_id}") if not name.startswith(NOTED)}
@@ -139,6 +169,12 @@ def keys(dataset_id: UUID) -> set[str]:
 def dataset_ids() -> list[UUID]:
     """The datasets of which any charge is remembered."""
     return [UUID(name) for name in journal.names(FOLDER)]
+
+
+def gone_ids() -> list[UUID]:
+    """The datasets of which charges are remembered and that the database lacks."""
+    there = set(Dataset.objects.values_list("pk", flat=True))
+    return [dataset_id for dataset_id in dataset_ids() if dataset_id not in there]
 
 
 def outcomes_beyond(known: Collection[str]) -> Iterator[Mapping[str, str]]:
@@ -171,14 +207,20 @@ def require_complete(*datasets: Dataset) -> None:
     after = _lines(*datasets)
     for dataset in datasets:
         _require_known(dataset, _missing(dataset, settled[dataset.pk], after[dataset.pk]))
+    for gone in gone_ids():
+        if not is_noted(gone):
+            known = charges_of(gone)
+            for dataset in datasets:
+                _require_known(dataset, [charge for charge in known if charge.binds(dataset)])
 
 
 def _require_known(dataset: Dataset, lacking: list[Charge]) -> None:
     if lacking:
         raise RestoredError(
             _(
-                "The portal's database was put back from an older copy that lacks %(number)s charges of %(name)s. "
-                "Nothing can be spent or published from it until an administrator has entered them, on the page Health."
+                "The portal's database was put back from an older copy that lacks %(number)s charges of %(name)s, or "
+                "of another dataset of nearly the same people. Nothing can be spent or published from it until an "
+                "administrator has entered them, on the page Health."
             )
             % {"number": len(lacking), "name": dataset.name}
         )

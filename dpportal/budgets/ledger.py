@@ -272,13 +272,27 @@ def require_complete(dataset: Dataset) -> None:
 
 
 @transaction.atomic
-def enter_missing(dataset: Dataset, by: User) -> list[LedgerEntry]:
+def enter_missing(dataset: Dataset, by: User, also: Collection[Dataset] = ()) -> list[LedgerEntry]:
     """Book, as spent, the charges that are remembered and that the ledger lacks; returns the new lines.
 
-    Where an account has too little left, since grants are missing, too, as much is granted as is spent.
+    Where an account has too little left, since grants are missing, too, as much is granted as is spent. also: see
+    `bind_again`.
     """
-    lock_dataset(dataset)
+    if bound := bind_again(dataset, also):
+        names = sorted(f"dataset {other.pk}" for other in bound)
+        audit.record(by, "bound after a restore", dataset, "; ".join(names))
     return [_enter(dataset, charge, by) for charge in charge_journal.missing(dataset)]
+
+
+@transaction.atomic
+def bind_again(dataset: Dataset, also: Collection[Dataset] = ()) -> Collection[Dataset]:
+    """Bind a dataset to those that its missing charges were bound to, and to `also`; returns all these."""
+    bound = {*charge_journal.bound_by(dataset, charge_journal.missing(dataset)), *also}
+    lock_dataset(dataset, *bound)
+    if bound:
+        dataset.same_people.add(*bound)
+        charged.send(Budget, dataset=dataset)
+    return bound
 
 
 def _enter(dataset: Dataset, charge: charge_journal.Charge, by: User) -> LedgerEntry:
@@ -290,8 +304,11 @@ def _enter(dataset: Dataset, charge: charge_journal.Charge, by: User) -> LedgerE
         _change(_budget_of(covered), total=F("total") + stored(lacking))
     text = _("%(reason)s (spent %(day)s, entered after a restore)")
     reason = text % {"reason": charge.reason[:200], "day": charge.at[:10]}
-    # Whether the number of rows was published is not remembered, so it counts as public where it may be.
-    booking = Booking(uuid.UUID(charge.key), reason, not budget.protection.hides_total)
+    # Where it was not kept whether the number of rows was published, it counts as public where it may be.
+    may_be = not budget.protection.hides_total
+    booking = Booking(
+        uuid.UUID(charge.key), reason, may_be if charge.total_public is None else charge.total_public
+    )
     entry = _append(budget, Kind.CHARGE, State.SPENT, charge.cost, booking, by)
     _change(_budget_of(entry), spent=F("spent") + stored(charge.cost))
     charged.send(Budget, dataset=dataset)

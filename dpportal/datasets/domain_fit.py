@@ -15,6 +15,7 @@ from dpportal.datasets.access import why_true_counts_hidden
 from dpportal.datasets.domain_fit_job import FITS, fit_digest
 from dpportal.datasets.models import Dataset, Fit
 from dpportal.jobs.claims import reset_fields
+from dpportal.platform import storage
 from dpportal.tables.fit import TableFit
 
 WARN_ABOVE = 0.01
@@ -41,18 +42,22 @@ def current_digest(dataset: Dataset) -> str | None:
     return fit_digest(dataset, version, domain)
 
 
-@transaction.atomic
 def ask(dataset: Dataset) -> None:
     """Queue a look, unless one at the same declarations is under way, or done of a table that cannot have changed."""
     digest = current_digest(dataset)
-    if digest is None:
-        return
+    if digest is not None:
+        # Looked for while no row is locked: a file server may be slow.
+        done = not dataset.is_remote and records.stored_fit(dataset.pk, digest) is not None
+        _queue(dataset, digest, done=done)
+
+
+@transaction.atomic
+def _queue(dataset: Dataset, digest: str, *, done: bool) -> None:
     job, new = Fit.objects.select_for_update().get_or_create(dataset=dataset, defaults={"asked": digest})
     if not new:
-        done = current(dataset) is not None and not dataset.is_remote
         if job.asked == digest and (job.active or done):
             return
-        records.forget_fit(dataset.pk, job.asked)
+        storage.delete_once_committed(records.fit_name(dataset.pk, job.asked))
         Fit.objects.filter(dataset=dataset).update(asked=digest, **reset_fields())
     FITS.hint_on_commit(dataset.pk)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import logging
 
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import OperationalError, connection, transaction
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
@@ -21,16 +20,21 @@ from dpportal.platform.journal import MemoryFaultError
 log = logging.getLogger(__name__)
 
 WARNED_DAYS = 14
-# States in which there are records or counts of people, and which nothing but a deletion ends.
-ERASABLE = (Dataset.State.STORED, Dataset.State.COUNTED)
-WARNED = "warned of the day of erasure"
+# So many days lie between the warning and the deletion at least, where the portal was down when the warning was due.
+NOTICE_DAYS = 3
+# States in which nothing is deleted: it is deleted already, or being read. In every other one there may be files with
+# records, of a reading that was refused or cancelled, too.
+SPARED = (Dataset.State.ERASED, Dataset.State.CONVERTING)
+WARNED, CHOSEN = "warned of the day of erasure", "chose the day of erasure"
 
 
 @transaction.atomic
 def choose_day(dataset: Dataset, day: dt.date | None, by: User) -> None:
     """Let the records be deleted on a day, or keep them. Raises DatasetError for a day that is not to come."""
     services.lock_dataset(dataset)
-    if dataset.state not in ERASABLE:
+    if dataset.state == Dataset.State.CONVERTING:
+        raise DatasetError(_("The file is being read now. Choose the day when that has ended."))
+    if dataset.state == Dataset.State.ERASED:
         raise DatasetError(_("This dataset has no records that could be deleted."))
     if day is not None and day <= timezone.localdate():
         raise DatasetError(_("Choose a day to come. To delete the records now, use the button for that."))
@@ -38,14 +42,28 @@ def choose_day(dataset: Dataset, day: dt.date | None, by: User) -> None:
         return
     Dataset.objects.filter(pk=dataset.pk).update(erase_on=day)
     before = f"before: {dataset.erase_on}" if dataset.erase_on else "before: none"
-    audit.record(by, "chose the day of erasure", dataset, f"{day or 'none'}; {before}")
+    audit.record(by, CHOSEN, dataset, f"{day or 'none'}; {before}")
+    dataset.erase_on = day
+    if is_near(dataset):
+        _warn(dataset)
+
+
+def last_day(dataset: Dataset) -> dt.date | None:
+    """The day on which the records are deleted; None where none was chosen or nothing is left to delete.
+
+    The chosen one, or a later one where its owners were warned late.
+    """
+    day = dataset.erase_on
+    if day is None or dataset.state in SPARED:
+        return None
+    warned = _day_of(dataset, WARNED, str(day)) or max(timezone.localdate(), _warned_from(day))
+    return max(day, warned + dt.timedelta(days=_notice(dataset, day)))
 
 
 def days_left(dataset: Dataset) -> int | None:
-    """Until the records are deleted; 0 on the day itself, None where no day was chosen or nothing is left to delete."""
-    if dataset.erase_on is None or dataset.state not in ERASABLE:
-        return None
-    return max(0, (dataset.erase_on - timezone.localdate()).days)
+    """Until the records are deleted; 0 on the day itself, None where there is no such day."""
+    day = last_day(dataset)
+    return None if day is None else max(0, (day - timezone.localdate()).days)
 
 
 def is_near(dataset: Dataset) -> bool:
@@ -55,38 +73,59 @@ def is_near(dataset: Dataset) -> bool:
 
 
 def sweep() -> None:
-    """Delete the records whose day has come, and warn the owners of others; what cannot be done now waits an hour."""
+    """Warn the owners of records whose day is near, and delete those whose day has come.
+
+    What cannot be done now waits an hour, and keeps no other dataset waiting.
+    """
     today = timezone.localdate()
-    for dataset in _until(today):
-        day = dataset.erase_on
+    due = Dataset.objects.filter(erase_on__lte=today + dt.timedelta(days=WARNED_DAYS))
+    for dataset in due.exclude(state__in=SPARED).select_related("owner"):
         try:
-            services.erase(dataset, dataset.owner, f"on the chosen day, {day}", erase_on=day)
+            _warn(dataset)
+            day, chosen = last_day(dataset), dataset.erase_on
+            if day is not None and day <= today:
+                services.erase(dataset, dataset.owner, f"on the chosen day, {chosen}", erase_on=chosen)
         except (DatasetError, storage.StorageFault, MemoryFaultError) as reason:
             log.warning("dataset %s is not erased yet: %s", dataset.pk, reason)
-    for dataset in _until(today + dt.timedelta(days=WARNED_DAYS)).filter(erase_on__gt=today):
-        _warn(dataset)
+        except OperationalError as fault:  # such as a row that somebody holds for long
+            log.warning("dataset %s is not erased yet: %s", dataset.pk, type(fault).__name__)
+            connection.close_if_unusable_or_obsolete()
 
 
-def _until(day: dt.date) -> QuerySet[Dataset]:
-    return Dataset.objects.filter(erase_on__lte=day, state__in=ERASABLE).select_related("owner")
+def _warned_from(day: dt.date) -> dt.date:
+    """When owners are to hear of a day."""
+    return day - dt.timedelta(days=WARNED_DAYS)
+
+
+def _notice(dataset: Dataset, day: dt.date) -> int:
+    """The days that lie between the warning and the deletion at least; fewer where the day was chosen so near."""
+    chosen = _day_of(dataset, CHOSEN, f"{day}; ")
+    return NOTICE_DAYS if chosen is None else min(NOTICE_DAYS, (day - chosen).days)
+
+
+def _day_of(dataset: Dataset, action: str, detail: str) -> dt.date | None:
+    """The last day on which the audit record has an act on a dataset, whose details begin so; None if it has none."""
+    subject = f"{dataset._meta.model_name} {dataset.pk}"
+    acts = AuditEntry.objects.filter(action=action, subject=subject, detail__startswith=detail)
+    last = acts.order_by("-at").values_list("at", flat=True).first()
+    return None if last is None else timezone.localdate(last)
 
 
 @transaction.atomic
 def _warn(dataset: Dataset) -> None:
     """Write to the owners once for each day that was chosen."""
     services.lock_dataset(dataset)
-    subject, day = f"{dataset._meta.model_name} {dataset.pk}", str(dataset.erase_on)
-    if AuditEntry.objects.filter(action=WARNED, subject=subject, detail=day).exists():
+    day = last_day(dataset)
+    if day is None or _day_of(dataset, WARNED, str(dataset.erase_on)):
         return
-    audit.record(dataset.owner, WARNED, dataset, day)
+    audit.record(dataset.owner, WARNED, dataset, str(dataset.erase_on))
     co_owners = dataset.shares.filter(right=Right.OWN).values_list("person", flat=True)
     owners = User.objects.filter(pk__in=[dataset.owner_id, *co_owners], is_active=True)
-    mailing.write([owner.email for owner in owners], *_letter(dataset))
+    mailing.write([owner.email for owner in owners], *_letter(dataset, day))
 
 
-def _letter(dataset: Dataset) -> tuple[str, str]:
-    assert dataset.erase_on is not None
-    values = {"name": dataset.name, "day": formats.date_format(dataset.erase_on)}
+def _letter(dataset: Dataset, day: dt.date) -> tuple[str, str]:
+    values = {"name": dataset.name, "day": formats.date_format(day)}
     return (
         _("The records of %(name)s are deleted on %(day)s") % values,
         _(

@@ -46,6 +46,7 @@ def choose_day(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         "dataset": dataset,
         "form": form,
         "warned_days": retention.WARNED_DAYS,
+        "notice_days": retention.NOTICE_DAYS,
         "nav_section": "datasets",
     }
     return render(request, "datasets/retention.html", context, status=422 if form.errors else 200)

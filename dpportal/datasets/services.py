@@ -20,6 +20,7 @@ from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
+from dpportal.datasets.other_options import columns_under
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
 from dpportal.datasets.truths import is_read_so
@@ -73,6 +74,9 @@ def _stored_original(dataset: Dataset, file: File[bytes]) -> Iterator[str]:
 
 def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> None:
     """Declare how the file is read. Only what finds the fields needs the file to be read again."""
+    dataset.refresh_from_db()
+    # May wait for a file server, so nothing is locked yet.
+    columns, seen = columns_under(dataset, options), (dataset.table, dataset.options)
     with transaction.atomic():
         lock_dataset(dataset)
         if not dataset.can_change_parse_options:
@@ -81,14 +85,14 @@ def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> No
                     "How this file is read is fixed: a release or a running count has begun, or it is being read now."
                 )
             )
-        old = records.options_of(dataset)
+        if (dataset.table, dataset.options) != seen:
+            raise DatasetError(_("How this file is read was changed meanwhile. Look at the page once more."))
         Dataset.objects.filter(pk=dataset.pk).update(options=options.to_json())
         audit.record(by, "changed how the file is read", dataset)
         if dataset.is_remote:
             return  # its columns and their types are the database's own
-        if dataset.has_records and options.finds_fields_like(old):
-            columns = records.proposed_columns(dataset, options)
-            Dataset.objects.filter(pk=dataset.pk).update(columns=[column.to_json() for column in columns])
+        if columns is not None:
+            Dataset.objects.filter(pk=dataset.pk).update(columns=columns)
         elif dataset.upload:
             Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.CONVERTING)
             _queue_conversion(dataset)

@@ -148,6 +148,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "people": dataset.releases.estimated_people(),
         "who": Protection.of(domain),
+        "last_day": retention.last_day(dataset),
         "days_left": retention.days_left(dataset),
         "receipt": receipts.of(dataset.pk) if dataset.is_erased and dataset.can_own else None,
         "erases_soon": retention.is_near(dataset),

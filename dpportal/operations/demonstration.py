@@ -17,11 +17,15 @@ from dpportal.accounts.models import Role, User
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.datasets import codebooks, demo_marker, services
+from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs.clock import db_ago
 from dpportal.operations import examples
+from dpportal.platform.storage import DiskFullError
 
 log = logging.getLogger(__name__)
+# The reason that this process has logged last.
+_told: set[str] = set()
 
 FOLDER = Path(__file__).resolve().parents[1] / "datasets" / "demonstration"
 NAME = "Adult census 1994 (demonstration)"
@@ -32,6 +36,8 @@ DESCRIPTION = (
 GRANT = Decimal("10")
 # A start waits for it so long; then the sweep goes on, and tries again what failed after a pause.
 PATIENCE_SECONDS, PAUSE_SECONDS = 60.0, 60.0
+# What keeps it waiting until an administrator has seen to it.
+HINDRANCES = (BudgetOnHoldError, DatasetError, DiskFullError)
 
 
 def create_accounts(names: dict[Role, str]) -> dict[str, str]:
@@ -61,9 +67,30 @@ def load(patience: float = PATIENCE_SECONDS) -> Dataset | None:
             return known
         demo_marker.begin()
     until = time.monotonic() + patience
-    while not (ready := go_on()) and time.monotonic() < until:
-        time.sleep(0.2)
+    try:
+        while not (ready := go_on()) and time.monotonic() < until:
+            time.sleep(0.2)
+    except HINDRANCES as reason:
+        _tell(reason)
+        return None
     return ready
+
+
+def go_on_if_possible() -> None:
+    """Do the next step; where an administrator has to see to something first, the log says so, and it waits."""
+    try:
+        go_on()
+        _told.clear()
+    except HINDRANCES as reason:
+        _tell(reason)
+
+
+def _tell(reason: Exception) -> None:
+    """Log why it waits, once: it is tried every few seconds."""
+    if str(reason) not in _told:
+        _told.clear()
+        _told.add(str(reason))
+        log.warning("the demonstration dataset waits: %s", reason)
 
 
 def go_on() -> Dataset | None:

@@ -23,6 +23,7 @@ from dpportal.accounts.models import User
 from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.charge_journal import Charge
 from dpportal.budgets.models import MemoryMark
+from dpportal.datasets.kept_places import keep_place
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import lock_dataset
 from dpportal.jobs import readiness
@@ -114,7 +115,13 @@ def begin(**_: object) -> None:
 
 
 def check() -> Findings:
-    """Close the streams that the database has behind what people have seen, and say how it differs from the memory."""
+    """Close the streams that the database has behind what people have seen, and say how it differs from the memory.
+
+    What missing charges were bound to waits from now on until they are entered, too.
+    """
+    for lacking in _lacking():
+        if lacking.known:
+            ledger.bind_again(Dataset.objects.get(pk=lacking.dataset_id))
     behind = []
     for stream_id in Stream.objects.exclude(state=Stream.State.DRAFT).values_list("pk", flat=True):
         with transaction.atomic():
@@ -134,11 +141,13 @@ def accept() -> None:
 def enter_missing(dataset_id: UUID, by: User) -> int:
     """Enter the charges that a dataset's ledger lacks; of a dataset that is missing itself, note that this is known.
 
+    What binds the charges comes back with them, so that pages go on to say what was spent and totals stay private.
     Returns how many there were. Raises BudgetRefusedError or MemoryFaultError.
     """
     dataset = Dataset.objects.filter(pk=dataset_id).first()
     if dataset is None:
         return _note(dataset_id, by)
+    _bring_back_bound(dataset, by)
     entered = ledger.enter_missing(dataset, by)
     release_tasks.resume_on_hold(dataset_id)
     stream_tasks.resume_on_hold(dataset_id)
@@ -151,10 +160,40 @@ def _note(dataset_id: UUID, by: User) -> int:
     known = charges.charges_of(dataset_id)
     if not known or charges.is_noted(dataset_id):
         return 0
-    charges.note(dataset_id)
+    if bound := _bound_to(known):
+        _bring_back(dataset_id, known, bound, by)
+    else:
+        charges.note(dataset_id)
     gone = Dataset(pk=dataset_id, name=known[-1].dataset)
     audit.record(by, "noted missing dataset", gone, f"{len(known)} charges")
     return len(known)
+
+
+def _bound_to(known: list[Charge]) -> list[Dataset]:
+    """The datasets of nearly the same people as a missing one's, and where that was not kept, all that may be such.
+
+    Those come first of which it was kept: they have the owner of the missing one.
+    """
+    certain = [charge for charge in known if charge.bound is not None]
+    datasets = [d for d in Dataset.objects.select_related("owner") if any(c.binds(d) for c in known)]
+    return sorted(datasets, key=lambda dataset: not any(charge.binds(dataset) for charge in certain))
+
+
+def _bring_back_bound(dataset: Dataset, by: User) -> None:
+    """Bring back the missing datasets that this one's missing charges are bound to."""
+    named = {UUID(name) for charge in charges.missing(dataset) for name in charge.bound or ()}
+    for gone in named.intersection(charges.gone_ids()):
+        if known := charges.charges_of(gone):
+            _bring_back(gone, known, [dataset], by)
+
+
+def _bring_back(dataset_id: UUID, known: list[Charge], bound: list[Dataset], by: User) -> None:
+    """Keep a missing dataset's place, without records, and enter its charges: they go on to bind the others."""
+    gone = keep_place(dataset_id, known[-1].dataset, bound[0].owner)
+    ledger.enter_missing(gone, by, bound)
+    for other in bound:
+        release_tasks.resume_on_hold(other.pk)
+        stream_tasks.resume_on_hold(other.pk)
 
 
 def _lacking() -> Iterable[Lacking]:

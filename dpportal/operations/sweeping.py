@@ -16,10 +16,8 @@ from django.utils import timezone
 from dpportal.accounts import reset_limits, tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
 from dpportal.approvals import services as approvals
-from dpportal.budgets.ledger import BudgetOnHoldError
 from dpportal.catalogue import bundle_checks
 from dpportal.datasets import demo_marker, direct_upload, keys, records, retention
-from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, Fit
 from dpportal.datasets.sealing import ORIGINAL
 from dpportal.history import checkpoints
@@ -57,7 +55,7 @@ def sweep_jobs() -> None:
     sweeps = [*rooms, *(kind.sweep for kind in kinds())]
     failures = [failure for sweep in sweeps if (failure := _failure_of(sweep)) is not None]
     if demo_marker.is_pending():
-        _go_on_with_demonstration()
+        demonstration.go_on_if_possible()
     if failures:
         raise failures[0]
 
@@ -69,14 +67,6 @@ def _failure_of(sweep: Callable[[], None]) -> Exception | None:
         connection.close_if_unusable_or_obsolete()
         return failure
     return None
-
-
-def _go_on_with_demonstration() -> None:
-    """What keeps it waiting is for an administrator to see to, and keeps nothing else of the sweep waiting."""
-    try:
-        demonstration.go_on()
-    except (BudgetOnHoldError, DatasetError, storage.DiskFullError) as reason:
-        log.warning("the demonstration dataset waits: %s", reason)
 
 
 def sweep_files() -> None:

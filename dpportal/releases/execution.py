@@ -57,6 +57,17 @@ class JobFailedError(Exception):
     """The job cannot succeed however often it is tried; the message is for the curator."""
 
 
+class SettledBeforeError(Exception):
+    """A charge has settled on what was not known when the transaction began, which ends without a change.
+
+    outcome: what is remembered of it; empty where that is to be asked.
+    """
+
+    def __init__(self, outcome: Mapping[str, str]) -> None:
+        super().__init__("settled before")
+        self.outcome = outcome
+
+
 class ReleaseJobs(JobKind[ReleaseJob]):
     """Releases: counted and measured once, and finished however often that takes."""
 
@@ -82,9 +93,10 @@ class ReleaseJobs(JobKind[ReleaseJob]):
         Where that cannot be known yet, or not be entered, the job waits.
         """
         try:
-            with transaction.atomic():
-                claim.finish(JobState.FAILED, reason)
-                _void_unless_measured(_release(job.release_id))
+            try:
+                _close(job.release_id, claim, reason)
+            except SettledBeforeError:
+                _close(job.release_id, claim, reason)
         except BudgetOnHoldError:
             claim.put_on_hold()
 
@@ -196,7 +208,17 @@ def _counts_of(release: Release, fence: int | None = None) -> str:
 
 
 def commit(release: Release, claim: Claim, measured: CommittedMeasurement) -> None:
-    """Make the measurement a fact: its files are durable, and one transaction points at them and spends."""
+    """Make the measurement a fact: its files are durable, and one transaction points at them and spends.
+
+    Where the charge has settled on an earlier attempt's measurement, that one is the fact.
+    """
+    try:
+        _commit(release, claim, measured)
+    except SettledBeforeError as earlier:  # its file is looked at while no row is locked
+        _commit(release, claim, CommittedMeasurement.again(earlier.outcome))
+
+
+def _commit(release: Release, claim: Claim, measured: CommittedMeasurement) -> None:
     with transaction.atomic():
         claim.write(step="reconstructing")
         _check_right(release)
@@ -204,13 +226,12 @@ def commit(release: Release, claim: Claim, measured: CommittedMeasurement) -> No
 
 
 def _record(release: Release, measured: CommittedMeasurement) -> None:
-    """Spend, and point at what the charge has settled on: an earlier attempt's measurement where that came first."""
-    outcome = asdict(measured)
-    settled = ledger.spend(release.confirmed_charge, outcome)
-    if settled != outcome:
-        outcome = asdict(CommittedMeasurement.again(settled))
+    """Spend, and point at the measurement. Raises SettledBeforeError if the charge has settled on another one."""
+    settled = ledger.spend(release.confirmed_charge, asdict(measured))
+    if not settled or CommittedMeasurement(**settled) != measured:
+        raise SettledBeforeError(settled)
     Release.objects.filter(pk=release.pk).update(
-        state=Release.State.MEASURED, measured_at=timezone.now(), **outcome
+        state=Release.State.MEASURED, measured_at=timezone.now(), **asdict(measured)
     )
 
 
@@ -269,28 +290,53 @@ def _is_measured(job: ReleaseJob) -> bool:
     return Release.objects.filter(pk=job.release_id).exclude(measurement="").exists()
 
 
-def _void_unless_measured(release: Release) -> None:
-    if release.state != Release.State.REQUESTED or _recorded_again(release):
-        return
-    ledger.void(release.confirmed_charge)
-    # A worker that slept between the two may have remembered its measurement: then the charge is spent.
-    if not _recorded_again(release):
-        Release.objects.filter(pk=release.pk).update(state=Release.State.FAILED)
+@dataclass(frozen=True)
+class RememberedMeasurement:
+    """What the memory has of a charge: whether it is settled as spent, and the measurement, unless that is lost."""
 
+    is_spent: bool = False
+    measured: CommittedMeasurement | None = None
 
-def _recorded_again(release: Release) -> bool:
-    """Whether a measurement is remembered, and now is a fact, so that the curator can resume."""
-    try:
-        outcome = ledger.outcome_of(release.confirmed_charge)
+    @classmethod
+    def of(cls, release: Release) -> RememberedMeasurement:
+        """Asked while no row is locked: a file server may be slow. Raises BudgetOnHoldError and StorageFault."""
+        try:
+            outcome = ledger.outcome_of(release.confirmed_charge)
+        except BudgetOnHoldError:
+            raise
+        except BudgetRefusedError:  # void
+            return cls()
         if outcome is None:
-            return False
-        with transaction.atomic():
-            _record(release, CommittedMeasurement.again(outcome))
-    except BudgetOnHoldError:
-        raise
-    except (JobFailedError, BudgetRefusedError):
-        return False
-    return True
+            return cls()
+        try:
+            return cls(True, CommittedMeasurement.again(outcome))
+        except JobFailedError:
+            return cls(True)
+
+
+def _close(release_id: UUID, claim: Claim, reason: str) -> None:
+    """End a job. What is remembered as measured is a fact from now on, so that the curator can resume."""
+    release = _release(release_id)
+    is_open = release.state == Release.State.REQUESTED
+    remembered = RememberedMeasurement.of(release) if is_open else RememberedMeasurement()
+    with transaction.atomic():
+        claim.finish(JobState.FAILED, reason)
+        if is_open and not _is_recorded(release, remembered):
+            Release.objects.filter(pk=release.pk).update(state=Release.State.FAILED)
+
+
+def _is_recorded(release: Release, remembered: RememberedMeasurement) -> bool:
+    """Record what is remembered as measured, or void the reservation; whether there is a measurement.
+
+    Raises SettledBeforeError if a worker that slept has remembered one since that was asked.
+    """
+    if remembered.measured is not None:
+        with suppress(BudgetRefusedError):
+            _record(release, remembered.measured)
+            return True
+    if not ledger.void(release.confirmed_charge) and not remembered.is_spent:
+        raise SettledBeforeError({})
+    return False
 
 
 def void_left() -> None:
@@ -300,10 +346,17 @@ def void_left() -> None:
     """
     ended = Release.objects.filter(state__in=(Release.State.FAILED, Release.State.CANCELLED))
     for release in ended.filter(charge__state=LedgerEntry.State.RESERVED).select_related("charge__dataset"):
-        with suppress(BudgetOnHoldError), transaction.atomic():
-            if not ledger.void(release.confirmed_charge) and _recorded_again(release):
-                stopped = ReleaseJob.objects.filter(release=release, state=JobState.CANCELLED)
-                stopped.update(state=JobState.FAILED, failure=_(MEASURED_LATE))
+        # What was settled meanwhile the next sweep looks at.
+        with suppress(BudgetOnHoldError, SettledBeforeError):
+            _void_left(release)
+
+
+def _void_left(release: Release) -> None:
+    remembered = RememberedMeasurement.of(release)
+    with transaction.atomic():
+        if _is_recorded(release, remembered):
+            stopped = ReleaseJob.objects.filter(release=release, state=JobState.CANCELLED)
+            stopped.update(state=JobState.FAILED, failure=_(MEASURED_LATE))
 
 
 def pending_files() -> set[str]:

@@ -269,6 +269,8 @@ def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
                 _("A stream of this dataset is in work. Wait until that has ended, then delete the records.")
             )
         closing.close(stream)
+        # What a file would have published, and what was odd in it, says something of the records.
+        stream.jobs.update(options={}, file="", file_name="")
         vault.forget_sums(stream)
         if stream.is_closed:  # its end may not have come to the memory yet
             period_journal.forget_once_committed(stream.pk)

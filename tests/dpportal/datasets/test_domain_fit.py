@@ -109,9 +109,10 @@ def test_it_is_stale_when_the_file_is_read_otherwise(looked):
 
 
 @pytest.mark.slow
-def test_a_new_look_replaces_the_old_one(looked):
+def test_a_new_look_replaces_the_old_one(looked, django_capture_on_commit_callbacks):
     services.declare(looked, "age", Integer("age", lower=0, upper=99, width=10))
-    domain_fit.ask(looked)
+    with django_capture_on_commit_callbacks(execute=True):
+        domain_fit.ask(looked)
     domain_fit_job.FITS.run(looked.pk)
     assert len(kept(looked)) == 1
     assert [column.above for column in domain_fit.current(looked).columns] == [0, 0]

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 from django.core import mail
 from django.core.files.storage import default_storage
+from django.db import OperationalError
 from django.urls import reverse
 from django.utils import timezone
 
+from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry
-from dpportal.datasets import retention, services
+from dpportal.datasets import records, retention, services
 from dpportal.datasets.faults import DatasetError
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.import_job import CONVERSIONS
+from dpportal.datasets.models import Conversion, Dataset
+from dpportal.jobs import claims
 from tests.dpportal import building
 
 
@@ -27,9 +32,16 @@ def chosen(dataset: Dataset, days: int) -> Dataset:
     return Dataset.objects.get(pk=dataset.pk)
 
 
+def warned(dataset: Dataset, days: int) -> Dataset:
+    """As if its owners had been warned so many days ago."""
+    audit.record(dataset.owner, retention.WARNED, dataset, str(dataset.erase_on))
+    building.age_record(days=days)
+    return dataset
+
+
 @pytest.mark.slow
 def test_on_the_day_the_records_go_and_the_release_stays(ready):
-    dataset = chosen(ready.dataset, 0)
+    dataset = warned(chosen(ready.dataset, 0), 14)
     table, files = dataset.table, [artifact.stored for artifact in ready.artifacts.all()]
     retention.sweep()
     dataset.refresh_from_db()
@@ -41,7 +53,7 @@ def test_on_the_day_the_records_go_and_the_release_stays(ready):
 
 
 def test_a_release_in_work_is_waited_for(requested):
-    dataset = chosen(requested.dataset, -1)
+    dataset = warned(chosen(requested.dataset, -1), 14)
     retention.sweep()
     dataset.refresh_from_db()
     assert dataset.has_records and default_storage.exists(dataset.table)
@@ -85,7 +97,7 @@ def test_an_owner_chooses_the_day_and_everyone_sees_it_coming(client, dataset):
 
 
 def test_a_day_that_comes_is_not_chosen_for_what_is_erased(client, dataset):
-    chosen(dataset, 0)
+    warned(chosen(dataset, 0), 14)
     retention.sweep()
     client.force_login(dataset.owner)
     answer = client.post(reverse("datasets:retention", args=[dataset.pk]), {"day": in_days(5).isoformat()})
@@ -99,3 +111,81 @@ def test_a_day_that_was_put_off_meanwhile_is_kept(dataset):
     with pytest.raises(DatasetError, match="changed meanwhile"):
         services.erase(due, due.owner, "its day came", erase_on=due.erase_on)
     assert Dataset.objects.get(pk=dataset.pk).has_records
+
+
+def read_anew(client, curator, how: str) -> Dataset:
+    """An upload with a chosen day, whose reading under other options then ended without a table."""
+    client.force_login(curator)
+    content = b"name,age\nAnna,31\nBob,44\n"
+    if how == "duplicate":
+        building.uploaded(client, content)
+        content += b"Note: two people,\n"
+    dataset = building.uploaded(client, content)
+    retention.choose_day(dataset, in_days(1), curator)
+    options = records.options_of(dataset)
+    change = {"note_words": ("Note",)} if how == "duplicate" else {"delimiter": ";"}
+    services.change_parse_options(dataset, replace(options, **change), curator)
+    if how == "cancelled":
+        services.cancel_reading(dataset, curator)
+    elif how == "refused":
+        CONVERSIONS.close(dataset.conversion, claims.claim(Conversion, dataset.pk), "It is no table.")
+    else:
+        CONVERSIONS.run(dataset.pk)
+    return Dataset.objects.get(pk=dataset.pk)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["refused", "cancelled", "duplicate"])
+def test_a_day_holds_whatever_became_of_a_later_reading(client, curator, how):
+    dataset = read_anew(client, curator, how)
+    assert dataset.state == how and dataset.upload and dataset.table
+    home = reverse("datasets:home", args=[dataset.pk])
+    assert "The records are deleted on" in client.get(home).text
+    page = reverse("datasets:retention", args=[dataset.pk])
+    assert client.post(page, {"day": str(in_days(2))}).status_code == 302
+    warned(chosen(dataset, 0), 14)
+    retention.sweep()
+    assert Dataset.objects.get(pk=dataset.pk).is_erased
+    assert not any(map(default_storage.exists, (dataset.upload, dataset.table)))
+
+
+def test_who_was_not_warned_in_time_is_warned_and_waited_for(client, dataset):
+    """As where the portal was down for weeks."""
+    chosen(dataset, -5)
+    retention.sweep()
+    dataset.refresh_from_db()
+    assert dataset.has_records and AuditEntry.objects.filter(action=retention.WARNED).count() == 1
+    client.force_login(dataset.owner)
+    home = " ".join(client.get(reverse("datasets:home", args=[dataset.pk])).text.split())
+    assert f"in {retention.NOTICE_DAYS} days" in home
+    building.age_record(days=retention.NOTICE_DAYS - 1)
+    retention.sweep()
+    dataset.refresh_from_db()
+    assert dataset.has_records
+    building.age_record(days=1)
+    retention.sweep()
+    dataset.refresh_from_db()
+    assert dataset.is_erased
+
+
+def test_a_day_that_is_chosen_near_holds(dataset):
+    retention.choose_day(dataset, in_days(1), dataset.owner)
+    assert retention.last_day(Dataset.objects.get(pk=dataset.pk)) == in_days(1)
+    assert AuditEntry.objects.filter(action=retention.WARNED).count() == 1
+
+
+def test_a_dataset_that_somebody_holds_keeps_no_other_waiting(curator, monkeypatch):
+    held, other = (building.stored_dataset(curator, name) for name in ("held", "other"))
+    for each in (held, other):
+        warned(chosen(each, 0), 14)
+    lock = services.lock_dataset
+
+    def locked(dataset: Dataset, *others: Dataset) -> None:
+        if dataset.pk == held.pk:
+            raise OperationalError("canceling statement due to lock timeout")
+        lock(dataset, *others)
+
+    monkeypatch.setattr(services, "lock_dataset", locked)
+    retention.sweep()
+    states = dict(Dataset.objects.values_list("name", "state"))
+    assert states == {"held": "stored", "other": "erased"}

@@ -10,6 +10,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
+from dpportal.budgets.ledger import BudgetOnHoldError
 from dpportal.datasets import demo_marker, import_job
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs import claims
@@ -169,3 +170,20 @@ def test_what_keeps_it_waiting_keeps_nothing_else_waiting(settings):
     settings.MEMORY_DIR = here
     sweeping.sweep_jobs()
     assert granted() == demonstration.GRANT
+
+
+def test_what_an_administrator_has_to_see_to_is_logged_once_and_ends_no_start(monkeypatch, caplog):
+    """As after a restore that lacks charges of it."""
+    waits = ["The ledger lacks charges."]
+
+    def on_hold() -> None:
+        raise BudgetOnHoldError(waits[0])
+
+    monkeypatch.setattr(demonstration, "_next_step", on_hold)
+    monkeypatch.setattr(demonstration, "_told", set())
+    assert demonstration.load(patience=5) is None and demo_marker.is_pending()
+    for reason in ("The ledger lacks charges.", "The memory is lost.", "The memory is lost."):
+        waits[0] = reason
+        sweeping.sweep_jobs()
+    said = [line for line in caplog.messages if "demonstration dataset waits" in line]
+    assert [line.rpartition(": ")[2] for line in said] == ["The ledger lacks charges.", "The memory is lost."]

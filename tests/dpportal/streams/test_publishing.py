@@ -11,7 +11,7 @@ import pytest
 from dpportal.budgets import ledger
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as dataset_services
-from dpportal.jobs.claims import Claim, LostClaimError
+from dpportal.jobs.claims import Claim, JobState, LostClaimError
 from dpportal.platform.keys import Keyring, UnsealError, key_id
 from dpportal.streams import drafts, execution, job_execution, period_journal, services, tokens, vault
 from dpportal.streams.execution import PeriodRefusedError, Published, RefusalReason, Update
@@ -318,6 +318,20 @@ def test_erasing_the_records_closes_streams_and_forgets_true_counts(stream) -> N
     assert not SealedState.objects.exists() and not SealedSums.objects.exists()
     assert refusal(stream, 2, 5).why is RefusalReason.CLOSED
     assert not publish(stream, 1, 4).new
+
+
+def test_erasing_the_records_forgets_what_a_file_would_have_published(stream) -> None:
+    job = StreamJob.objects.create(
+        stream=stream,
+        kind=StreamJob.Kind.COUNTS,
+        state=JobState.DONE,
+        file_name="patients of ward 3.csv",
+        options={"preview": {"first": 1, "new": 2, "repeated": 0, "clipped": 1}},
+        created_by=stream.created_by,
+    )
+    dataset_services.erase(stream.dataset, stream.created_by)
+    job.refresh_from_db()
+    assert (job.options, job.file_name, job.asks) == ({}, "", False)
 
 
 @pytest.mark.parametrize("change", [{"cells": [1]}, {"column": "age", "cells": [0]}, {"horizon": 99}])
