@@ -42,7 +42,7 @@ from mechanisms.domain import Attribute, Domain
 if TYPE_CHECKING:
     from dpportal.tables.pushdown.counting import CountRequest, PushdownCounts, Schema
 
-FIT, LOOK = "fit-", "look-"  # begin the names of files with a look at the fit, and at an upload's lines
+LOOK = "look-"  # begins the names of files with a look at the lines of an upload
 MOST_LOOKS = 8  # that are kept of a dataset
 MOST_REMOTE_CELLS = 10**8  # of 8 bytes each
 LOOK_SECONDS = 20.0  # while the curator waits
@@ -375,22 +375,6 @@ def comparison(dataset_id: UUID, release_id: UUID) -> Json | None:
     return kept_json(_comparison_name(dataset_id, release_id))
 
 
-def keep_fit(dataset_id: UUID, digest: str, result: TableFit) -> None:
-    """Store the answer to what was asked; it holds true numbers and texts of the table."""
-    sealing.keep_json(fit_name(dataset_id, digest), result.to_json())
-
-
-def stored_fit(dataset_id: UUID, digest: str) -> TableFit | None:
-    """What `keep_fit` stored, or None."""
-    kept = kept_json(fit_name(dataset_id, digest))
-    return None if kept is None else TableFit.from_json(kept)
-
-
-def forget_fit(dataset_id: UUID, digest: str) -> None:
-    """Delete how the rows fitted one declaration."""
-    default_storage.delete(fit_name(dataset_id, digest))
-
-
 def described_files(dataset_id: UUID) -> list[FileFacts]:
     """The files of a dataset's records, as they lie there. Raises StorageFault."""
     return described(folder(dataset_id))
@@ -405,8 +389,3 @@ def erase(dataset: Dataset) -> None:
 
 def _comparison_name(dataset_id: UUID, release_id: UUID) -> str:
     return f"{folder(dataset_id)}/comparison-{release_id}.json"
-
-
-def fit_name(dataset_id: UUID, digest: str) -> str:
-    """Where the answer to what was asked lies."""
-    return f"{folder(dataset_id)}/{FIT}{digest}.json"

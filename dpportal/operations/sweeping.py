@@ -17,7 +17,7 @@ from dpportal.accounts import reset_limits, tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
 from dpportal.approvals import services as approvals
 from dpportal.catalogue import bundle_checks
-from dpportal.datasets import demo_marker, direct_upload, keys, records, retention
+from dpportal.datasets import demo_marker, direct_upload, kept_fits, keys, records, retention
 from dpportal.datasets.models import Dataset, Fit
 from dpportal.datasets.sealing import ORIGINAL
 from dpportal.history import checkpoints
@@ -144,14 +144,14 @@ def _orphaned_records(before: datetime, known: set[str]) -> Iterator[str]:
         return
     known |= {name for row in Dataset.objects.values_list("upload", "table") for name in row}
     known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
-    known |= {records.fit_name(*row) for row in Fit.objects.values_list("dataset_id", "asked")}
+    known |= {kept_fits.name_of(*row) for row in Fit.objects.values_list("dataset_id", "asked")}
     known |= set(Artifact.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
     yield from storage.orphans("uploads", known, before)
     yield from storage.orphans(
         "records", known, before, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)
     )
-    for look in (records.FIT, records.LOOK):
+    for look in (kept_fits.FIT, records.LOOK):
         yield from storage.orphans("records", known, before, beginning=look)
     yield from storage.orphans("releases", known, before, suffixes=(".npy", *UNFINISHED, *BUNDLED))
 

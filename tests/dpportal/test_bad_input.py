@@ -48,11 +48,9 @@ def refusal_of(desk: Client, content: bytes, name: str = "table.csv", **fields: 
     CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.REFUSED
-    page = desk.get(answer.url).content.decode()
-    assert dataset.conversion.failure
     # Below the refusal the owner sees the file's lines, and that look is on record.
-    words, _form, lines = page.partition('id="lines"')
-    assert SECRET not in words + dataset.conversion.failure
+    words, _form, lines = desk.get(answer.url).content.decode().partition('id="lines"')
+    assert dataset.conversion.failure and SECRET not in words + dataset.conversion.failure
     assert not lines or AuditEntry.objects.filter(action="viewed first rows").exists()
     return dataset.conversion.failure
 
@@ -361,9 +359,7 @@ def test_an_address_with_an_unknown_release_is_404(desk):
     assert desk.get(reverse("releases:public", args=[UUID(int=0)])).status_code == 404
 
 
-# Hostile categories, all the way
-
-
+# Categories that are hostile all the way.
 HOSTILE = ["<script>alert(1)</script>", "=cmd()", "🦜", "+1", "@home", "a,b\"c'"]
 
 

@@ -11,7 +11,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from dpportal.budgets import charge_journal
-from dpportal.datasets import records
+from dpportal.datasets import kept_fits
 from dpportal.datasets.models import Conversion, Fit
 from dpportal.jobs.memoised import StoredQuestion
 from dpportal.operations import sweeping
@@ -115,7 +115,7 @@ def test_a_sweep_that_sleeps_deletes_nothing_that_came_after_it_began(dataset, m
 
 
 def test_a_look_at_the_fit_that_a_late_worker_kept_goes_and_the_one_that_is_named_stays(dataset):
-    names = [records.fit_name(dataset.pk, asked) for asked in ("named", "late")]
+    names = [kept_fits.name_of(dataset.pk, asked) for asked in ("named", "late")]
     for name in names:
         default_storage.save(name, ContentFile(b"{}"))
     Fit.objects.create(dataset=dataset, asked="named", state="done")

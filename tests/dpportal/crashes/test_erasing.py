@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget, LedgerEntry
-from dpportal.datasets import domain_fit, domain_fit_job, import_job, records, services as datasets
+from dpportal.datasets import domain_fit, domain_fit_job, import_job, kept_fits, records, services as datasets
 from dpportal.datasets.models import Conversion, Dataset, Fit
 from dpportal.jobs import claims
 from dpportal.releases import bundle, execution
@@ -168,14 +168,14 @@ def test_a_reading_that_died(client, curator, dies):
 def test_a_look_at_the_fit_that_died_while_its_records_were_erased(dataset, dies, monkeypatch):
     """It writes after the records are gone, dies before it can clean up, and the next attempt does."""
     domain_fit.ask(dataset)
-    keep = records.keep_fit
+    keep = kept_fits.keep
 
     def keep_late(*args: Any) -> None:
         datasets.erase(dataset, dataset.owner)
         keep(*args)
 
-    monkeypatch.setattr(records, "keep_fit", keep_late)
-    dies((records, "keep_fit"), lambda: domain_fit_job.FITS.run(dataset.pk))
+    monkeypatch.setattr(kept_fits, "keep", keep_late)
+    dies((kept_fits, "keep"), lambda: domain_fit_job.FITS.run(dataset.pk))
     assert len(files(dataset)) == 1
     expire(Fit)
     domain_fit_job.FITS.run(dataset.pk)
