@@ -195,7 +195,7 @@ class GrantForm(GrantAmountForm):
         """Kind and δ must be the account's; much is confirmed a second time."""
         if budget.is_granted and budget.definition != data["definition"]:
             self.add_error("definition", refusals.other_kind_text(budget))
-        elif budget.is_granted and ledger.moves_delta(budget, data["delta_exponent"]):
+        elif budget.is_granted and budget.is_moved_by(data["delta_exponent"]):
             self.add_error("delta_exponent", refusals.other_delta_text(budget))
         elif (odds := self.odds) and odds.needs_second_confirmation and not data.get("certain"):
             self.add_error("certain", _("From ε = 10 on, tick this to confirm a second time."))

@@ -93,20 +93,12 @@ def grant(
     require_complete(dataset)
     if has_no_table(dataset):
         raise BudgetRefusedError(refusals.no_table_text())
-    if {other.dataset.pk for other in known} - set(terms.knowing):
-        raise BudgetRefusedError(refusals.unknowing_text())
-    if known and second_person.lacks_approval_of_grant(dataset.pk):
-        raise BudgetRefusedError(second_person.missing_text())
     if known:
-        dataset.same_people.add(*(other.dataset for other in known))
-        audit.record(
-            by, "granted for a known table", dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in known)
-        )
-        charged.send(Budget, dataset=dataset)  # what binds it is more than before
+        _bind(dataset, known, terms, by)
     budget = Budget.of(dataset) or _opened(dataset, definition, terms.delta_exponent)
     if budget.definition != definition:
         raise BudgetRefusedError(refusals.other_kind_text(budget))
-    if moves_delta(budget, terms.delta_exponent):
+    if budget.is_moved_by(terms.delta_exponent):
         raise BudgetRefusedError(refusals.other_delta_text(budget))
     granted = f"{budget.symbol} = {plain(amount)}"
     if terms.answers and not answer_by_grant(terms.answers, granted, reason):
@@ -117,6 +109,18 @@ def grant(
     _change(_budget_of(entry), total=F("total") + stored(amount), delta_exponent=terms.delta_exponent)
     Dataset.objects.filter(pk=dataset.pk).update(granted_fingerprint=dataset.fingerprint)
     return entry
+
+
+def _bind(dataset: Dataset, known: list[SimilarDataset], terms: GrantTerms, by: User) -> None:
+    """What is spent on either is said of both. Raises BudgetRefusedError unless the grant names all of them."""
+    if {other.dataset.pk for other in known} - set(terms.knowing):
+        raise BudgetRefusedError(refusals.unknowing_text())
+    if second_person.lacks_approval_of_grant(dataset.pk):
+        raise BudgetRefusedError(second_person.missing_text())
+    dataset.same_people.add(*(other.dataset for other in known))
+    named = "; ".join(f"{other}: dataset {other.dataset.pk}" for other in known)
+    audit.record(by, "granted for a known table", dataset, named)
+    charged.send(Budget, dataset=dataset)  # what binds it is more than before
 
 
 def lock_with_similar(dataset: Dataset) -> list[SimilarDataset]:
@@ -334,12 +338,6 @@ def has_no_table(dataset: Dataset) -> bool:
     """Whether its upload failed or is there already, or its records are deleted: nothing could be spent on it."""
     none = Dataset.State
     return dataset.state in (none.REFUSED, none.DUPLICATE, none.CANCELLED, none.ERASED)
-
-
-def moves_delta(budget: Budget, exponent: int) -> bool:
-    """Whether another δ would change what was said of what this account has paid for, in files that readers have."""
-    is_read_at_delta = budget.definition == Definition.ZCDP and budget.delta_exponent != exponent
-    return is_read_at_delta and budget.entries.filter(kind=Kind.CHARGE).exists()
 
 
 def _settle(entry: LedgerEntry, state: str) -> bool:

@@ -133,6 +133,11 @@ class Budget(Guarded):
     def left(self) -> Decimal:
         return self.total - self.spent - self.reserved
 
+    def is_moved_by(self, exponent: int) -> bool:
+        """Whether another δ would change what was said of what it has paid for, in files that readers have."""
+        is_read_at_delta = self.definition == Definition.ZCDP and self.delta_exponent != exponent
+        return is_read_at_delta and self.entries.filter(kind=LedgerEntry.Kind.CHARGE).exists()
+
     @property
     def symbol(self) -> str:
         return SYMBOL[Definition(self.definition)]

@@ -116,9 +116,8 @@ class Microdata(ABC):
         self._check(domain, wishes, keep)
         self._check_groups(domain, keep)
         check_rows(loss, rows, total)
-        shares = self._shares(domain, wishes, keep)
-        if sums:
-            shares = column_sums.with_share(shares)
+        own = self._shares(domain, wishes, keep)
+        shares = column_sums.with_share(own) if sums else own
         plan = MicrodataPlan(
             mechanism=self.name,
             domain=domain,

@@ -94,10 +94,9 @@ class ColumnTables:
         _check(groups, columns)
         check_amount(loss)
         lines = _lines(columns)
-        sizes = sorted({line.cells for line in lines.values()})
         strategies = {
             cells: centred_running_totals(cells) if centred else best_running_totals(cells, loss.definition)
-            for cells in sizes
+            for cells in sorted({line.cells for line in lines.values()})
         }
         parts = _parts(columns, lines, twice, strategies, centred=centred)
         if groups.size * sum(part.sums for part in parts) > MAX_MEASURED:
