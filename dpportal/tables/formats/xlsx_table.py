@@ -38,7 +38,7 @@ WHOLE_DOUBLES = 2**53
 UNPACKED = 0.8
 # Of markup, that is read however tightly a workbook is packed, and so often the file's own size: a cell takes as long
 # as a line of a CSV file, and sheets that name their cells are packed to a nineteenth at most.
-MARKUP_BYTES, MARKUP_RATIO = 2**25, 32
+MARKUP_BYTES, MARKUP_RATIO = 2**25, 64
 # Cells with something inside, that are read however small a workbook is, and so many more of each byte of its file: a
 # program that packs tightly needs more than a byte for a cell.
 MOST_CELLS, CELLS_PER_BYTE = 2**19, 4
