@@ -9,12 +9,14 @@ from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
+from django.utils.translation import gettext as _
 
 from dpportal.datasets.models import Dataset
 from dpportal.platform.keys import UnsealError
 from dpportal.platform.sealed_files import new_key
 from dpportal.platform.sealing_faults import FileChangedFault, KeyMissingFault
+from dpportal.platform.storage import StorageFault
 
 
 class DatasetKey(models.Model):
@@ -55,9 +57,17 @@ def for_writing(dataset_id: UUID, *, is_new: bool = False) -> bytes:
             wrapped = settings.MASTER_KEYS.seal(new_key(), bound_to=_name(dataset_id))
         except UnsealError as fault:
             raise KeyMissingFault(fault.key) from None
-        made = {"wrapped": wrapped, "is_for_all": is_new}
-        known, _made = DatasetKey.objects.get_or_create(pk=dataset_id, defaults=made)
+        known = _kept(dataset_id, {"wrapped": wrapped, "is_for_all": is_new})
     return known.unwrapped()
+
+
+@transaction.atomic
+def _kept(dataset_id: UUID, made: dict[str, object]) -> DatasetKey:
+    """The first key of a dataset. Raises StorageFault for an erased one, which gets none ever again."""
+    row = Dataset.objects.select_for_update(no_key=True).filter(pk=dataset_id)
+    if Dataset.State.ERASED in row.values_list("state", flat=True):
+        raise StorageFault(_("The records of this dataset were deleted meanwhile."))
+    return DatasetKey.objects.get_or_create(pk=dataset_id, defaults=made)[0]
 
 
 def destroy(dataset_id: UUID) -> None:

@@ -52,8 +52,11 @@ def of(dataset_id: UUID) -> ErasureReceipt | None:
     return ErasureReceipt.objects.filter(pk=dataset_id).first()
 
 
-def destroy_key(dataset: Dataset, by: User, because: str) -> None:
-    """Destroy the dataset's key, and write down that, and what of its records was there. For one transaction."""
+def destroy_key(dataset: Dataset, files: Plain, by: User, because: str) -> None:
+    """Destroy the dataset's key, and write down that, and what of its records was there. For one transaction.
+
+    files: from `files_of`, which asks the storage.
+    """
     facts: dict[str, Plain] = {
         "what": "people's records and true counts of a dataset",
         "dataset": str(dataset.pk),
@@ -62,7 +65,7 @@ def destroy_key(dataset: Dataset, by: User, because: str) -> None:
         "by": by.get_username(),
         "because": because,
         "key": _key_facts(dataset),
-        "files": _files(dataset),
+        "files": files,
     }
     keys.destroy(dataset.pk)
     document = {"receipt": facts, **settings.SIGNING_KEYS.sign(canonical(facts))}
@@ -78,7 +81,7 @@ def _key_facts(dataset: Dataset) -> Plain:
     return {"destroyed": True, "sha256_when_wrapped": hashlib.sha256(bytes(key.wrapped)).hexdigest()}
 
 
-def _files(dataset: Dataset) -> Plain:
+def files_of(dataset: Dataset) -> Plain:
     """Each file with its length and the digest of its beginning, which has what makes every sealed file different."""
     try:
         return [

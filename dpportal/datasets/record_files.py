@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.core.files.storage import default_storage
-from django.utils.translation import gettext as _
 
 from dpportal.datasets import keys, sealing
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import reading
 from dpportal.platform.sealed_files import ChangedFileError, FilePath, SealedPath, is_sealed
-from dpportal.platform.sealing_faults import FileChangedFault
+from dpportal.platform.sealing_faults import FileChangedFault, KeyLostFault
 
 # Of a file in a receipt of erasure: a sealed one has its own salt within them.
 HEAD_BYTES = 4096
@@ -41,16 +40,8 @@ def _with_key(path: Path, name: str) -> FilePath:
             raise FileChangedFault
         return path
     if key is None:
-        raise storage.StorageFault(_without_key_text())
+        raise KeyLostFault
     return SealedPath(path, key.unwrapped(), name)
-
-
-def _without_key_text() -> str:
-    return _(
-        "These records cannot be opened: their key is not in the database. Either they were just deleted, or the "
-        "database was put back from a copy that is older than the key. An administrator then has to put back a newer "
-        "one."
-    )
 
 
 @dataclass(frozen=True)
@@ -65,13 +56,17 @@ class FileFacts:
 
 def described(folder: str) -> list[FileFacts]:
     """Every file of a folder, without opening what is sealed. Raises StorageFault."""
-    return [_facts_of(name) for name in sorted(storage.names_under(folder))]
+    return [facts for name in sorted(storage.names_under(folder)) if (facts := _facts_of(name))]
 
 
-def _facts_of(name: str) -> FileFacts:
-    with reading(), default_storage.open(name) as file:
-        first = file.read(HEAD_BYTES)
-    return FileFacts(name, default_storage.size(name), len(first), hashlib.sha256(first).hexdigest())
+def _facts_of(name: str) -> FileFacts | None:
+    """None of a file that went meanwhile."""
+    try:
+        with reading(), default_storage.open(name) as file:
+            first = file.read(HEAD_BYTES)
+        return FileFacts(name, default_storage.size(name), len(first), hashlib.sha256(first).hexdigest())
+    except FileNotFoundError:
+        return None
 
 
 def kept_json(name: str) -> Json | None:

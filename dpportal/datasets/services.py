@@ -335,15 +335,15 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
     because: why, where nobody pressed a button. still: fields that must be as they were when that was found out.
     Raises DatasetError while a job is at the records.
     """
+    files = receipts.files_of(dataset)
     with transaction.atomic():
         # Streams first and the dataset then, as whoever opens one does: nobody waits for the other for ever. Whoever
         # asks for a release at this moment is either seen here, or sees that the records are gone.
         erasing.send(Dataset, dataset=dataset)
         lock_dataset(dataset)
         if not dataset.is_tableless and dataset.conversion.active:
-            raise DatasetError(
-                _("The file is still being read. Wait until that has ended, then delete the records.")
-            )
+            text = _("The file is still being read. Wait until that has ended, then delete the records.")
+            raise DatasetError(text)
         if dataset.releases.filter(job__state__in=(JobState.QUEUED, JobState.RUNNING)).exists():
             raise DatasetError(
                 _(
@@ -354,7 +354,7 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
         erased = {"state": Dataset.State.ERASED, "upload": "", "table": ""}
         if not Dataset.objects.filter(pk=dataset.pk, **still).update(**erased):
             raise DatasetError(_("What was to be deleted was changed meanwhile."))
-        receipts.destroy_key(dataset, by, because)
+        receipts.destroy_key(dataset, files, by, because)
         audit.record(by, "erased records", dataset, because)
     _erase_files(dataset)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from uuid import UUID
 
 from django.apps import apps
@@ -94,8 +95,10 @@ def _seal_files(pk: UUID) -> int:
 
     A job that reads a file meanwhile may have to begin again.
     """
-    names = list(storage.names_under(records.folder(pk)))
-    done = sum(records.seal(name) for name in names)
+    done = 0
+    for name in list(storage.names_under(records.folder(pk))):
+        with suppress(FileNotFoundError):  # it went meanwhile
+            done += records.seal(name)
     keys.all_is_sealed(pk)
     return done
 

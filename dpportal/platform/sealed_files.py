@@ -243,7 +243,8 @@ class Writer(io.RawIOBase):
         super().__init__()
         salt = os.urandom(SALT_BYTES)
         self._cipher = _cipher(file, salt)
-        self._file = file.path.open("wb", buffering=0)
+        # Buffered, since a raw file may take a part of what is written, and say so only by a number.
+        self._file = file.path.open("wb")
         self._file.write(MARK + salt)
         self._held = bytearray()
         self._number = self._written = 0

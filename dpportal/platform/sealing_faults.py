@@ -27,6 +27,19 @@ class FileChangedFault(StorageFault):
         )
 
 
+class KeyLostFault(StorageFault):
+    """A dataset's own key is not in the database, so that what it sealed cannot be opened."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "These records cannot be opened: their key is not in the database. Either they were just deleted, or "
+                "the database was put back from a copy that is older than the key. An administrator then has to put "
+                "back a newer one."
+            )
+        )
+
+
 def key_missing_text(key: str) -> str:
     """What a missing key means, and what to do."""
     text = _(

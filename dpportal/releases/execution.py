@@ -29,6 +29,7 @@ from dpportal.jobs import event_log, search_cache
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
+from dpportal.platform.sealing_faults import FileChangedFault, KeyLostFault
 from dpportal.releases import bundle, results
 from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.going_public import publish_as_decided
@@ -271,6 +272,8 @@ def _try_comparison(reconstructed: AnyReconstructed) -> None:
     """
     try:
         _keep_comparison(reconstructed)
+    except (FileChangedFault, KeyLostFault) as error:  # no later attempt could open them
+        log.error("comparison of %s: %s", reconstructed.release.pk, event_log.fault_of(error))
     except storage.StorageFault:
         raise
     except Exception as error:

@@ -83,9 +83,11 @@ def test_can_anybody_learn_that_i_am_in_it(page: Page) -> None:
 
 
 def test_what_else_was_published_about_these_people_and_what_did_it_cost(page: Page) -> None:
+    """Of many, the page of the dataset lists all; whoever released others beside these two decides how many."""
     everything = page.locator("#everything")
-    expect(everything.get_by_role("link", name=SERIES)).to_be_visible()
-    expect(everything).to_contain_text("so far in all")
+    expect(everything.get_by_role("button", name=re.compile("ε = ")).first).to_be_visible()
+    everything.get_by_role("link", name=re.compile("The page of")).click()
+    expect(page.locator("#releases").get_by_role("link", name=SERIES)).to_be_visible()
 
 
 def test_which_file_opens_in_a_spreadsheet_and_how_is_it_cited(page: Page) -> None:

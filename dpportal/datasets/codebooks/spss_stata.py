@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import pyreadstat
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Form:
-    """A kind of file. beginnings: the first bytes of one; the suffix is what its reader knows it by."""
+    """A kind of file. beginnings: the first bytes of one."""
 
-    suffix: str
     beginnings: tuple[bytes, ...]
     reader: Callable[..., tuple[object, metadata_container]]
     options: Mapping[str, bool]
@@ -35,11 +34,14 @@ class Form:
 
         Raises CodebookError.
         """
-        with NamedTemporaryFile(suffix=self.suffix) as file:
+        # In memory, since such a file has people's rows as well, and the reader takes a path only.
+        with os.fdopen(os.memfd_create("codebook"), "wb") as file:
             file.write(content)
             file.flush()
             try:
-                _rows, about = self.reader(file.name, metadataonly=True, **self.options)
+                _rows, about = self.reader(
+                    f"/proc/self/fd/{file.fileno()}", metadataonly=True, **self.options
+                )
             except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError):
                 text = _("The file begins as one of SPSS or Stata, but cannot be read. Save it anew.")
                 raise CodebookError(text) from None
@@ -91,6 +93,6 @@ STATA = (
     *(bytes([n, order, 1]) for n in (105, 108, 110, 111, 113, 114, 115) for order in (1, 2)),
 )
 FORMS = (
-    Form(".sav", (b"$FL2", b"$FL3"), pyreadstat.read_sav, {"user_missing": True}),
-    Form(".dta", STATA, pyreadstat.read_dta, {}),
+    Form((b"$FL2", b"$FL3"), pyreadstat.read_sav, {"user_missing": True}),
+    Form(STATA, pyreadstat.read_dta, {}),
 )

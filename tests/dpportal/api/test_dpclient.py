@@ -47,6 +47,7 @@ def test_another_address_is_refused_at_once(address):
         read(address)
 
 
+@pytest.mark.slow
 def test_offers_draft_comparison_and_withdrawal(portal, dataset, ready):
     known = portal.dataset(str(dataset.pk))
     assert [found.id for found in portal.datasets()] == [known.id]
@@ -60,6 +61,7 @@ def test_offers_draft_comparison_and_withdrawal(portal, dataset, ready):
     assert portal.search("colours") == []
 
 
+@pytest.mark.slow
 def test_a_refusal_is_an_exception_with_the_portal_s_sentence(portal, curator, dataset):
     draft = portal.release(str(building.complete_draft(dataset, "1.5").pk))
     with pytest.raises(PortalError, match="left") as refused:
