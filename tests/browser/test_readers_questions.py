@@ -96,6 +96,7 @@ def test_which_file_opens_in_a_spreadsheet_and_how_is_it_cited(page: Page) -> No
 
 
 def test_how_many_are_new_in_the_last_period_of_the_running_count(page: Page) -> None:
+    page.goto("/streams/")
     page.get_by_role("link", name=SERIES).first.click()
     finding = page.locator(".finding")
     expect(finding).to_contain_text("New in that period:")

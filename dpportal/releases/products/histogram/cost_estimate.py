@@ -14,6 +14,8 @@ SECONDS_AT_REST = 3
 COUNT_FILE_BYTES = 32
 # Of a line of histogram.csv beside labels and numbers that vary: commas, line end, count, standard error.
 LINE_BYTES = 14
+# What a line of SDMX-CSV has besides: it names the release.
+SDMX_BYTES = 84
 # A zip's share of what is in it, about; and a workbook's, which is one, of the lines that it repeats.
 ZIPPED = 0.25
 PERSON_MICROSECONDS = 3
@@ -27,11 +29,13 @@ def job_cost(plan: Plan, people: int | None) -> JobCost:
     labels = label_bytes(plan.domain)
     histogram, table = cells * (labels + LINE_BYTES + _number_bytes(plan)), rows * labels * PARQUET
     workbooks = ZIPPED * sum(size for n, size in ((cells, histogram), (rows, table)) if n < MOST_LINES)
+    observations = histogram + SDMX_BYTES * cells if cells < MOST_LINES else 0
+    files = histogram + table + observations
     return JobCost(
         seconds=SECONDS_AT_REST + (rate.microseconds * cells + PERSON_MICROSECONDS * rows) / 1e6,
         memory=round(AT_REST + rate.memory * cells),
         # Workbooks are in the zip as they are.
-        disk=round(COUNT_FILE_BYTES * cells + (histogram + table) * (1 + ZIPPED) + 2 * workbooks),
+        disk=round(COUNT_FILE_BYTES * cells + files * (1 + ZIPPED) + 2 * workbooks),
     )
 
 
