@@ -9,12 +9,15 @@ from django.utils.crypto import get_random_string
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit, mailing
-from dpportal.accounts.models import User
+from dpportal.accounts.models import Role, User
 
 # The fields that are recorded with old and new value; a password is recorded only as a fact.
 FIELDS = ("username", "first_name", "last_name", "display_name", "email", "role", "is_active")
 LINK_SHOWN = "was shown a password link"
 LINK_SENT = "had a password link sent"
+NO_FACTORS = "removed all second factors"
+# After which somebody else could sign in with the account.
+IN_HAND = ("made the account", "changed the account", LINK_SHOWN, LINK_SENT, NO_FACTORS)
 BY_PROVIDER = "by the institution's sign-in"
 AT_THE_SERVER = "on the server's command line, by whoever may run commands there"
 
@@ -48,7 +51,11 @@ def take_role(person: User, role: str) -> None:
 
 @transaction.atomic
 def lost_role(person: User) -> None:
-    """End the sessions of a person to whom the institution's sign-in gives no role any more."""
+    """Take role and sessions from a person to whom the institution's sign-in gives none any more.
+
+    Tokens and requests that wait end with the role; the next sign-in that is given one brings it back.
+    """
+    take_role(person, Role.ANALYST)
     person.sessions.all().delete()
     note(person, person, "was turned away", f"{BY_PROVIDER}: no role")
 

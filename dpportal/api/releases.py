@@ -16,6 +16,7 @@ from ninja.responses import Status
 from dpportal.accounts.permissions import current_user
 from dpportal.api import repeating, spending
 from dpportal.api.authentication import READ, RELEASE, token_of
+from dpportal.api.one_person import require_one_person
 from dpportal.api.planning import plan_shown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
@@ -41,6 +42,7 @@ from dpportal.releases import drafts, public, services
 from dpportal.releases.access import release_for
 from dpportal.releases.comparing import comparison_for
 from dpportal.releases.display_texts import current_files
+from dpportal.releases.forms import TitleForm
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError
 from dpportal.releases.services import ReleaseError
@@ -94,7 +96,10 @@ def choose(request: HttpRequest, release_id: UUID, said: ChoicesSaid) -> object:
     if not found.is_draft:
         if said.product or said.choices or said.method:
             raise RefusedError(409, str(ALREADY))
-        services.rename(found, (said.title or "").strip(), current_user(request))
+        if said.title and said.title.strip():
+            form = TitleForm(form_data({"title": said.title}))
+            require_valid(form)
+            services.rename(found, form.cleaned_data["title"], current_user(request))
         return shown(request, release_for(request, release_id))
     with searching():
         choosing.choose(found, said.dict())
@@ -136,6 +141,7 @@ def spend(request: HttpRequest, release_id: UUID, said: Spend) -> object:
         return shown(request, found)
     if not found.is_draft:
         raise RefusedError(409, str(ALREADY))
+    require_one_person(found)
 
     @transaction.atomic
     def spend_by_token(reviewed: str) -> None:

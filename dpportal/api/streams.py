@@ -15,6 +15,7 @@ from ninja.responses import Status
 from dpportal.accounts.permissions import current_user
 from dpportal.api import repeating, spending
 from dpportal.api.authentication import READ, RELEASE, token_of
+from dpportal.api.one_person import require_one_person
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.repeating import HAS_A_KEY
@@ -87,6 +88,7 @@ def open_stream(request: HttpRequest, stream_id: UUID, said: Spend) -> object:
         return shown(request, found)
     if not found.is_draft:
         raise RefusedError(409, str(ALREADY))
+    require_one_person(found)
 
     @transaction.atomic
     def open_by_token(reviewed: str) -> None:

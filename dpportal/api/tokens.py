@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils import timezone
 
-from dpportal.accounts import audit, program_tokens
+from dpportal.accounts import audit, people, program_tokens
 from dpportal.accounts.models import User
 from dpportal.api.models import ApiToken, Scope
 from dpportal.platform import keys
@@ -34,6 +34,7 @@ def make(
         expires_at=timezone.now() + timedelta(days=days),
     )
     audit.record(by, "made a token", token, f"{token.scope} {token.limit_text}".strip())
+    people.note(by, by, "made a token for programs", name, alarming=True)
     return token, text
 
 

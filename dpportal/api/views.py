@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from dpportal.accounts.factors.pages import is_recent, sign_in_again
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.api import spending, tokens
 from dpportal.api.forms import TokenForm
@@ -22,6 +23,8 @@ def own_tokens(request: HttpRequest) -> HttpResponse:
     """The tokens that there are, and the form of a new one, whose text is shown this once."""
     by, fresh = current_user(request), ""
     form = TokenForm(request.POST or None)
+    if form.is_valid() and not is_recent(request):
+        return sign_in_again(request)
     if form.is_valid():
         said = form.cleaned_data
         _token, fresh = tokens.make(

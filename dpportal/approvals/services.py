@@ -12,12 +12,15 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dpportal.accounts import audit, mailing
-from dpportal.accounts.models import Role, User
+from dpportal.accounts import audit, mailing, people
+from dpportal.accounts.models import AuditEntry, Role, User
 from dpportal.approvals import acts
 from dpportal.approvals.acts import OutdatedError
 from dpportal.approvals.models import Approval
 from dpportal.platform.json_types import Json
+
+# An account that was made or changed so lately does not answer for whoever did that.
+IN_HAND_DAYS = 30
 
 State = Approval.State
 
@@ -139,11 +142,21 @@ def _answer(approval: Approval, by: User, state: State, text: str = "") -> Appro
         raise ApprovalError(_("Only an administrator answers this."))
     if approval.by_id == person.pk:
         raise ApprovalError(_("You asked for this yourself. Another administrator has to answer."))
+    if _had_in_hand(approval, person):
+        raise ApprovalError(
+            _("Whoever asked has changed this account lately. Another administrator has to answer.")
+        )
     unanswered = waiting().filter(pk=approval.pk).exclude(by=person)
     values = {"state": state, "answered_by": person, "answer": text[:500], "answered_at": timezone.now()}
     if not unanswered.order_by().update(**values):
         raise ApprovalError(_("This was answered meanwhile, or has expired."))
     return Approval.objects.select_related("by", "answered_by").get(pk=approval.pk)
+
+
+def _had_in_hand(approval: Approval, person: User) -> bool:
+    """Whether whoever asked made or changed the answering account lately, and so may be the one who answers."""
+    changes = AuditEntry.objects.filter(by=approval.by_id, at__gte=approval.at - timedelta(days=IN_HAND_DAYS))
+    return changes.filter(subject=f"user {person.pk}", action__in=people.IN_HAND).exists()
 
 
 def _named(approval: Approval) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
 from uuid import UUID
 
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from dpportal.catalogue import bundle_verifier
 from dpportal.catalogue.bundle_verifier import CheckRefusedError
 from dpportal.catalogue.models import BundleCheck
+from dpportal.jobs import queues
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.clock import db_ago
 from dpportal.jobs.runner import JobKind, register
@@ -32,6 +35,9 @@ class BundleChecks(JobKind[BundleCheck]):
 
     name = "BundleCheck"
     model = BundleCheck
+    # Beside uploads that are read, so that no release waits for strangers; one at a time of each network.
+    queues: ClassVar = {queues.CONVERSIONS: Q()}
+    to_owner, singly = "network", True
     too_long = "The check took longer than a job may. Check the download on your own machine."
     refusals = (CheckRefusedError,)
 

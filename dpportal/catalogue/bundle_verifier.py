@@ -16,9 +16,9 @@ from dpportal.tables.formats.confinement import Confinement
 from dpportal.tables.meaning.parse_options import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMITS = Limits(memory_bytes=1000 * 2**20, seconds=120.0)
+LIMITS = Limits(memory_bytes=1000 * 2**20, seconds=60.0)
 # More is no report of an honest bundle.
-MOST_FINDINGS, MOST_CHARACTERS = 1000, 500
+MOST_FINDINGS, MOST_CHARACTERS, MOST_OUTPUT = 1000, 500, 4 * 2**20
 
 
 class CheckRefusedError(Exception):
@@ -40,11 +40,15 @@ def findings(path: Path) -> list[Json]:
     )
     try:
         with Confinement(child, path.parent, LIMITS).held() as confinement:
-            output, _errors = child.communicate()
+            assert child.stdout is not None
+            output = child.stdout.read(MOST_OUTPUT + 1)
+            child.kill()
     finally:
         child.kill()
         child.wait()
-    if confinement.exhausted or not output:
+        if child.stdout:
+            child.stdout.close()
+    if confinement.exhausted or not output or len(output) > MOST_OUTPUT:
         raise CheckRefusedError(_too_much())
     return _answer(json.loads(output))
 
@@ -58,6 +62,6 @@ def _answer(report: Json) -> list[Json]:
 
 def _too_much() -> str:
     return _(
-        "The check took more than two minutes or a gigabyte of memory, or came to no end. Check the download on your "
+        "The check took more than a minute or a gigabyte of memory, or came to no end. Check the download on your "
         "own machine."
     )

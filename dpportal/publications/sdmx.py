@@ -23,6 +23,9 @@ from dpportal.publications.workbook import MOST_LINES
 
 AGENCY, VERSION = "DPPORTAL", "1.0.0"
 STRUCTURE = ("STRUCTURE", "STRUCTURE_ID", "ACTION")
+ATTRIBUTES = ("OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "STANDARD_ERROR")
+# Names of columns that are no dimension.
+TAKEN = {*STRUCTURE, "STATISTIC", *ATTRIBUTES}
 # What an identifier of SDMX may be.
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DAYS = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
@@ -40,8 +43,7 @@ class _Layout:
     @property
     def header(self) -> list[str]:
         statistic = ["STATISTIC"] if self.has_statistics else []
-        attributes = ["OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "STANDARD_ERROR"]
-        return [*STRUCTURE, *self.dimensions, *statistic, *attributes]
+        return [*STRUCTURE, *self.dimensions, *statistic, *ATTRIBUTES]
 
 
 def with_observations(tables: Sequence[Table], name: str) -> list[BundleFile]:
@@ -79,7 +81,12 @@ def _layout(table: Table) -> _Layout:
     named = [
         str(f["name"]) for f in table.fields if f["name"] not in numbers and f["name"] not in table.aside
     ]
-    dimensions = {known.get(n, _identifier(n, f"DIMENSION_{place}")): n for place, n in enumerate(named, 1)}
+    dimensions: dict[str, str] = {}
+    for place, name in enumerate(named, 1):
+        own = known.get(name, _identifier(name, f"DIMENSION_{place}"))
+        while own in dimensions or own in TAKEN:
+            own = f"{own}_{place}"
+        dimensions[own] = name
     return _Layout(dimensions, len(table.observed) > 1)
 
 

@@ -40,7 +40,7 @@ MOST_JSON, LARGE = 90_000, 100_000
 PUBLIC = {
     "home", "catalogue", "public_dataset", "sitemap", "robots", "feed", "dcat", "oembed", "signing_keys",
     "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
-    "guide_protection", "check", "checked", "check_progress",
+    "guide_protection", "admin_sign_in", "check", "checked", "check_progress",
     "guide_risk", "guide_risk_figure",
     "accounts:sign_in", "accounts:choose", "accounts:replace", "accounts:replaced",
     "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",
@@ -48,7 +48,7 @@ PUBLIC = {
     "streams:list", "streams:public", "streams:download", "streams:cite", "streams:periods",
     "streams:croissant", "streams:chart", "streams:embed",
 }  # fmt: skip
-OF_ONE_STREAM = {name for name in PUBLIC if name.startswith("streams:")} - {"streams:list"}
+OF_ONE_STREAM = {"oembed", name for name in PUBLIC if name.startswith("streams:")} - {"streams:list"}
 # What the addresses of charts name.
 CHARTS = {
     f"{kind}:{page}": {"chart": chart, "form": "svg"}
@@ -122,7 +122,7 @@ def addresses(release: Release, stream: Stream) -> Iterator[tuple[str, str]]:
         "stream_id": stream.pk,
     }
     known |= {"position": 0, "ending": "json", "form": "bib", "upload_id": UUID(int=1), "share_id": 1}
-    known |= {"token_id": UUID(int=1), "request_id": 1, "uidb64": "MQ", "token": "a-b"}
+    known |= {"token_id": UUID(int=1), "request_id": 1, "uidb64": "MQ", "token": "a-b", "approval_id": 1}
     known["check_id"] = BundleCheck.objects.create(state=JobState.DONE, findings=[]).pk
     files = {
         "releases:download": [a.name for a in release.artifacts.all()],

@@ -43,5 +43,5 @@ def remove_all(person: User, by: User, detail: str = "") -> bool:
     codes, _of_each = RecoveryCode.objects.filter(person=person).delete()
     removed = apps + keys + codes
     if removed:
-        people.note(person, by, "removed all second factors", detail, alarming=True)
+        people.note(person, by, people.NO_FACTORS, detail, alarming=True)
     return bool(removed)

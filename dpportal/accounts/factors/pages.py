@@ -31,11 +31,19 @@ def recent_sign_in_required(view: View) -> View:
     @wraps(view)
     @login_required
     def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        if abs(time.time() - request.session.get(BEGAN, 0)) > RECENT_SECONDS:
-            return render(request, "accounts/again.html", status=403)
-        return view(request, *args, **kwargs)
+        return view(request, *args, **kwargs) if is_recent(request) else sign_in_again(request)
 
     return guarded
+
+
+def is_recent(request: HttpRequest) -> bool:
+    """Whether the person signed in just now."""
+    return bool(abs(time.time() - request.session.get(BEGAN, 0)) <= RECENT_SECONDS)
+
+
+def sign_in_again(request: HttpRequest) -> HttpResponse:
+    """What is shown instead of a change."""
+    return render(request, "accounts/again.html", status=403)
 
 
 @login_required

@@ -75,7 +75,8 @@ def add(request: HttpRequest, person: User, name: str, answer: str) -> None:
                 sign_count=made.sign_count,
             )
             people.note(person, person, "added a passkey", name)
-    except (WebAuthnException, IntegrityError):
+    except (WebAuthnException, IntegrityError, ValueError, LookupError, TypeError, AttributeError):
+        # The library lets some faults of what a device sent pass as they are.
         raise PasskeyError(_("This passkey was not accepted. Try again, or use another device.")) from None
 
 
@@ -117,7 +118,7 @@ def signed_in_by(request: HttpRequest, answer: str, person: User | None) -> User
             credential_current_sign_count=passkey.sign_count,
             require_user_verification=person is None,
         )
-    except WebAuthnException:
+    except (WebAuthnException, ValueError, LookupError, TypeError, AttributeError):
         text = _("This passkey was not accepted. Try again, or sign in with your password.")
         raise PasskeyError(text) from None
     Passkey.objects.filter(pk=passkey.pk).update(sign_count=proof.new_sign_count, last_used_at=timezone.now())
@@ -165,8 +166,10 @@ def _named_in(answer: str, person: User | None) -> Passkey | None:
     """The passkey that an answer says it is of."""
     try:
         parsed = json.loads(answer[:LONGEST_ANSWER])
-        credential = parsed["id"]
+        credential = str(parsed["id"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    named = Passkey.objects.filter(credential=str(credential)).select_related("person")
+    if not (credential.isascii() and credential.isprintable()):  # what no database looks for
+        return None
+    named = Passkey.objects.filter(credential=credential).select_related("person")
     return (named.filter(person=person) if person else named).first()

@@ -15,7 +15,9 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
+from dpportal.approvals import acts
 from dpportal.platform.json_types import Json
+from dpportal.platform.two_people import DEFINITIONS
 from dpportal.tables.connections import definition_change, reachability
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import USUAL, Connection, SharedTable
@@ -98,6 +100,11 @@ class ConnectionAdmin(admin.ModelAdmin[Connection]):
                     self.message_user(request, f"{result.what}: {result.text}", level)
             except SourceFault as fault:
                 self.message_user(request, f"{connection}: {fault.message}", messages.ERROR)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Connection | None = None) -> tuple[str, ...]:
+        """Where a changed definition needs a second person, no offered table is led elsewhere by its connection."""
+        is_fixed = obj is not None and acts.is_needed(DEFINITIONS) and obj.tables.exists()
+        return ("kind", "host", "port", "database", "user") if is_fixed else ()
 
     def save_model(
         self, request: HttpRequest, obj: Connection, form: forms.ModelForm[Connection], change: bool

@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+plt.rcParams["text.parse_math"] = False  # a dollar sign in a label is one
 FOLDER = Path(__file__).parent if "__file__" in globals() else Path()
 MOST_BARS = 40
 facts = json.loads((FOLDER / "release.json").read_text(encoding="utf-8"))

@@ -59,7 +59,14 @@ TWINS = {
 # Parts of pages, what is drawn for eyes, and what a program writes by itself; periods have an address of their own.
 FOR_BROWSERS = {
     *("releases:finished", "releases:summarise", "releases:explore", "releases:cite", "releases:chart"),
-    *("releases:embed", "releases:cells", "releases:workload", "releases:matrix_template"),
+    *(
+        "releases:croissant",
+        "streams:croissant",
+        "releases:embed",
+        "releases:cells",
+        "releases:workload",
+        "releases:matrix_template",
+    ),
     *("releases:searches", "releases:simulation", "releases:plan_file", "releases:compare_report"),
     *(
         "streams:list",
