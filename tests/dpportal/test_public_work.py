@@ -48,7 +48,7 @@ PUBLIC = {
     "streams:list", "streams:public", "streams:download", "streams:cite", "streams:periods",
     "streams:croissant", "streams:chart", "streams:embed",
 }  # fmt: skip
-OF_ONE_STREAM = {"oembed", name for name in PUBLIC if name.startswith("streams:")} - {"streams:list"}
+OF_ONE_STREAM = {"oembed"} | {name for name in PUBLIC if name.startswith("streams:")} - {"streams:list"}
 # What the addresses of charts name.
 CHARTS = {
     f"{kind}:{page}": {"chart": chart, "form": "svg"}
