@@ -58,7 +58,7 @@ class PortalHandler(ASGIHandler):
             while pause := getattr(response, AGAIN_IN, 0):
                 await asyncio.sleep(pause)
                 response = await self.run(self._respond, scope, body)
-        if scope["method"] == "HEAD":
+        if scope.get("method") == "HEAD":
             _drop_content(response)
         await self._send(response, send)
 
