@@ -89,7 +89,7 @@ def test_the_titles_of_axes_are_whole_and_on_the_drawing():
     """“share of the privacy loss” was cut at its end, and ran out at the left."""
     figure = queries.shares_figure(["a", "b"], np.array([0.4, 0.6]))
     [title] = [text for text in drawing(figure.json)["texts"] if text["text"].startswith("share")]
-    assert (title["text"], title["x"], title["anchor"]) == ("share of the privacy loss", 0, "start")
+    assert (title["text"], title["x"], title["anchor"]) == ("share of the privacy cost", 0, "start")
 
 
 def test_a_running_count_is_a_line_with_a_band():
