@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +11,9 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
-from dpportal.tables.formats.confinement import Confinement
+from dpportal.tables.formats.confinement import Confinement, child_of
 from dpportal.tables.meaning.parse_options import Limits
 
-ROOT = Path(__file__).resolve().parents[2]
 LIMITS = Limits(memory_bytes=1000 * 2**20, seconds=60.0)
 # More is no report of an honest bundle.
 MOST_FINDINGS, MOST_CHARACTERS, MOST_OUTPUT = 1000, 500, 4 * 2**20
@@ -29,25 +27,12 @@ def findings(path: Path) -> list[Json]:
     """What the verifier found, each with `what`, `state` and `details`. Raises CheckRefusedError."""
     keys = [part for key in settings.SIGNING_KEYS.public for part in ("--key", key)]
     command = [sys.executable, "-m", "mechanisms.verify", str(path), "--json", *keys]
-    child = subprocess.Popen(  # noqa: S603 the command is fixed, and the file's name the portal's own
-        command,
-        cwd=ROOT,
-        env={"PATH": os.defpath, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        process_group=0,
-    )
-    try:
-        with Confinement(child, path.parent, LIMITS).held() as confinement:
-            assert child.stdout is not None
-            output = child.stdout.read(MOST_OUTPUT + 1)
-            child.kill()
-    finally:
-        child.kill()
-        child.wait()
-        if child.stdout:
-            child.stdout.close()
+    with (
+        child_of(command, stdin=subprocess.DEVNULL) as child,
+        Confinement(child, path.parent, LIMITS).held() as confinement,
+    ):
+        assert child.stdout is not None
+        output = child.stdout.read(MOST_OUTPUT + 1)
     if confinement.exhausted or not output or len(output) > MOST_OUTPUT:
         raise CheckRefusedError(_too_much())
     return _answer(json.loads(output))

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from dpportal.tables.meaning.parse_options import Limits
 
+ROOT = Path(__file__).resolve().parents[3]
 # A process fills some gigabytes in a second, so between two looks not more than the margin that is held back.
 LOOK_SECONDS, DISK_SECONDS = 0.01, 0.5
 MARGIN = 0.05
@@ -71,6 +72,30 @@ class Confinement:
             if free_bytes(self._folder) < self._limits.free_bytes:
                 return Exhausted.DISK
         return None
+
+
+@contextmanager
+def child_of(command: list[str], stdin: int = subprocess.PIPE) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the portal's own code, which never outlives the block.
+
+    Its errors go nowhere: they could quote a cell. It inherits no secrets through the environment.
+    """
+    child = subprocess.Popen(  # noqa: S603 callers fix the command
+        command,
+        cwd=ROOT,
+        env={"PATH": os.defpath, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        process_group=0,
+    )
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+        if child.stdout:
+            child.stdout.close()
 
 
 def resident_bytes(statm: Path) -> int:

@@ -7,10 +7,8 @@ import os
 import selectors
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,10 +24,9 @@ from dpportal.tables.faults import (
     out_of_memory,
     out_of_time,
 )
-from dpportal.tables.formats.confinement import Confinement, Exhausted
+from dpportal.tables.formats.confinement import Confinement, Exhausted, child_of
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
 
-ROOT = Path(__file__).resolve().parents[3]
 COMMAND = [sys.executable, "-m", "dpportal.tables.formats.import_worker"]
 # A process of its own and not a fork: a pool's worker may not have children of the multiprocessing kind, and
 # must not share its memory limit. It ends with the thread that starts it, which waits for it.
@@ -112,7 +109,7 @@ def _ask(specification: Json, on_progress: Progress, limits: Limits) -> Json:
     specification = {**specification, "limits": limits.to_json(), "parent": os.getpid()}
     folder = file_from_json(specification["target"]).parent
     answer: Json = {}
-    with _child() as child, Confinement(child, folder, limits).held() as confinement:
+    with child_of(COMMAND) as child, Confinement(child, folder, limits).held() as confinement:
         assert child.stdin is not None
         assert child.stdout is not None
         child.stdin.write(json.dumps(specification).encode())
@@ -146,30 +143,6 @@ def _messages(output: IO[bytes]) -> Iterator[Json | None]:
                 yield from map(json.loads, lines)
             else:
                 return
-
-
-@contextmanager
-def _child() -> Iterator[subprocess.Popen[bytes]]:
-    """The reading process; it never outlives the block.
-
-    Its errors go nowhere: they could quote a cell. It inherits no secrets through the environment.
-    """
-    child = subprocess.Popen(  # noqa: S603 the command is fixed
-        COMMAND,
-        cwd=ROOT,
-        env={"PATH": os.defpath, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        process_group=0,
-    )
-    try:
-        yield child
-    finally:
-        child.kill()
-        child.wait()
-        if child.stdout:
-            child.stdout.close()
 
 
 def _fault_of_death(code: int, exhausted: Exhausted | None, limits: Limits) -> UploadFault:
