@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 
+from mechanisms.json_types import JsonObject
 from mechanisms.verify.bundle import RELEASE, SIGNATURE, Bundle
 from mechanisms.verify.finding import Finding, State
 
@@ -20,19 +21,32 @@ def check(bundle: Bundle, *keys: str) -> Finding:
     """With keys, whether one of them signed it; without, whether the key that stands beside it did."""
     if SIGNATURE not in bundle.entries:
         return Finding(WHAT, State.FAILED, "the bundle has none")
+    changed = Finding(WHAT, State.FAILED, "release.json or its signature was changed")
+    try:
+        signed = json.loads(bundle.content(SIGNATURE))
+    except ValueError:
+        return changed
+    return found(changed, signed, signed_text(bundle.digest(RELEASE)), *keys)
+
+
+def found(changed: Finding, signed: JsonObject, text: bytes, *keys: str) -> Finding:
+    """Whether `signed`, with "key" and "signature", signs the text, by one of the keys if there are any.
+
+    changed: what is found otherwise.
+    """
+    what = changed.what
     try:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     except ImportError:
-        return Finding(WHAT, State.NOT_CHECKED, "it takes the package cryptography: pip install cryptography")
+        return Finding(what, State.NOT_CHECKED, "it takes the package cryptography: pip install cryptography")
     try:
-        signed = json.loads(bundle.content(SIGNATURE))
         public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signed["key"]))
-        public.verify(b64decode(signed["signature"], validate=True), signed_text(bundle.digest(RELEASE)))
+        public.verify(b64decode(signed["signature"], validate=True), text)
     except (InvalidSignature, KeyError, TypeError, ValueError):
-        return Finding(WHAT, State.FAILED, "release.json or its signature was changed")
+        return changed
     if not keys:
-        return Finding(WHAT, State.HOLDS, f"by the key {signed['key']}; compare it with the portal's own")
+        return Finding(what, State.HOLDS, f"by the key {signed['key']}; compare it with the portal's own")
     known = signed["key"] in {key.lower() for key in keys}
     other = "" if known else f"by the key {signed['key']}, which is another one"
-    return Finding.of(WHAT, other, "by the key that was given" if len(keys) == 1 else "by one of the keys")
+    return Finding.of(what, other, "by the key that was given" if len(keys) == 1 else "by one of the keys")
