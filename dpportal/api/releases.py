@@ -14,9 +14,9 @@ from ninja import Router
 from ninja.responses import Status
 
 from dpportal.accounts.permissions import current_user
-from dpportal.api import repeating, spending
-from dpportal.api.authentication import READ, RELEASE, token_of
-from dpportal.api.one_person import require_one_person
+from dpportal.api import repeating
+from dpportal.api.authentication import READ, RELEASE
+from dpportal.api.confirmed_by_token import confirm
 from dpportal.api.planning import plan_shown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
@@ -33,7 +33,6 @@ from dpportal.api.schemas import (
 )
 from dpportal.api.searching import searching
 from dpportal.api.shown import PageNumber, Wait, files_shown, job_shown, page_of, price_of
-from dpportal.budgets import confirming
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.models import Right
 from dpportal.platform.form_data import form_data
@@ -44,8 +43,6 @@ from dpportal.releases.comparing import comparison_for
 from dpportal.releases.display_texts import current_files
 from dpportal.releases.forms import TitleForm
 from dpportal.releases.models import Release
-from dpportal.releases.products import DraftError
-from dpportal.releases.services import ReleaseError
 from dpportal.releases.wizard import choosing
 from dpportal.serving import long_polling
 
@@ -141,26 +138,9 @@ def spend(request: HttpRequest, release_id: UUID, said: Spend) -> object:
         return shown(request, found)
     if not found.is_draft:
         raise RefusedError(409, str(ALREADY))
-    require_one_person(found)
-
-    @transaction.atomic
-    def spend_by_token(reviewed: str) -> None:
-        if services.request_release(found, reviewed=reviewed, by=current_user(request)):
-            spending.charge(token_of(request), found)
-        repeating.remember(request, act, found.pk)
-
     with searching():
         version, plan = drafts.plan_of(found)
-        read = services.reviewed_as(version, plan)
-        form = confirming.confirmed(
-            form_data(said.dict()),
-            current_user(request),
-            found,
-            read,
-            spend_by_token,
-            (DraftError, ReleaseError),
-        )
-    require_valid(form)
+        confirm(request, said, found, act, services.reviewed_as(version, plan))
     return Status(202, shown(request, release_for(request, release_id)))
 
 

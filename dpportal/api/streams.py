@@ -13,9 +13,9 @@ from ninja import Router
 from ninja.responses import Status
 
 from dpportal.accounts.permissions import current_user
-from dpportal.api import repeating, spending
-from dpportal.api.authentication import READ, RELEASE, token_of
-from dpportal.api.one_person import require_one_person
+from dpportal.api import repeating
+from dpportal.api.authentication import READ, RELEASE
+from dpportal.api.confirmed_by_token import confirm
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.repeating import HAS_A_KEY
@@ -23,16 +23,13 @@ from dpportal.api.schemas import Spend
 from dpportal.api.searching import searching
 from dpportal.api.shown import Wait, price_of
 from dpportal.api.stream_schemas import StreamSaid, StreamShown, TokenShown
-from dpportal.budgets import confirming
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.models import Right
-from dpportal.platform.form_data import form_data
 from dpportal.serving import long_polling
 from dpportal.streams import choosing, drafts, services, strategy_page
 from dpportal.streams.access import stream_for
 from dpportal.streams.measure import StreamDraftError
 from dpportal.streams.models import Stream
-from dpportal.streams.services import StreamError
 
 router = Router(tags=["running counts"])
 DRAFT, OPENING = "stream", "open"
@@ -88,25 +85,9 @@ def open_stream(request: HttpRequest, stream_id: UUID, said: Spend) -> object:
         return shown(request, found)
     if not found.is_draft:
         raise RefusedError(409, str(ALREADY))
-    require_one_person(found)
-
-    @transaction.atomic
-    def open_by_token(reviewed: str) -> None:
-        if services.request_opening(found, reviewed=reviewed, by=current_user(request)):
-            spending.charge(token_of(request), found)
-        repeating.remember(request, act, found.pk)
-
     with searching():
         version, plan = drafts.plan_of(found)
-        form = confirming.confirmed(
-            form_data(said.dict()),
-            current_user(request),
-            found,
-            services.reviewed_as(found, version, plan),
-            open_by_token,
-            (StreamDraftError, StreamError),
-        )
-    require_valid(form)
+        confirm(request, said, found, act, services.reviewed_as(found, version, plan))
     return Status(202, shown(request, stream_for(request, stream_id)))
 
 

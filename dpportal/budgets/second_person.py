@@ -38,6 +38,11 @@ def declare(spender: Spender) -> None:
     _spenders[spender.drafts._meta.label_lower] = spender
 
 
+def spender_of(draft: ChargedPublication) -> Spender:
+    """What the draft's room declared."""
+    return _spenders[draft._meta.label_lower]
+
+
 def exceeds(amount: Decimal, definition: str) -> bool:
     """Whether a spend of so much needs a second person here. definition: of ε or ρ."""
     most = settings.TWO_PEOPLE.rho if definition == Definition.ZCDP else settings.TWO_PEOPLE.epsilon
