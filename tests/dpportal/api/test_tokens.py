@@ -10,7 +10,9 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from dpportal.accounts.factors.pages import RECENT_SECONDS
 from dpportal.accounts.models import AuditEntry, Role
+from dpportal.accounts.session_store import BEGAN
 from dpportal.api import tokens
 from dpportal.api.models import ApiToken, Scope
 from tests.dpportal.api.calling import BASE, Program
@@ -104,3 +106,20 @@ def test_only_curators_have_tokens(client, analyst, administrator):
     for person in (analyst, administrator):
         client.force_login(person)
         assert client.get(PAGE).status_code == 404
+
+
+def test_a_token_takes_a_sign_in_that_is_not_long_ago(client, curator):
+    """Whoever sits down at an open browser makes none that would outlast it."""
+    client.force_login(curator)
+    session = client.session
+    session[BEGAN] -= RECENT_SECONDS + 1
+    session.save()
+    assert client.post(PAGE, FORM).status_code == 403
+    assert not ApiToken.objects.exists()
+
+
+def test_a_token_that_is_made_is_told_its_person_by_mail(client, curator):
+    client.force_login(curator)
+    client.post(PAGE, FORM)
+    curator.refresh_from_db()
+    assert curator.unseen_changes

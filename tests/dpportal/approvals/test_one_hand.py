@@ -5,6 +5,8 @@ from __future__ import annotations
 from uuid import uuid4
 
 import pytest
+from django.contrib import admin
+from django.test import RequestFactory
 
 from dpportal.accounts import people
 from dpportal.accounts.models import Role, User
@@ -12,6 +14,10 @@ from dpportal.approvals import services
 from dpportal.approvals.models import Approval
 from dpportal.approvals.services import ApprovalError, Asked
 from dpportal.platform.two_people import SPENDS
+from dpportal.tables.connections.admin import ConnectionAdmin
+from dpportal.tables.connections.models import Connection, SharedTable
+from tests.dpportal import building
+from tests.dpportal.api.calling import Program
 
 pytestmark = pytest.mark.django_db
 
@@ -35,3 +41,32 @@ def test_another_administrator_does(asked, administrator):
     services.refuse(asked, other, "No.")
     asked.refresh_from_db()
     assert asked.answered_by == other
+
+
+@pytest.mark.slow
+def test_a_token_asks_for_no_second_person(dataset, two_people):
+    """What was approved would be spent without the token, and so without its limit."""
+    draft = building.complete_draft(dataset, "0.3")
+    program = Program(dataset.owner, limit="0.01")
+    said = program.said("post", f"/releases/{draft.pk}/spend", {"reviewed": "x", "agreed": True}, 409)
+    assert "second person" in said["detail"]
+    assert not Approval.objects.exists()
+
+
+@pytest.mark.slow
+def test_a_connection_leads_offered_tables_nowhere_else(administrator, two_people):
+    connection = Connection.objects.create(
+        name="Register",
+        kind="postgresql",
+        host="db",
+        port=5432,
+        database="d",
+        user="u",
+        credential="register",
+    )
+    request = RequestFactory().get("/")
+    request.user = administrator
+    pages = ConnectionAdmin(Connection, admin.site)
+    assert pages.get_readonly_fields(request, connection) == ()
+    SharedTable.objects.bulk_create([SharedTable(connection=connection, title="T", schema="s", table="t")])
+    assert {"host", "port", "database"} <= set(pages.get_readonly_fields(request, connection))

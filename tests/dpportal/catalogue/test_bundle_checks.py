@@ -16,6 +16,7 @@ from django.urls import reverse
 from dpportal.catalogue import bundle_checks, bundle_verifier
 from dpportal.catalogue.bundle_checks import CHECKS
 from dpportal.catalogue.models import BundleCheck
+from dpportal.jobs import queues
 from dpportal.tables.meaning.parse_options import Limits
 from tests.dpportal.releases.products.test_verified import altered, downloaded
 
@@ -110,3 +111,12 @@ def test_a_form_without_a_file_says_what_to_choose(client):
     answer = client.post(reverse("check"))
     assert answer.status_code == 422
     assert "Choose the zip" in answer.content.decode()
+
+
+def test_an_answer_that_is_long_without_end_is_given_up(client, ready, tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle_verifier, "MOST_OUTPUT", 100)
+    assert "own machine" in sent(client, downloaded(ready, tmp_path).read_bytes())
+
+
+def test_checks_wait_beside_uploads_and_one_at_a_time_of_a_network():
+    assert CHECKS.queue_of(BundleCheck().pk) == queues.CONVERSIONS and CHECKS.singly

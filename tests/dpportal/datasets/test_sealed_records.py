@@ -20,12 +20,14 @@ from django.test import Client
 from dpportal.datasets import domain_fit_job, keys, records, sealing, services
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
+from dpportal.jobs import claims
 from dpportal.operations import reseal
 from dpportal.platform import sealing_faults
 from dpportal.platform.keys import Keyring
 from dpportal.platform.sealed_files import MARK
+from dpportal.platform.storage import StorageFault
 from dpportal.releases import execution
-from dpportal.releases.models import Release
+from dpportal.releases.models import Release, ReleaseJob
 from dpportal.streams import job_execution
 from dpportal.streams.models import StreamJob
 from mechanisms.domain import Categorical, Integer
@@ -242,3 +244,30 @@ def test_an_upload_that_came_past_the_portal_is_sealed_by_the_job_that_reads_it(
     assert dataset.has_records and not came.exists()
     assert Path(default_storage.path(dataset.upload)).read_bytes().startswith(MARK)
     assert_no_canary()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["changed", "without a key"])
+def test_true_counts_that_cannot_be_opened_keep_no_release_from_its_end(requested, what) -> None:
+    """They were measured and paid for; only the comparison is missing."""
+    execution.measure(requested.pk, claims.claim(ReleaseJob, requested.pk))
+    requested.refresh_from_db()
+    if what == "changed":
+        path = Path(default_storage.path(requested.true_counts))
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+    else:
+        keys.destroy(requested.dataset_id)
+    ReleaseJob.objects.update(state="queued", lease_until=None)
+    building.run_when_due(execution.RELEASES, requested.pk)
+    requested.refresh_from_db()
+    assert (requested.state, requested.job.state) == (Release.State.READY, "done")
+    assert records.comparison(requested.dataset_id, requested.pk) is None
+
+
+@pytest.mark.slow
+def test_an_erased_dataset_gets_no_key_again(desk, administrator) -> None:
+    dataset = declared(building.uploaded(desk, CSV), administrator)
+    services.erase(dataset, dataset.owner)
+    with pytest.raises(StorageFault, match="deleted meanwhile"):
+        keys.for_writing(dataset.pk)
+    assert keys.of(dataset.pk) is None

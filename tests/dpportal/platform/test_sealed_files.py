@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,3 +91,23 @@ def test_a_file_that_ended_before_it_was_closed_is_none(tmp_path: Path) -> None:
     with pytest.raises(ChangedFileError):
         file.open("rb")
     writer.close()
+
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from dpportal.platform.sealed_files import CHUNK, HEAD_BYTES, SEALED_CHUNK, SealedPath, new_key
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (HEAD_BYTES + SEALED_CHUNK + 100,) * 2)
+try:
+    with SealedPath(Path(sys.argv[1]), new_key(), "x").open("wb") as file:
+        file.write(b"a" * (CHUNK + 1000))
+except OSError:
+    sys.exit(3)
+"""
+
+
+def test_a_disk_that_takes_a_part_only_is_a_fault(tmp_path: Path) -> None:
+    """As a full one does of the last piece, without an error of its own."""
+    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path / "cut")], check=False)
+    assert done.returncode == 3

@@ -60,3 +60,12 @@ def test_more_than_a_spreadsheet_holds_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(sdmx, "MOST_LINES", 2)
     of = table(tmp_path, "a,noisy_count,lower,upper,error\nx,1,0,2,1\ny,1,0,2,1\n", observed=[COUNT])
     assert sdmx.with_observations([of], "release-1") == [] and len(list(tmp_path.iterdir())) == 1
+
+
+def test_columns_whose_identifiers_would_be_the_same_are_all_there(tmp_path):
+    text = "a-b,a.b,OBS_VALUE,noisy_count,error,lower,upper\n1,2,3,4,1,2,6\n"
+    frame = observations(table(tmp_path, text, observed=[COUNT]))
+    assert list(frame.columns)[3:] == [
+        "A_B", "A_B_2", "OBS_VALUE_3", "OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "STANDARD_ERROR",
+    ]  # fmt: skip
+    assert frame.iloc[0, 3:7].tolist() == ["1", "2", "3", "4"]

@@ -16,6 +16,7 @@ from django.urls import reverse
 from dpportal.accounts.models import AuditEntry, PersonSession, ProviderIdentity, Role, SecondFactorRule, User
 from dpportal.accounts.provider import client as provider_client
 from dpportal.platform.identity_provider import IdentityProvider
+from tests.dpportal.api.calling import Program
 from tests.dpportal.building import PASSWORD
 
 with warnings.catch_warnings():
@@ -126,8 +127,11 @@ def test_without_a_role_there_is_no_account(client, provider, groups):
 def test_whoever_loses_the_role_is_turned_away_and_signed_out_everywhere(client, provider):
     knows(provider, "e3", CURATOR)
     sign_in(client, "e3")
+    program = Program(User.objects.get())
+    program.said("get", "/datasets")
     knows(provider, "e3", {**CURATOR, "groups": ["staff"]})
     assert "gives you no role" in sign_in(Client(), "e3").text
+    assert program.send("get", "/datasets").status_code == 401
     assert client.get("/datasets/").status_code == 302
     assert AuditEntry.objects.filter(action="was turned away").count() == 1
 
