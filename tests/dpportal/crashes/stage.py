@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from dpportal.jobs.process_activity import is_stopped
 from tests.dpportal.crashes.namespace import Namespace
 from tests.dpportal.world import World
 
@@ -105,6 +106,11 @@ class Stage:
     def mark(self, release: UUID) -> Path:
         """The file that is there once the saboteur has struck."""
         return self.world.folder / f"struck-{release}"
+
+    def wait_until_stopped(self, sleeper: subprocess.Popen[bytes], release: UUID) -> None:
+        """Until a saboteur has stopped itself: one that is woken between its mark and its stop would sleep for ever."""
+        wait_until(self.mark(release).exists, "the worker marks that it stops itself")
+        wait_until(lambda: is_stopped(sleeper.pid), "the worker stops itself")
 
     def times_left(self, release: UUID) -> int:
         """How often a tracing worker or a saboteur came to the end of that release's job."""

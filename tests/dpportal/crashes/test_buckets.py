@@ -55,7 +55,7 @@ def test_a_server_that_is_gone_for_a_while_delays_a_release(stage: Stage, server
     spent, _reserved = stage.budget()
     release = UUID(stage.ask("confirm"))
     sleeper = stage.saboteur(points.COUNTING, release, signal.SIGSTOP)
-    wait_until(stage.mark(release).exists, "the worker stops itself while it counts")
+    stage.wait_until_stopped(sleeper, release)
     server.stop()
     os.killpg(sleeper.pid, signal.SIGCONT)
     wait_until(lambda: stage.times_left(release) == 1, "the worker gives the job back")

@@ -41,7 +41,7 @@ def test_a_worker_that_is_cut_off_loses_nothing_and_draws_nothing_twice(
     spent, _reserved = stage.budget()
     release = UUID(stage.ask("confirm"))
     lonely = stage.saboteur(point, release, signal.SIGSTOP, within=apart)
-    wait_until(stage.mark(release).exists, "the worker stops itself")
+    stage.wait_until_stopped(lonely, release)
     apart.cut()
     os.killpg(lonely.pid, signal.SIGCONT)
     other = stage.worker()

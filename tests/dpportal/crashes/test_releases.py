@@ -54,7 +54,7 @@ def test_a_worker_that_wakes_up_after_its_lease_changes_nothing(stage: Stage, po
     spent, _reserved = stage.budget()
     release = UUID(stage.ask("confirm"))
     sleeper = stage.saboteur(point, release, signal.SIGSTOP)
-    wait_until(stage.mark(release).exists, "the worker stops itself")
+    stage.wait_until_stopped(sleeper, release)
     other = stage.worker()
     finish(stage, release)
     done, files = stage.see(release), stage.files()
