@@ -58,7 +58,7 @@ def test_a_server_that_is_gone_for_a_while_delays_a_release(stage: Stage, server
     stage.wait_until_stopped(sleeper, release)
     server.stop()
     os.killpg(sleeper.pid, signal.SIGCONT)
-    wait_until(lambda: stage.times_left(release) == 1, "the worker gives the job back")
+    wait_until(lambda: stage.times_left(release) >= 1, "the worker gives the job back")
     assert stage.budget() == (spent, AMOUNT)
     server.start()
     finish(stage, release)
