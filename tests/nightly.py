@@ -22,7 +22,8 @@ SHARE = 4
 def leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the cases that the day does not choose, and deselect all that is nightly, unless it is asked for."""
     sampled = [item for item in items if item.get_closest_marker("sampled")]
-    for _test, cases in groupby(sampled, key=lambda item: item.nodeid.partition("[")[0]):
+    # Cases that share a portal stand together, those of one test need not.
+    for _test, cases in groupby(sorted(sampled, key=_test_of), key=_test_of):
         for case in others(list(cases)):
             case.add_marker("nightly")
     if NIGHTLY or "nightly" in (config.getoption("-m") or ""):
@@ -31,6 +32,10 @@ def leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
     config.hook.pytest_deselected(items=late)
     gone = set(late)
     items[:] = [item for item in items if item not in gone]
+
+
+def _test_of(case: pytest.Item) -> str:
+    return case.nodeid.partition("[")[0]
 
 
 def others(cases: list[pytest.Item], day: str = DAY) -> list[pytest.Item]:

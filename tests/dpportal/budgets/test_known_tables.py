@@ -75,6 +75,7 @@ def pages(client: Client, dataset: Dataset) -> list[str]:
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("content", [TABLE, CHANGED, RENAMED], ids=["same", "one cell", "renamed"])
 def test_who_uploads_anothers_table_sees_what_any_new_table_shows(client, funded, other_curator, content):
     known = given(client, other_curator, content)
@@ -108,6 +109,7 @@ def test_the_two_guesses_of_one_cell_look_alike(client, funded, other_curator):
     assert right.state == wrong.state == "stored" and right.duplicate_of is wrong.duplicate_of is None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("content", [TABLE, CHANGED, RENAMED], ids=["same", "one cell", "renamed"])
 def test_no_second_budget_without_an_administrators_knowing_grant(
     client, funded, other_curator, administrator, content

@@ -9,7 +9,7 @@ import pytest
 from tests.dpportal.world import World
 
 # Each starts racers as processes.
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled]
 
 PROCESSES, THREADS, ATTEMPTS = 2, 20, 5
 WANTED = PROCESSES * THREADS * ATTEMPTS

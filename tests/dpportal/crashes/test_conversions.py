@@ -17,7 +17,8 @@ import pytest
 from tests.dpportal.crashes.stage import Stage, wait_until
 from tests.dpportal.world import kill
 
-pytestmark = pytest.mark.worker
+# One case of each test a day, on one kind of portal or the other; a night runs all.
+pytestmark = [pytest.mark.worker, pytest.mark.sampled]
 
 READER = "dpportal.tables.formats.import_worker"
 ROWS = 700_000

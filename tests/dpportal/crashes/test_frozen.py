@@ -19,7 +19,8 @@ from tests.dpportal.crashes.stage import Stage, wait_until
 from tests.dpportal.crashes.test_releases import AMOUNT, check_result, finish, measurements
 from tests.dpportal.world import kill
 
-pytestmark = pytest.mark.worker
+# One case of each test a day, on one kind of portal or the other; a night runs all.
+pytestmark = [pytest.mark.worker, pytest.mark.sampled]
 
 # On PostgreSQL nobody waits for the worker; SQLite's one lock is free when the supervisor has noticed.
 SECONDS = {"postgres": 20.0, "sqlite": 19.0}

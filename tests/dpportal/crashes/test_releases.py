@@ -10,14 +10,14 @@ from tests.dpportal.crashes import points
 from tests.dpportal.crashes.stage import Seen, Stage, wait_until
 from tests.dpportal.world import kill
 
-pytestmark = pytest.mark.worker
+# One case of each test a day, on one kind of portal or the other; a night runs all.
+pytestmark = [pytest.mark.worker, pytest.mark.sampled]
 
 # ε = 0.1 in millionths.
 AMOUNT = 100_000
 DOWNLOADS = 18
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("point", points.KILLED_AT)
 def test_a_worker_killed_at_any_point_costs_nothing_and_loses_nothing(stage: Stage, point: str):
     expected = points.KILLED_AT[point]

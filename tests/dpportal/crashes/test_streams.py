@@ -12,7 +12,8 @@ import pytest
 from tests.dpportal.crashes.stage import CELERY_OPTIONS, PATIENCE_SECONDS, Stage, wait_until
 from tests.dpportal.world import World, kill
 
-pytestmark = pytest.mark.worker
+# One case of each test a day, on one kind of portal or the other; a night runs all.
+pytestmark = [pytest.mark.worker, pytest.mark.sampled]
 
 COUNTS = [5, 3, 4, 0, 7, 1, 2, 9, 6]
 TRUE = list(accumulate(COUNTS))

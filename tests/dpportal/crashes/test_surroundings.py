@@ -14,7 +14,8 @@ from tests.dpportal.crashes.stage import Stage, wait_until
 from tests.dpportal.crashes.test_releases import AMOUNT, finish
 from tests.dpportal.world import LEASE_SECONDS, kill
 
-pytestmark = pytest.mark.worker
+# One case of each test a day, on one kind of portal or the other; a night runs all.
+pytestmark = [pytest.mark.worker, pytest.mark.sampled]
 
 DAY = 24 * 60 * 60
 

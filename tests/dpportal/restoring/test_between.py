@@ -9,7 +9,8 @@ import pytest
 
 from tests.dpportal.restoring.conftest import Desk
 
-pytestmark = pytest.mark.worker
+# One case of each test a day, on one kind of portal or the other; a night runs all.
+pytestmark = [pytest.mark.worker, pytest.mark.sampled]
 
 
 @pytest.mark.parametrize("mechanism", ["p-identity", "binary-tree"])

@@ -59,6 +59,7 @@ def test_the_grid_costs_less_than_a_thousandth() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("shape", "text", "ratio"),
     [

@@ -75,6 +75,7 @@ def test_an_upload_is_refused_with_the_remedy(failing: FailingServer, client, cu
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", ["GET", "PUT"])
 def test_a_reading_that_cannot_go_on_is_refused_with_the_remedy(failing, client, curator, tries, method):
     client.force_login(curator)
@@ -88,6 +89,7 @@ def test_a_reading_that_cannot_go_on_is_refused_with_the_remedy(failing, client,
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", [FORBIDS, GONE], ids=lambda what: NAMES.get(what, what))
 def test_a_count_is_tried_again_and_fails_with_the_remedy_and_nothing_spent(failing, dataset, tries, what):
     release = building.requested_release(dataset)
@@ -112,6 +114,7 @@ def test_a_count_whose_table_trickles_goes_on_with_the_next_try(failing, dataset
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("place", ["counts-", "/measurement/"])
 def test_a_measurement_that_cannot_be_stored_was_never_drawn(failing, dataset, tries, place):
     """The next try draws anew: of what the first one drew nothing was stored, or nothing that a row names."""
@@ -127,6 +130,7 @@ def test_a_measurement_that_cannot_be_stored_was_never_drawn(failing, dataset, t
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("place", ["/bundle/", "public.json", "comparison"])
 def test_what_is_measured_is_finished_later_from_the_same_measurement(failing, dataset, tries, place):
     release = building.requested_release(dataset)
@@ -143,6 +147,7 @@ def test_what_is_measured_is_finished_later_from_the_same_measurement(failing, d
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", [FORBIDS, GONE, CUT, SILENT], ids=str)
 def test_a_page_whose_files_cannot_be_had_says_so(failing, ready, client, what):
     client.force_login(ready.created_by)
@@ -162,6 +167,7 @@ def test_a_page_whose_files_cannot_be_had_says_so(failing, ready, client, what):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", [CUT, TRICKLES])
 def test_a_download_that_is_cut_or_trickles_ends(failing, ready, client, what, monkeypatch):
     client.force_login(ready.created_by)
@@ -224,6 +230,7 @@ def test_a_reader_who_pauses_is_not_taken_for_a_slow_server(failing, monkeypatch
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", [FORBIDS, CUT])
 def test_a_file_of_periods_is_tried_again_and_fails_with_the_remedy(failing, dataset, tries, what):
     stream = open_stream(dataset)
