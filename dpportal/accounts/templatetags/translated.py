@@ -1,0 +1,17 @@
+"""Texts that a program composed in English, in the language of the page."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.safestring import SafeString, mark_safe
+
+from dpportal.platform import stored_texts
+
+register = template.Library()
+
+
+@register.filter
+def translated(text: object) -> str:
+    """A sentence that may be one of the catalogue's, such as a job's failure or a mechanism's summary."""
+    said = stored_texts.translated(text)
+    return mark_safe(said) if isinstance(text, SafeString) else said  # noqa: S308 (as safe as it came)
