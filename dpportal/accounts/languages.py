@@ -13,8 +13,12 @@ from django.views.decorators.http import require_POST
 from dpportal.accounts.models import User
 from dpportal.platform.middleware import Middleware
 
-# What programs ask for is in English, whatever their browser or their person prefers.
+# What programs ask for is in English, whatever their browser or their person prefers: whole addresses, and views.
 PROGRAMS = ("/api/", "/metrics", "/.well-known/")
+VIEWS_OF_PROGRAMS = {
+    "dcat", "feed", "health", "oembed", "sitemap", "releases:cite", "releases:croissant", "streams:cite",
+    "streams:croissant", "streams:periods",
+}  # fmt: skip
 
 
 class PersonLanguage(Middleware):
@@ -28,6 +32,11 @@ class PersonLanguage(Middleware):
         # Nothing on the way may answer with another reader's language.
         patch_vary_headers(response, ["Accept-Language", "Cookie"])
         return response
+
+    def process_view(self, request: HttpRequest, *_view: object) -> None:
+        """Called by Django once it knows which view answers."""
+        if request.resolver_match and request.resolver_match.view_name in VIEWS_OF_PROGRAMS:
+            translation.activate(settings.LANGUAGE_CODE)
 
 
 def _own(request: HttpRequest) -> str:
@@ -53,7 +62,7 @@ def choose(request: HttpRequest) -> HttpResponse:
         max_age=settings.LANGUAGE_COOKIE_AGE,
         secure=settings.LANGUAGE_COOKIE_SECURE,
         httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
-        samesite=settings.LANGUAGE_COOKIE_SAMESITE,
+        samesite="Lax",
     )
     return answer
 

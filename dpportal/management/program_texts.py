@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-MARKED = {"_", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy", "pgettext", "npgettext", "gettext_noop"}
+MARKED = {
+    "_",
+    "gettext",
+    "gettext_lazy",
+    "ngettext",
+    "ngettext_lazy",
+    "pgettext",
+    "npgettext",
+    "gettext_noop",
+}
 # What they say is for programmers, for the log or for the command line.
 FOR_PROGRAMMERS = {
     "ArgumentParser", "AssertionError", "AttributeError", "CommandError", "ContextVar", "ImproperlyConfigured",
@@ -32,7 +41,9 @@ OF_PROGRAMS = (
 )  # fmt: skip
 PHRASE = re.compile(r"[A-Za-z’']{2,},? +[“{]?[A-Za-z]{2,}|[A-Za-z]{2,} \{|\} [A-Za-z]{2,}")
 SENTENCE = re.compile(r"[A-Z“{%].* .*[.?!…]|[A-Z].*\. \{\w+\}", re.DOTALL)
-QUERY = re.compile(r"\b(SELECT|CASE WHEN|CREATE|EXPLAIN|EXISTS|NEW\.|OLD\.|SET [a-z_]+ =)|</|/>|xmlns|^[\w\s]*=|://schemas")
+QUERY = re.compile(
+    r"\b(SELECT|CASE WHEN|CREATE|EXPLAIN|EXISTS|NEW\.|OLD\.|SET [a-z_]+ =)|</|/>|xmlns|^[\w\s]*=|://schemas"
+)
 # Rooms of the portal in which fragments are put together to sentences that people read.
 OF_FRAGMENTS = ("tables/facts.py", "tables/faults.py", "tables/formats", "tables/meaning")
 # Names of a class or a call that people read, whatever they look like.
@@ -53,7 +64,9 @@ def program_texts() -> list[Text]:
     for room in ("mechanisms", "dpportal"):
         for path in sorted((ROOT / room).rglob("*.py")):
             if not _is_skipped(path):
-                for text in _Reader.texts_of(path, takes_phrases=room == "mechanisms" or _is_in(path, OF_FRAGMENTS)):
+                for text in _Reader.texts_of(
+                    path, takes_phrases=room == "mechanisms" or _is_in(path, OF_FRAGMENTS)
+                ):
                     found.setdefault(text.template, text)
     return list(found.values())
 
@@ -113,7 +126,9 @@ class _Reader(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         if "about" in node.name:
-            self._take_all([each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value])
+            self._take_all(
+                [each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value]
+            )
         self.generic_visit(node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:

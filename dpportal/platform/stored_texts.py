@@ -10,24 +10,42 @@ from __future__ import annotations
 import re
 import struct
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, wraps
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from django.conf import settings
-from django.utils.translation import get_language, to_locale
+from django.utils.translation import get_language, override, to_locale
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # A name in a template, as `str.format` or `%` fills it.
-_PLACE = re.compile(r"\{(?P<brace>\w*)(?:![rsa])?(?::[^{}]*)?\}|%\((?P<percent>\w+)\)[sd]|%(?P<plain>[sd])|%%|\{\{|\}\}")
+_PLACE = re.compile(
+    r"\{(?P<brace>\w*)(?:![rsa])?(?::[^{}]*)?\}|%\((?P<percent>\w+)\)[sd]|%(?P<plain>[sd])|%%|\{\{|\}\}"
+)
 # Literal letters of a template, below which it would fit sentences that it did not make.
 _FEWEST_LETTERS = 6
 _PREFIX = 4
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:;”]) (?=\S)")
 _FULL_STOPS = "。！？：；”"
 # Values that people typed: names of theirs are no words of ours.
-_TYPED = {"name", "names", "column", "columns", "dataset", "file", "quoted", "label", "by", "user", "detail", "reason"}
+_TYPED = {
+    "name",
+    "names",
+    "column",
+    "columns",
+    "dataset",
+    "file",
+    "quoted",
+    "label",
+    "by",
+    "user",
+    "detail",
+    "reason",
+}
 
 
 class _Entry(NamedTuple):
@@ -109,6 +127,17 @@ class Catalogue:
         return answer
 
 
+def in_site_language(function: Callable[P, R]) -> Callable[P, R]:
+    """Has what a function composes to be stored or mailed said in the site's language; readers get it in their own."""
+
+    @wraps(function)
+    def composed(*args: P.args, **kwargs: P.kwargs) -> R:
+        with override(settings.LANGUAGE_CODE):
+            return function(*args, **kwargs)
+
+    return composed
+
+
 def translated(text: object) -> str:
     """What the reader's language says for an English text of the portal; the text itself where it has none."""
     said, language = str(text), get_language() or settings.LANGUAGE_CODE
@@ -127,7 +156,9 @@ def _said(language: str, text: str) -> str:
 @lru_cache(maxsize=8)
 def _catalogue(language: str) -> Catalogue | None:
     """That of the site's own folder; None where there is none."""
-    paths = (Path(folder) / to_locale(language) / "LC_MESSAGES" / "django.mo" for folder in settings.LOCALE_PATHS)
+    paths = (
+        Path(folder) / to_locale(language) / "LC_MESSAGES" / "django.mo" for folder in settings.LOCALE_PATHS
+    )
     return next((Catalogue(path) for path in paths if path.exists()), None)
 
 
@@ -156,7 +187,7 @@ def _template(text: str, translation: str) -> _Template | None:
 
 
 def _entries(path: Path) -> Iterator[_Entry]:
-    """What a compiled catalogue holds, by the format of GNU gettext: the singular, and each plural with the last form."""
+    """What a compiled catalogue holds, by GNU gettext's format: each form of a text, with one translation."""
     raw = path.read_bytes()
     _magic, _revision, number, texts, translations = struct.unpack_from("<5I", raw)
     for place in range(number):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import template
+from django.forms.utils import ErrorList
 from django.utils.safestring import SafeString, mark_safe
 
 from dpportal.platform import stored_texts
@@ -12,6 +13,13 @@ register = template.Library()
 
 @register.filter
 def translated(text: object) -> str:
-    """A sentence that may be one of the catalogue's, such as a job's failure or a mechanism's summary."""
+    """A sentence that may be one of the catalogue's, such as a job's failure or a mechanism's summary.
+
+    Of a field's errors each.
+    """
+    if isinstance(text, ErrorList):
+        errors = text.copy()
+        errors.data = [stored_texts.translated(error) for error in text]
+        return str(errors)
     said = stored_texts.translated(text)
     return mark_safe(said) if isinstance(text, SafeString) else said  # noqa: S308 (as safe as it came)
