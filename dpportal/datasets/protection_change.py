@@ -41,6 +41,7 @@ def ask(dataset: Dataset, declared: Json, now: Protection, by: User) -> None:
     approvals.ask(Asked(PROTECTION, dataset.pk, summary % words, address, arguments), by)
 
 
+@in_site_language
 def _change(approval: Approval) -> None:
     from dpportal.datasets import services  # which asks this module whether it may
 

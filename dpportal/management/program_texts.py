@@ -31,6 +31,8 @@ FOR_PROGRAMMERS = {
     "ValueError", "add_argument", "cast", "compile", "debug", "dict", "error", "exception", "execute", "info", "print",
     "warning",
 }  # fmt: skip
+# Parts of the library whose texts are for programmers, too.
+OF_LIBRARY_PROGRAMMERS = ("advice", "noise", "registry.py", "matrix/optimise", "histogram/unevenness.py")
 # Rooms of commands, of queries, and of what only programs read.
 OF_PROGRAMS = (
     "api", "history", "jobs/supervisor.py", "jobs/embedded.py", "management", "operations/metrics.py",
@@ -45,7 +47,11 @@ QUERY = re.compile(
     r"\b(SELECT|CASE WHEN|CREATE|EXPLAIN|EXISTS|NEW\.|OLD\.|SET [a-z_]+ =)|</|/>|xmlns|^[\w\s]*=|://schemas"
 )
 # Rooms of the portal in which fragments are put together to sentences that people read.
-OF_FRAGMENTS = ("tables/facts.py", "tables/faults.py", "tables/formats", "tables/meaning")
+OF_FRAGMENTS = (
+    "tables/facts.py", "tables/faults.py", "tables/formats/__init__.py", "tables/formats/detection.py",
+    "tables/formats/packed.py", "tables/formats/row_errors.py", "tables/meaning/parse_options.py",
+    "tables/meaning/proposals.py",
+)  # fmt: skip
 # Names of a class or a call that people read, whatever they look like.
 SHOWN = {"title", "summary"}
 DESCRIBED = {"Parameter", "integer", "BundleFile", "Table"}
@@ -65,7 +71,7 @@ def program_texts() -> list[Text]:
         for path in sorted((ROOT / room).rglob("*.py")):
             if not _is_skipped(path):
                 for text in _Reader.texts_of(
-                    path, takes_phrases=room == "mechanisms" or _is_in(path, OF_FRAGMENTS)
+                    path, takes_phrases=room == "mechanisms" or _is_in(path, "dpportal", OF_FRAGMENTS)
                 ):
                     found.setdefault(text.template, text)
     return list(found.values())
@@ -75,11 +81,13 @@ def _is_skipped(path: Path) -> bool:
     inside = path.relative_to(ROOT)
     if "migrations" in inside.parts or inside.name in ("triggers.py", "__main__.py"):
         return True
-    return "commands" in inside.parts or _is_in(path, OF_PROGRAMS)
+    if inside.is_relative_to("mechanisms"):
+        return _is_in(path, "mechanisms", OF_LIBRARY_PROGRAMMERS)
+    return "commands" in inside.parts or _is_in(path, "dpportal", OF_PROGRAMS)
 
 
-def _is_in(path: Path, rooms: Collection[str]) -> bool:
-    return any(path.is_relative_to(ROOT / "dpportal" / room) for room in rooms)
+def _is_in(path: Path, folder: str, rooms: Collection[str]) -> bool:
+    return any(path.is_relative_to(ROOT / folder / room) for room in rooms)
 
 
 class _Reader(ast.NodeVisitor):
@@ -133,7 +141,9 @@ class _Reader(ast.NodeVisitor):
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         self._take(node, _template(node))
-        self.generic_visit(node)
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                self.visit(part)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> None:
         """A format is no text, but a value may hold one."""

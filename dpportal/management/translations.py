@@ -45,7 +45,7 @@ def extracted() -> POFile:
         found = pofile(Path(folder) / "locale" / LOCALE / "LC_MESSAGES" / "django.po")
     known = {form for entry in found for form in (entry.msgid, entry.msgid_plural)}
     _add(found, known, ((text.template, text.place.partition(":")[0]) for text in program_texts()))
-    _add(found, known, ((label, "admin") for label in admin_labels()))
+    _add(found, known, ((label, "admin") for label in sorted(admin_labels)))
     return found
 
 

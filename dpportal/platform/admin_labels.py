@@ -16,6 +16,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 OWN = "dpportal."
+# Every label that no gettext marks in its declaration: what the catalogue of translations needs.
+admin_labels: set[str] = set()
 
 
 def translate_admin_labels() -> None:
@@ -26,22 +28,16 @@ def translate_admin_labels() -> None:
     for options in _models():
         options.verbose_name = _lazily(options.verbose_name)
         options.verbose_name_plural = _lazily(options.verbose_name_plural)
-        for field in _fields(options):
-            field.verbose_name = _lazily(field.verbose_name)
-
-
-def admin_labels() -> Iterator[str]:
-    """Every label, as it is declared."""
-    for config in apps.get_app_configs():
-        if config.name.startswith(OWN):
-            yield str(config.verbose_name)
-    for options in _models():
-        yield from map(str, (options.verbose_name, options.verbose_name_plural))
-        yield from (str(field.verbose_name) for field in _fields(options))
+        for field in options.get_fields():
+            if isinstance(field, models.Field):
+                field.verbose_name = _lazily(field.verbose_name)
 
 
 def _lazily(text: Any) -> Any:
-    return text if isinstance(text, Promise) else gettext_lazy(text)
+    if isinstance(text, Promise):
+        return text
+    admin_labels.add(text)
+    return gettext_lazy(text)
 
 
 def _models() -> Iterator[Any]:
@@ -50,7 +46,3 @@ def _models() -> Iterator[Any]:
         if model.__module__.startswith(OWN):
             yield model._meta
             yield from (inline.model._meta for inline in shown.inlines)
-
-
-def _fields(options: Any) -> Iterator[models.Field[Any, Any]]:
-    return (field for field in options.get_fields() if isinstance(field, models.Field))

@@ -27,7 +27,7 @@ _PLACE = re.compile(
     r"\{(?P<brace>\w*)(?:![rsa])?(?::[^{}]*)?\}|%\((?P<percent>\w+)\)[sd]|%(?P<plain>[sd])|%%|\{\{|\}\}"
 )
 # Literal letters of a template, below which it would fit sentences that it did not make.
-_FEWEST_LETTERS = 6
+_FEWEST_LETTERS = 4
 _PREFIX = 4
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:;”]) (?=\S)")
 _FULL_STOPS = "。！？：；”"
@@ -109,7 +109,8 @@ class Catalogue:
 
     def _filled(self, text: str) -> str | None:
         for template in (*self._templates.get(text[:_PREFIX], ()), *self._templates.get("", ())):
-            if (said := template.fill(text, self)) is not None:
+            said: str | None = template.fill(text, self)
+            if said is not None:
                 return said
         return None
 
