@@ -30,6 +30,8 @@ _PLACE = re.compile(
 _FEWEST_LETTERS = 4
 _PREFIX = 4
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:;”]) (?=\S)")
+# What a value may be: what people typed has sentences, what the portal puts in has none.
+_ANYTHING, _WITHIN_A_SENTENCE = r".+?", r"(?:(?![.!?] [A-Z“]).)+?"
 _FULL_STOPS = "。！？：；”"
 # Values that people typed: names of theirs are no words of ours.
 _TYPED = {
@@ -179,7 +181,8 @@ def _template(text: str, translation: str) -> _Template | None:
             pattern += re.escape(place[0][0])
             continue
         name = _group(place, places)
-        pattern += f"(?P={name})" if name in names else f"(?P<{name}>.+?)"
+        value = _ANYTHING if name in _TYPED else _WITHIN_A_SENTENCE
+        pattern += f"(?P={name})" if name in names else f"(?P<{name}>{value})"
         names.add(name)
     letters = sum(map(str.isalpha, literal + text[begin:]))
     if letters < _FEWEST_LETTERS or not names:
@@ -194,9 +197,13 @@ def _entries(path: Path) -> Iterator[_Entry]:
     for place in range(number):
         text, said = (_string(raw, table + 8 * place) for table in (texts, translations))
         _context, _, own = text.rpartition("\x04")
-        for form in own.split("\0"):
-            if form:
-                yield _Entry(form, said.split("\0")[-1])
+        one, *several = own.split("\0")
+        translation = said.split("\0")[-1]
+        if several and not _PLACE.search(one):  # “one row”, which other languages say with its number
+            translation = _PLACE.sub("1", translation)
+        if one:
+            yield _Entry(one, translation)
+        yield from (_Entry(form, said.split("\0")[-1]) for form in several)
 
 
 def _string(raw: bytes, at: int) -> str:

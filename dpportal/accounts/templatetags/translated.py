@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import template
+from django.conf import settings
 from django.forms.utils import ErrorList
 from django.utils.safestring import SafeString, mark_safe
 
@@ -23,3 +24,9 @@ def translated(text: object) -> str:
         return str(errors)
     said = stored_texts.translated(text)
     return mark_safe(said) if isinstance(text, SafeString) else said  # noqa: S308 (as safe as it came)
+
+
+@register.simple_tag
+def own_names() -> list[tuple[str, str]]:
+    """Every language by its code and its own name, which is not translated."""
+    return list(settings.LANGUAGES)
