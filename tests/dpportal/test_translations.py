@@ -22,7 +22,7 @@ PLACE = re.compile(r"%\(\w+\)[sd]|\{\w*(?:![rsa])?(?::[^{}]*)?\}")
 # Names of people, files, formats and programs are the same in every language.
 SAME_EVERYWHERE = re.compile(
     r"\b(BibTeX|CSV|Croissant|DOI|DataCite|JSON|PNG|Python|RIS|SHA-256|SVG|UTC|sha256|[a-z_]+\.(?:csv|json|md|npz|py|toml|zip)|"
-    r"Ana|Ben|Chi|Dora|Emil|Fatma|Gus|Hana)\b"
+    r"English|Ana|Ben|Chi|Dora|Emil|Fatma|Gus|Hana)\b"
 )
 READ_ALOUD = {"alt", "aria-label", "aria-description", "placeholder", "title"}
 
@@ -61,7 +61,9 @@ def test_translations_have_the_places_of_their_texts() -> None:
         needed = set(PLACE.findall(entry.msgid_plural or entry.msgid)) - {"{value}"}
         return any(not needed <= set(PLACE.findall(form)) <= allowed for form in forms(entry))
 
-    assert not [(e.msgid, forms(e)) for e in translations.stored() if "format" in "".join(e.flags) and wrong(e)]
+    assert not [
+        (e.msgid, forms(e)) for e in translations.stored() if "format" in "".join(e.flags) and wrong(e)
+    ]
 
 
 class UnmarkedText(HTMLParser):
@@ -104,7 +106,9 @@ def unmarked(source: str) -> list[str]:
 
 
 def test_templates_carry_no_text_that_cannot_be_translated() -> None:
-    pages = {str(path.relative_to(TEMPLATES)): unmarked(path.read_text()) for path in TEMPLATES.rglob("*.html")}
+    pages = {
+        str(path.relative_to(TEMPLATES)): unmarked(path.read_text()) for path in TEMPLATES.rglob("*.html")
+    }
     assert not {name: words for name, words in pages.items() if words}
 
 

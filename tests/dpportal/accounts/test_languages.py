@@ -64,7 +64,9 @@ def test_programs_are_told_english(client: Client) -> None:
     choose(client, "zh-hans")
     problem = client.get("/api/v1/datasets", headers=CHINESE).json()
     assert problem["detail"].startswith("Send a token")
-    assert "Published with differential privacy" in client.get(reverse("feed"), headers=CHINESE).content.decode()
+    assert (
+        "Published with differential privacy" in client.get(reverse("feed"), headers=CHINESE).content.decode()
+    )
     assert client.get(reverse("feed"), headers=CHINESE)["Content-Language"] == "en"
 
 
