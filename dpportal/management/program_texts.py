@@ -41,7 +41,7 @@ OF_PROGRAMS = (
     "operations/demonstration.py", "platform/records_guard.py", "budgets/writing.py", "tables/sources.py",
     "tables/pushdown/types.py",
 )  # fmt: skip
-PHRASE = re.compile(r"[A-Za-z’']{2,},? +[“{]?[A-Za-z]{2,}|[A-Za-z]{2,} \{|\} [A-Za-z]{2,}")
+PHRASE = re.compile(r"[A-Za-z’']{2,},? +[“{]?[A-Za-z]{2,}|[A-Za-z]{2,} \{|\} [A-Za-z]{2,}|^1 [a-z]{3,}$")
 SENTENCE = re.compile(r"[A-Z“{%].* .*[.?!…]|[A-Z].*\. \{\w+\}", re.DOTALL)
 QUERY = re.compile(
     r"\b(SELECT|CASE WHEN|CREATE|EXPLAIN|EXISTS|NEW\.|OLD\.|SET [a-z_]+ =)|</|/>|xmlns|^[\w\s]*=|://schemas"
