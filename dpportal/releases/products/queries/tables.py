@@ -47,8 +47,10 @@ CELL_FIELDS = {
     "count": ("integer", "Count of a possible table near it"),
 }
 ABOUT_CELLS = "Estimated count of every cell"
+ABOUT_CELLS_INSTEAD = (
     "Estimated count of every cell; made non-negative by least squares, as the most likely ones could not be "
     "worked out"
+)
 
 
 def write(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> list[Table]:
