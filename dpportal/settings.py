@@ -11,7 +11,6 @@ from pathlib import Path
 import dj_database_url
 import plotly
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext_lazy as _
 from pythonjsonlogger.core import RESERVED_ATTRS
 
 from dpportal.jobs import queues
@@ -88,6 +87,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "dpportal.accounts.languages.PersonLanguage",
     "dpportal.serving.response_headers.NoStore",
     "dpportal.accounts.sessions.IdleLimit",
     "dpportal.accounts.known_browsers.KnownBrowser",
@@ -191,7 +191,14 @@ if EMAIL_URL:
 PASSWORD_RESET_TIMEOUT = 3600
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", _("English"))]
+# Each by its own name, for whoever reads no other.
+LANGUAGES = [("en", "English"), ("zh-hans", "中文")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "dpportal.platform.formats"
+# What a stranger chose; a person's own choice is kept with the person.
+LANGUAGE_COOKIE_NAME = "language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_HTTPONLY = True
 TIME_ZONE = os.environ.get("DPPORTAL_TIME_ZONE", "UTC")
 USE_TZ = True
 USE_THOUSAND_SEPARATOR = False
@@ -262,7 +269,7 @@ if os.environ.get("DPPORTAL_HTTPS") == "1":
             "DPPORTAL_HTTPS=1 is for a portal behind a proxy, whose word that a connection is encrypted is believed "
             "only if DPPORTAL_PROXIES names it. Set DPPORTAL_PROXIES, to 127.0.0.1 if the proxy is on this machine."
         )
-    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = True
     # A browser takes these names from this very host alone, encrypted, and for all its paths.
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
     KNOWN_BROWSER_COOKIE_NAME = "__Host-known_browser"

@@ -23,7 +23,6 @@ from mechanisms.sensitivity import Sensitivity
 
 # Values of a column without order, those of the cell for others among them.
 _FEW_VALUES = 3
-_NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 
 Parameters = Mapping[str, str | int]
@@ -196,7 +195,7 @@ class Mechanism(ABC):
                 columns=mixed,
             )
         if len(plan.domain.attributes) < self.fewest_columns:
-            return Wording("It is made for {number} columns or more.", number=_NUMBERS[self.fewest_columns])
+            return Wording("It is made for {number} columns or more.", number=self.fewest_columns)
         return ""
 
     def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss | None:

@@ -14,11 +14,13 @@ from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import override
 
 from dpportal.accounts import reset_links
-from dpportal.accounts.models import MailHint, OutgoingMail
+from dpportal.accounts.models import MailHint, OutgoingMail, User
 from dpportal.jobs.clock import from_now
 from dpportal.jobs.time_limits import limited
+from dpportal.platform.stored_texts import translated
 
 log = logging.getLogger(__name__)
 
@@ -85,12 +87,21 @@ def _deliver(mail: OutgoingMail, server: BaseEmailBackend) -> None:
     mail.delete()
 
 
+def _in_language_of(mail: OutgoingMail) -> EmailMessage:
+    """A text in the language that the person with this address chose."""
+    chosen = (
+        User.objects.filter(email__iexact=mail.to).exclude(language="").values_list("language", flat=True)
+    )
+    with override(chosen.first() or settings.LANGUAGE_CODE):
+        return EmailMessage(translated(mail.subject), translated(mail.text), to=[mail.to])
+
+
 def _messages(mail: OutgoingMail) -> Iterable[EmailMessage]:
     """Each is asked for when the one before it was sent."""
     if not settings.EMAIL_URL:
         return []
     if mail.kind == OutgoingMail.Kind.TEXT:
-        return [EmailMessage(mail.subject, mail.text, to=[mail.to])]
+        return [_in_language_of(mail)]
     if mail.person is None:
         return reset_links.answers(mail.to, mail.origin)
     return [reset_links.message(mail.person, mail.origin)] if mail.person.is_active else []

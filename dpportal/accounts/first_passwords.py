@@ -10,7 +10,7 @@ from dpportal.accounts.models import User
 from dpportal.platform.middleware import Middleware
 
 # Beside them nothing opens: the form, and the way out.
-OPEN = ("accounts:password_change", "accounts:sign_out")
+OPEN = ("accounts:password_change", "accounts:sign_out", "accounts:language")
 
 
 class FirstPassword(Middleware):

@@ -64,6 +64,8 @@ class User(AbstractUser):
         ),
     )
 
+    # The language of pages and mail; that of the browser where none was chosen.
+    language = models.CharField(max_length=10, blank=True, default="", editable=False)
     # Somebody else has seen the password, so no page opens before the person chose another.
     must_change_password = models.BooleanField(default=False, editable=False)
     # Somebody else changed this account, and the person has not opened the list of changes since.

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit, mailing
 from dpportal.accounts.models import Role, User
+from dpportal.platform.stored_texts import in_site_language
 
 # The fields that are recorded with old and new value; a password is recorded only as a fact.
 FIELDS = ("username", "first_name", "last_name", "display_name", "email", "role", "is_active")
@@ -104,6 +105,7 @@ def send_link(person: User, by: User, origin: str) -> None:
     mailing.write_reset(person, origin)
 
 
+@in_site_language
 @transaction.atomic
 def note(
     person: User, by: User, action: str, detail: str = "", *, old_address: str = "", alarming: bool = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
+from django.conf import settings
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.tokens import PasswordResetTokenGenerator, default_token_generator
 from django.core.mail import EmailMessage
@@ -16,6 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import override
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry, User
@@ -53,8 +55,10 @@ def answers(address: str, origin: str) -> Iterator[EmailMessage]:
 def message(person: User, origin: str) -> EmailMessage:
     """A link for a person. origin: of the portal, such as https://portal.example."""
     context = {"name": person.get_username(), "link": origin + mailed_path(person)}
-    subject = render_to_string("accounts/forgotten_subject.txt").strip()
-    return EmailMessage(subject, render_to_string("accounts/forgotten_mail.txt", context), to=[person.email])
+    with override(person.language or settings.LANGUAGE_CODE):
+        subject = render_to_string("accounts/forgotten_subject.txt").strip()
+        text = render_to_string("accounts/forgotten_mail.txt", context)
+    return EmailMessage(subject, text, to=[person.email])
 
 
 def _people(address: str) -> Iterator[User]:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from dpportal.accounts import views
+from dpportal.accounts import languages, views
 from dpportal.accounts.factors import door, pages
 from dpportal.accounts.provider import views as provider
 
@@ -21,6 +21,7 @@ urlpatterns = [
     path("second-factors/recovery-codes/", pages.new_codes, name="new_codes"),
     path("second-factors/removed/", pages.remove, name="remove_factor"),
     path("second-factor-rule/", pages.rule, name="second_factor_rule"),
+    path("language/", languages.choose, name="language"),
     path("sign-out/", views.sign_out, name="sign_out"),
     path("name/", views.display_name, name="display_name"),
     path("sessions/", views.own_sessions, name="sessions"),

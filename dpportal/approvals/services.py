@@ -18,6 +18,7 @@ from dpportal.approvals import acts
 from dpportal.approvals.acts import OutdatedError
 from dpportal.approvals.models import Approval
 from dpportal.platform.json_types import Json
+from dpportal.platform.stored_texts import in_site_language
 
 # An account that was made or changed so lately does not answer for whoever did that.
 IN_HAND_DAYS = 30
@@ -48,6 +49,7 @@ def ask(asked: Asked, by: User) -> Approval:
         return Approval.objects.get(kind=asked.kind, subject=str(asked.subject), state=State.WAITING)
 
 
+@in_site_language
 @transaction.atomic
 def _ask(asked: Asked, by: User) -> Approval:
     waiting = Approval.objects.select_for_update().filter(
@@ -92,6 +94,7 @@ def approve(approval: Approval, by: User) -> Approval:
     return answered
 
 
+@in_site_language
 @transaction.atomic
 def _outdated(approval: Approval, by: User, why: str) -> Approval:
     answered = _answer(approval, by, State.OUTDATED, why)
@@ -100,6 +103,7 @@ def _outdated(approval: Approval, by: User, why: str) -> Approval:
     return answered
 
 
+@in_site_language
 @transaction.atomic
 def refuse(approval: Approval, by: User, reason: str) -> Approval:
     """Say no, with a reason. Raises ApprovalError."""

@@ -15,6 +15,7 @@ from dpportal.budgets.amounts import plain
 from dpportal.budgets.forms import GrantForm
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets.models import Dataset
+from dpportal.platform.stored_texts import in_site_language
 from dpportal.platform.two_people import KNOWN_TABLES
 from mechanisms.accounting import SYMBOL, Definition
 
@@ -24,6 +25,7 @@ def asks_first(form: GrantForm) -> bool:
     return bool(form.similar) and acts.is_needed(KNOWN_TABLES)
 
 
+@in_site_language
 def ask(form: GrantForm, by: User) -> Approval:
     """Have the grant wait as it was sent."""
     data, dataset = form.cleaned_data, form.dataset

@@ -16,6 +16,7 @@ from dpportal.budgets.models import BudgetRequest
 from dpportal.datasets.access import right_of
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.services import lock_dataset
+from dpportal.platform.stored_texts import in_site_language
 
 State = BudgetRequest.State
 
@@ -35,6 +36,7 @@ class PricedDraft:
     address: str
 
 
+@in_site_language
 @transaction.atomic
 def ask(dataset: Dataset, reason: str, by: User, draft: PricedDraft | None = None) -> bool:
     """Ask the administrators for a budget. Returns whether it is a new question: one that waits is left as it is.
@@ -69,6 +71,7 @@ def _request_text(request: BudgetRequest) -> str:
     return f"{text % words}\n\n{(draft % priced).strip()}"
 
 
+@in_site_language
 def answer_by_grant(request: BudgetRequest, granted: str, reason: str) -> bool:
     """Say yes, in the transaction of a grant, which holds the dataset. Returns whether the question still waited.
 
@@ -91,6 +94,7 @@ def answered_text() -> str:
     )
 
 
+@in_site_language
 @transaction.atomic
 def decline(request: BudgetRequest, reason: str, by: User) -> bool:
     """Say no, with a reason. Returns whether the question still waited."""

@@ -17,6 +17,7 @@ from dpportal.approvals.models import Approval
 from dpportal.approvals.services import Asked
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.models import Budget, ChargedPublication
+from dpportal.platform.stored_texts import in_site_language
 from dpportal.platform.two_people import KNOWN_TABLES, SPENDS
 from mechanisms.accounting import SYMBOL, Definition
 
@@ -77,6 +78,7 @@ def asks_first(draft: ChargedPublication, budget: Budget) -> bool:
     return draft.amount is not None and exceeds(draft.amount, budget.definition)
 
 
+@in_site_language
 def ask_to_spend(draft: ChargedPublication, budget: Budget, reviewed: str, address: str, by: User) -> None:
     """Have what was reviewed wait for a second person. address: of the page with the review."""
     assert draft.amount is not None

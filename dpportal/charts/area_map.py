@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.charts.counts import UNIT, interval_caption
+from dpportal.charts.counts import interval_caption
 from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.style import TEMPLATE, Figure, plain
+from dpportal.charts.style import TEMPLATE, Figure, people_unit, plain
 from dpportal.charts.svg_paths import round_step
 from mechanisms.arrays import Floats
 
@@ -45,7 +45,7 @@ def area_figure(
         (label, value) for label, value in zip(labels, values.tolist(), strict=True) if label in areas.shapes
     ]
     lacking = [label for label in labels if label not in areas.shapes]
-    caption = [interval_caption(half_width, UNIT)]
+    caption = [interval_caption(half_width, people_unit())]
     if lacking:
         caption.append(_("Not on the map: %(labels)s.") % {"labels": ", ".join(map(plain, lacking))})
     if areas.credit:
@@ -79,7 +79,7 @@ def _trace(rings: Sequence[Ring], label: str, value: float, step: int, margin: s
         "line": {"color": "var(--text)", "width": 0.7},
         "hoveron": "fills",
         "hoverinfo": "text",
-        "text": f"{plain(label)}: {value:,.0f}{margin} {UNIT}",
+        "text": f"{plain(label)}: {value:,.0f}{margin} {people_unit()}",
         "showlegend": False,
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
-from dpportal.charts.counts import UNIT, interval_caption
+from dpportal.charts.counts import interval_caption
 from dpportal.charts.group_traces import HATCHES, MAX_GROUPED, MAX_GROUPS, TICKS, group_bars, group_line
 from dpportal.charts.style import (
     Figure,
@@ -17,6 +17,7 @@ from dpportal.charts.style import (
     finished,
     hover,
     people_axis,
+    people_unit,
     plain,
     plain_all,
     whisker,
@@ -70,7 +71,7 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
 
 def caption_of(chosen: ChosenCounts, shown: int) -> str:
     """What the numbers are, and that so many groups are shown of more."""
-    caption = _shares_caption() if chosen.shares else interval_caption(chosen.half_width, UNIT)
+    caption = _shares_caption() if chosen.shares else interval_caption(chosen.half_width, people_unit())
     groups = len(group_names(chosen))
     return caption if shown == groups else f"{caption} {_left_out_caption(shown, groups)}"
 
@@ -169,7 +170,7 @@ def _side_by_side(
 
 def unit_of(chosen: ChosenCounts) -> str:
     """What is counted along the other axis."""
-    return _("% of the group") if chosen.shares else UNIT
+    return _("% of the group") if chosen.shares else people_unit()
 
 
 def _shares_caption() -> str:

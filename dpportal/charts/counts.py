@@ -28,6 +28,7 @@ from dpportal.charts.style import (
     hover,
     interval_band,
     people_axis,
+    people_unit,
     plain_all,
     series_names,
     step_line,
@@ -44,7 +45,6 @@ MAX_STEPS = 4_000
 EXAMPLE_CELLS = 24
 RESIDUAL_BINS = 120
 TICKS = 20
-UNIT = "people"
 # One count is so many times the next one: the others cannot be told apart beside it.
 DOMINATES = 8
 
@@ -77,14 +77,14 @@ def _bars(
     attribute: Attribute, series: Series, half_width: int | None, partition: np.ndarray | None
 ) -> Figure:
     labels = plain_all(attribute.labels())
-    bars = [bar(kind, labels, y, unit=UNIT, half_width=half_width) for kind, y in series.items()]
+    bars = [bar(kind, labels, y, unit=people_unit(), half_width=half_width) for kind, y in series.items()]
     figure = go.Figure(bars, layout={"barmode": "group"})
     ticks = TICKS if attribute.size > MAX_LABELS else 0
     axis = category_axis(attribute.name, ticks, attribute.size)
-    figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
     if partition is not None:
         mark_blocks(figure, partition, 1)
-    caption = interval_caption(half_width, UNIT) + _dominated_caption(series)
+    caption = interval_caption(half_width, people_unit()) + _dominated_caption(series)
     return finished(
         figure, title=_counts_title(attribute.name), caption=caption, display=Display(is_counts=True)
     )
@@ -101,13 +101,15 @@ def _steps(
         shown = merged(values, [width])
         if kind == "noisy" and single and half_width is not None:
             figure.add_traces(interval_band(labels, shown, half_width))
-        text = hover(UNIT, half_width if kind == "noisy" and single else None)
+        text = hover(people_unit(), half_width if kind == "noisy" and single else None)
         figure.add_trace(step_line(kind, labels, shown, hovertemplate=text))
     axis = category_axis(attribute.name, TICKS, len(labels))
-    figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
     if partition is not None:
         mark_blocks(figure, partition, width)
-    caption = interval_caption(half_width, UNIT) if single else _merged_caption(attribute.name, width)
+    caption = (
+        interval_caption(half_width, people_unit()) if single else _merged_caption(attribute.name, width)
+    )
     caption += _dominated_caption(series)
     return finished(
         figure, title=_counts_title(attribute.name), caption=caption, display=Display(is_counts=True)
@@ -117,13 +119,13 @@ def _steps(
 def _panels(domain: Domain, series: Series, half_width: int | None, partition: np.ndarray | None) -> Figure:
     panels = layout_of(domain, len(series), MAX_NUMBERS)
     rows, begins = len(panels.cells()), first_spread(series["synthetic"])
-    caption = panels_caption(panels, half_width=half_width, unit=UNIT)
+    caption = panels_caption(panels, half_width=half_width, unit=people_unit())
     if begins:
         caption += " " + _(
             "Colours go by square roots at first, since most cells are small beside the largest."
         )
     return finished(
-        heat_maps(panels, series, half_width=half_width, unit=UNIT, partition=partition),
+        heat_maps(panels, series, half_width=half_width, unit=people_unit(), partition=partition),
         title=_counts_title(*domain.names),
         caption=caption,
         display=Display(begins=begins, height=height_of(rows), min_width=280 * len(series), is_map=True),
@@ -137,7 +139,7 @@ def residuals_figure(
     counts: np.ndarray,
     true: np.ndarray,
     half_width: int | None,
-    unit: str = "people",
+    unit: str = "",
 ) -> Figure:
     """Released minus true counts, against the band ± half_width where there is one; for the curator only.
 
@@ -145,6 +147,7 @@ def residuals_figure(
     have which residual, in bins that end at ± 3 half-widths, or at the largest residual without a band.
     """
     series = shaped(domain, {"noisy": raw, "synthetic": counts, "true": true})
+    unit = unit or people_unit()
     caption = _residuals_caption(half_width, unit)
     if len(domain.attributes) == 1 and domain.size <= MAX_STEPS:
         residuals = {kind: series[kind] - series["true"] for kind in RELEASED}
@@ -241,12 +244,13 @@ def cumulative_figure(
     raw: np.ndarray,
     counts: np.ndarray,
     true: np.ndarray | None = None,
-    unit: str = "people",
+    unit: str = "",
 ) -> Figure:
     """How many people are at or below each cell of an ordered column, by each series.
 
     Raises ValueError if the column is not ordered.
     """
+    unit = unit or people_unit()
     axis = domain.names.index(column)
     attribute = domain.attributes[axis]
     if not attribute.ordered:
@@ -267,9 +271,7 @@ def cumulative_figure(
     return finished(figure, title=_("Cumulative %(column)s") % {"column": column}, caption=caption)
 
 
-def noise_figure(
-    law: NoiseLaw, shape: Sequence[int], *, people: int | None = None, unit: str = "people"
-) -> Figure:
+def noise_figure(law: NoiseLaw, shape: Sequence[int], *, people: int | None = None, unit: str = "") -> Figure:
     """What the noise of a release would look like, on made-up counts; no data.
 
     shape: cells of each column. people: how many the curator expects, shared evenly and shaped like a hill;
@@ -280,7 +282,7 @@ def noise_figure(
     mean = 100.0 if people is None else people / cells
     counts = np.rint(mean * _hill(shown)).astype(int)
     half_width = law.half_width()
-    labels = [str(cell + 1) for cell in range(shown)]
+    labels, unit = [str(cell + 1) for cell in range(shown)], unit or people_unit()
     example = bar("noisy", labels, counts, unit=unit, half_width=half_width)
     example.update(name=_("Made-up count and margin"), showlegend=False)
     figure = go.Figure(example)

@@ -8,12 +8,12 @@ from django.utils.translation import gettext as _
 from dpportal.charts.cells import marginal, merged, shaped
 from dpportal.charts.counts import MAX_NUMBERS
 from dpportal.charts.panels import grid, heat_map, height_of, layout_of, name_axes
-from dpportal.charts.style import DIVERGING, Display, Figure, finished, hover, series_names
+from dpportal.charts.style import DIVERGING, Display, Figure, finished, hover, people_unit, series_names
 from mechanisms.domain import Domain
 
 
 def difference_figure(
-    domain: Domain, *, raw: np.ndarray, true: np.ndarray, half_width: int | None, unit: str = "people"
+    domain: Domain, *, raw: np.ndarray, true: np.ndarray, half_width: int | None, unit: str = ""
 ) -> Figure:
     """Where the noisy counts are too high and where too low, of two or more columns.
 
@@ -27,6 +27,7 @@ def difference_figure(
     tables = marginal(series, (*panels.panel_axes, *panels.axes))
     figure = grid(panels, cells, [_("Noisy − true")])
     interval = half_width if panels.single_cells else None
+    unit = unit or people_unit()
     text = hover(unit, interval, "%{z:+,}", "%{y}, %{x}")
     for row, cell in enumerate(cells):
         z = merged(tables["noisy"][cell], panels.widths) - merged(tables["true"][cell], panels.widths)

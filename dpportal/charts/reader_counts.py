@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cells import shaped
-from dpportal.charts.counts import MAX_STEPS, UNIT, counts_figure, interval_caption
+from dpportal.charts.counts import MAX_STEPS, counts_figure, interval_caption
 from dpportal.charts.group_traces import MAX_GROUPED, MAX_GROUPS, TICKS, group_bars, group_line
 from dpportal.charts.style import (
     Display,
@@ -16,6 +16,7 @@ from dpportal.charts.style import (
     finished,
     hover,
     people_axis,
+    people_unit,
     plain,
     plain_all,
 )
@@ -45,9 +46,9 @@ def reader_figure(
         shown = half_width if kind == "noisy" else None
         figure.add_traces(_traces(along, groups, values.transpose(axes), kind, shown))
     axis = category_axis(along.name, TICKS if along.size > 2 * TICKS else 0, along.size)
-    figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
     title = _("Counts by %(columns)s") % {"columns": " × ".join(domain.names)}
-    caption = interval_caption(half_width, UNIT)
+    caption = interval_caption(half_width, people_unit())
     return _one_at_a_time(finished(figure, title=title, caption=caption, display=Display(is_counts=True)))
 
 
@@ -67,7 +68,14 @@ def _traces(
     """Of one kind of count: bars in groups, or a line for each group. values: (cells of along, groups)."""
     labels, traces = plain_all(along.labels()), []
     for place, name in enumerate(plain_all(groups.labels())):
-        of_group = (place, name, labels, values[:, place], half_width, f"{name}, {hover(UNIT, half_width)}")
+        of_group = (
+            place,
+            name,
+            labels,
+            values[:, place],
+            half_width,
+            f"{name}, {hover(people_unit(), half_width)}",
+        )
         drawn = [group_bars(*of_group)] if along.size <= MAX_GROUPED else group_line(*of_group)
         traces += [*drawn[:-1], drawn[-1].update(meta=kind)]
     return traces

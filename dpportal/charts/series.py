@@ -13,7 +13,16 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
-from dpportal.charts.style import TRANSPARENT, Figure, SeriesFigure, category_axis, finished, plain, plain_all
+from dpportal.charts.style import (
+    TRANSPARENT,
+    Figure,
+    SeriesFigure,
+    category_axis,
+    finished,
+    people_unit,
+    plain,
+    plain_all,
+)
 
 TICKS = 12
 MAX_EXPECTED = 400
@@ -91,13 +100,13 @@ def expectation_figure(
     standard_errors: Mapping[str, np.ndarray],
     *,
     published: int | None = None,
-    unit: str = "people",
+    unit: str = "",
 ) -> Figure:
     """Expected standard error by period, one line for each strategy; no data.
 
     periods: (P,) numbers from 1. standard_errors: (P,) by the strategy's title. published: a mark at that period.
     """
-    figure = SeriesFigure()
+    unit, figure = unit or people_unit(), SeriesFigure()
     for place, (title, errors) in enumerate(standard_errors.items()):
         text = _("period") + " %{x:,}<br><b>%{y:,.3g}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
         trace = line(title, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)], text)

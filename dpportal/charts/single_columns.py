@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
-from dpportal.charts.counts import TICKS, UNIT, interval_caption
+from dpportal.charts.counts import TICKS, interval_caption
 from dpportal.charts.style import (
     Display,
     Figure,
@@ -16,6 +16,7 @@ from dpportal.charts.style import (
     finished,
     hover,
     people_axis,
+    people_unit,
     plain_all,
     series_names,
     whisker,
@@ -32,12 +33,12 @@ def column_figure(
         y=list(counts),
         marker=bar_look("var(--noisy)", ""),
         error_y=whisker(half_width),
-        hovertemplate=hover(UNIT, half_width) + "<extra></extra>",
+        hovertemplate=hover(people_unit(), half_width) + "<extra></extra>",
     )
     figure = go.Figure(bars)
     axis = category_axis(name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
-    figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
-    caption = interval_caption(half_width, UNIT) if together == 1 else _together(together)
+    figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
+    caption = interval_caption(half_width, people_unit()) if together == 1 else _together(together)
     title = _("People by %(column)s") % {"column": name}
     return finished(figure, title=title, caption=caption, display=Display(is_counts=True))
 

@@ -14,6 +14,7 @@ from dpportal.datasets.access import right_of
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.protection import Protection
 from dpportal.platform.json_types import Json
+from dpportal.platform.stored_texts import in_site_language
 from dpportal.platform.two_people import PROTECTION
 
 
@@ -29,6 +30,7 @@ def lacks_approval(dataset: Dataset, now: Protection) -> bool:
     return asks_first(dataset, now) and acts.approval_of(PROTECTION, dataset.pk) is None
 
 
+@in_site_language
 def ask(dataset: Dataset, declared: Json, now: Protection, by: User) -> None:
     """Have a declaration of who is protected wait. declared: the fields of the form."""
     before = str(Protection.of(dataset.current_domain()))
@@ -39,6 +41,7 @@ def ask(dataset: Dataset, declared: Json, now: Protection, by: User) -> None:
     approvals.ask(Asked(PROTECTION, dataset.pk, summary % words, address, arguments), by)
 
 
+@in_site_language
 def _change(approval: Approval) -> None:
     from dpportal.datasets import services  # which asks this module whether it may
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
+from django.utils.translation import override
 
 from dpportal.platform.json_types import Json
 from dpportal.publications.archive import BundleFile, write_json
@@ -64,9 +65,16 @@ def about_package(tables: int) -> str:
 
 
 def readme_file(folder: Path, template: str, context: Json) -> BundleFile:
-    """README.md: the bundle's explanation for people."""
+    """README.md: the bundle's explanation for people, in English, and below it in each other language.
+
+    template: in English; another language's has its code before the ending.
+    """
     path = folder / "README.md"
-    path.write_text(render_to_string(template, context), encoding="utf-8")
+    with path.open("w", encoding="utf-8") as readme:
+        for code, _name in settings.LANGUAGES:
+            own = template if code == settings.LANGUAGE_CODE else f"{template.removesuffix('.md')}.{code}.md"
+            with override(code):
+                readme.write(render_to_string(own, context))
     return BundleFile(path, ABOUT_README)
 
 

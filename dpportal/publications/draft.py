@@ -102,7 +102,7 @@ class Publication(models.Model):
             text = _("Replaced after its comparison with the true counts was seen on %(day)s.")
         else:
             return ""
-        return str(text) % {"day": date_format(seen, "j F Y, H:i")}
+        return str(text) % {"day": date_format(seen, "DATETIME_FORMAT")}
 
     @property
     def successor(self) -> Self | None:

@@ -32,7 +32,7 @@ class EarlierField(forms.ModelChoiceField[Publication]):
         account, method = obj.account, registry.title(obj.mechanism)
         cost = f"{account.symbol} = {obj.amount.normalize():f}" if account and obj.amount else ""
         assert obj.published_at is not None
-        at = _("published %(time)s UTC") % {"time": date_format(obj.published_at, "j F Y, H:i")}
+        at = _("published %(time)s UTC") % {"time": date_format(obj.published_at, "DATETIME_FORMAT")}
         return " · ".join(filter(None, (str(obj), method, cost, at)))
 
 

@@ -9,6 +9,7 @@ from functools import partial, wraps
 from typing import Concatenate, Generic, TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
@@ -16,6 +17,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header
+from django.utils.translation import override
 from django.views.decorators.http import require_safe
 
 from dpportal.accounts import audit
@@ -96,7 +98,9 @@ class ReaderPages(Generic[P]):
 
         @self.page
         def chosen(request: HttpRequest, publication: P) -> HttpResponseBase:
-            answer = self._representation(request, publication) or view(request, publication)
+            with override(settings.LANGUAGE_CODE):  # what programs read has one language
+                told = self._representation(request, publication)
+            answer = told or view(request, publication)
             patch_vary_headers(answer, ["Accept"])
             return answer
 

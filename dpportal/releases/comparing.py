@@ -8,6 +8,7 @@ from dpportal.accounts.models import User
 from dpportal.datasets import records
 from dpportal.datasets.access import why_true_counts_hidden
 from dpportal.platform.json_types import Json
+from dpportal.platform.language_layers import in_reader_language
 from dpportal.publications.publishing import record_comparison
 from dpportal.releases.models import Release
 
@@ -29,4 +30,4 @@ def comparison_for(release: Release, person: User) -> Json:
             )
         )
     record_comparison(release, person)
-    return comparison
+    return in_reader_language(comparison)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
+from django.utils.translation import override
 
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import PublicDescription
@@ -21,7 +23,7 @@ from dpportal.releases.models import Artifact, Release
 # than the sweep looks back.
 PAUSE_SECONDS = 60.0
 # Raised when files are written otherwise than before: then all are written again, and the former stay meanwhile.
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class DisplayTexts:
         return cls(
             release.title,
             release.dataset.name,
-            release.created_by.public_name,
+            _public_name(release),
             release.dataset.about if about is None else about,
             release.other_promises if others is None else others,
         )
@@ -63,6 +65,12 @@ class DisplayTexts:
     def are_in(self, release: Release) -> bool:
         """Whether its files say all of it."""
         return (release.words, release.spending) == (self.digest, self.spending)
+
+
+def _public_name(release: Release) -> str:
+    """The curator's, as files have it: they are written in the site's language, whoever reads now."""
+    with override(settings.LANGUAGE_CODE):
+        return release.created_by.public_name
 
 
 def offered_files(release: Release, words: DisplayTexts) -> Sequence[Artifact]:

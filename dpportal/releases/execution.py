@@ -29,6 +29,7 @@ from dpportal.jobs import event_log, search_cache
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
+from dpportal.platform.language_layers import in_every_language
 from dpportal.platform.sealing_faults import FileChangedFault, KeyLostFault
 from dpportal.releases import bundle, results
 from dpportal.releases.display_texts import DisplayTexts
@@ -285,7 +286,7 @@ def _keep_comparison(reconstructed: AnyReconstructed) -> None:
     release = reconstructed.release
     true = records.stored_counts(release.true_counts)
     rows = {ROWS_COUNTED: runner_of(release).rows_counted(reconstructed.plan, true)}
-    compared = presenter_of(release).compare(reconstructed, true)
+    compared = in_every_language(lambda: presenter_of(release).compare(reconstructed, true))
     records.keep_comparison(release.dataset_id, release.pk, {**compared, **rows})
 
 

@@ -44,6 +44,6 @@ def _where(release: Release) -> str:
     ) % {
         "table": read["table"],
         "engine": read["engine"],
-        "day": date_format(at, "j F Y"),
+        "day": date_format(at, "DATE_FORMAT"),
         "time": date_format(at, "H:i:s"),
     }

@@ -9,6 +9,7 @@ from django.core.files.storage import default_storage
 
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
+from dpportal.platform.language_layers import in_every_language, in_reader_language
 from dpportal.releases.models import Release
 from dpportal.releases.products import AnyReconstructed, confirmed_plan, presenter_of, runner_of
 from dpportal.releases.products.shared import stored_estimates
@@ -40,7 +41,8 @@ def reconstruct(release: Release) -> AnyReconstructed:
 def store_page(reconstructed: AnyReconstructed) -> None:
     """Store what the public page shows, and what answers a reader's questions there."""
     presenter = presenter_of(reconstructed.release)
-    shown, estimates = presenter.page(reconstructed), presenter.stored_estimates(reconstructed)
+    shown = in_every_language(lambda: presenter.page(reconstructed))
+    estimates = presenter.stored_estimates(reconstructed)
     if estimates is not None:
         stored_estimates.keep_estimates(reconstructed.release, estimates)
     with storage.scratch_folder() as scratch:
@@ -50,10 +52,10 @@ def store_page(reconstructed: AnyReconstructed) -> None:
 
 
 def stored_page(release: Release) -> Json:
-    """What `store_page` stored."""
+    """What `store_page` stored, in the reader's language."""
     with default_storage.open(_name(release)) as file:
         page: Json = json.load(file)
-    return page
+    return in_reader_language(page)
 
 
 def _name(release: Release) -> str:

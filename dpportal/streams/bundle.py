@@ -38,7 +38,7 @@ from mechanisms import registry
 
 SERIES = "series.csv"
 # Raised when files are written otherwise than before: then all are written again.
-FORMAT = 2
+FORMAT = 3
 ABOUT_SERIES = "Every published period with its margin"
 MAX_DRAWINGS = 20
 # Periods of which a report lists the counts.

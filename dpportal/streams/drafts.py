@@ -13,6 +13,7 @@ from dpportal.budgets.models import Budget
 from dpportal.charts.series import expectation_figure, expectation_periods
 from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
+from dpportal.platform.stored_texts import translated
 from dpportal.streams.calendar import CalendarError
 from dpportal.streams.measure import Measure, StreamDraftError, counted_by
 from dpportal.streams.models import Stream
@@ -85,7 +86,7 @@ def expectations(stream: Stream, listed: list[StreamOffer]) -> Figure | None:
     shown = list(plans.items())[:MAX_COMPARED]
     horizon = stream.horizon or max(int(plan.details["periods_shown"]) for _mechanism, plan in shown)
     periods = expectation_periods(horizon)
-    errors = {str(m.title): np.sqrt(m.variances(plan, periods)) for m, plan in shown}
+    errors = {translated(m.title): np.sqrt(m.variances(plan, periods)) for m, plan in shown}
     return expectation_figure(periods, errors, unit=unit_of(stream, stream.dataset.current_domain()))
 
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.platform.json_types import Json
+from dpportal.platform.stored_texts import translated
 from dpportal.streams import bulk_csv, preview
 from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.calendar import Calendar, CalendarError
@@ -211,7 +212,7 @@ class StrategyForm(forms.Form):
         super().__init__(data, initial=initial)
         field = self.fields["mechanism"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", ""), *((o.mechanism.name, o.mechanism.title) for o in offers)]
+        field.choices = [("", ""), *((o.mechanism.name, translated(o.mechanism.title)) for o in offers)]
 
 
 class PeriodForm(forms.Form):

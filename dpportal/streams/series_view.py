@@ -13,6 +13,7 @@ from dpportal.charts.series import Timeline, expectation_figure, expectation_per
 from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figure, together_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
+from dpportal.platform.stored_texts import translated
 from dpportal.streams.models import Stream
 from dpportal.streams.series import Series, chosen_place, evenly_spaced, newest, unit_of
 from mechanisms import registry
@@ -124,7 +125,7 @@ def expectation(stream: Stream, published_periods: int) -> Figure:
     horizon = plan.request.horizon or max(int(plan.details["periods_shown"]), published_periods)
     periods = expectation_periods(horizon)
     mechanism = registry.stream(plan.mechanism)
-    errors = {mechanism.title: np.sqrt(mechanism.variances(plan, periods))}
+    errors = {translated(mechanism.title): np.sqrt(mechanism.variances(plan, periods))}
     return expectation_figure(periods, errors, published=published_periods or None, unit=unit_of(stream))
 
 

@@ -169,8 +169,8 @@ def _as_seen(name: str) -> str:
 
 def _check_name(name: str, number: int) -> None:
     if not _as_seen(name):
-        wrong = f"Column {number} has no name. Write a name for it in the first row"
-        raise UploadFault("blank-name", f"{wrong}, or remove the column.", row=1, column=number)
+        wrong = f"Column {number} has no name. Write a name for it in the first row, or remove the column."
+        raise UploadFault("blank-name", wrong, row=1, column=number)
     if len(name) > MAX_NAME_LENGTH or any(ord(character) < 32 for character in name):
         raise UploadFault(
             "long-name",

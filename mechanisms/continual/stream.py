@@ -246,17 +246,21 @@ def check_increments(request: StreamRequest, state: StreamSecrets, increments: n
 def _explanation(request: StreamRequest, loss: Loss, horizon: int, error: float) -> str:
     change = "Adding or removing" if loss.unit.neighbours is Neighbours.ADD_REMOVE else "Replacing"
     rows = "1 row" if loss.unit.max_rows == 1 else f"at most {loss.unit.max_rows} rows"
-    adds = "" if request.largest == 1 else f", each adding at most {request.largest:,},"
+    if request.largest > 1:
+        rows = f"{rows}, each adding at most {request.largest:,},"
     over = (
-        f"{'all' if request.horizon else 'the first'} {horizon:,} periods"
-        if horizon > 1
-        else "its only period"
+        "its only period"
+        if horizon == 1
+        else f"all {horizon:,} periods"
+        if request.horizon
+        else f"the first {horizon:,} periods"
     )
     span = "the whole stream" if request.horizon else "the stream, however long"
     root = math.sqrt(error)
     size = f"{root:,.0f}" if root >= 1000 else f"{root:.3g}"
-    unit = "people" if loss.unit.max_rows == 1 else "rows"
+    if request.largest == 1:
+        size = f"{size} people" if loss.unit.max_rows == 1 else f"{size} rows"
     return (
-        f"{change} one person, with {rows}{adds} in {span}, costs {loss} once. "
-        f"Expected error of a running count, over {over}: {size}{f' {unit}' if request.largest == 1 else ''}."
+        f"{change} one person, with {rows} in {span}, costs {loss} once. "
+        f"Expected error of a running count, over {over}: {size}."
     )

@@ -192,12 +192,11 @@ def _root_error(energies: tuple[float, ...], law: NoiseLaw, strategy: CellStrate
 
 def _error_sentence(domain: Domain, law: NoiseLaw, strategy: CellStrategy) -> str:
     errors = expected_errors(domain.size, law, strategy)
-    order = (
-        ""
-        if len(domain.attributes) == 1
-        else " Cells are taken in the order of the columns, the last column changing fastest."
-    )
-    return (
+    expected = (
         f"Expected error: {errors['cells']:,.3g} rows for a cell, {errors['ranges']:,.3g} for a range of cells, "
-        f"{errors['totals']:,.3g} for a running total.{order}"
+        f"{errors['totals']:,.3g} for a running total."
     )
+    if len(domain.attributes) == 1:
+        return expected
+    order = "Cells are taken in the order of the columns, the last column changing fastest."
+    return " ".join([expected, order])

@@ -126,10 +126,10 @@ class MatrixMechanism(QueryMechanism):
         )
 
     def _explanation(self, facts: Facts, workload: Workload) -> str:
-        sums, queries = _plural(facts.sums, "sum"), _plural(workload.queries, "answer")
-        return (
-            f"{self.summary} Measures {sums} of cells and reads {queries} off their least-squares estimate."
-        )
+        sums = "1 sum" if facts.sums == 1 else f"{facts.sums:,} sums"
+        answers = "1 answer" if workload.queries == 1 else f"{workload.queries:,} answers"
+        measured = f"Measures {sums} of cells and reads {answers} off their least-squares estimate."
+        return " ".join([self.summary, measured])
 
     def half_widths(self, plan: QueryPlan, errors: np.ndarray) -> np.ndarray:
         """For each answer an h so that answer ± h holds the true answer with probability at least 0.95, in rows.
@@ -342,7 +342,3 @@ def with_reconstruction(plan: QueryPlan, way: str) -> QueryPlan:
             size=plan.domain.size,
         )
     return replace(plan, details={**plan.details, RECONSTRUCTION.name: way})
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -263,14 +263,11 @@ class Microdata(ABC):
         """The result with its rows filled in; `result.rows` has their number."""
 
     def _explanation(self, shares: Mapping[str, Fraction], keep: int | None) -> str:
-        chosen = (
-            ""
-            if FEATURES not in shares
-            else f" Before, the {keep} columns are chosen that tell most about the target."
-        )
-        return (
-            f"{self.summary}{chosen} Shares of the loss: {', '.join(f'{s} {x}' for s, x in shares.items())}."
-        )
+        sentences = [self.summary]
+        if FEATURES in shares:
+            sentences.append(f"Before, the {keep} columns are chosen that tell most about the target.")
+        steps = ", ".join(f"{step} {share}" for step, share in shares.items())
+        return " ".join([*sentences, f"Shares of the loss: {steps}."])
 
     def _shares(self, domain: Domain, wishes: Wishes, keep: int | None) -> Mapping[str, Fraction]:
         """The steps' shares; where columns are chosen first, of what that leaves."""

@@ -239,11 +239,13 @@ def _even_choice(among: Flags, noise: Noise) -> Integers:
 def _explanation(loss: Loss, bound: ScoreBound, epsilon: Fraction, rate_per_row: Fraction, picks: int) -> str:
     rows = "1 row" if loss.unit.max_rows == 1 else f"at most {loss.unit.max_rows} rows"
     change = "Adding or removing" if loss.unit.neighbours is Neighbours.ADD_REMOVE else "Replacing"
-    direction = ", all in one direction" if bound.monotone else ""
+    moved = f"{float(bound.sensitivity):g}"
+    if bound.monotone:
+        moved = f"{moved}, all in one direction"
     times = "The choice" if picks == 1 else f"Each of {picks} choices"
-    total = "" if picks == 1 else f", together {loss}"
+    cost = plainly(epsilon, 6) if picks == 1 else f"{plainly(epsilon, 6)}, together {loss}"
     return (
-        f"{change} one person, who has {rows}, changes every score by at most {float(bound.sensitivity):g}"
-        f"{direction}. {times} costs ε = {plainly(epsilon, 6)}{total}; a candidate that trails by "
+        f"{change} one person, who has {rows}, changes every score by at most {moved}. "
+        f"{times} costs ε = {cost}; a candidate that trails by "
         f"{plainly(1 / rate_per_row, 4)} rows loses a factor e of its chances."
     )

@@ -31,6 +31,7 @@
   const configuration = (name, isMap) => ({
     responsive: true,
     displaylogo: false,
+    locale: document.documentElement.lang.startsWith("zh") ? "zh-CN" : "en",
     modeBarButtons: [...(isMap ? [["zoom2d", "pan2d", "resetScale2d"]] : []), [
       { name: "PNG", title: "PNG", icon: Plotly.Icons.camera, click: (plot) => download(plot, name, "png") },
       { name: "SVG", title: "SVG", icon: Plotly.Icons.disk, click: (plot) => download(plot, name, "svg") },
@@ -77,7 +78,7 @@
     const round = (number) => Number(number.toPrecision(1));
     const above = SHARES.map((share) => round(share * cmax));
     const numbers = [...new Set(cmin < 0 ? [...above.map((number) => -number), ...above] : above)];
-    return { tickvals: numbers.map(spread), ticktext: numbers.map((number) => (number || 0).toLocaleString("en")) };
+    return { tickvals: numbers.map(spread), ticktext: numbers.map((number) => (number || 0).toLocaleString(document.documentElement.lang)) };
   }
 
   /* The same maps with other colours; the pointer still tells the counts. */
@@ -98,7 +99,7 @@
   function tickedHeights(low, high, spread, back) {
     const above = [0, 1 / 3, 2 / 3, 1].map((share) => Number(back(share * spread(high)).toPrecision(1)));
     const numbers = [...new Set([...above.filter((number) => number > 0 && number <= -low).map((number) => -number), ...above])];
-    return { tickmode: "array", tickvals: numbers.map(spread), ticktext: numbers.map((number) => number.toLocaleString("en")) };
+    return { tickmode: "array", tickvals: numbers.map(spread), ticktext: numbers.map((number) => number.toLocaleString(document.documentElement.lang)) };
   }
 
   /* Bars and lines at other heights, on both sides of nothing; the pointer and the marks still tell the counts. */

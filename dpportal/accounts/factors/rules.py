@@ -19,7 +19,7 @@ from dpportal.platform.middleware import Middleware
 # Where a session notes that its person has to set one up. Asked at the sign-in alone, so that no page asks again.
 MISSING = "second_factor_missing"
 # Opens all the same: where one is set up, the way out, and a password that has to be changed first.
-OPEN = ("accounts:sign_out", "accounts:password_change", "accounts:password_changed")
+OPEN = ("accounts:sign_out", "accounts:language", "accounts:password_change", "accounts:password_changed")
 
 
 def connect() -> None:

@@ -6,7 +6,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy as _, override
 
 register = template.Library()
 
@@ -63,6 +63,27 @@ def term(key: str, shown: object = "") -> SafeString:
         meaning,
         shown or word,
     )
+
+
+# Terms of the field, of which the guide has a list in two languages.
+FIELD = (
+    _("differential privacy"), _("zero-concentrated differential privacy"), _("privacy budget"), _("privacy loss"),
+    _("sensitivity"), _("neighbouring tables"), _("composition"), _("post-processing"), _("noise"), _("histogram"),
+    _("contingency table"), _("marginal table"), _("matrix mechanism"), _("workload"), _("strategy"), _("query"),
+    _("continual release"), _("running count"), _("exponential mechanism"), _("private choice"),
+    _("randomised response"), _("synthetic data"), _("noisy count"), _("adjusted count"), _("margin"), _("interval"),
+    _("declaration"), _("domain of a column"), _("bin"), _("cell"), _("dataset"), _("curator"), _("ledger"),
+    _("release"), _("true count"), _("missing value"), _("codebook"),
+)  # fmt: skip
+
+
+@register.simple_tag
+def field_terms() -> list[tuple[str, str]]:
+    """Each term of the field in English and in Chinese, whatever language the page has."""
+    with override("en"):
+        english = [str(word) for word in FIELD]
+    with override("zh-hans"):
+        return list(zip(english, map(str, FIELD), strict=True))
 
 
 @register.simple_tag

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.platform.json_types import Json
+from dpportal.platform.stored_texts import translated
 from dpportal.releases.drafts import unit_of
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, AUTOMATIC_TITLE, PRODUCTS
@@ -74,7 +75,10 @@ class MethodForm(forms.Form):
         field = self.fields["mechanism"]
         assert isinstance(field, forms.ChoiceField)
         chosen_by_portal = [(AUTOMATIC, AUTOMATIC_TITLE)] if automatic else []
-        field.choices = [*chosen_by_portal, *((m.name, m.title) for m in self.mechanisms.values())]
+        field.choices = [
+            *chosen_by_portal,
+            *((m.name, translated(m.title)) for m in self.mechanisms.values()),
+        ]
         for parameter in (p for m in self.mechanisms.values() for p in own_parameters(m)):
             if parameter.name != PURPOSE:
                 self.fields[PARAMETER + parameter.name] = parameter_field(parameter)
@@ -119,11 +123,12 @@ def own_parameters(method: object) -> tuple[Parameter, ...]:
 def parameter_field(parameter: Parameter) -> forms.Field:
     """The form field of a declared parameter."""
     common: Json = {
-        "label": parameter.label,
-        "help_text": parameter.help,
+        "label": translated(parameter.label),
+        "help_text": translated(parameter.help),
         "initial": parameter.default,
         "required": False,
     }
     if parameter.kind == "choice":
-        return forms.ChoiceField(choices=parameter.choices, **common)
+        choices = [(value, translated(label)) for value, label in parameter.choices]
+        return forms.ChoiceField(choices=choices, **common)
     return forms.IntegerField(min_value=parameter.minimum, max_value=parameter.maximum, **common)

@@ -12,6 +12,7 @@ from dpportal.approvals import acts, services
 from dpportal.approvals.acts import Act, OutdatedError
 from dpportal.approvals.models import Approval
 from dpportal.approvals.services import Asked
+from dpportal.platform.stored_texts import in_site_language
 from dpportal.platform.two_people import DEFINITIONS
 from dpportal.tables.connections.models import DEFINING, SharedTable
 
@@ -21,6 +22,7 @@ def asks_first(table: SharedTable) -> bool:
     return acts.is_needed(DEFINITIONS) and table.changes_definition()
 
 
+@in_site_language
 def ask_and_restore(table: SharedTable, by: User) -> None:
     """Have the change wait, and give the table back what it is until then."""
     stored = SharedTable.objects.get(pk=table.pk)

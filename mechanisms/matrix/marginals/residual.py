@@ -91,8 +91,10 @@ class ResidualPlanner(MarginalMechanism):
 def _explanation(closed: MarginalSets, unit: PrivacyUnit) -> str:
     # Xiao et al. 2023 prove it for a person who is added or removed.
     proved = unit.neighbours is Neighbours.ADD_REMOVE
-    least = " No strategy with Gaussian noise has a smaller total error." if proved else ""
-    return (
+    sentences = [
         f"Measures {closed.size:,} numbers in {len(closed.sets):,} tables: for each set of columns, what varies with "
-        f"exactly those columns. Tables that overlap agree with each other.{least}"
-    )
+        f"exactly those columns. Tables that overlap agree with each other."
+    ]
+    if proved:
+        sentences.append("No strategy with Gaussian noise has a smaller total error.")
+    return " ".join(sentences)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from dpportal.platform.stored_texts import translated
 from dpportal.releases.products.shared.recommendation import Recommendation
 from mechanisms import registry
 from mechanisms.advice import ranking, table
@@ -77,7 +78,7 @@ def _worded(line: Ranked, advice: Advice, plan: Plan) -> Recommendation:
     figure = _("± depends on the data") if width is None else _("a count ± %(n)s") % {"n": f"{width:,}"}
     return Recommendation(
         line.mechanism,
-        advice.titles[line.mechanism],
+        translated(advice.titles[line.mechanism]),
         _why(line, advice.ranking, margin_known=width is not None),
         figure,
     )

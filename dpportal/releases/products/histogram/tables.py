@@ -29,6 +29,8 @@ NUMBERS = {
     "interval_lower": ("number", "Lower end of the margin (95 %) of the true count"),
     "interval_upper": ("number", "Upper end of the margin (95 %) of the true count"),
 }
+ABOUT_COUNTS = "Noisy and adjusted counts of every cell"
+ABOUT_WITH_MARGINS = "Noisy and adjusted counts of every cell, with standard errors and margins (95 %)"
 
 
 def write(plan: Plan, result: Result, seed: bytes, folder: Path, is_plain: bool) -> list[Table]:
@@ -36,9 +38,7 @@ def write(plan: Plan, result: Result, seed: bytes, folder: Path, is_plain: bool)
     histogram = folder / CELLS
     _write_histogram(plan, result, histogram)
     stated = plan.half_width is not None or result.half_width is not None
-    about = "Noisy and adjusted counts of every cell" + (
-        ", with standard errors and margins (95 %)" if stated else ""
-    )
+    about = ABOUT_WITH_MARGINS if stated else ABOUT_COUNTS
     within_bins = str(plan.parameters.get("within_bins", SMOOTH))
     return [
         *write_synthetic(plan.domain, result.counts, seed, folder, within_bins),

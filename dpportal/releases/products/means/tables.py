@@ -46,17 +46,25 @@ def statistics(estimates: ColumnEstimates) -> dict[str, Interval]:
     }
 
 
+ABOUT_GROUPS = "Numbers, totals and means with margins (95 %), of each group"
+ABOUT_ALL = "Numbers, totals and means with margins (95 %), of all groups together"
+
+
 def write(plan: MomentsPlan, result: GroupMeans, folder: Path) -> list[Table]:
     """totals.csv by groups; with several groups in_all.csv, and the codebook of the columns that say the groups."""
     labels = label_columns(plan.groups)
-    files = [_table(plan, result.groups, labels, folder / "totals.csv", "of each group")]
+    files = [_table(plan, result.groups, labels, folder / "totals.csv", ABOUT_GROUPS)]
     if result.together:
-        files.append(_table(plan, result.together, [], folder / "in_all.csv", "of all groups together"))
+        files.append(_table(plan, result.together, [], folder / "in_all.csv", ABOUT_ALL))
     return [*files, *([codebook.write(plan.groups, folder)] if labels else [])]
 
 
 def _table(
-    plan: MomentsPlan, result: Sequence[ColumnEstimates], labels: list[LabelColumn], path: Path, whose: str
+    plan: MomentsPlan,
+    result: Sequence[ColumnEstimates],
+    labels: list[LabelColumn],
+    path: Path,
+    about_file: str,
 ) -> Table:
     """A line for each measured column and group; an empty field where nothing is determined."""
     groups = _group_frame(plan, labels)
@@ -77,7 +85,7 @@ def _table(
     ]
     fields = [*(column.field() for column in labels), *kinds]
     observed = [_observed(statistic, names) for statistic in present]
-    return Table(path, f"Numbers, totals and means with margins (95 %), {whose}", fields, observed=observed)
+    return Table(path, about_file, fields, observed=observed)
 
 
 def _observed(statistic: str, names: dict[str, str]) -> Observed:

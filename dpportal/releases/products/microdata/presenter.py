@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from django.conf import settings
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy
+from django.utils.translation import get_language, gettext_lazy
 
 from dpportal.datasets import records
 from dpportal.platform.json_types import Json
@@ -76,7 +77,8 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
     ) -> Json:
         """Distances of tables, and what takes real rows where these lie here."""
         compared = comparison.build(reconstructed.plan, reconstructed.result, true)
-        if reconstructed.release.dataset.is_remote:
+        # The rest takes long and has hardly a word: it is made in one language, and its page translates it.
+        if reconstructed.release.dataset.is_remote or get_language() != settings.LANGUAGE_CODE:
             return compared
         domain, target = _released(reconstructed), reconstructed.plan.wishes.target
         real = records.some_rows(reconstructed.release.dataset, domain, assessment.MOST_ROWS)

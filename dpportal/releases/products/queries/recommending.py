@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
+from dpportal.platform.stored_texts import translated
 from dpportal.publications.verdict import rounded
 from dpportal.releases.products.shared.planner import AUTOMATIC, AUTOMATIC_TITLE
 from dpportal.releases.products.shared.recommendation import Recommendation
@@ -26,7 +27,7 @@ def recommendations(
             AUTOMATIC,
             str(AUTOMATIC_TITLE),
             _("Whichever has the smallest total error when you confirm; now that is %(title)s.")
-            % {"title": methods[best].title},
+            % {"title": translated(methods[best].title)},
             _figure(plans[best]),
         ),
         Recommendation(

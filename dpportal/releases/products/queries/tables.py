@@ -46,6 +46,11 @@ CELL_FIELDS = {
     "cell": ("number", "Non-negative estimate of the count"),
     "count": ("integer", "Count of a possible table near it"),
 }
+ABOUT_CELLS = "Estimated count of every cell"
+ABOUT_CELLS_INSTEAD = (
+    "Estimated count of every cell; made non-negative by least squares, as the most likely ones could not be "
+    "worked out"
+)
 
 
 def write(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> list[Table]:
@@ -89,12 +94,8 @@ def _cells(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> I
     fields = [column.field() for column in label_columns(plan.domain)]
     numbers = [{"name": n, "type": kind, "title": title} for n, (kind, title) in CELL_FIELDS.items()]
     requested = plan.details[RECONSTRUCTION.name]
-    instead = (
-        ""
-        if result.reconstruction == requested
-        else "; made non-negative by least squares, as the most likely ones could not be worked out"
-    )
-    yield Table(path, f"Estimated count of every cell{instead}", [*fields, *numbers])
+    about = ABOUT_CELLS if result.reconstruction == requested else ABOUT_CELLS_INSTEAD
+    yield Table(path, about, [*fields, *numbers])
     yield from write_synthetic(plan.domain, result.counts, seed, folder)
     yield codebook.write(plan.domain, folder)
 

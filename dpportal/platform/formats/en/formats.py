@@ -1,0 +1,8 @@
+"""English: 27 November 2026, 14:05."""
+
+DATE_FORMAT = "j F Y"
+TIME_FORMAT = "H:i"
+DATETIME_FORMAT = "j F Y, H:i"
+SHORT_DATE_FORMAT = "j M Y"
+SHORT_DATETIME_FORMAT = "j M Y, H:i"
+MONTH_DAY_FORMAT = "j F"

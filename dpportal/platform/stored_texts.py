@@ -1,0 +1,211 @@
+"""English sentences that a program composed or a worker stored, said again in the reader's language.
+
+What a worker writes into a row, what stands in a plan and what `mechanisms` says of itself is English. Its templates
+are in the catalogue of translations; a sentence is compared with them, and the values that it was filled with are put
+into the translated template. A sentence that no template gives stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, wraps
+from pathlib import Path
+from typing import NamedTuple, ParamSpec, TypeVar
+
+from django.conf import settings
+from django.utils.translation import get_language, override, to_locale
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# A name in a template, as `str.format` or `%` fills it.
+_PLACE = re.compile(
+    r"\{(?P<brace>\w*)(?:![rsa])?(?::[^{}]*)?\}|%\((?P<percent>\w+)\)[sd]|%(?P<plain>[sd])|%%|\{\{|\}\}"
+)
+# Literal letters of a template, below which it would fit sentences that it did not make.
+_FEWEST_LETTERS = 4
+_PREFIX = 4
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:;”]) (?=\S)")
+# What a value may be: what people typed has sentences, what the portal puts in has none.
+_ANYTHING, _WITHIN_A_SENTENCE = r".+?", r"(?:(?![.!?] [A-Z“]).)+?"
+_FULL_STOPS = "。！？：；”"
+# Values that people typed: names of theirs are no words of ours.
+_TYPED = {
+    "name",
+    "names",
+    "column",
+    "columns",
+    "dataset",
+    "file",
+    "quoted",
+    "label",
+    "by",
+    "user",
+    "detail",
+    "reason",
+}
+
+
+class _Entry(NamedTuple):
+    """A text of the catalogue in one of its forms, and its translation."""
+
+    text: str
+    translation: str
+
+
+@dataclass(frozen=True)
+class _Template:
+    """A text with places for values. pattern: what it gives, with a group for each name."""
+
+    pattern: re.Pattern[str]
+    translation: str
+    letters: int
+
+    def fill(self, text: str, book: Catalogue) -> str | None:
+        """The translation with the values that the text was filled with; None if it is not of this template."""
+        values = self.pattern.fullmatch(text)
+        if values is None:
+            return None
+        said = {name: book.value(name, value) for name, value in values.groupdict().items()}
+        places = iter(range(len(said)))
+
+        def filled(place: re.Match[str]) -> str:
+            literal = {"%%": "%", "{{": "{", "}}": "}"}.get(place[0])
+            return literal if literal is not None else said.get(_group(place, places), "")
+
+        return _PLACE.sub(filled, self.translation)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The translations of one language. path: its compiled file."""
+
+    path: Path
+
+    @cached_property
+    def _exact(self) -> dict[str, str]:
+        return {entry.text: entry.translation for entry in _entries(self.path) if entry.translation}
+
+    @cached_property
+    def _templates(self) -> dict[str, list[_Template]]:
+        """By their first letters; those that begin with a value by none. The most literal come first."""
+        found: dict[str, list[_Template]] = defaultdict(list)
+        for text, translation in self._exact.items():
+            if (place := _PLACE.search(text)) and (template := _template(text, translation)):
+                found[text[:_PREFIX] if place.start() >= _PREFIX else ""].append(template)
+        for templates in found.values():
+            templates.sort(key=lambda template: -template.letters)
+        return found
+
+    def value(self, name: str, text: str) -> str:
+        """A value of a template: a phrase of ours is translated, too."""
+        return text if name in _TYPED else self._exact.get(text) or self._filled(text) or text
+
+    def sentence(self, text: str) -> str | None:
+        """One text of the catalogue; None if it is none."""
+        return self._exact.get(text) or self._filled(text)
+
+    def _filled(self, text: str) -> str | None:
+        for template in (*self._templates.get(text[:_PREFIX], ()), *self._templates.get("", ())):
+            said: str | None = template.fill(text, self)
+            if said is not None:
+                return said
+        return None
+
+    def said(self, text: str) -> str:
+        """The text, or as many of its sentences as are known, each run of them as long as can be."""
+        parts = _BETWEEN_SENTENCES.split(text)
+        answer, begin = "", 0
+        while begin < len(parts):
+            runs = ((end, " ".join(parts[begin:end])) for end in range(len(parts), begin, -1))
+            end, piece = next(
+                ((end, said) for end, run in runs if (said := self.sentence(run))), (begin + 1, parts[begin])
+            )
+            gap = " " if answer and not answer.endswith(tuple(_FULL_STOPS)) else ""
+            answer, begin = f"{answer}{gap}{piece}", end
+        return answer
+
+
+def in_site_language(function: Callable[P, R]) -> Callable[P, R]:
+    """Has what a function composes to be stored or mailed said in the site's language; readers get it in their own."""
+
+    @wraps(function)
+    def composed(*args: P.args, **kwargs: P.kwargs) -> R:
+        with override(settings.LANGUAGE_CODE):
+            return function(*args, **kwargs)
+
+    return composed
+
+
+def translated(text: object) -> str:
+    """What the reader's language says for an English text of the portal; the text itself where it has none."""
+    said, language = str(text), get_language() or settings.LANGUAGE_CODE
+    if language == settings.LANGUAGE_CODE or not said.strip():
+        return said
+    return _said(language, said)
+
+
+@lru_cache(maxsize=2048)
+def _said(language: str, text: str) -> str:
+    book = _catalogue(language)
+    stripped = text.strip()
+    return text.replace(stripped, book.said(stripped), 1) if book else text
+
+
+@lru_cache(maxsize=8)
+def _catalogue(language: str) -> Catalogue | None:
+    """That of the site's own folder; None where there is none."""
+    paths = (
+        Path(folder) / to_locale(language) / "LC_MESSAGES" / "django.mo" for folder in settings.LOCALE_PATHS
+    )
+    return next((Catalogue(path) for path in paths if path.exists()), None)
+
+
+def _group(place: re.Match[str], places: Iterator[int]) -> str:
+    """The name of a place, or its number where it has none."""
+    return place["brace"] or place["percent"] or f"place_{next(places)}"
+
+
+def _template(text: str, translation: str) -> _Template | None:
+    """None for a text that is nearly all values."""
+    pattern, begin, literal, names, places = "", 0, "", set[str](), iter(range(99))
+    for place in _PLACE.finditer(text):
+        pattern += re.escape(text[begin : place.start()])
+        literal += text[begin : place.start()]
+        begin = place.end()
+        if place[0] in ("%%", "{{", "}}"):
+            pattern += re.escape(place[0][0])
+            continue
+        name = _group(place, places)
+        value = _ANYTHING if name in _TYPED else _WITHIN_A_SENTENCE
+        pattern += f"(?P={name})" if name in names else f"(?P<{name}>{value})"
+        names.add(name)
+    letters = sum(map(str.isalpha, literal + text[begin:]))
+    if letters < _FEWEST_LETTERS or not names:
+        return None
+    return _Template(re.compile(pattern + re.escape(text[begin:]), re.DOTALL), translation, letters)
+
+
+def _entries(path: Path) -> Iterator[_Entry]:
+    """What a compiled catalogue holds, by GNU gettext's format: each form of a text, with one translation."""
+    raw = path.read_bytes()
+    _magic, _revision, number, texts, translations = struct.unpack_from("<5I", raw)
+    for place in range(number):
+        text, said = (_string(raw, table + 8 * place) for table in (texts, translations))
+        _context, _, own = text.rpartition("\x04")
+        one, *several = own.split("\0")
+        translation = said.split("\0")[-1]
+        if several and not _PLACE.search(one):  # “one row”, which other languages say with its number
+            translation = _PLACE.sub("1", translation)
+        if one:
+            yield _Entry(one, translation)
+        yield from (_Entry(form, said.split("\0")[-1]) for form in several)
+
+
+def _string(raw: bytes, at: int) -> str:
+    length, begin = struct.unpack_from("<2I", raw, at)
+    return raw[begin : begin + length].decode()

@@ -1,0 +1,88 @@
+"""Whose language a page has: the person's, else the cookie's, else the browser's; programs are always told English."""
+
+from __future__ import annotations
+
+import pytest
+from django.core import mail
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.accounts import delivery, mailing
+from dpportal.accounts.models import User
+
+CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
+pytestmark = pytest.mark.django_db
+
+
+def language(client: Client, address: str = "/", **more: dict[str, str]) -> str:
+    """What the page says of itself."""
+    answer = client.get(address, **more)
+    return answer.content.decode().split('<html lang="', 1)[1].split('"', 1)[0]
+
+
+def choose(client: Client, code: str, back: str = "/guide/") -> str:
+    """Where the switch leads to."""
+    answer = client.post(reverse("accounts:language"), {"language": code, "next": back})
+    assert answer.status_code == 302
+    return str(answer["Location"])
+
+
+def test_a_stranger_reads_what_the_browser_prefers_or_the_cookie_says(client: Client) -> None:
+    assert (language(client), language(client, headers=CHINESE)) == ("en", "zh-hans")
+    assert choose(client, "en") == "/guide/"
+    assert language(client, headers=CHINESE) == "en"
+    choose(client, "zh-hans")
+    assert language(client) == "zh-hans"
+
+
+def test_a_persons_choice_is_kept_with_the_person(curator: User) -> None:
+    first, elsewhere = Client(), Client()
+    first.force_login(curator)
+    choose(first, "zh-hans")
+    elsewhere.force_login(curator)
+    assert language(elsewhere, reverse("datasets:list")) == "zh-hans"
+    curator.refresh_from_db()
+    assert curator.language == "zh-hans"
+
+
+def test_the_switch_needs_no_token_and_takes_nothing_else(curator: User) -> None:
+    careful = Client(enforce_csrf_checks=True)
+    assert choose(careful, "zh-hans", "//elsewhere.example/") == "/"
+    assert choose(careful, "xx") == "/guide/"
+    assert careful.cookies["language"].value == "zh-hans"
+    assert careful.get(reverse("accounts:language")).status_code == 405
+
+
+def test_nothing_on_the_way_may_keep_a_page_for_readers_of_another_language(client: Client) -> None:
+    for address in ("/", reverse("catalogue"), reverse("guide")):
+        answer = client.get(address, headers=CHINESE)
+        assert answer["Content-Language"] == "zh-hans"
+        assert {"Accept-Language", "Cookie"} <= {part.strip() for part in answer["Vary"].split(",")}
+
+
+def test_programs_are_told_english(client: Client) -> None:
+    choose(client, "zh-hans")
+    problem = client.get("/api/v1/datasets", headers=CHINESE).json()
+    assert problem["detail"].startswith("Send a token")
+    assert (
+        "Published with differential privacy" in client.get(reverse("feed"), headers=CHINESE).content.decode()
+    )
+    assert client.get(reverse("feed"), headers=CHINESE)["Content-Language"] == "en"
+
+
+def test_the_switch_names_each_other_language_by_itself(client: Client) -> None:
+    page = client.get("/").content.decode()
+    assert 'lang="zh-hans">中文</button>' in page
+    assert 'lang="en">English</button>' in client.get("/", headers=CHINESE).content.decode()
+
+
+def test_mail_is_in_the_language_of_who_gets_it(curator: User, settings) -> None:
+    settings.EMAIL_URL = "smtp://mail.example"
+    User.objects.filter(pk=curator.pk).update(email="ana@portal.example", language="zh-hans")
+    text = "The answer for the dataset “Adults”: Enough for a year."
+    mailing.write(["ana@portal.example", "ben@portal.example"], "Your budget is granted", text)
+    delivery.deliver_due()
+    said = {message.to[0]: (message.subject, message.body) for message in mail.outbox}
+    assert said["ben@portal.example"] == ("Your budget is granted", text)
+    subject, body = said["ana@portal.example"]
+    assert "预算" in subject and "Adults" in body and "Enough for a year." in body and "dataset" not in body

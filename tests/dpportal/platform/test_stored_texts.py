@@ -1,0 +1,66 @@
+"""English that a program composed is said again by the catalogue's templates, with its values in their places."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from django.utils.translation import override
+
+from dpportal.platform.language_layers import in_every_language, in_reader_language
+from dpportal.platform.stored_texts import translated
+from mechanisms import registry
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Categorical, Domain
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("Permute and flip", "置换翻转法"),
+        ("This file is a gzip archive, which is not read here. Save the table as CSV and upload that file.",
+         "此文件是 gzip 压缩包，这里不读取这种文件。请把表存为 CSV，再上传该文件。"),
+        ("Column age: declare at least one value.", "列 age：请至少声明一个值。"),
+        ("My own title", "My own title"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_sentences_are_said_again(english: str, chinese: str) -> None:
+    assert translated(english) == english
+    with override("zh-hans"):
+        assert translated(english) == chinese
+
+
+def test_the_explanation_of_every_histogram_is_said_again() -> None:
+    """Nothing of a plan's sentences stays English but names."""
+    domain = Domain(
+        (Categorical("colour", ("red", "green", "blue")), Categorical("size", ("small", "large")))
+    )
+    stays = {"DAWA", "Privelet", "PrivTree", "p-Identity"}
+    for method in registry.HISTOGRAMS:
+        definition = min(method.definitions, key=lambda each: each is not Definition.PURE)
+        plan = method.plan(domain, {}, Loss(definition, Fraction(1)))
+        with override("zh-hans"):
+            texts = [translated(text) for text in (method.title, method.summary, plan.explanation)]
+        words = {word for text in texts for word in text.replace("（", " ").replace("）", " ").split()}
+        assert not [word for word in words - stays if word.isascii() and word.isalpha() and len(word) > 3], (
+            texts
+        )
+
+
+def test_what_a_worker_makes_has_a_layer_for_each_language() -> None:
+    def made() -> dict[str, object]:
+        return {
+            "title": translated("Permute and flip"),
+            "counts": [1, 2],
+            "lines": [["a", translated("Levels of cuts")]],
+        }
+
+    stored = in_every_language(made)
+    assert stored["languages"] == {
+        "zh-hans": {"title": ["=", "置换翻转法"], "lines": {"0": {"1": ["=", "切分层数"]}}}
+    }
+    with override("zh-hans"):
+        assert in_reader_language(stored) == made()
+    assert in_reader_language(stored) == made()
+    assert in_reader_language({"title": "as before"}) == {"title": "as before"}

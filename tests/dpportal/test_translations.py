@@ -1,0 +1,164 @@
+"""Pages speak every language: each text has a translation, and no template carries one that cannot have any."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from polib import POEntry
+
+from dpportal.management import translations
+from dpportal.releases import services
+from dpportal.releases.models import Release
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
+PLACE = re.compile(r"%\(\w+\)[sd]|\{\w*(?:![rsa])?(?::[^{}]*)?\}")
+# Names of people, files, formats and programs are the same in every language.
+SAME_EVERYWHERE = re.compile(
+    r"\b(BibTeX|CSV|Croissant|DOI|DataCite|JSON|PNG|Python|RIS|SHA-256|SVG|UTC|sha256|[a-z_]+\.(?:csv|json|md|npz|py|toml|zip)|"
+    r"English|Ana|Ben|Chi|Dora|Emil|Fatma|Gus|Hana)\b"
+)
+READ_ALOUD = {"alt", "aria-label", "aria-description", "placeholder", "title"}
+
+
+def forms(entry: POEntry) -> list[str]:
+    """The translation, in each of its forms."""
+    return list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    any(shutil.which(program) is None for program in translations.PROGRAMS),
+    reason="GNU gettext is not installed, which finds what is marked in code and templates",
+)
+def test_every_text_has_a_translation() -> None:
+    stored = {(e.msgctxt, e.msgid, e.msgid_plural): e for e in translations.stored() if not e.obsolete}
+    said = {(e.msgctxt, e.msgid, e.msgid_plural) for e in translations.extracted()}
+    renew = "run python manage.py translations, and translate what it lists"
+    assert not said - stored.keys(), renew
+    assert not stored.keys() - said, renew
+
+
+def test_the_catalogue_is_whole() -> None:
+    assert len(translations.stored()) > 3000
+    assert not [entry.msgid for entry in translations.stored() if not all(forms(entry)) or entry.fuzzy]
+
+
+def test_the_compiled_catalogue_says_what_the_file_says() -> None:
+    compiled = {(entry.msgctxt, entry.msgid): forms(entry) for entry in translations.compiled()}
+    assert compiled == {(entry.msgctxt, entry.msgid): forms(entry) for entry in translations.stored()}
+
+
+def test_translations_have_the_places_of_their_texts() -> None:
+    def wrong(entry: POEntry) -> bool:
+        allowed = set(PLACE.findall(entry.msgid)) | set(PLACE.findall(entry.msgid_plural))
+        needed = set(PLACE.findall(entry.msgid_plural or entry.msgid)) - {"{value}"}
+        return any(not needed <= set(PLACE.findall(form)) <= allowed for form in forms(entry))
+
+    assert not [
+        (e.msgid, forms(e)) for e in translations.stored() if "format" in "".join(e.flags) and wrong(e)
+    ]
+
+
+class UnmarkedText(HTMLParser):
+    """Collects the words of a template that stand outside of its tags."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.silent = 0
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.silent += tag in ("script", "style", "code", "pre")
+        for name, value in attributes:
+            if name in READ_ALOUD:
+                self._look(value or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.silent -= tag in ("script", "style", "code", "pre")
+
+    def handle_data(self, text: str) -> None:
+        if self.silent <= 0:
+            self._look(text)
+
+    def _look(self, text: str) -> None:
+        # A block may hold an attribute for the tag of the template that it extends.
+        words = re.sub(r'^\s*class="[^"]*"\s*$', "", text)
+        if re.search(r"[A-Za-z]{2,}", SAME_EVERYWHERE.sub("", words)):
+            self.found.append(" ".join(text.split()))
+
+
+def unmarked(source: str) -> list[str]:
+    """Words of a template that a reader sees and no tag translates."""
+    marked = r"\{%\s*(blocktranslate|blocktrans|comment)\b.*?%\}.*?\{%\s*end\1\s*%\}"
+    bare = re.sub(marked, "", source, flags=re.DOTALL)
+    bare = re.sub(r"\{\{.*?\}\}", "x ", bare, flags=re.DOTALL)
+    bare = re.sub(r"\{%.*?%\}|\{#.*?#\}", "", bare, flags=re.DOTALL)
+    reader = UnmarkedText()
+    reader.feed(bare)
+    return reader.found
+
+
+def test_templates_carry_no_text_that_cannot_be_translated() -> None:
+    pages = {
+        str(path.relative_to(TEMPLATES)): unmarked(path.read_text()) for path in TEMPLATES.rglob("*.html")
+    }
+    assert not {name: words for name, words in pages.items() if words}
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("<p>Nothing here</p>", ["Nothing here"]),
+        ('<input placeholder="Your name">', ["Your name"]),
+        ('<img alt="{% translate "A chart" %}">', []),
+        ("<p>{% blocktranslate %}Some words{% endblocktranslate %} {{ more }} – 95 %</p>", []),
+        ("<code>release.json is a file</code>", []),
+    ],
+)
+def test_unmarked_text_is_found(source: str, words: list[str]) -> None:
+    assert unmarked(source) == words
+
+
+def test_each_readme_of_a_bundle_has_one_in_every_language() -> None:
+    english = [*TEMPLATES.rglob("readme.md"), *TEMPLATES.rglob("bundle_readme.md")]
+    others = [code for code, _name in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+    assert len(english) > 7
+    assert all(path.with_suffix(f".{code}.md").exists() for path in english for code in others)
+
+
+MAIN = ["home", "catalogue", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
+        "guide_protection", "guide_risk", "check"]  # fmt: skip
+CURATORS = ["datasets:list", "datasets:upload", "releases:list", "streams:list", "releases:finished",
+            "accounts:sessions", "accounts:factors", "accounts:display_name", "tokens:list"]  # fmt: skip
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", MAIN)
+def test_public_pages_speak_chinese(client: Client, name: str) -> None:
+    check(client.get(reverse(name), headers={"Accept-Language": "zh-CN,zh;q=0.9"}).content.decode())
+
+
+def test_pages_of_a_curator_speak_chinese(client: Client, ready: Release) -> None:
+    services.publish(ready, ready.created_by)
+    ready.created_by.language = "zh-hans"
+    ready.created_by.save()
+    client.force_login(ready.created_by)
+    own = [reverse("releases:public", args=[ready.pk]), reverse("releases:compare", args=[ready.pk])]
+    for address in [*map(reverse, CURATORS), *own, reverse("datasets:home", args=[ready.dataset_id])]:
+        check(client.get(address).content.decode())
+
+
+def check(page: str) -> None:
+    """In Chinese, with no sentence left that the catalogue has in Chinese."""
+    assert '<html lang="zh-hans">' in page
+    shown = re.sub(r"<(script|style|code|pre)\b.*?</\1>", "", page, flags=re.DOTALL)
+    lines = {" ".join(text.split()) for text in re.findall(r">([^<>]+)<", shown)}
+    english = {entry.msgid for entry in translations.stored() if re.search(r"[a-z]{3} [a-z]{3}", entry.msgid)}
+    assert not {line for line in lines if line in english}
