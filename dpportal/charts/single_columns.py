@@ -23,9 +23,15 @@ from dpportal.charts.style import (
 
 
 def column_figure(
-    name: str, labels: Sequence[str], counts: Sequence[int], *, half_width: int | None, together: int
+    name: str,
+    labels: Sequence[str],
+    counts: Sequence[int],
+    *,
+    half_width: int | None,
+    together: int,
+    is_ordered: bool = True,
 ) -> Figure:
-    """labels, counts: of the same length. together: cells that one count adds up."""
+    """labels, counts: of the same length. together: cells that one count adds up. is_ordered: as the cells are."""
     bars = go.Bar(
         name=series_names()["noisy"],
         x=plain_all(labels),
@@ -39,7 +45,9 @@ def column_figure(
     figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
     caption = interval_caption(half_width, UNIT) if together == 1 else _together(together)
     title = _("People by %(column)s") % {"column": name}
-    return finished(figure, title=title, caption=caption, display=Display(is_counts=True))
+    return finished(
+        figure, title=title, caption=caption, display=Display(is_counts=True, is_unordered=not is_ordered)
+    )
 
 
 def _together(cells: int) -> str:

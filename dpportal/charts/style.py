@@ -120,6 +120,7 @@ class Display:
 
     is_map: whether readers may choose how its colours are spread, zoom in, and take its lines away. is_counts: whether
     they may choose how its heights are spread. begins: the spread that is chosen at first, as `first_spread` says.
+    is_unordered: whether its cells may be drawn in a line each, whose names are then read in full.
     """
 
     height: int = 0
@@ -127,6 +128,7 @@ class Display:
     is_map: bool = False
     is_counts: bool = False
     begins: str = ""
+    is_unordered: bool = False
 
     def meta(self) -> dict[str, int | str]:
         """Facts for the page's program; none that have their default."""
@@ -135,6 +137,7 @@ class Display:
             "is_map": self.is_map,
             "is_counts": self.is_counts,
             "begins": self.begins,
+            "is_unordered": self.is_unordered,
         }
         return {name: value for name, value in facts.items() if value}
 
