@@ -73,7 +73,7 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
     caption = caption_of(chosen, len(groups))
     by = f" × {chosen.by.name}" if chosen.by else ""
     title = _("People by %(columns)s") % {"columns": chosen.along.name + by}
-    display = Display(is_unordered=not chosen.along.ordered)
+    display = Display(is_ordered=chosen.along.ordered)
     return finished(figure, title=title, caption=caption, display=display)
 
 

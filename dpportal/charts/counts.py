@@ -87,7 +87,7 @@ def _bars(
     if partition is not None:
         mark_blocks(figure, partition, 1)
     caption = interval_caption(half_width, UNIT) + _dominated_caption(series)
-    display = Display(is_counts=True, is_unordered=not attribute.ordered)
+    display = Display(is_counts=True, is_ordered=attribute.ordered)
     return finished(figure, title=_counts_title(attribute.name), caption=caption, display=display)
 
 
@@ -110,9 +110,8 @@ def _steps(
         mark_blocks(figure, partition, width)
     caption = interval_caption(half_width, UNIT) if single else _merged_caption(attribute.name, width)
     caption += _dominated_caption(series)
-    return finished(
-        figure, title=_counts_title(attribute.name), caption=caption, display=Display(is_counts=True)
-    )
+    display = Display(is_counts=True, is_ordered=attribute.ordered)
+    return finished(figure, title=_counts_title(attribute.name), caption=caption, display=display)
 
 
 def _panels(

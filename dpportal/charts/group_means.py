@@ -48,7 +48,7 @@ def means_figure(
         showlegend=true is not None,
     )
     title = _("Mean of %(column)s by group") % {"column": column}
-    display = Display(is_unordered=True)
+    display = Display(is_ordered=False)
     return finished(figure, title=title, caption=_caption(len(shown), len(labels)), display=display)
 
 

@@ -22,7 +22,7 @@ def lies(figure: FigureJson, width: int) -> bool:
     """Whether names do not fit side by side under bars or points, and no order asks for it."""
     traces, meta = shown_traces(figure), figure["layout"].get("meta") or {}
     is_plain = all(_is_bars(trace) or trace.get("mode") == "markers" for trace in traces)
-    if not (meta.get("is_unordered") and traces and is_plain):
+    if meta.get("is_ordered") is not False or not traces or not is_plain:
         return False
     names = [plain_label(str(name)) for name in traces[0]["x"]]
     wide = LETTER * max(map(len, names), default=0) * len(names)

@@ -58,7 +58,7 @@ def reader_figure(
     figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
     title = _("Counts by %(columns)s") % {"columns": " × ".join(domain.names)}
     caption = interval_caption(half_width, UNIT)
-    display = Display(is_counts=True, is_unordered=not along.ordered)
+    display = Display(is_counts=True, is_ordered=along.ordered)
     return _one_at_a_time(finished(figure, title=title, caption=caption, display=display))
 
 

@@ -21,6 +21,9 @@ from dpportal.charts.style import (
     whisker,
 )
 
+# Of a chart that stands beside its numbers, under the rows: in pixels.
+HEIGHT = 300
+
 
 def column_figure(
     name: str,
@@ -45,9 +48,8 @@ def column_figure(
     figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
     caption = interval_caption(half_width, UNIT) if together == 1 else _together(together)
     title = _("People by %(column)s") % {"column": name}
-    return finished(
-        figure, title=title, caption=caption, display=Display(is_counts=True, is_unordered=not is_ordered)
-    )
+    display = Display(height=HEIGHT, is_counts=True, is_ordered=is_ordered)
+    return finished(figure, title=title, caption=caption, display=display)
 
 
 def _together(cells: int) -> str:

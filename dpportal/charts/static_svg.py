@@ -29,8 +29,7 @@ from dpportal.charts.trace_values import (
 WIDTH, HEIGHT = 760, 360
 TOP, RIGHT, GAP, LETTER, LINE = 44, 16, 8, 6.6, 15
 LONGEST_LABEL = 24
-# Of an axis of numbers about so many; of cells along an order at least so many, or their labels are turned.
-TICKS, FEWEST_LABELS = 6, 6
+TICKS = 6
 # Shades of a heat map, of which the palest differs from none at all, and what stands for that of no number.
 SHADES, UNKNOWN = 32, 99
 # From here on numbers have no decimals.
@@ -83,7 +82,7 @@ class _Drawing:
     def __init__(self, traces: Sequence[Trace], layout: FigureJson, width: int) -> None:
         self.traces, self.layout = [_placed(t) if t["type"] == "heatmap" else t for t in traces], layout
         meta = layout.get("meta") or {}
-        self.is_ordered = not (meta.get("is_unordered") or any(t["type"] == "heatmap" for t in traces))
+        self.is_ordered = bool(meta.get("is_ordered"))
         self.width, self.height = width, int(layout.get("height") or HEIGHT)
         self.grid: list[FigureJson] = []
         self.areas: list[FigureJson] = []
@@ -147,6 +146,7 @@ class _Drawing:
         words = {value for values in lists for value in values if value.__class__ is str}
         longest = min(max(map(len, words), default=8), LONGEST_LABEL)
         lying = LETTER * longest * len(words) < 0.85 * self.width / len(names)
+        lying = lying or self.is_ordered
         return 2.0 * LINE if letter == "x" and lying else LETTER * longest + 4 * GAP
 
     def _axes(self, x_name: str, y_name: str) -> tuple[Axis, Axis]:
@@ -209,7 +209,7 @@ class _Drawing:
         fitting = max(1, int(abs(x.end - x.begin) / (wide + GAP)))
         if not x.categories or len(marks) <= fitting:
             return marks, False
-        if self.is_ordered and fitting >= FEWEST_LABELS:
+        if self.is_ordered:
             return marks[:: -(-len(marks) // fitting)], False
         return marks, True
 
