@@ -33,7 +33,7 @@ from dpportal.streams.models import Stream
 
 router = Router(tags=["running counts"])
 DRAFT, OPENING = "stream", "open"
-ALREADY = gettext_lazy("This stream was already confirmed; its choices can no longer be changed.")
+ALREADY = gettext_lazy("This running count was already confirmed; its choices can no longer be changed.")
 
 
 @router.post("", auth=RELEASE, response={200: StreamShown, 201: StreamShown}, openapi_extra=HAS_A_KEY)

@@ -9,8 +9,17 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.counts import interval_caption
-from dpportal.charts.group_traces import HATCHES, MAX_GROUPED, MAX_GROUPS, TICKS, group_bars, group_line
+from dpportal.charts.group_traces import (
+    HATCHES,
+    MAX_BESIDE,
+    MAX_GROUPED,
+    MAX_GROUPS,
+    TICKS,
+    group_bars,
+    group_line,
+)
 from dpportal.charts.style import (
+    Display,
     Figure,
     bar_look,
     category_axis,
@@ -64,9 +73,9 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
         figure = _side_by_side(labels, [names[g] for g in groups], values[:, groups], half_width, chosen)
     caption = caption_of(chosen, len(groups))
     by = f" × {chosen.by.name}" if chosen.by else ""
-    return finished(
-        figure, title=_("People by %(columns)s") % {"columns": chosen.along.name + by}, caption=caption
-    )
+    title = _("People by %(columns)s") % {"columns": chosen.along.name + by}
+    display = Display(is_ordered=chosen.along.ordered)
+    return finished(figure, title=title, caption=caption, display=display)
 
 
 def caption_of(chosen: ChosenCounts, shown: int) -> str:
@@ -103,7 +112,8 @@ def largest_groups(chosen: ChosenCounts, panels: int = 1) -> list[int]:
     totals = chosen.values.sum(axis=0)
     most = MOST_DRAWN if panels == 1 else MOST_IN_PANELS // panels
     fitting = max(1, most // chosen.along.size)
-    return sorted(np.argsort(-totals, kind="stable")[: min(MAX_GROUPS, fitting)].tolist())
+    apart = MAX_BESIDE if chosen.along.size <= MAX_GROUPED else MAX_GROUPS
+    return sorted(np.argsort(-totals, kind="stable")[: min(apart, fitting)].tolist())
 
 
 def _facing(chosen: ChosenCounts) -> list[int] | None:

@@ -57,17 +57,19 @@ def counts_figure(
     half_width: int | None,
     true: np.ndarray | None = None,
     partition: np.ndarray | None = None,
+    is_switched: bool = False,
 ) -> Figure:
     """Released counts, and true counts beside them if given.
 
     raw, counts, true: (domain.size,) in cell order. half_width: of one raw count's 95 % interval.
     partition: (domain.size,) labels of the blocks of cells that were measured together, drawn as lines.
+    is_switched: whether heat maps of noisy and of adjusted counts take each other's place.
     One column: bars, or steps with a band above MAX_BARS cells. Two: heat maps side by side on one scale.
     More: small multiples of such heat maps. Raises ValueError if an array has not the domain's size.
     """
     series = shaped(domain, {"true": true, "noisy": raw, "synthetic": counts})
     if len(domain.attributes) > 1:
-        return _panels(domain, series, half_width, partition)
+        return _panels(domain, series, half_width, partition, is_switched)
     attribute = domain.attributes[0]
     draw = _bars if attribute.size <= MAX_BARS else _steps
     return draw(attribute, series, half_width, partition)
@@ -85,9 +87,8 @@ def _bars(
     if partition is not None:
         mark_blocks(figure, partition, 1)
     caption = interval_caption(half_width, people_unit()) + _dominated_caption(series)
-    return finished(
-        figure, title=_counts_title(attribute.name), caption=caption, display=Display(is_counts=True)
-    )
+    display = Display(is_counts=True, is_ordered=attribute.ordered)
+    return finished(figure, title=_counts_title(attribute.name), caption=caption, display=display)
 
 
 def _steps(
@@ -111,24 +112,28 @@ def _steps(
         interval_caption(half_width, people_unit()) if single else _merged_caption(attribute.name, width)
     )
     caption += _dominated_caption(series)
-    return finished(
-        figure, title=_counts_title(attribute.name), caption=caption, display=Display(is_counts=True)
-    )
+    display = Display(is_counts=True, is_ordered=attribute.ordered)
+    return finished(figure, title=_counts_title(attribute.name), caption=caption, display=display)
 
 
-def _panels(domain: Domain, series: Series, half_width: int | None, partition: np.ndarray | None) -> Figure:
+def _panels(
+    domain: Domain, series: Series, half_width: int | None, partition: np.ndarray | None, is_switched: bool
+) -> Figure:
     panels = layout_of(domain, len(series), MAX_NUMBERS)
     rows, begins = len(panels.cells()), first_spread(series["synthetic"])
-    caption = panels_caption(panels, half_width=half_width, unit=people_unit())
+    columns = 1 if is_switched else len(series)
+    caption = panels_caption(panels, half_width=half_width, unit=people_unit(), shown=rows * columns)
     if begins:
         caption += " " + _(
             "Colours go by square roots at first, since most cells are small beside the largest."
         )
     return finished(
-        heat_maps(panels, series, half_width=half_width, unit=people_unit(), partition=partition),
+        heat_maps(
+            panels, series, half_width=half_width, unit=people_unit(), partition=partition, is_switched=is_switched
+        ),
         title=_counts_title(*domain.names),
         caption=caption,
-        display=Display(begins=begins, height=height_of(rows), min_width=280 * len(series), is_map=True),
+        display=Display(begins=begins, height=height_of(rows), min_width=280 * columns, is_map=True),
     )
 
 

@@ -9,18 +9,23 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
+from dpportal.charts.style import Display, Figure, category_axis, finished, plain, plain_all
 from mechanisms.arrays import Floats
 
 MOST_GROUPS = 60
 
 
 def means_figure(
-    column: str, labels: Sequence[str], mean: Floats, ends: tuple[Floats, Floats], true: Floats | None = None
+    column: str,
+    labels: Sequence[str],
+    mean: Floats,
+    ends: tuple[Floats, Floats],
+    true: Floats | None = None,
+    by: str = "",
 ) -> Figure:
     """A point for each group whose mean is told, the first MOST_GROUPS of them.
 
-    ends: of the 95 % intervals; the wider side is drawn on both. NaN: nothing is told.
+    ends: of the 95 % intervals; the wider side is drawn on both. NaN: nothing is told. by: what makes the groups.
     """
     shown = np.flatnonzero(~np.isnan(mean))[:MOST_GROUPS]
     names = plain_all([labels[i] for i in shown])
@@ -38,12 +43,13 @@ def means_figure(
         hovertemplate="%{x}<br><b>%{y:,.6g}</b> ± %{hovertext}<extra>%{fullData.name}</extra>",
     )  # fmt: skip
     figure.update_layout(
-        xaxis=category_axis(_("group")),
+        xaxis=category_axis(by or _("group")),
         yaxis={"title": {"text": plain(_("mean of %(column)s") % {"column": column})}},
         showlegend=true is not None,
     )
     title = _("Mean of %(column)s by group") % {"column": column}
-    return finished(figure, title=title, caption=_caption(len(shown), len(labels)))
+    display = Display(is_ordered=False)
+    return finished(figure, title=title, caption=_caption(len(shown), len(labels)), display=display)
 
 
 def _caption(drawn: int, groups: int) -> str:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.series import TICKS, Timeline
 from dpportal.charts.small_multiples import COLOURS, PATTERNS, in_panels
-from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
+from dpportal.charts.style import PERIODS, Figure, category_axis, finished, plain, plain_all
 
 
 def increments_figure(
@@ -37,7 +37,7 @@ def increments_figure(
         yaxis={"title": {"text": _("%(unit)s, new in the period") % {"unit": plain(unit)}}},
         showlegend=len(names) > 1 or true is not None,
     )
-    return finished(figure, title=_title(names), caption=_caption(time))
+    return finished(figure, title=_title(names), caption=_caption(time), display=PERIODS)
 
 
 def increments_apart_figure(

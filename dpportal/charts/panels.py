@@ -78,22 +78,23 @@ def heat_maps(
     half_width: int | None,
     unit: str,
     partition: np.ndarray | None = None,
+    is_switched: bool = False,
 ) -> go.Figure:
-    """A row for each cell of the panel columns, a column for each series, one colour scale for all."""
+    """A row for each cell of the panel columns, a column for each series, one colour scale for all.
+
+    is_switched: all series are in one column, where one of them is shown at a time.
+    """
     cells = panels.cells()
     tables = marginal(series, (*panels.panel_axes, *panels.axes))
-    figure = grid(panels, cells, [series_names()[kind] for kind in tables])
-    for row, column in itertools.product(range(len(cells)), range(len(tables))):
-        kind, counts = list(tables.items())[column]
+    columns = 1 if is_switched else len(tables)
+    figure = grid(panels, cells, [""] if is_switched else [series_names()[kind] for kind in tables])
+    for row, (column, (kind, counts)) in itertools.product(range(len(cells)), enumerate(tables.items())):
         interval = half_width if kind == "noisy" and panels.single_cells else None
         z = merged(counts[cells[row]], panels.widths)
-        figure.add_trace(
-            heat_map(panels, series_names()[kind], z, hover(unit, interval, "%{z:,}", "%{y}, %{x}")),
-            row + 1,
-            column + 1,
-        )
+        trace = heat_map(panels, series_names()[kind], z, hover(unit, interval, "%{z:,}", "%{y}, %{x}"))
+        figure.add_trace(trace.update(meta=kind), row + 1, min(column + 1, columns))
     if partition is not None and not panels.summed:
-        _mark_partition(figure, panels, cells, len(tables), partition)
+        _mark_partition(figure, panels, cells, columns, partition)
     name_axes(figure, panels, len(cells))
     bar = {"title": {"text": unit, "font": {"color": "var(--muted)", "size": 12}}}
     highest = max(np.max(trace.z) for trace in figure.data)
@@ -127,7 +128,9 @@ def _mark_partition(
 def grid(panels: Panels, cells: list[tuple[int, ...]], names: list[str]) -> go.Figure:
     """Room for a heat map of each named series, for each cell of the panel columns."""
     titles = [
-        "<br>".join(filter(None, (panels.name(cell), f"<b>{name}</b>"))) for cell in cells for name in names
+        "<br>".join(filter(None, (panels.name(cell), f"<b>{name}</b>" if name else "")))
+        for cell in cells
+        for name in names
     ]
     figure = make_subplots(
         rows=len(cells),
@@ -156,9 +159,9 @@ def heat_map(panels: Panels, name: str, z: np.ndarray, text: str) -> go.Heatmap:
     )
 
 
-def panels_caption(panels: Panels, *, half_width: int | None, unit: str) -> str:
-    """What the heat maps show, and what was merged or summed to fit."""
-    sentences = [_("One colour scale for all panels.")]
+def panels_caption(panels: Panels, *, half_width: int | None, unit: str, shown: int) -> str:
+    """What the heat maps show, and what was merged or summed to fit. shown: maps at a time."""
+    sentences = [_("One colour scale for all panels.")] if shown > 1 else []
     if panels.summed:
         sentences.append(_("Summed over %(columns)s.") % {"columns": ", ".join(panels.summed)})
     for name, width in zip((panels.down, panels.across), panels.widths, strict=True):

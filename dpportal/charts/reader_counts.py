@@ -8,7 +8,14 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.cells import shaped
 from dpportal.charts.counts import MAX_STEPS, counts_figure, interval_caption
-from dpportal.charts.group_traces import MAX_GROUPED, MAX_GROUPS, TICKS, group_bars, group_line
+from dpportal.charts.group_traces import (
+    MAX_BESIDE,
+    MAX_GROUPED,
+    MAX_GROUPS,
+    TICKS,
+    group_bars,
+    group_line,
+)
 from dpportal.charts.style import (
     Display,
     Figure,
@@ -31,15 +38,18 @@ def reader_figure(
     half_width: int | None,
     partition: np.ndarray | None = None,
 ) -> Figure:
-    """Noisy counts; adjusted ones in their place at a reader's choice, where they are not drawn side by side.
+    """Noisy counts; adjusted ones in their place at a reader's choice.
 
     raw, counts: (domain.size,) in cell order. half_width: of one noisy count's 95 % interval. One column: bars or
     steps. Two, one of them with few cells: bars in groups, or a line for each group. Otherwise heat maps.
     """
     axes = _grouped_by(domain) if partition is None else None
     if axes is None:
-        whole = counts_figure(domain, raw=raw, counts=counts, half_width=half_width, partition=partition)
-        return _one_at_a_time(whole) if len(domain.attributes) == 1 else whole
+        return _one_at_a_time(
+            counts_figure(
+                domain, raw=raw, counts=counts, half_width=half_width, partition=partition, is_switched=True
+            )
+        )
     along, groups = (domain.attributes[axis] for axis in axes)
     figure = go.Figure(layout={"barmode": "group", "legend": {"title": {"text": plain(groups.name)}}})
     for kind, values in shaped(domain, {"noisy": raw, "synthetic": counts}).items():
@@ -49,7 +59,8 @@ def reader_figure(
     figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
     title = _("Counts by %(columns)s") % {"columns": " × ".join(domain.names)}
     caption = interval_caption(half_width, people_unit())
-    return _one_at_a_time(finished(figure, title=title, caption=caption, display=Display(is_counts=True)))
+    display = Display(is_counts=True, is_ordered=along.ordered)
+    return _one_at_a_time(finished(figure, title=title, caption=caption, display=display))
 
 
 def _grouped_by(domain: Domain) -> tuple[int, int] | None:
@@ -59,7 +70,8 @@ def _grouped_by(domain: Domain) -> tuple[int, int] | None:
     groups = min((1, 0), key=lambda axis: domain.shape[axis])
     along = domain.attributes[1 - groups]
     fits = along.size <= MAX_GROUPED or (along.ordered and along.size <= MAX_STEPS)
-    return (1 - groups, groups) if domain.shape[groups] <= MAX_GROUPS and fits else None
+    most = MAX_BESIDE if along.size <= MAX_GROUPED else MAX_GROUPS
+    return (1 - groups, groups) if domain.shape[groups] <= most and fits else None
 
 
 def _traces(

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.style import (
+    PERIODS,
     TRANSPARENT,
     Figure,
     SeriesFigure,
@@ -71,7 +72,7 @@ def series_figure(
         figure.add_series(line(_("True"), "var(--true)", "solid", text), x=x, y=true.tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     title = _("Running count: %(name)s") % {"name": name} if name else _("Running count")
-    return finished(figure, title=title, caption=band_caption() + thinned(time))
+    return finished(figure, title=title, caption=band_caption() + thinned(time), display=PERIODS)
 
 
 def errors_figure(

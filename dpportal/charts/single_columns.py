@@ -22,11 +22,20 @@ from dpportal.charts.style import (
     whisker,
 )
 
+# Of a chart that stands beside its numbers, under the rows: in pixels.
+HEIGHT = 300
+
 
 def column_figure(
-    name: str, labels: Sequence[str], counts: Sequence[int], *, half_width: int | None, together: int
+    name: str,
+    labels: Sequence[str],
+    counts: Sequence[int],
+    *,
+    half_width: int | None,
+    together: int,
+    is_ordered: bool = True,
 ) -> Figure:
-    """labels, counts: of the same length. together: cells that one count adds up."""
+    """labels, counts: of the same length. together: cells that one count adds up. is_ordered: as the cells are."""
     bars = go.Bar(
         name=series_names()["noisy"],
         x=plain_all(labels),
@@ -40,7 +49,8 @@ def column_figure(
     figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
     caption = interval_caption(half_width, people_unit()) if together == 1 else _together(together)
     title = _("People by %(column)s") % {"column": name}
-    return finished(figure, title=title, caption=caption, display=Display(is_counts=True))
+    display = Display(height=HEIGHT, is_counts=True, is_ordered=is_ordered)
+    return finished(figure, title=title, caption=caption, display=display)
 
 
 def _together(cells: int) -> str:

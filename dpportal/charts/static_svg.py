@@ -5,9 +5,7 @@ Draws what the portal's figures are made of: bars, lines, bands, points with int
 
 from __future__ import annotations
 
-import html
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +14,17 @@ import numpy as np
 
 from dpportal.charts.area_drawing import area_drawing
 from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.svg_paths import bar, points, rectangle, round_step
-from dpportal.charts.trace_values import Trace, half_width_at, range_of, reach_on, values_on
+from dpportal.charts.lying_bars import lies, lying_drawing, shown_traces
+from dpportal.charts.svg_paths import bar, filled, points, rectangle, round_step
+from dpportal.charts.trace_values import (
+    Trace,
+    colour_of,
+    half_width_at,
+    plain_label,
+    range_of,
+    reach_on,
+    values_on,
+)
 
 WIDTH, HEIGHT = 760, 360
 TOP, RIGHT, GAP, LETTER, LINE = 44, 16, 8, 6.6, 15
@@ -25,8 +32,10 @@ LONGEST_LABEL = 24
 TICKS = 6
 # Shades of a heat map, of which the palest differs from none at all, and what stands for that of no number.
 SHADES, UNKNOWN = 32, 99
-# Lines that are named at their ends, bars that all have their number over them, and the ink of hatched ones.
-MOST_NAMED_LINES, MOST_NUMBERED, PALE = 4, 8, 0.35
+# From here on numbers have no decimals.
+MOST_DIGITS = 1000
+# Lines that are named at their ends, and bars that all have their number over them.
+MOST_NAMED_LINES, MOST_NUMBERED = 4, 8
 
 
 @dataclass(frozen=True)
@@ -64,14 +73,18 @@ def drawing(figure: FigureJson, width: int = WIDTH) -> FigureJson:
     """
     if (figure["layout"].get("meta") or {}).get("is_areas"):
         return area_drawing(figure, width)
-    return _Drawing(figure["data"], figure["layout"], width).context()
+    if lies(figure, width):
+        return lying_drawing(figure, width)
+    return _Drawing(shown_traces(figure), figure["layout"], width).context()
 
 
 class _Drawing:
     def __init__(self, traces: Sequence[Trace], layout: FigureJson, width: int) -> None:
-        shown = (t for t in traces if t.get("visible", True) is True)
-        self.traces, self.layout = [_placed(t) if t["type"] == "heatmap" else t for t in shown], layout
+        self.traces, self.layout = [_placed(t) if t["type"] == "heatmap" else t for t in traces], layout
+        meta = layout.get("meta") or {}
+        self.is_ordered = bool(meta.get("is_ordered"))
         self.width, self.height = width, int(layout.get("height") or HEIGHT)
+        self.grid: list[FigureJson] = []
         self.areas: list[FigureJson] = []
         self.lines: list[FigureJson] = []
         self.texts: list[FigureJson] = []
@@ -88,26 +101,31 @@ class _Drawing:
             self._frame(x, y)
             self._draw(of_pair, x, y)
         self._titles()
-        named = {t["name"]: _colour(t) for t in self.traces if t.get("name") and t.get("showlegend", True)}
+        named = {t["name"]: colour_of(t) for t in self.traces if t.get("name") and t.get("showlegend", True)}
         is_map = any(t["type"] == "heatmap" for t in self.traces)
         return {
             "width": self.width,
             "height": self.height,
+            "grid": self.grid,
             "areas": self.areas,
             "lines": self.lines,
             "texts": self.texts,
             "names": [] if is_map or len(named) < 2 or self.names_at_lines else list(named.items()),
-            "scale": f"0 … {self._largest:,.4g}" if is_map else "",
+            "scale": f"0 … {self._end_of_scale()}" if is_map else "",
         }
+
+    def _end_of_scale(self) -> str:
+        """People in full, and parts of them with the digits that tell something."""
+        return f"{self._largest:,.0f}" if self._largest >= MOST_DIGITS else f"{self._largest:,.4g}"
 
     def _named_at_lines(self) -> list[str]:
         """The names of few lines stand at their ends, without a legend."""
         # Bands are named by the caption: their colour is too pale for words.
         legend = [t for t in self.traces if t.get("name") and t.get("showlegend", True)]
         named = [t for t in legend if not t.get("fill")]
-        lines = [_plain(t["name"]) for t in named if t["type"] == "scatter" and t.get("mode") == "lines"]
+        lines = [plain_label(t["name"]) for t in named if t["type"] == "scatter" and t.get("mode") == "lines"]
         if any(t.get("orientation") == "h" for t in self.traces):
-            return [_plain(t["name"]) for t in named]
+            return [plain_label(t["name"]) for t in named]
         alone = len({t.get("xaxis", "x") for t in self.traces}) == 1 and len(lines) == len(named)
         return lines if alone and 2 <= len(lines) <= MOST_NAMED_LINES else []
 
@@ -128,6 +146,7 @@ class _Drawing:
         words = {value for values in lists for value in values if value.__class__ is str}
         longest = min(max(map(len, words), default=8), LONGEST_LABEL)
         lying = LETTER * longest * len(words) < 0.85 * self.width / len(names)
+        lying = lying or self.is_ordered
         return 2.0 * LINE if letter == "x" and lying else LETTER * longest + 4 * GAP
 
     def _axes(self, x_name: str, y_name: str) -> tuple[Axis, Axis]:
@@ -156,7 +175,7 @@ class _Drawing:
             "domain": declared.get("domain") or (0, 1),
             "shown": declared.get("showticklabels", True) is not False,
             "mirrored": is_mirrored,
-            "title": _plain(declared.get("title", {}).get("text") or ""),
+            "title": plain_label(declared.get("title", {}).get("text") or ""),
         }
 
     def _frame(self, x: Axis, y: Axis) -> None:
@@ -164,13 +183,11 @@ class _Drawing:
         floor, ceiling = max(y.begin, y.end), min(y.begin, y.end)
         for value, text in _marks(y):
             if not y.categories:
-                self.lines.append(_line([(x.begin, y.at(value)), (x.end, y.at(value))], "var(--grid)"))
+                self.grid.append(_line([(x.begin, y.at(value)), (x.end, y.at(value))], "var(--grid)"))
             if y.shown:
                 self._text(text, x.begin - GAP, y.at(value) + 4, "end")
-        marks = _marks(x) if x.shown else []
-        apart = x.step * max(1, len(x.categories) // max(1, len(marks)))
+        marks, turned = self._marks_below(x)
         for value, text in marks:
-            turned = bool(x.categories) and LETTER * len(text) > apart
             self._text(text, x.at(value), floor + LINE, "end" if turned else "middle", turned)
         self.lines.append(_line([(x.begin, floor), (x.end, floor)], "var(--control)"))
         if x.title and x.shown:
@@ -179,7 +196,22 @@ class _Drawing:
             # One that is wider than the space beside the axis begins at the drawing's edge.
             wide = LETTER * len(y.title) > self.left
             place, anchor = (0.0, "start") if wide else (self.left, "end")
-            self._text(y.title, place, ceiling - GAP, anchor, in_full=True)
+            # Over the numbers of the highest bars.
+            above = GAP + LINE - 4 if ceiling <= TOP else GAP
+            self._text(y.title, place, ceiling - above, anchor, in_full=True)
+
+    def _marks_below(self, x: Axis) -> tuple[list[tuple[str | float, str]], bool]:
+        """Labels of an axis, and whether they are turned: all or none. Along an order fewer are shown instead."""
+        if not x.shown:
+            return [], False
+        marks = _marks(x)
+        wide = LETTER * max((len(text[:LONGEST_LABEL]) for _value, text in marks), default=0)
+        fitting = max(1, int(abs(x.end - x.begin) / (wide + GAP)))
+        if not x.categories or len(marks) <= fitting:
+            return marks, False
+        if self.is_ordered:
+            return marks[:: -(-len(marks) // fitting)], False
+        return marks, True
 
     def _draw(self, traces: Sequence[Trace], x: Axis, y: Axis) -> None:
         bars = [t for t in traces if t["type"] == "bar"]
@@ -198,7 +230,7 @@ class _Drawing:
                 ]
                 self._scatter(trace, places, before, y)
                 before = places
-                if _plain(trace.get("name") or "") in self.names_at_lines and places:
+                if plain_label(trace.get("name") or "") in self.names_at_lines and places:
                     self._name_line(trace, places[-1])
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
         if len(numbered) == 1 and x.categories and len(self.axes) == 1:
@@ -209,8 +241,8 @@ class _Drawing:
         at = end[1] + 4
         while any(abs(text["y"] - at) < LINE - 3 for text in self.texts if text.get("colour")):
             at += LINE - 3
-        self._text(_plain(trace["name"]), end[0] + GAP, at, "start", in_full=True)
-        self.texts[-1] |= {"colour": _colour(trace), "strong": True}
+        self._text(plain_label(trace["name"]), end[0] + GAP, at, "start", in_full=True)
+        self.texts[-1] |= {"colour": colour_of(trace), "strong": True}
 
     def _number(self, trace: Trace, x: Axis, y: Axis) -> None:
         """The numbers of few bars or points over them; of many that of the largest."""
@@ -232,7 +264,7 @@ class _Drawing:
             left = x.at(value) + (place - bars / 2) * width
             path.append(bar(left, y.at(0), y.at(number), width))
             self._whisker(trace, len(path) - 1, left + width / 2, number, y)
-        self._fill("".join(path), marker)
+        self.areas.append(filled("".join(path), marker))
 
     def _lying_bars(self, trace: Trace, x: Axis, y: Axis) -> None:
         """From the middle of a mirrored chart to the left or to the right."""
@@ -243,23 +275,16 @@ class _Drawing:
             if (half := (trace.get("error_x") or {}).get("value")) is not None:
                 whisker = [(x.at(number - half), y.at(value)), (x.at(number + half), y.at(value))]
                 self.lines.append(_line(whisker, "var(--text)"))
-        self._fill("".join(path), trace.get("marker", {}))
+        self.areas.append(filled("".join(path), trace.get("marker", {})))
         is_left = sum(trace["x"]) < 0
         self._text(
-            _plain(trace["name"]),
+            plain_label(trace["name"]),
             x.at(0) + (-GAP if is_left else GAP),
             TOP - GAP,
             "end" if is_left else "start",
             in_full=True,
         )
-        self.texts[-1] |= {"colour": _colour(trace), "strong": True}
-
-    def _fill(self, path: str, marker: Trace) -> None:
-        """Hatched bars are pale ones with an edge."""
-        hatch = marker.get("pattern")
-        edge = marker.get("line", {}).get("color", "none")
-        fill, opacity = (hatch["fgcolor"], PALE) if hatch else (marker.get("color"), 1)
-        self.areas.append({"path": path, "fill": fill, "stroke": edge, "opacity": opacity})
+        self.texts[-1] |= {"colour": colour_of(trace), "strong": True}
 
     def _scatter(
         self, trace: Trace, places: list[tuple[float, float]], before: list[tuple[float, float]], y: Axis
@@ -269,13 +294,13 @@ class _Drawing:
             fill = trace.get("fillcolor", "var(--interval)")
             self.areas.append({"path": f"{path}z", "fill": fill, "stroke": "none", "opacity": 1})
         if "lines" in trace.get("mode", "lines") and trace.get("line", {}).get("width", 1):
-            self.lines.append(_line(places, _colour(trace), trace.get("line", {}).get("dash", "")))
+            self.lines.append(_line(places, colour_of(trace), trace.get("line", {}).get("dash", "")))
         if "markers" in trace.get("mode", ""):
             r = 4 if len(places) <= MOST_NUMBERED else 2
             dots = "".join(
                 f"M{a - r:.1f} {b:.1f}a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 {-2 * r} 0" for a, b in places
             )
-            self.areas.append({"path": dots, "fill": _colour(trace), "stroke": "none", "opacity": 1})
+            self.areas.append({"path": dots, "fill": colour_of(trace), "stroke": "none", "opacity": 1})
             for place, (at, _height) in enumerate(places):
                 self._whisker(trace, place, at, trace["y"][place], y)
 
@@ -329,7 +354,7 @@ class _Drawing:
         for note in self.layout.get("annotations", ()):
             if note.get("xref", "paper") != "paper":
                 continue
-            words = ", ".join(_plain(part) for part in note["text"].split("<br>"))
+            words = ", ".join(plain_label(part) for part in note["text"].split("<br>"))
             if note.get("textangle"):
                 self._text(words, 0, LINE, "start")
             elif note.get("yanchor") == "top":
@@ -358,7 +383,7 @@ def _marks(axis: Axis) -> list[tuple[str | float, str]]:
     if axis.categories:
         fitting = max(1, int(abs(axis.end - axis.begin) / LINE))
         every = -(-len(axis.categories) // fitting)
-        return [(value, _plain(str(value))) for value in list(axis.categories)[::every]]
+        return [(value, plain_label(str(value))) for value in list(axis.categories)[::every]]
     step = round_step(axis.high - axis.low, TICKS)
     places = range(math.ceil(axis.low / step), math.floor(axis.high / step) + 1)
     size = abs if axis.mirrored else float
@@ -371,17 +396,3 @@ def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") ->
         "stroke": colour,
         "dash": {"dash": "6 3", "dot": "2 3"}.get(dash, "none"),
     }
-
-
-def _colour(trace: Trace) -> str:
-    """What tells a series: the colour of its line, or of its marks, or of their edges."""
-    if trace.get("fill"):
-        return str(trace.get("fillcolor", "var(--interval)"))
-    marker = trace.get("marker", {})
-    own = trace.get("line", {}).get("color") or marker.get("color") or ""
-    return str(own if "var(" in own else marker.get("line", {}).get("color") or "var(--noisy)")
-
-
-def _plain(text: str) -> str:
-    """A label without the marks of a text that plotly.js shows."""
-    return html.unescape(re.sub(r"<[^>]*>", "", text))

@@ -120,6 +120,8 @@ class Display:
 
     is_map: whether readers may choose how its colours are spread, zoom in, and take its lines away. is_counts: whether
     they may choose how its heights are spread. begins: the spread that is chosen at first, as `first_spread` says.
+    is_ordered: whether its cells follow each other, so that few of them need names; those of others may lie in a line
+    each. None: nobody says.
     """
 
     height: int = 0
@@ -127,6 +129,7 @@ class Display:
     is_map: bool = False
     is_counts: bool = False
     begins: str = ""
+    is_ordered: bool | None = None
 
     def meta(self) -> dict[str, int | str]:
         """Facts for the page's program; none that have their default."""
@@ -136,10 +139,11 @@ class Display:
             "is_counts": self.is_counts,
             "begins": self.begins,
         }
-        return {name: value for name, value in facts.items() if value}
+        order = {} if self.is_ordered is None else {"is_ordered": self.is_ordered}
+        return {name: value for name, value in facts.items() if value} | order
 
 
-PLAIN_DISPLAY = Display()
+PLAIN_DISPLAY, PERIODS = Display(), Display(is_ordered=True)
 
 
 def finished(

@@ -5,6 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.trace_values import Trace
+
+# The ink of hatched bars.
+PALE = 0.35
+
 
 def points(places: Iterable[tuple[float, float]]) -> str:
     """Of a line or a polygon."""
@@ -25,3 +31,11 @@ def round_step(span: float, most: int) -> float:
     """Between the marks of an axis: 1, 2 or 5 times a power of ten, so that a span has about `most` of them."""
     power = 10.0 ** math.floor(math.log10(span / most))
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor * most >= span)
+
+
+def filled(path: str, marker: Trace) -> FigureJson:
+    """Bars or dots in the colour of their marks. Hatched ones are pale with an edge."""
+    hatch = marker.get("pattern")
+    edge = marker.get("line", {}).get("color", "none")
+    fill, opacity = (hatch["fgcolor"], PALE) if hatch else (marker.get("color"), 1)
+    return {"path": path, "fill": fill, "stroke": edge, "opacity": opacity}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,3 +36,17 @@ def range_of(numbers: Sequence[float], from_zero: bool) -> tuple[float, float]:
     low, high = min(numbers, default=0.0), max(numbers, default=1.0)
     low = min(0.0, low) if from_zero else low
     return low, high if high > low else low + 1
+
+
+def colour_of(trace: Trace) -> str:
+    """What tells a series: the colour of its line, or of its marks, or of their edges."""
+    if trace.get("fill"):
+        return str(trace.get("fillcolor", "var(--interval)"))
+    marker = trace.get("marker", {})
+    own = trace.get("line", {}).get("color") or marker.get("color") or ""
+    return str(own if "var(" in own else marker.get("line", {}).get("color") or "var(--noisy)")
+
+
+def plain_label(text: str) -> str:
+    """A label without the marks of a text that plotly.js shows."""
+    return html.unescape(re.sub(r"<[^>]*>", "", text))

@@ -88,7 +88,7 @@ class TablelessForm(forms.ModelForm[Dataset]):
             )
         elif len(lines) > MOST_CATEGORIES:
             self.add_error(
-                "values", _("A stream has at most 1,000 running counts. Choose coarser categories.")
+                "values", _("A series has at most 1,000 running counts. Choose coarser categories.")
             )
         elif lines:
             self._declare(data["column"], lines)

@@ -73,7 +73,7 @@ class Calendar:
         """The number of the period that holds a day written in a strptime form. Raises CalendarError."""
         if self.step == NEXT:
             raise CalendarError(
-                _("This stream has no calendar. Give the period as its number, counted from 1.")
+                _("This running count has no calendar. Give the period as its number, counted from 1.")
             )
         try:
             day = dt.datetime.strptime(text, form).replace(tzinfo=dt.UTC).date()
@@ -90,7 +90,7 @@ class Calendar:
             )
         if index > _LAST:
             raise CalendarError(
-                _("There is no such period: streams do not last that long. Check the number.")
+                _("There is no such period: running counts do not last that long. Check the number.")
             )
         return index
 

@@ -15,4 +15,6 @@ def rule(loss: Loss) -> str:
             "To correct what was counted too much, lower a later period. A correction is one more of that person's "
             "rows: rows and corrections together are at most %(rows)s for each person in the whole stream."
         ) % {"rows": f"{loss.unit.max_rows:,}"}
-    return _("Overcounts cannot be corrected later; that would reveal more than this stream's budget allows.")
+    return _(
+        "Overcounts cannot be corrected later; that would reveal more than this running count's budget allows."
+    )

@@ -27,6 +27,8 @@ from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
 from dpportal.streams.series import published
 
 FOLDER = "streams"
+# Files that stand first on the public page; the others are unfolded.
+FOR_READERS = (".zip", "series.csv", ".xlsx")
 # However many periods come, files are written for them so often at most: after so many seconds, and after so many times
 # as long as the last writing took.
 PAUSE_SECONDS, PAUSE_FACTOR = 15.0, 10.0
@@ -45,6 +47,11 @@ class Offered:
     periods: int = 0
     last: str = ""
     are_former: bool = False
+
+    @property
+    def for_readers(self) -> list[SeriesFile]:
+        """The archive, and its tables as programs and spreadsheets open them."""
+        return [file for file in self.files if file.name.endswith(FOR_READERS)]
 
 
 def with_newest(streams: QuerySet[Stream]) -> QuerySet[Stream]:

@@ -254,7 +254,9 @@ def _sums_before(stream: Stream, period: int) -> np.ndarray:
         return np.zeros(len(stream.labels), dtype=np.int64)
     last = vault.true_counts([stream.periods.get(index=period)])
     if last is None:
-        raise vault.VaultError(_("The true counts of this stream were deleted, so it cannot be continued."))
+        raise vault.VaultError(
+            _("The true counts of this running count were deleted, so it cannot be continued.")
+        )
     return last[0].sums
 
 
@@ -264,10 +266,12 @@ def _check_open(stream: Stream, update: Update) -> None:
         raise PeriodRefusedError(RefusalReason.RESTORED, period_journal.behind_text())
     if not stream.is_open:
         text = {
-            Stream.State.CLOSED: _("This stream is closed, so nothing can be added. Open a new stream."),
-            Stream.State.OPENING: _("This stream is still being opened. Try again in a moment."),
+            Stream.State.CLOSED: _(
+                "This running count is closed, so nothing can be added. Open a new running count."
+            ),
+            Stream.State.OPENING: _("This running count is still being opened. Try again in a moment."),
         }
-        other = _("This stream is not open. Open it first; that spends its budget.")
+        other = _("This running count is not open. Open it first; that spends its budget.")
         raise PeriodRefusedError(RefusalReason.CLOSED, text.get(Stream.State(stream.state), other))
 
 
@@ -276,10 +280,10 @@ def _check_horizon(stream: Stream, index: int) -> None:
         raise PeriodRefusedError(
             RefusalReason.HORIZON,
             ngettext(
-                "This stream was opened for %(horizon)s period, and that one lies beyond it. Open a new stream to "
-                "continue; it needs budget of its own.",
-                "This stream was opened for %(horizon)s periods, and that one lies beyond them. Open a new stream to "
-                "continue; it needs budget of its own.",
+                "This running count was opened for %(horizon)s period, and that one lies beyond it. "
+                "Open a new running count to continue; it needs budget of its own.",
+                "This running count was opened for %(horizon)s periods, and that one lies beyond them. "
+                "Open a new running count to continue; it needs budget of its own.",
                 stream.horizon,
             )
             % {"horizon": f"{stream.horizon:,}"},

@@ -69,7 +69,7 @@ class CountedForm(forms.ModelForm[Stream]):
                 "neither cost nor noise."
             ),
         }
-        error_messages = {"name": {"required": _("Give the stream a name.")}}
+        error_messages = {"name": {"required": _("Give the running count a name.")}}
 
     def __init__(self, data: QueryDict | None, *, instance: Stream, declared: list[Attribute]) -> None:
         super().__init__(data, instance=instance)
@@ -144,7 +144,7 @@ class PeriodsForm(forms.ModelForm[Stream]):
         help_texts = {
             "horizon": _(
                 "Choose it with some room: a stream cannot be continued beyond it, and a longer one costs little. "
-                "Left empty, the stream has no end and is noisier."
+                "Left empty, the running count has no end and is noisier."
             ),
             "expected": _(
                 "From what is known without these data, such as last year's number; of one count where there are "
@@ -165,7 +165,7 @@ class PeriodsForm(forms.ModelForm[Stream]):
             error_messages={
                 "min_value": _("A stream has at least 1 period. Leave it empty for a stream without an end."),
                 "max_value": _(
-                    "A stream has at most %(limit_value)s periods. Choose fewer, or longer periods."
+                    "A series has at most %(limit_value)s periods. Choose fewer, or longer periods."
                 ),
             },
         )

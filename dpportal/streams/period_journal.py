@@ -103,8 +103,8 @@ def begin(stream: Stream) -> None:
     if has_published(stream.pk):
         raise RestoredError(
             _(
-                "This stream was opened before the portal's database was put back from an older copy, and people have "
-                "seen its periods. Open a new stream."
+                "This running count was opened before the portal's database was put back from an older copy, "
+                "and people have seen its periods. Open a new running count."
             )
         )
     journal.create(_name(stream.pk, 0))
@@ -190,7 +190,9 @@ def require_newest(stream: Stream) -> None:
     if version is None:
         return  # it has no secret state to draw from
     if journal.recall(_name(stream.pk, version)) is None:
-        raise MemoryFaultError(_("The portal's memory lacks periods of this stream. ") + journal.remedy())
+        raise MemoryFaultError(
+            _("The portal's memory lacks periods of this running count. ") + journal.remedy()
+        )
     if journal.holds(_name(stream.pk, version + 1)) or journal.holds(_name(stream.pk, CLOSED)):
         raise RestoredError(behind_text())
 
@@ -198,8 +200,9 @@ def require_newest(stream: Stream) -> None:
 def behind_text() -> str:
     """Why a stream cannot go on that is behind what is remembered."""
     return _(
-        "The portal's database was put back from an older copy that lacks periods of this stream, which people have "
-        "seen, or in which it had not ended. It cannot go on: its noise would be drawn again. Open a new stream."
+        "The portal's database was put back from an older copy that lacks periods of this running count, "
+        "which people have seen, or in which it had not ended. It cannot go on: its noise would be drawn again. "
+        "Open a new running count."
     )
 
 

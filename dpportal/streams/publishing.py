@@ -20,6 +20,6 @@ pages = CuratorPages(
     publish=services.publish,
     withdraw=services.withdraw,
     refusal=StreamError,
-    too_early=_("Only a stream that was opened can be published."),
+    too_early=_("Only a running count that was opened can be published."),
     published=_("Published. Anyone with the address sees the series, and each new period at once."),
 )

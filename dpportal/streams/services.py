@@ -55,7 +55,7 @@ def why_not_started(dataset: Dataset) -> str:
     version = dataset.current_domain()
     is_declared = version is not None and version.attributes.exists()
     if not dataset.takes_streams or not (is_declared or dataset.is_tableless):
-        return _("A stream needs a dataset with records and at least one declared column.")
+        return _("A running count needs a dataset with records and at least one declared column.")
     return ""
 
 
@@ -118,7 +118,7 @@ def discard(stream: Stream) -> None:
     deleted, _rows = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT).delete()
     if not deleted:
         raise StreamError(
-            _("Only a draft can be deleted. A stream can be closed, and withdrawn from the public.")
+            _("Only a draft can be deleted. A running count can be closed, and withdrawn from the public.")
         )
 
 
@@ -149,7 +149,7 @@ def confirm_file(stream: Stream, by: User) -> None:
     job = _asking(stream)
     require_releaser(stream.dataset, by.pk, StreamError)
     if not stream.is_open:
-        raise StreamError(_("This stream is not open, so it takes no periods."))
+        raise StreamError(_("This running count is not open, so it takes no periods."))
     if job.repeats:
         like = f"period {job.index}, like {', '.join(job.repeats)}"
         audit.record(by, "confirmed repeated records", stream, like)
@@ -191,7 +191,7 @@ def _asking(stream: Stream) -> StreamJob:
     """The stream's newest job, which waits for the curator's word. Raises StreamError if it does not."""
     job = _newest(stream)
     if job is None or not job.asks:
-        raise StreamError(_("No file of this stream is waiting for your word."))
+        raise StreamError(_("No file of this running count is waiting for your word."))
     return job
 
 
@@ -220,7 +220,7 @@ def queue_counts(stream: Stream, file: File[bytes], options: Json, by: User, *, 
 def renew_token(stream: Stream, by: User) -> str:
     """A new token for programs; the one before it opens nothing any more. Only this call ever shows it."""
     if not stream.is_open:
-        raise StreamError(_("Only an open stream takes periods from programs. Open it first."))
+        raise StreamError(_("Only an open running count takes periods from programs. Open it first."))
     with transaction.atomic():
         token = tokens.renew(stream, by)
         audit.record(by, "made a token", stream)
@@ -232,10 +232,12 @@ def close(stream: Stream, by: User) -> None:
     """End a stream before its horizon and delete its secret noise; what is published stays."""
     if _active_jobs(stream):
         raise StreamError(
-            _("A job of this stream is in work. Wait until it has ended, then close the stream.")
+            _(
+                "A job of this running count is in work. Wait until it has ended, then close the running count."
+            )
         )
     if not closing.close(stream):
-        raise StreamError(_("Only an open stream can be closed."))
+        raise StreamError(_("Only an open running count can be closed."))
     _drop_unanswered(stream)
     audit.record(by, "closed", stream, after_comparison(stream))
 
@@ -246,7 +248,7 @@ def publish(stream: Stream, by: User) -> None:
 
     def require() -> None:
         if not stream.is_publishable:
-            raise StreamError(_("Only a stream that was opened can be published."))
+            raise StreamError(_("Only a running count that was opened can be published."))
         require_releaser(stream.dataset, by.pk, StreamError)
         confirming.require_all_charges(stream.dataset, StreamError)
 
@@ -257,7 +259,7 @@ def publish(stream: Stream, by: User) -> None:
 def withdraw(stream: Stream, by: User, because: str = "") -> None:
     """Take the series off the public pages. because: the reason, which stands in place of the page."""
     if not publishing.withdraw(stream, by, because):
-        raise StreamError(_("This stream is not public."))
+        raise StreamError(_("This running count is not public."))
 
 
 def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
@@ -266,7 +268,9 @@ def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
         _cancel_opening(stream)
         if _active_jobs(stream):
             raise DatasetError(
-                _("A stream of this dataset is in work. Wait until that has ended, then delete the records.")
+                _(
+                    "A running count of this dataset is in work. Wait until that has ended, then delete the records."
+                )
             )
         closing.close(stream)
         # What a file would have published, and what was odd in it, says something of the records.
@@ -294,7 +298,7 @@ def _cancel_opening(stream: Stream) -> None:
 def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:
     """Keep a file in the dataset's private folder and queue its job."""
     if not job.stream.is_open:
-        raise StreamError(_("This stream is not open, so it takes no periods."))
+        raise StreamError(_("This running count is not open, so it takes no periods."))
     job.file_name = (file.name or "file")[-255:]
     name = f"{records.folder(job.stream.dataset_id)}/{uuid.uuid4()}{WAITING}"
     try:
@@ -309,7 +313,9 @@ def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:
     except IntegrityError:
         default_storage.delete(job.file)
         raise StreamError(
-            _("Another job of this stream is in work. Wait until it has ended, then send the file again.")
+            _(
+                "Another job of this running count is in work. Wait until it has ended, then send the file again."
+            )
         ) from None
     except StreamError:
         default_storage.delete(job.file)
@@ -320,7 +326,7 @@ def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:
 def _require_still_open(stream: Stream) -> None:
     """While the file came, the stream may have been closed, or its records erased; from now on that waits."""
     if not Stream.objects.select_for_update().get(pk=stream.pk).is_open:
-        raise StreamError(_("This stream was closed meanwhile, so it takes no periods."))
+        raise StreamError(_("This running count was closed meanwhile, so it takes no periods."))
 
 
 def _queue(job: StreamJob) -> None:

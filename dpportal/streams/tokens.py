@@ -54,6 +54,6 @@ def admit(stream: Stream) -> None:
             require_releaser(stream.dataset, token.by_id, TokenRefusedError)
     if token is None or token.has_expired:
         raise TokenRefusedError(
-            _("This token has expired. Its curator can make a new one on the stream's page.")
+            _("This token has expired. Its curator can make a new one on the running count's page.")
         )
     program_tokens.count(Token.objects.filter(stream=stream), REQUESTS_PER_MINUTE)

@@ -41,7 +41,9 @@ wizard = Wizard(
     ],
     own=stream_for,
     spent="home",
-    already_spent=gettext_lazy("This stream was already confirmed; its choices can no longer be changed."),
+    already_spent=gettext_lazy(
+        "This running count was already confirmed; its choices can no longer be changed."
+    ),
     discard=services.discard,
     refusal=StreamError,
 )

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import visiting
 from tests.browser.visiting import Portal
 
-TITLE = "Race and sex"
+TITLE, RUNNING_COUNT = "Race and sex", "Adults with more than"
 CURATOR_PAGES = [
     "/datasets/",
     "/datasets/new/",
@@ -24,6 +24,10 @@ CURATOR_PAGES = [
     "{dataset}domain/1/",
     "{dataset}domain/unit/",
     "{dataset}description/",
+    "{dataset}share/",
+    "{dataset}fit/",
+    "{stream}home/",
+    "/datasets/tableless/",
     "{dataset}ledger/",
     "{draft}product/",
     "{draft}columns/",
@@ -64,11 +68,15 @@ STRANGER_PAGES = [
     "{release}explore/",
     "{release}embed/main/",
     "{public}",
+    "{stream}",
+    "/check/",
     "/guide/",
+    "/guide/protection/",
 ]
 ADMIN_PAGES = [
     "/office/",
     "/office/approvals/",
+    "/office/budgets/{dataset_id}/",
     "/account/second-factor-rule/",
     "/health/portal/",
     "/admin/",
@@ -92,6 +100,7 @@ def places(portal: Portal, browser: Browser) -> dict[str, str]:
     visiting.sign_in(page, "curator", portal.passwords["curator"])
     visiting.open_dataset(page, "Adult census 1994")
     dataset = page.url
+    stream = page.get_by_role("link", name=RUNNING_COUNT).get_attribute("href").removesuffix("home/")
     visiting.release(page, title=TITLE, columns=["race", "sex"], amount="0.10")
     release = visiting.publish(page)
     visiting.open_dataset(page, "Adult census 1994")
@@ -100,6 +109,8 @@ def places(portal: Portal, browser: Browser) -> dict[str, str]:
     means_draft = means_up_to_review(page, dataset)
     return {
         "dataset": dataset,
+        "dataset_id": dataset.rstrip("/").rpartition("/")[2],
+        "stream": stream,
         "public": dataset.replace("/datasets/", "/published/datasets/"),
         "release": release,
         "draft": draft,
@@ -198,7 +209,7 @@ def test_a_strangers_pages_are_whole_and_quiet(places, visit, width, scheme):
 def test_an_administrators_pages_are_whole_and_quiet(places, visit, width):
     page = visit("administrator", width)
     for address in ADMIN_PAGES:
-        look_at(page, address)
+        look_at(page, address.format(**places))
         assert sideways(page) <= 0, page.url
         # What Django's own admin pages have is Django's.
         assert address.startswith("/admin/") or not visiting.barriers(page)

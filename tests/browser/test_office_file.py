@@ -14,7 +14,7 @@ def test_an_office_file_is_read_and_declared(visit):
     file: FilePayload = {"name": "Table 3.csv", "mimeType": "text/csv", "buffer": MESSY.encode()}
     page.get_by_label("Drop a table here").set_input_files(file)
     page.get_by_role("button", name="Upload").click()
-    page.get_by_role("button", name="Read it so").wait_for(timeout=visiting.JOB_MS)
+    page.get_by_role("button", name="Read it this way").wait_for(timeout=visiting.JOB_MS)
     assert visiting.barriers(page) == []
     # Another line is clicked, and the names that it would give are shown at once; with the keyboard it goes back.
     page.get_by_role("cell", name="North").click()
@@ -23,7 +23,7 @@ def test_an_office_file_is_read_and_declared(visit):
     expect(page.locator("#lines .chip").first).not_to_contain_text("North")
     page.get_by_role("radio", name="Line 4").check()
     expect(page.locator("#lines .chip").nth(1)).to_have_text("Persons: sex")
-    page.get_by_role("button", name="Read it so").click()
+    page.get_by_role("button", name="Read it this way").click()
     page.get_by_role("button", name="Yes, each row is one person").click(timeout=visiting.JOB_MS)
     assert visiting.barriers(page) == []
     page.get_by_label("Kind of column: Persons: age").select_option("Whole numbers")

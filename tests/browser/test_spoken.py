@@ -30,8 +30,8 @@ RELEASE = [
     'columnheader "Noisy count',
     'columnheader "Margin"',
     'heading "Downloads" [level=2]',
-    'heading "Everything released about these people" [level=2]',
     'heading "How it was made" [level=2]',
+    'heading "Everything released about these people" [level=2]',
 ]
 STREAM = [
     f'heading "{SERIES}" [level=1]',

@@ -70,7 +70,7 @@ def payload(name: str, content: bytes) -> FilePayload:
 
 def read_as_proposed(curator: Actor) -> None:
     """The titles and notes around the table are proposed; then the first question."""
-    curator.click("button", "Read it so")
+    curator.click("button", "Read it this way")
     curator.click("button", "Yes, each row is one person")
 
 

@@ -15,14 +15,16 @@ from dpportal.publications.cost_search import ends
 from dpportal.publications.verdict import rounded
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
-from dpportal.releases.products import AUTOMATIC, DraftError, planner_of
+from dpportal.releases.products import AUTOMATIC, DraftError, ReleasePlan, planner_of
 from dpportal.releases.products.histogram.form import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from dpportal.releases.products.microdata import simulations
+from dpportal.releases.products.shared import bin_error
 from dpportal.releases.wizard.dial import usual_amount, worth_of
 from dpportal.releases.wizard.forms import PARAMETER, PURPOSE, MethodForm, own_parameters
 from dpportal.releases.wizard.side_by_side import SideBySide
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
+from mechanisms.validation import WITHIN_BINS
 
 
 def declared_columns(draft: Release) -> Domain:
@@ -134,8 +136,14 @@ def methods(
         "worth": worth_of(draft, plan, amount) if (plan := compared.plan_of_the_chosen) else "",
         "searches": active_searches(draft, searches),
         **simulated(draft, simulation, amount),
-        "parameter_fields": form.parameter_fields(compared.chosen),
+        "parameter_fields": form.parameter_fields(compared.chosen, _idle(compared.plan_of_the_chosen)),
     }
+
+
+def _idle(plan: ReleasePlan | None) -> list[str]:
+    """Options that change nothing: where in its bin a value lies, if no column has bins."""
+    domain = getattr(plan, "domain", None)
+    return [WITHIN_BINS.name] if domain is not None and not bin_error.in_words(domain) else []
 
 
 def simulated(draft: Release, simulation: StoredQuestion | None, amount: Decimal) -> Json:

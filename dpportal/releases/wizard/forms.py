@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django import forms
 from django.http import QueryDict
@@ -103,8 +103,11 @@ class MethodForm(forms.Form):
         value: str | int | None = self.cleaned_data[PARAMETER + parameter.name]
         return parameter.default if value in (None, "") else value
 
-    def parameter_fields(self, method: str | None) -> list[forms.BoundField]:
-        """The fields of one method's parameters."""
+    def parameter_fields(self, method: str | None, idle: Collection[str] = ()) -> list[forms.BoundField]:
+        """The fields of one method's parameters. idle: those that change nothing here are sent and not shown."""
+        for name in idle:
+            if field := self.fields.get(PARAMETER + name):
+                field.widget = field.hidden_widget()
         return [self[PARAMETER + p.name] for p in self._declared(method) if p.name != PURPOSE]
 
     def _declared(self, method: str | None) -> tuple[Parameter, ...]:

@@ -35,7 +35,9 @@ def test_the_kind_of_chart_is_by_the_shape(columns, kinds):
     assert {trace["type"] for trace in traces(*columns)} == kinds
 
 
-@pytest.mark.parametrize("columns", [(RACE,), (RACE, SEX), (AGE, SEX), (Integer("age", lower=0, upper=400),)])
+@pytest.mark.parametrize(
+    "columns", [(RACE,), (RACE, SEX), (AGE, SEX), (MANY, AGE), (Integer("age", lower=0, upper=400),)]
+)
 def test_adjusted_counts_are_hidden_until_they_are_chosen(columns):
     shown = {trace["meta"]: trace["visible"] for trace in traces(*columns)}
     assert shown == {"noisy": True, "synthetic": False}

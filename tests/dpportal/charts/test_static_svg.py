@@ -157,3 +157,11 @@ def test_a_map_keeps_its_width_on_a_phone():
     )
     assert any(t["type"] == "heatmap" for t in figure.json["data"])
     assert "narrow" not in for_screens(figure.json)
+
+
+def test_lines_of_the_grid_lie_behind_the_bars_and_titles_over_their_numbers():
+    figure = counts.counts_figure(Domain((AGE,)), raw=np.arange(6), counts=np.arange(6), half_width=1)
+    noisy = drawing({**figure.json, "data": figure.json["data"][:1]})
+    assert noisy["grid"] and not any(line["stroke"] == "var(--grid)" for line in noisy["lines"])
+    heights_of = {text["text"]: text["y"] for text in noisy["texts"] if text["y"] < 60}
+    assert heights_of["people"] < heights_of["5"] - 8

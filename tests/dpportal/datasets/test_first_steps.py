@@ -8,7 +8,7 @@ from dpportal.budgets import requests
 from tests.dpportal import building
 
 pytestmark = pytest.mark.django_db
-STEPS = "Your first publication in three steps"
+STEPS = "Your first release in three steps"
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ class TestStreams:
     def test_one_that_had_published_is_not_opened_again(self, stream):
         periods.begin(stream)
         remember(stream, 1)
-        with pytest.raises(RestoredError, match="Open a new stream"):
+        with pytest.raises(RestoredError, match="Open a new running count"):
             periods.begin(stream)
 
     def test_what_was_decided_first_stays(self, stream):

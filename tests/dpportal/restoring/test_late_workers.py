@@ -205,7 +205,7 @@ def test_a_stream_whose_periods_people_have_seen_is_not_opened_again(dataset):
     job = stream.jobs.get()
     job_execution.STREAM_JOBS.run(job.pk)
     job.refresh_from_db()
-    assert job.state == JobState.FAILED and "Open a new stream" in job.failure
+    assert job.state == JobState.FAILED and "Open a new running count" in job.failure
     stream.refresh_from_db()
     assert (stream.state, stream.charge.state) == (Stream.State.FAILED, LedgerEntry.State.SPENT)
 

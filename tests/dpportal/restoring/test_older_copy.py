@@ -105,7 +105,7 @@ def test_one_step_behind_goes_on_with_the_same_answer(desk: Desk, before: Before
 
 def test_a_stream_that_people_saw_is_not_opened_anew(desk: Desk, before: Before) -> None:
     state, job, failure = desk.ask("open_requested", before.asked)
-    assert (state, job) == ("failed", "failed") and "Open a new stream" in failure
+    assert (state, job) == ("failed", "failed") and "Open a new running count" in failure
     # What was seen stays spent.
     assert desk.ask("account", before.datasets["asked"]) == ["5", "0.5", "0"]
 

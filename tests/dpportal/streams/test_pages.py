@@ -36,7 +36,7 @@ def test_the_whole_way_in_the_browser(curious, dataset) -> None:
     step = curious.post(f"/streams/{draft.pk}/timing/", TIMING, follow=True)
     assert "Fenwick" in text(step)
     step = curious.post(f"/streams/{draft.pk}/strategy/", {"amount": "0.25", "mechanism": "fda"}, follow=True)
-    assert "Spend ε 0.25 and open the stream" in text(step)
+    assert "Spend ε 0.25 and open the running count" in text(step)
     reviewed = step.context["form"]["reviewed"].value()
     step = curious.post(f"/streams/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on"}, follow=True)
     assert "Waiting for a worker" in text(step)

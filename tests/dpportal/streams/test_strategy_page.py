@@ -40,7 +40,7 @@ def test_using_a_recommended_strategy_leads_to_the_review(curious, dataset) -> N
     draft.refresh_from_db()
     assert draft.mechanism == names[-1]
     title = registry.stream(draft.mechanism).title
-    assert f"<dt>Strategy</dt><dd>{title}</dd>" in curious.get(answer.url).content.decode()
+    assert f"<dt>Method</dt><dd>{title}</dd>" in curious.get(answer.url).content.decode()
 
 
 @pytest.mark.parametrize(("expected", "said"), [(100_000, "useful"), (100, "doubtful"), (10, "useless")])

@@ -40,7 +40,7 @@ def begun(curious, administrator):
 def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None:
     dataset = begun(**BY_REGION)
     home = curious.get(f"/datasets/{dataset.pk}/")
-    assert "New stream" in home.text and "New release" not in home.text
+    assert "New running count" in home.text and "New release" not in home.text
     assert "for each person, added or removed" in home.text and "each row" not in home.text
     offered = curious.get(f"/streams/new/{dataset.pk}/")
     assert offered.context["form"].initial["mode"] == "each" and "Add up" not in offered.text

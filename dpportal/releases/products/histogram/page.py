@@ -18,7 +18,8 @@ from mechanisms.domain import Domain
 from mechanisms.protocol import Plan, Result
 from mechanisms.synthesis.table import people_in_cells
 
-MAX_TABLE_CELLS = 2000
+# A page with so many lines takes less than 300 kB.
+MAX_TABLE_CELLS = 1500
 
 
 def interval(plan: Plan, result: Result) -> int | None:

@@ -82,7 +82,13 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
     shown: Json = {"name": name, "place": f"means-{place}", "rows": rows, "lines": lines}
     shown["is_date"] = planned.column.is_date
     if has_chart(plan, planned):
-        figure = means_figure(name, names_of(plan), *means_of(result.groups[place]), true=truth["mean"])
+        figure = means_figure(
+            name,
+            names_of(plan),
+            *means_of(result.groups[place]),
+            true=truth["mean"],
+            by=" × ".join(plan.groups.names),
+        )
         shown["figure"] = figure_json(figure)
     return {
         **shown,

@@ -49,12 +49,11 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     known = np.flatnonzero(~np.isnan(means.estimate))
     ends: Json = {}
     if plan.groups.size > 1 and known.size > 1:
-        by_mean = known[np.argsort(means.estimate[known], kind="stable")]
-        names = names_of(plan)
-        ends = {
-            which: {"name": names[group], **cell_of(means, int(group), style)}
-            for which, group in (("highest", by_mean[-1]), ("lowest", by_mean[0]))
-        }
+        # By the ends of the intervals: a group of a few people is no extreme because its noise is.
+        highest, lowest = known[np.argmax(means.lower[known])], known[np.argmin(means.upper[known])]
+        names, which = names_of(plan), {"highest": int(highest), "lowest": int(lowest)}
+        if highest != lowest:
+            ends = {end: {"name": names[g], **cell_of(means, g, style)} for end, g in which.items()}
     shown = {} if plan.groups.size > 1 and not result.together else {"mean": mean}
     return {"column": planned.column.attribute.name, **shown, **ends}
 
@@ -79,7 +78,9 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
         "mostly_cut": _is_mostly_cut(result.together[place] if result.together else estimates),
     }
     if has_chart(plan, planned):
-        figure = means_figure(shown["name"], names_of(plan), *means_of(estimates))
+        figure = means_figure(
+            shown["name"], names_of(plan), *means_of(estimates), by=" × ".join(plan.groups.names)
+        )
         shown["figure"] = figure_json(figure)
     return shown
 

@@ -24,4 +24,5 @@ MEANS = ReleaseProduct(
     planner=MeansPlanner(),
     runner=MeansRunner(),
     presenter=MeansPresenter(),
+    is_long=True,
 )

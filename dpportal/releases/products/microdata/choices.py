@@ -32,6 +32,7 @@ def column_of(columns: list[Json], place: int) -> Json:
         column["counts"],
         half_width=column["margin"],
         together=column["together"],
+        is_ordered=column.get("is_ordered", True),
     )
     lines = [[*line] for line in zip(column["labels"], column["counts"], strict=True)]
     return {**column, "place": place, "figure": figure_json(figure), "lines": lines}

@@ -40,6 +40,7 @@ def columns(plan: MicrodataPlan, result: MicrodataResult) -> list[Json]:
     """Of each column that the rows have: name, small bars, and labels and noisy counts to draw; margin of each count.
 
     together: how many neighbouring cells one count adds up, which then has no margin. left_out: rarer values.
+    is_ordered: whether the cells follow each other.
     """
     return [
         _column(plan.domain.attributes[place], result.margins[place], result.half_widths[place])
@@ -56,6 +57,7 @@ def _column(attribute: Attribute, noisy: Integers, half_width: int) -> Json:
         "counts": counts.tolist(),
         "margin": half_width if together == 1 else None,
         "together": together,
+        "is_ordered": attribute.ordered,
         "left_out": 0 if together > 1 else attribute.size - len(labels),
         "largest": labels[int(np.argmax(counts))],
     }

@@ -19,4 +19,5 @@ def number_text(value: float, decimals: int | None = None) -> str:
         if value >= 100:
             digits = math.floor(math.log10(value)) - 1
             value = math.ceil(value / 10**digits) * 10**digits
-    return f"{value:,.{decimals}f}"
+    # Nothing has no sign, however little is below it.
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}"

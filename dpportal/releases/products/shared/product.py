@@ -16,7 +16,8 @@ class ReleaseProduct(Generic[M, P, R]):
     """One kind of release, with methods M, plans P and results R.
 
     readers_see: what everyone will see and download, to follow "will see and download". has_report: whether the curator
-    has a quality report, a file by itself that says more than the compare page's table.
+    has a quality report, a file by itself that says more than the compare page's table. is_long: whether the public
+    page shows tables in full, so that an outline stands beside them.
     """
 
     name: str
@@ -28,6 +29,7 @@ class ReleaseProduct(Generic[M, P, R]):
     runner: Runner[P, R]
     presenter: Presenter[P, R]
     has_report: bool = False
+    is_long: bool = False
 
     @property
     def findings(self) -> tuple[str, str]:

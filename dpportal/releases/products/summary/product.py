@@ -25,4 +25,5 @@ SUMMARY = ReleaseProduct(
     planner=SummaryPlanner(),
     runner=SummaryRunner(),
     presenter=SummaryPresenter(),
+    is_long=True,
 )

@@ -1,0 +1,157 @@
+"""Cells without an order whose names are long, as shapes that stand still: a line for each, with its name in full."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.svg_paths import filled, rectangle, round_step
+from dpportal.charts.trace_values import Trace, colour_of, half_width_at, plain_label, range_of, reach_on
+
+GAP, LETTER, LINE, TOP, DOT = 8, 6.6, 15, 44, 4
+# Names and bars share the width; of a name at most so many letters are shown, on a phone fewer.
+MOST_LETTERS, NAMES_SHARE, ROOM = 44, 0.45, 0.85
+MOST_CELLS, TICKS = 32, 5
+# Pixels of one bar: alone, and beside those of other groups.
+ALONE, GROUPED = 15, 9
+
+
+def lies(figure: FigureJson, width: int) -> bool:
+    """Whether names do not fit side by side under bars or points, and no order asks for it."""
+    traces, meta = shown_traces(figure), figure["layout"].get("meta") or {}
+    is_plain = all(_is_bars(trace) or trace.get("mode") == "markers" for trace in traces)
+    if meta.get("is_ordered") is not False or not traces or not is_plain:
+        return False
+    names = [plain_label(str(name)) for name in traces[0]["x"]]
+    wide = LETTER * max(map(len, names), default=0) * len(names)
+    return wide > ROOM * width and len(names) <= MOST_CELLS
+
+
+def shown_traces(figure: FigureJson) -> list[Trace]:
+    """Those that a reader sees at first."""
+    return [trace for trace in figure["data"] if trace.get("visible", True) is True]
+
+
+def lying_drawing(figure: FigureJson, width: int) -> FigureJson:
+    """The same context as `static_svg.drawing`. figure: one that `lies`. width: in pixels."""
+    return _Lying(shown_traces(figure), figure["layout"], width).context()
+
+
+def _is_bars(trace: Trace) -> bool:
+    return trace["type"] == "bar" and trace.get("orientation") != "h"
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Where numbers stand across the drawing."""
+
+    left: float
+    right: float
+    low: float
+    high: float
+
+    def at(self, value: float) -> float:
+        return self.left + (self.right - self.left) * (value - self.low) / (self.high - self.low)
+
+    def marks(self) -> list[float]:
+        step = round_step(self.high - self.low, TICKS)
+        return [place * step for place in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
+
+
+class _Lying:
+    def __init__(self, traces: Sequence[Trace], layout: FigureJson, width: int) -> None:
+        self.traces, self.layout, self.width = traces, layout, width
+        self.names = [plain_label(str(name)) for name in traces[0]["x"]]
+        self.thick = ALONE if len(traces) == 1 else GROUPED
+        self.slot = self.thick * len(traces) + GAP
+        most = min(MOST_LETTERS, int(NAMES_SHARE * width / LETTER))
+        self.names = [name if len(name) <= most else f"{name[: most - 1]}…" for name in self.names]
+        left = LETTER * max(map(len, self.names)) + 2 * GAP
+        right = width - 2 * GAP - LETTER * max(map(len, self._numbers()), default=2)
+        ends = [float(end) for trace in traces for end in reach_on(trace, "y")]
+        self.scale = _Scale(left, right, *range_of(ends, from_zero=_is_bars(traces[0])))
+        self.floor = TOP + self.slot * len(self.names)
+        self.lines: list[FigureJson] = []
+        self.areas: list[FigureJson] = []
+
+    def context(self) -> FigureJson:
+        for place, trace in enumerate(self.traces):
+            self._draw(trace, place)
+        names = {trace["name"]: colour_of(trace) for trace in self.traces if trace.get("name")}
+        return {
+            "width": self.width,
+            "height": self.floor + 2 * LINE + 2 * GAP,
+            "grid": [
+                self._line(mark, TOP, mark, self.floor, "var(--grid)" if mark else "var(--control)")
+                for mark in self.scale.marks()
+            ],
+            "areas": self.areas,
+            "lines": self.lines,
+            "texts": [*self._names_of_cells(), *self._values(), *self._axis()],
+            "names": list(names.items()) if len(self.traces) > 1 else [],
+            "scale": "",
+        }
+
+    def _middle(self, cell: int, place: int = 0) -> float:
+        """Down to the middle of a cell's bar of a trace."""
+        return TOP + cell * self.slot + GAP / 2 + self.thick * (place + 0.5)
+
+    def _draw(self, trace: Trace, place: int) -> None:
+        path = []
+        for cell, value in enumerate(trace["y"]):
+            if value is None:
+                continue
+            at, middle = self.scale.at(value), self._middle(cell, place)
+            if _is_bars(trace):
+                left, right = sorted((self.scale.at(0), at))
+                path.append(rectangle(left, middle - self.thick * 0.45, right - left, self.thick * 0.9))
+            else:
+                path.append(f"M{at - DOT:.1f} {middle:.1f}a{DOT} {DOT} 0 1 0 8 0a{DOT} {DOT} 0 1 0 -8 0")
+            if (half := half_width_at(trace, cell)) is not None:
+                self.lines.append(self._line(value - half, middle, value + half, middle, "var(--text)"))
+        self.areas.append(filled("".join(path), trace.get("marker", {})))
+
+    def _numbers(self) -> list[str]:
+        """At the ends of the bars or beside the points, where there is one for each cell."""
+        if len(self.traces) > 1:
+            return []
+        values = self.traces[0]["y"]
+        return [
+            "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+            for value in values
+        ]
+
+    def _values(self) -> Iterator[FigureJson]:
+        values = self.traces[0]["y"]
+        for cell, words in enumerate(self._numbers()):
+            if words:
+                reach = max(values[cell], self.scale.low if self.scale.low > 0 else 0)
+                at = self.scale.at(reach + (half_width_at(self.traces[0], cell) or 0))
+                text = _text(words, at + GAP, self._middle(cell) + 4, "start")
+                yield text | {"strong": values[cell] == max(v for v in values if v is not None)}
+
+    def _names_of_cells(self) -> Iterator[FigureJson]:
+        for cell, name in enumerate(self.names):
+            middle = TOP + cell * self.slot + self.slot / 2
+            yield _text(name, self.scale.left - GAP, middle + 4, "end")
+
+    def _axis(self) -> Iterator[FigureJson]:
+        """Numbers under the bars with their unit, and what the cells are over the names."""
+        for mark in self.scale.marks():
+            yield _text(f"{mark:,.6g}", self.scale.at(mark), self.floor + LINE, "middle")
+        title = plain_label(self.layout["yaxis"]["title"]["text"])
+        yield _text(title, self.width - GAP, self.floor + 2 * LINE + 4, "end")
+        cells = plain_label(self.layout["xaxis"]["title"]["text"])
+        fits = LETTER * len(cells) < self.scale.left - GAP
+        yield _text(cells, self.scale.left - GAP if fits else 0, TOP - GAP, "end" if fits else "start")
+
+    def _line(self, x0: float, y0: float, x1: float, y1: float, stroke: str) -> FigureJson:
+        """Between two numbers at two heights."""
+        ends = f"{self.scale.at(x0):.1f},{y0:.1f} {self.scale.at(x1):.1f},{y1:.1f}"
+        return {"points": ends, "stroke": stroke, "dash": "none"}
+
+
+def _text(words: str, x: float, y: float, anchor: str) -> FigureJson:
+    return {"text": words, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": False}
