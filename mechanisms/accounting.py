@@ -63,23 +63,31 @@ class PrivacyUnit:
 
 @dataclass(frozen=True)
 class Loss:
-    """A privacy loss: `amount` of ε (pure) or ρ (zCDP) for one release, with its neighbouring relation."""
+    """A privacy loss: `amount` of ε (pure) or ρ (zCDP) for one release, with its neighbouring relation.
+
+    delta: with what chance, at most, the promise of ε or ρ fails: (ε, δ)-DP, or δ-approximate ρ-zCDP (Bun and Steinke
+    2016, Definition 8.1). Both parts add up. Mechanisms that spend none leave it at 0.
+    """
 
     definition: Definition
     amount: Fraction
     unit: PrivacyUnit = field(default_factory=PrivacyUnit)
+    delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
         if self.amount <= 0:
             raise ValueError(f"a privacy loss must be positive, got {self.symbol} = {self.amount}")
+        if not 0 <= self.delta < 1:
+            raise ValueError(f"a delta lies in 0..1, below 1, got {self.delta}")
 
     @property
     def symbol(self) -> str:
         return SYMBOL[self.definition]
 
     def __str__(self) -> str:
-        """Such as ε = 0.25."""
-        return f"{self.symbol} = {plainly(self.amount)}"
+        """Such as ε = 0.25, or ε = 0.25, δ = 0.000001."""
+        delta = f", δ = {plainly(self.delta)}" if self.delta else ""
+        return f"{self.symbol} = {plainly(self.amount)}{delta}"
 
     def for_domain(self, domain: Domain) -> Loss:
         """The loss of counts over a domain: where it leaves rows out, a person may have no counted row."""
@@ -93,6 +101,7 @@ class Loss:
             "neighbours": self.unit.neighbours.value,
             "max_rows": self.unit.max_rows,
             **absence,
+            **({"delta": str(self.delta)} if self.delta else {}),
         }
 
     @classmethod
@@ -102,7 +111,8 @@ class Loss:
             int(str(value["max_rows"])),
             value.get("may_be_absent") is True,
         )
-        return cls(Definition(str(value["definition"])), Fraction(str(value["amount"])), unit)
+        delta = Fraction(str(value.get("delta", 0)))
+        return cls(Definition(str(value["definition"])), Fraction(str(value["amount"])), unit, delta)
 
 
 def plainly(number: Fraction | float, digits: int = 9) -> str:
