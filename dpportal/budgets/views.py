@@ -52,7 +52,19 @@ def ledger_csv(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     response["Content-Disposition"] = f'attachment; filename="ledger-{dataset.pk}.csv"'
     writer = csv.writer(response)
     writer.writerow(
-        ["at", "kind", "state", "amount", "reason", "by", "key", "settled_at", "protects", "withheld"]
+        [
+            "at",
+            "kind",
+            "state",
+            "amount",
+            "reason",
+            "by",
+            "key",
+            "settled_at",
+            "protects",
+            "withheld",
+            "delta",
+        ]
     )
     for entry in (
         LedgerEntry.objects.filter(dataset=dataset)
@@ -72,6 +84,7 @@ def ledger_csv(request: HttpRequest, dataset: Dataset) -> HttpResponse:
                 settled,
                 inert(str(entry.budget.protection)),
                 entry.withheld if dataset.can_own else "",
+                plain(entry.delta),
             ]
         )
     return response
