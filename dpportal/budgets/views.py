@@ -25,7 +25,9 @@ PAGE_SIZE = 50
 @with_dataset(Right.SEE)
 def ledger_page(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     """What was granted and spent of a dataset's budgets, newest first."""
-    entries = LedgerEntry.objects.filter(dataset=dataset).select_related("by", "release", "stream", "budget")
+    entries = LedgerEntry.objects.filter(dataset=dataset).select_related(
+        "by", "release", "stream", "value_choice", "budget"
+    )
     context = {
         "dataset": dataset,
         "budgets": list(dataset.budgets.all()),

@@ -41,6 +41,7 @@ from mechanisms.domain import Attribute, Domain
 
 if TYPE_CHECKING:
     from dpportal.tables.pushdown.counting import CountRequest, PushdownCounts, Schema
+    from dpportal.tables.undeclared_values import PeopleByValue
 
 LOOK = "look-"  # begins the names of files with a look at the lines of an upload
 MOST_LOOKS = 8  # that are kept of a dataset
@@ -227,6 +228,20 @@ def count_each(
         return [count(dataset, version, domain.project(columns), key, within=domain) for columns in tables]
     sizes = [domain.project(columns).size for columns in tables]
     return np.split(count_tables(dataset, version, domain, tables, key), np.cumsum(sizes)[:-1])
+
+
+def people_by_value(
+    dataset: Dataset, version: DomainVersion, column: str, longest: int, key: bytes
+) -> Iterator[PeopleByValue]:
+    """Every text of a column that nobody declared, with how many people have it, some at a time.
+
+    longest: letters of a text that counts, at most. At most `max_rows` different texts of each person count.
+    """
+    _require_here(dataset)
+    with opened(dataset.table) as path:
+        yield from raw_tables.people_by_value(
+            path, column, longest, options_of(dataset), persons=persons_of(version), key=key
+        )
 
 
 def power_sums(

@@ -12,7 +12,6 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss, Neighbours, pure_within_zcdp
 from mechanisms.arrays import Integers
-from mechanisms.json_types import JsonObject
 from mechanisms.noise import Noise
 from mechanisms.noise.choices import WHOLE
 from mechanisms.partition_selection.keep_probabilities import keep_probabilities
@@ -68,7 +67,7 @@ class ValueChoicePlan:
         """The fewest people with whom a value is kept with at least this chance, in 0..1."""
         return bisect_left(self.probabilities, chance * WHOLE)
 
-    def to_json(self) -> JsonObject:
+    def to_json(self) -> dict[str, object]:
         return {"loss": self.loss.to_json()}
 
     @classmethod
