@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
 from django.db import transaction
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
@@ -17,7 +19,7 @@ from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.publications.confirmation import digest
+from dpportal.publications.confirmation import ConfirmForm, confirmation, digest
 from dpportal.value_choices.execution import CHOICES
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.accounting import Definition, Loss
@@ -25,6 +27,8 @@ from mechanisms.domain import Categorical
 from mechanisms.partition_selection import choosing
 from mechanisms.partition_selection.choosing import ValueChoicePlan
 from mechanisms.protocol import PlanError
+
+CHANCES = (("1 %", Fraction(1, 100)), ("50 %", Fraction(1, 2)), ("99 %", Fraction(99, 100)))
 
 
 class ChoiceError(Exception):
@@ -70,6 +74,11 @@ def why_unpaid(dataset: Dataset, plan: ValueChoicePlan) -> str:
     return refusals.refusal_text(dataset, amount, plan.loss.definition, delta)
 
 
+def people_needed(plan: ValueChoicePlan) -> list[tuple[str, int]]:
+    """At some chances of being kept, with how many people a value has it; by the cost alone."""
+    return [(text, plan.people_for(chance)) for text, chance in CHANCES]
+
+
 def costs(plan: ValueChoicePlan) -> tuple[Decimal, Decimal]:
     """Of ε or ρ, and of δ."""
     return _decimal(plan.loss.amount), _decimal(plan.loss.delta)
@@ -83,6 +92,23 @@ def reviewed_as(dataset: Dataset, column: str, plan: ValueChoicePlan) -> str:
     """The digest of what a curator reviews."""
     version = dataset.current_domain()
     return digest(plan, {"column": column, "declared": version.declared() if version else {}})
+
+
+def confirmed(
+    posted: QueryDict | None, by: User, dataset: Dataset, shown: str, act: Callable[[str], object]
+) -> ConfirmForm | None:
+    """The form under a plan; None once it was confirmed and `act` has reserved the budget, for what was read.
+
+    shown: the digest of what this page shows.
+    """
+    identifying = datasets.columns_to_ask_about(dataset)
+
+    def spend(reviewed: str) -> None:
+        if identifying:
+            datasets.confirm_one_row(dataset, identifying, by)
+        act(reviewed)
+
+    return confirmation(posted, shown, spend, (ChoiceError, ledger.BudgetRefusedError), identifying)
 
 
 @transaction.atomic

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from uuid import UUID
 
 from django.contrib import messages
@@ -11,22 +10,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
-from dpportal.datasets import services as datasets
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.platform.json_types import Json
-from dpportal.publications.confirmation import ConfirmForm, confirmation
+from dpportal.publications.confirmation import ConfirmForm
 from dpportal.publications.steps import UNPROCESSABLE
 from dpportal.value_choices import keeping, services
 from dpportal.value_choices.forms import CostForm
 from dpportal.value_choices.models import ValueChoice
 from dpportal.value_choices.services import ChoiceError
 from mechanisms.partition_selection.choosing import ValueChoicePlan
-
-# The chances at which the page says how many people a value needs.
-CHANCES = (("1 %", Fraction(1, 100)), ("50 %", Fraction(1, 2)), ("99 %", Fraction(99, 100)))
 
 
 @curator_required
@@ -54,7 +48,7 @@ def choose(request: HttpRequest, dataset: Dataset, position: int) -> HttpRespons
         "plan": plan,
         "confirm": confirm,
         "why_unpaid": services.why_unpaid(dataset, plan) if plan else "",
-        "people": [(text, plan.people_for(chance)) for text, chance in CHANCES] if plan else [],
+        "people": services.people_needed(plan) if plan else [],
     }
     wrong = cost.errors or (confirm and confirm.errors)
     return render(request, "value_choices/choose.html", context, status=UNPROCESSABLE if wrong else 200)
@@ -74,15 +68,12 @@ def _confirm(
     request: HttpRequest, dataset: Dataset, column: str, plan: ValueChoicePlan
 ) -> ConfirmForm | None:
     """The form under the plan; None once it was confirmed."""
-    by, identifying = current_user(request), datasets.columns_to_ask_about(dataset)
+    by, shown = current_user(request), services.reviewed_as(dataset, column, plan)
 
     def spend(reviewed: str) -> None:
-        if identifying:
-            datasets.confirm_one_row(dataset, identifying, by)
         services.request(dataset, column, plan, reviewed=reviewed, by=by)
 
-    shown = services.reviewed_as(dataset, column, plan)
-    return confirmation(request.POST, shown, spend, (ChoiceError, BudgetRefusedError), identifying)
+    return services.confirmed(request.POST, by, dataset, shown, spend)
 
 
 def _around(dataset: Dataset, column: str) -> Json:
