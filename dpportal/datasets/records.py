@@ -233,15 +233,11 @@ def count_each(
 def people_by_value(
     dataset: Dataset, version: DomainVersion, column: str, longest: int, key: bytes
 ) -> Iterator[PeopleByValue]:
-    """Every text of a column that nobody declared, with how many people have it, some at a time.
-
-    longest: letters of a text that counts, at most. At most `max_rows` different texts of each person count.
-    """
+    """How many people have each text, of `longest` letters at most, of a column; of each person `max_rows` texts."""
     _require_here(dataset)
+    options, persons = options_of(dataset), persons_of(version)
     with opened(dataset.table) as path:
-        yield from raw_tables.people_by_value(
-            path, column, longest, options_of(dataset), persons=persons_of(version), key=key
-        )
+        yield from raw_tables.people_by_value(path, column, longest, options, persons=persons, key=key)
 
 
 def power_sums(
