@@ -272,9 +272,8 @@ def _count_remotely(
         text = _("These are more cells than are counted elsewhere at once. Release fewer.")
         raise SourceFault("cells", text)
     request = _count_request(dataset)
-    return _noted(
-        dataset, counting.count_tables(request, domain, tables, options_of(dataset), persons_of(version))
-    )
+    options, persons = options_of(dataset), persons_of(version)
+    return _noted(dataset, counting.count_tables(request, domain, tables, options, persons))
 
 
 def _noted(dataset: Dataset, result: PushdownCounts) -> np.ndarray:
@@ -332,9 +331,8 @@ def fit(
 
 def persons_of(version: DomainVersion) -> Persons | None:
     """Whose rows belong together; None where each row is a person's."""
-    return (
-        Persons(version.unit_column, version.max_rows, version.ignore_case) if version.unit_column else None
-    )
+    column = version.unit_column
+    return Persons(column, version.max_rows, version.ignore_case) if column else None
 
 
 def count_upload(

@@ -15,6 +15,7 @@ from dpportal.datasets.models import DirectUpload, Right, Share
 from dpportal.releases import services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period
+from tests.dpportal.building import requested_values
 from tests.dpportal.streams import building
 
 # Addresses that name nobody's dataset, release or stream.
@@ -147,7 +148,7 @@ def named(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, URLPatt
 def ready(ready):
     """The finished release, of its dataset a period of a stream and a choice of values, an announced file, a share."""
     stream = building.open_stream(ready.dataset)
-    building.requested_values(ready.dataset)
+    requested_values(ready.dataset)
     publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
     DirectUpload.objects.create(owner=ready.dataset.owner, file_name="new.csv", size=1, megabytes=1)
     colleague = User.objects.create_user("colleague", password="colleague", role=Role.CURATOR)
