@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from uuid import UUID
 
 from django.db import transaction
@@ -22,7 +21,7 @@ from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import records, services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
-from dpportal.jobs.claims import Claim, JobState, resume_on_hold as resume
+from dpportal.jobs.claims import Claim, JobState, reset_fields, resume_on_hold as resume
 from dpportal.jobs.runner import JobKind, register
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.value_choices import keeping
@@ -131,11 +130,16 @@ def _declare(choice_id: UUID, claim: Claim) -> None:
 
 
 def void_left() -> None:
-    """Void reservations of choices that failed while the memory could not be reached."""
+    """Void reservations of choices that failed while the memory could not be reached.
+
+    One that a worker which slept had paid for meanwhile is taken up again.
+    """
     failed = ValueChoice.objects.filter(state=JobState.FAILED, charge__state=LedgerEntry.State.RESERVED)
     for choice in failed.select_related("charge__dataset"):
-        with suppress(BudgetOnHoldError):
-            ledger.void(choice.charge)
+        with transaction.atomic():
+            if not ledger.void(choice.charge):
+                ValueChoice.objects.filter(pk=choice.pk, state=JobState.FAILED).update(**reset_fields())
+                CHOICES.hint_on_commit(choice.pk)
 
 
 def resume_on_hold(dataset_id: UUID) -> None:

@@ -17,9 +17,9 @@ from mechanisms.noise.choices import WHOLE
 from mechanisms.partition_selection.keep_probabilities import keep_probabilities
 from mechanisms.protocol import PlanError
 
-# Entries of the table of probabilities: a second's work. Below a loss of about 0.00005 a value there would be more.
-MOST_PEOPLE = 10**6
-TOO_LITTLE = "{symbol} is too small: a value would need more than a million people. Choose a larger {symbol}."
+# Entries of the table of probabilities: half a second's work. Below an ε of about 0.0001 a value there would be more.
+MOST_PEOPLE = 200_000
+TOO_LITTLE = "{symbol} is too small: a value would need more than 200,000 people. Choose a larger {symbol}."
 NEEDS_DELTA = (
     "Values that nobody declared can be chosen only with a δ above 0: without one, a value that a single person has "
     "could never be told from one that nobody has."

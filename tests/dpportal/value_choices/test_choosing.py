@@ -110,6 +110,41 @@ def test_a_choice_that_fails_gives_its_budget_back(towns):
     assert amounts(towns) == (0, 0, 0, 0)
 
 
+def test_what_a_worker_that_slept_has_paid_for_is_taken_up_by_the_sweep(towns):
+    """As if the job was given up while the memory could not be reached, and a worker remembered its choice then."""
+    choice = confirmed(towns)
+    ValueChoice.objects.filter(pk=choice.pk).update(state=JobState.FAILED)
+    charge_journal.settle(choice.charge, {execution.VALUES: json.dumps(["Only this"])})
+    execution.void_left()
+    CHOICES.run(choice.pk)
+    choice.refresh_from_db()
+    assert (choice.state, choice.kept) == (JobState.DONE, ["Only this"])
+    assert amounts(towns) == (EPSILON, 0, DELTA, 0)
+
+
+def test_a_choice_that_the_memory_lost_is_given_up_and_not_drawn_anew(towns, monkeypatch):
+    choice = confirmed(towns)
+    charge_journal.settle(choice.charge, {})
+    monkeypatch.setattr(records, "people_by_value", None)
+    CHOICES.run(choice.pk)
+    choice.refresh_from_db()
+    assert choice.state == JobState.FAILED and "Choose anew" in choice.failure
+    assert amounts(towns) == (EPSILON, 0, DELTA, 0)
+
+
+def test_rho_pays_for_a_choice_with_a_delta_besides(towns, administrator):
+    other = building.stored_dataset(towns.owner, "In rho")
+    terms = ledger.GrantTerms(delta=DELTA)
+    ledger.grant(other, Decimal(1), definition="zcdp", reason="Rho", by=administrator, terms=terms)
+    plan = services.plan_of(other, Decimal("0.125"), DELTA)
+    assert plan.epsilon == EPSILON
+    reviewed = services.reviewed_as(other, "colour", plan)
+    choice = services.request(other, "colour", plan, reviewed=reviewed, by=other.owner)
+    CHOICES.run(choice.pk)
+    choice.refresh_from_db()
+    assert choice.kept == ["blue", "green", "red"] and str(choice.loss) == "ρ = 0.125, δ = 10⁻⁷"
+
+
 def test_a_budget_without_delta_pays_for_no_choice(towns):
     with pytest.raises(
         ledger.BudgetRefusedError, match=r"needs δ = 3 × 10⁻⁷; Small table has δ = 2 × 10⁻⁷ left"

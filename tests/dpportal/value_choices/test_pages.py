@@ -61,6 +61,8 @@ def test_a_curator_chooses_values_from_the_page_to_the_declaration(coloured, des
     kept = words(desk.get(choice.get_absolute_url()))
     assert "3 values were kept. They are declared" in kept and "blue green red" in kept
     assert "δ 9 × 10⁻⁷ of 10⁻⁶ left" in kept
+    for listing in (reverse("releases:finished"), reverse("datasets:home", args=[coloured.pk])):
+        assert choice.get_absolute_url() in desk.get(listing).content.decode()
     ledger_page = desk.get(reverse("budgets:ledger", args=[coloured.pk]))
     assert choice.get_absolute_url() in ledger_page.content.decode() and "ε 0.50, δ 10⁻⁷" in words(
         ledger_page
