@@ -68,6 +68,7 @@ INSTALLED_APPS = [
     "dpportal.tables.connections",
     "dpportal.datasets",
     "dpportal.budgets",
+    "dpportal.value_choices",
     "dpportal.releases",
     "dpportal.streams",
     "dpportal.api",

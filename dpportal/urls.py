@@ -70,6 +70,7 @@ urlpatterns = [
     path("account/", include("dpportal.accounts.urls")),
     path("datasets/", include("dpportal.datasets.urls")),
     path("datasets/", include("dpportal.budgets.urls")),
+    path("datasets/", include("dpportal.value_choices.urls")),
     path("releases/", include("dpportal.releases.urls")),
     path("streams/", include("dpportal.streams.urls")),
     # The admin's own form would leave no line in the record.

@@ -16,6 +16,7 @@ from fractions import Fraction
 from scipy.optimize import minimize_scalar
 
 from mechanisms.domain import Domain
+from mechanisms.number_text import small_text
 
 
 class Neighbours(StrEnum):
@@ -63,23 +64,31 @@ class PrivacyUnit:
 
 @dataclass(frozen=True)
 class Loss:
-    """A privacy loss: `amount` of ε (pure) or ρ (zCDP) for one release, with its neighbouring relation."""
+    """A privacy loss: `amount` of ε (pure) or ρ (zCDP) for one release, with its neighbouring relation.
+
+    delta: with what chance, at most, the promise of ε or ρ fails: (ε, δ)-DP, or δ-approximate ρ-zCDP (Bun and Steinke
+    2016, Definition 8.1). Both parts add up. Mechanisms that spend none leave it at 0.
+    """
 
     definition: Definition
     amount: Fraction
     unit: PrivacyUnit = field(default_factory=PrivacyUnit)
+    delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
         if self.amount <= 0:
             raise ValueError(f"a privacy loss must be positive, got {self.symbol} = {self.amount}")
+        if not 0 <= self.delta <= 1:
+            raise ValueError(f"a delta lies in 0..1, got {self.delta}")
 
     @property
     def symbol(self) -> str:
         return SYMBOL[self.definition]
 
     def __str__(self) -> str:
-        """Such as ε = 0.25."""
-        return f"{self.symbol} = {plainly(self.amount)}"
+        """Such as ε = 0.25, or ε = 0.25, δ = 10⁻⁶."""
+        delta = f", δ = {small_text(self.delta)}" if self.delta else ""
+        return f"{self.symbol} = {plainly(self.amount)}{delta}"
 
     def for_domain(self, domain: Domain) -> Loss:
         """The loss of counts over a domain: where it leaves rows out, a person may have no counted row."""
@@ -93,6 +102,7 @@ class Loss:
             "neighbours": self.unit.neighbours.value,
             "max_rows": self.unit.max_rows,
             **absence,
+            **({"delta": str(self.delta)} if self.delta else {}),
         }
 
     @classmethod
@@ -102,7 +112,8 @@ class Loss:
             int(str(value["max_rows"])),
             value.get("may_be_absent") is True,
         )
-        return cls(Definition(str(value["definition"])), Fraction(str(value["amount"])), unit)
+        delta = Fraction(str(value.get("delta", 0)))
+        return cls(Definition(str(value["definition"])), Fraction(str(value["amount"])), unit, delta)
 
 
 def plainly(number: Fraction | float, digits: int = 9) -> str:
@@ -113,6 +124,24 @@ def plainly(number: Fraction | float, digits: int = 9) -> str:
 def compose(losses: list[Fraction]) -> Fraction:
     """Sequential composition: ε adds under pure DP, ρ under zCDP (Bun and Steinke 2016, Lemma 1.7)."""
     return sum(losses, Fraction(0))
+
+
+def group_delta(loss: Loss, steps: int) -> Fraction:
+    """The δ of tables that are so many neighbouring steps apart, whose ε is `steps` times as large, or ρ steps² times.
+
+    At most δ (e^(kε) - 1)/(e^ε - 1) for k steps of (ε, δ)-DP (Dwork and Roth 2014, Theorem 2.2, for δ), and never more
+    than 1. What spends δ under ρ is made of (ε', δ')-DP parts with ε'²/2 <= ρ, so that ε = √(2ρ) bounds each of them.
+    For display, rounded up.
+    """
+    if steps == 1 or not loss.delta:
+        return loss.delta
+    amount = float(loss.amount)
+    epsilon = amount if loss.definition is Definition.PURE else math.sqrt(2 * amount)
+    try:
+        grown = float(loss.delta) * math.expm1(steps * epsilon) / math.expm1(epsilon)
+    except OverflowError:
+        return Fraction(1)
+    return min(Fraction(1), Fraction(f"{grown * 1.005:.2e}"))
 
 
 def pure_within_zcdp(rho: Fraction, digits: int = 9) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 
 PATTERN = "[-+]?(?:[0-9]{1,30}(?:[.][0-9]{0,30})?|[.][0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?"
@@ -11,3 +12,19 @@ PATTERN = "[-+]?(?:[0-9]{1,30}(?:[.][0-9]{0,30})?|[.][0-9]{1,30})(?:[eE][-+]?[0-
 def number_written(text: str) -> Fraction | None:
     """The number of a plain or scientific notation, exactly; None if the text is none. 1, 1.0 and 01 are one number."""
     return Fraction(text) if re.fullmatch(PATTERN, text) else None
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# Smaller numbers are written by a power of ten.
+_SMALL = Fraction(1, 100)
+
+
+def small_text(number: Fraction) -> str:
+    """A number of at least 0, such as a δ, with up to 15 digits: 10⁻⁶, 2.5 × 10⁻⁷, 0.05, 0."""
+    written = Decimal(number.numerator) / Decimal(number.denominator)
+    if number >= _SMALL or not number:
+        return f"{Decimal(f'{written:.15g}').normalize():f}"
+    digits, _e, exponent = f"{written:.14e}".partition("e")
+    factor = digits.rstrip("0").rstrip(".")
+    power = f"10{str(int(exponent)).translate(_RAISED)}"
+    return power if factor == "1" else f"{factor} × {power}"

@@ -74,6 +74,8 @@ def _shown(dataset: Dataset) -> BudgetsShown:
                 spent=plain(budget.spent),
                 reserved=plain(budget.reserved),
                 left=plain(budget.left),
+                delta_granted=plain(budget.delta_total),
+                delta_left=plain(budget.delta_left),
                 is_current=budget == current,
             )
             for budget in dataset.budgets.all()

@@ -191,7 +191,7 @@ def plan_shown(draft: Release) -> PlanShown:
         margin=prices.of(draft, plan).margin,
         verdict=verdict.level.value if verdict else None,
         expectation=verdict.text if verdict else "",
-        statement=promise_of_draft(plan.loss, budget.delta, version, draft.other_promises),
+        statement=promise_of_draft(draft, plan.loss, budget.delta, version),
         left=plain(budget.left),
         reviewed=services.reviewed_as(version, plan),
     )

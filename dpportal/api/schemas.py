@@ -91,7 +91,7 @@ class FitShown(Schema):
 
 
 class BudgetShown(Schema):
-    """A budget for one protection. Amounts are of ε or ρ, as `counted_in` says."""
+    """A budget for one protection. Amounts are of ε or ρ, as `counted_in` says; those of δ are spent besides."""
 
     protects: str
     counted_in: str
@@ -99,6 +99,8 @@ class BudgetShown(Schema):
     spent: str
     reserved: str
     left: str
+    delta_granted: str
+    delta_left: str
     is_current: bool
 
 

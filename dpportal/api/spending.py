@@ -11,6 +11,7 @@ from dpportal.accounts import audit
 from dpportal.api.models import ApiToken, TokenCharge
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
+from dpportal.value_choices.models import ValueChoice
 
 
 class LimitError(Exception):
@@ -23,8 +24,8 @@ def spent_by(token: ApiToken) -> Decimal:
     return charges.aggregate(sum=Sum("entry__amount"))["sum"] or Decimal(0)
 
 
-def charge(token: ApiToken, publication: ChargedPublication) -> None:
-    """Enter the charge that was just reserved for a publication. Raises LimitError, which undoes the reservation.
+def charge(token: ApiToken, publication: ChargedPublication | ValueChoice) -> None:
+    """Enter the charge that was just reserved. Raises LimitError, which undoes the reservation.
 
     In the caller's transaction.
     """

@@ -18,6 +18,7 @@ from dpportal.api import (
     publishing,
     releases,
     streams,
+    value_choices,
 )
 from dpportal.api.authentication import person_of
 from dpportal.api.docs_page import DocsPage
@@ -66,6 +67,7 @@ api.add_router("/datasets", datasets.router)
 api.add_router("/datasets", declarations.router)
 api.add_router("/datasets", budgets.router)
 api.add_router("/datasets", planning.router)
+api.add_router("/datasets", value_choices.router)
 api.add_router("/releases", releases.router)
 api.add_router("/streams", streams.router)
 api.add_router("", publishing.router)

@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
-from dpportal.budgets.amounts import plain
+from dpportal.budgets.amounts import plain, with_delta
 from dpportal.budgets.models import Budget, ChargedPublication, LedgerEntry
 
 P = TypeVar("P", bound=ChargedPublication)
@@ -62,19 +62,19 @@ class BudgetAdmin(ReadOnlyAdmin[Budget]):
 
     @admin.display(ordering="total")
     def granted(self, budget: Budget) -> str:
-        return f"{budget.symbol} {plain(budget.total)}"
+        return with_delta(f"{budget.symbol} {plain(budget.total)}", budget.delta_total)
 
     @admin.display(description=_("spent"), ordering="spent")
     def spent_amount(self, budget: Budget) -> str:
-        return plain(budget.spent)
+        return with_delta(plain(budget.spent), budget.delta_spent)
 
     @admin.display(description=_("reserved"), ordering="reserved")
     def reserved_amount(self, budget: Budget) -> str:
-        return plain(budget.reserved)
+        return with_delta(plain(budget.reserved), budget.delta_reserved)
 
     @admin.display(description=_("left"))
     def left_amount(self, budget: Budget) -> str:
-        return plain(budget.left)
+        return with_delta(plain(budget.left), budget.delta_left)
 
 
 @admin.register(LedgerEntry)
@@ -97,4 +97,4 @@ class LedgerAdmin(ReadOnlyAdmin[LedgerEntry]):
 
     @admin.display(description=_("amount"), ordering="amount")
     def amount_text(self, entry: LedgerEntry) -> str:
-        return f"{entry.budget.symbol} {plain(entry.amount)}"
+        return entry.cost

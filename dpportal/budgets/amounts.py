@@ -1,4 +1,4 @@
-"""Amounts of privacy loss in the database: Decimals, stored as whole millionths.
+"""Amounts of privacy loss in the database: Decimals, stored as whole millionths; of δ, as whole units of 10⁻¹⁵.
 
 SQLite keeps decimals as floating point, in which ten times 0.1 is not 1; whole numbers are exact everywhere.
 """
@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+from mechanisms.number_text import small_text
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -22,12 +25,21 @@ _Get = TypeVar("_Get")
 PLACES = 6
 STEP = Decimal(1).scaleb(-PLACES)
 LARGEST = Decimal(1000)
+# A δ is small: of 10⁻¹² a thousandth can be spent exactly.
+DELTA_PLACES = 15
+DELTA_STEP = Decimal(1).scaleb(-DELTA_PLACES)
+LARGEST_DELTA = Decimal("0.001")
 # A sign is read, so that a negative amount is told that it is too small.
 PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)")
 
 TOO_FINE = _("Give at most 6 digits after the point: amounts are counted in millionths.")
 TOO_SMALL = _("The amount must be above 0; the smallest is 0.000001.")
 TOO_LARGE = _("The amount must be at most 1000; above that there is no privacy left to speak of.")
+DELTA_TOO_FINE = _("Give δ with at most 15 digits after the point.")
+DELTA_TOO_SMALL = _("A δ must be above 0; the smallest is 10⁻¹⁵.")
+DELTA_TOO_LARGE = _(
+    "δ must be at most 0.001: it is the chance with which the whole promise may fail for one of the people."
+)
 NOT_A_NUMBER = _("Write one plain number such as 0.25, without signs, sums or letters.")
 
 
@@ -63,8 +75,34 @@ def amount_formfield(
     )
 
 
+def delta_formfield(
+    label: StrOrPromise | None = None, help_text: StrOrPromise = "", *, required: bool = True
+) -> forms.DecimalField:
+    """The same for a δ."""
+    messages = {
+        "invalid": NOT_A_NUMBER,
+        "min_value": DELTA_TOO_SMALL,
+        "max_value": DELTA_TOO_LARGE,
+        "max_digits": NOT_A_NUMBER,
+        "max_decimal_places": DELTA_TOO_FINE,
+        "max_whole_digits": DELTA_TOO_LARGE,
+    }
+    return AmountFormField(
+        label=label,
+        help_text=help_text,
+        required=required,
+        min_value=DELTA_STEP,
+        max_value=LARGEST_DELTA,
+        decimal_places=DELTA_PLACES,
+        error_messages=messages,
+    )
+
+
 class AmountField(models.BigIntegerField[_Set, _Get]):
     """A Decimal with six places, stored as an integer count of millionths."""
+
+    step: ClassVar = STEP
+    too_fine: ClassVar = TOO_FINE
 
     # What the type checker's Django plugin takes an attribute of this field to be.
     _pyi_private_set_type: Decimal  # type: ignore[assignment]
@@ -73,7 +111,7 @@ class AmountField(models.BigIntegerField[_Set, _Get]):
     description = "privacy loss in millionths"
 
     def from_db_value(self, value: int | None, *_: object) -> Decimal | None:
-        return None if value is None else (Decimal(value) * STEP)
+        return None if value is None else (Decimal(value) * self.step)
 
     def to_python(self, value: Decimal | str | None) -> Decimal | None:
         return None if value is None or value == "" else Decimal(value)
@@ -81,13 +119,29 @@ class AmountField(models.BigIntegerField[_Set, _Get]):
     def get_prep_value(self, value: Decimal | str | None) -> int | None:
         if value is None:
             return None
-        scaled = Decimal(value) / STEP
+        scaled = Decimal(value) / self.step
         if scaled != scaled.to_integral_value():
-            raise ValidationError(TOO_FINE)
+            raise ValidationError(self.too_fine)
         return int(scaled)
 
     def formfield(self, **kwargs: Any) -> forms.Field:
         return amount_formfield(
+            **{key: kwargs[key] for key in ("label", "help_text", "required") if key in kwargs}
+        )
+
+
+class DeltaField(AmountField[_Set, _Get]):
+    """A δ: a Decimal with 15 places, stored as an integer count of 10⁻¹⁵."""
+
+    _pyi_private_set_type: Decimal
+    _pyi_private_get_type: Decimal
+
+    description = "chance of failure in units of 10⁻¹⁵"
+    step = DELTA_STEP
+    too_fine = DELTA_TOO_FINE
+
+    def formfield(self, **kwargs: Any) -> forms.Field:
+        return delta_formfield(
             **{key: kwargs[key] for key in ("label", "help_text", "required") if key in kwargs}
         )
 
@@ -97,8 +151,18 @@ def stored(amount: Decimal) -> models.Value:
     return models.Value(amount, output_field=AmountField())
 
 
+def stored_delta(delta: Decimal) -> models.Value:
+    """The same of a δ."""
+    return models.Value(delta, output_field=DeltaField())
+
+
 def plain(amount: Decimal) -> str:
     """An amount as people write it: at least two decimal places, no exponent, no further trailing zeros."""
     text = f"{amount.normalize():f}"
     units, _, decimals = text.partition(".")
     return f"{units}.{decimals.ljust(2, '0')}"
+
+
+def with_delta(cost: str, delta: Decimal) -> str:
+    """A cost in words with the δ that it has besides, if it has any: ε 0.10, δ 10⁻⁷."""
+    return f"{cost}, δ {small_text(Fraction(delta))}" if delta else cost

@@ -11,7 +11,7 @@ from dpportal.approvals import acts, services
 from dpportal.approvals.acts import Act, OutdatedError
 from dpportal.approvals.models import Approval
 from dpportal.approvals.services import Asked
-from dpportal.budgets.amounts import plain
+from dpportal.budgets.amounts import plain, with_delta
 from dpportal.budgets.forms import GrantForm
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets.models import Dataset
@@ -34,7 +34,9 @@ def ask(form: GrantForm, by: User) -> Approval:
         "Grant %(amount)s for “%(dataset)s”, although nearly the same table has a budget: %(known)s. %(reason)s"
     )
     words = {
-        "amount": f"{SYMBOL[Definition(data['definition'])]} = {plain(data['amount'])}",
+        "amount": with_delta(
+            f"{SYMBOL[Definition(data['definition'])]} = {plain(data['amount'])}", data["delta"]
+        ),
         "dataset": dataset.name,
         "known": ", ".join(each.dataset.name for each in form.similar),
         "reason": data["reason"],

@@ -44,6 +44,7 @@ class Charge:
     key: of its line, in hexadecimal digits. dataset: its name. is_void: nothing was or will be paid with it. outcome:
     where a release's measurement lies, so that no second one is ever drawn. total_public: as in its line. bound: the
     ids of the datasets that were bound together with its own. These two are None in files of before they were kept.
+    delta: what it spent of δ besides.
     """
 
     key: str
@@ -61,10 +62,15 @@ class Charge:
     outcome: Mapping[str, str] = field(default_factory=dict)
     total_public: bool | None = None
     bound: Sequence[str] | None = None
+    delta: str = "0"
 
     @property
     def cost(self) -> Decimal:
         return Decimal(self.amount)
+
+    @property
+    def cost_delta(self) -> Decimal:
+        return Decimal(self.delta)
 
     @property
     def symbol(self) -> str:
@@ -93,6 +99,7 @@ class Charge:
             outcome=dict(outcome),
             total_public=entry.total_public,
             bound=_bound_to(entry.dataset),
+            delta=str(entry.delta),
         )
 
     def binds(self, dataset: Dataset) -> bool:

@@ -21,7 +21,7 @@ def spent_so_far(dataset: Dataset) -> list[AccountPromise]:
 
     What other datasets of nearly the same people have spent comes after, as `AccountPromise.is_bound` says.
     """
-    own = [AccountPromise.of(budget, budget.spent) for budget in dataset.budgets.all() if budget.spent]
+    own = [AccountPromise.spent_of(budget) for budget in dataset.budgets.all() if budget.spent]
     return [*own, *spent_elsewhere(dataset)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -12,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger, promises, refusals, requests
-from dpportal.budgets.amounts import amount_formfield, plain
+from dpportal.budgets.amounts import amount_formfield, delta_formfield, plain, with_delta
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
 from dpportal.budgets.odds import Odds, accounts_of_the_same_people
 from dpportal.datasets import near_duplicates
@@ -82,6 +83,16 @@ class GrantAmountForm(forms.Form):
             "For ρ only. Recommended: δ well below one over the number of people; 6 for most tables."
         ),
     )
+    delta = delta_formfield(
+        label=_("δ to spend"),
+        required=False,
+        help_text=_(
+            "Only for values that nobody declared, such as towns of which no list is public: choosing which of them to "
+            "publish costs a δ besides, the chance with which the promise may fail for one of the people. Recommended: "
+            "nothing, or well below one over the number of people, such as 0.000000001. It is spent, as ε and ρ are, "
+            "and adds to the δ at which ρ is read."
+        ),
+    )
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -93,6 +104,7 @@ class GrantAmountForm(forms.Form):
         budget = Budget.for_planning(self.dataset)
         data["definition"] = data.get("definition") or budget.definition
         data["delta_exponent"] = data.get("delta_exponent") or budget.delta_exponent
+        data["delta"] = data.get("delta") or Decimal(0)
         if "amount" not in self.errors:
             data["amount"] = data.get("amount") or data.get("choice")
         return data
@@ -106,7 +118,7 @@ class GrantAmountForm(forms.Form):
         budget = Budget.for_planning(self.dataset)
         if not budget.is_granted:
             budget.definition, budget.delta_exponent = data["definition"], data["delta_exponent"]
-        return Odds.of(budget, data["amount"], self.accounts)
+        return Odds.of(budget, data["amount"], self.accounts, data["delta"])
 
     @cached_property
     def similar(self) -> list[SimilarDataset]:
@@ -211,7 +223,7 @@ class GrantForm(GrantAmountForm):
     def save_as(self, by: User) -> LedgerEntry:
         """Write the grant. Raises BudgetRefusedError."""
         data = self.cleaned_data
-        terms = ledger.GrantTerms(data["delta_exponent"], data["knowing"], data["answers"])
+        terms = ledger.GrantTerms(data["delta_exponent"], data["knowing"], data["answers"], data["delta"])
         return ledger.grant(
             self.dataset,
             data["amount"],
@@ -227,6 +239,7 @@ class ReductionForm(forms.Form):
 
     budget = forms.ModelChoiceField(queryset=Budget.objects.none(), label=_("budget"), empty_label=None)
     amount = amount_formfield(label=_("amount"))
+    delta = delta_formfield(label=_("δ to take back, too"), required=False)
     reason = reason_field()
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
@@ -239,16 +252,19 @@ class ReductionForm(forms.Form):
         """Check against the budget while its row is locked."""
         data = super().clean() or {}
         chosen, amount = data.get("budget"), data.get("amount")
+        data["delta"] = data.get("delta") or Decimal(0)
         if chosen and amount is not None:
             budget = Budget.objects.select_for_update().get(pk=chosen.pk)
-            if amount > budget.left:
-                self.add_error("amount", refusals.reduction_text(budget))
+            for name, left in (("amount", budget.left), ("delta", budget.delta_left)):
+                if data[name] > left:
+                    self.add_error(name, refusals.reduction_text(budget))
         return data
 
     def save_as(self, by: User) -> LedgerEntry:
         """Write the reduction. Raises BudgetRefusedError."""
         data = self.cleaned_data
-        return ledger.reduce(data["budget"], data["amount"], reason=data["reason"], by=by)
+        reason, delta = data["reason"], data["delta"]
+        return ledger.reduce(data["budget"], data["amount"], reason=reason, by=by, delta=delta)
 
 
 def _promises_of(dataset: Dataset) -> list[tuple[str, str]]:
@@ -258,7 +274,7 @@ def _promises_of(dataset: Dataset) -> list[tuple[str, str]]:
 def _similar_text(similar: SimilarDataset) -> str:
     """What is shared with a dataset, and what that has spent."""
     spent = ", ".join(
-        f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}"
+        with_delta(f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}", b.delta_spent)
         for b in similar.dataset.budgets.filter(total__gt=0)
     )
     text = gettext("shares %(what)s with %(name)s of %(owner)s, which has spent %(spent)s") % {

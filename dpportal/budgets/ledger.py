@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from decimal import Decimal
 
 from django.db import transaction
@@ -21,10 +21,11 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.approvals import acts
 from dpportal.budgets import charge_journal, refusals, second_person
-from dpportal.budgets.amounts import plain, stored
+from dpportal.budgets.amounts import STEP, plain, stored, stored_delta, with_delta
+from dpportal.budgets.booking import Booking as Booking, GrantTerms as GrantTerms, own_booking
 from dpportal.budgets.charge_journal import RestoredError
 from dpportal.budgets.ledger_lines import LINE, SETTLED
-from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
+from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.budgets.requests import answer_by_grant, answered_text
 from dpportal.budgets.writing import writing
 from dpportal.datasets import near_duplicates
@@ -40,6 +41,7 @@ from mechanisms.accounting import Definition
 Kind, State = LedgerEntry.Kind, LedgerEntry.State
 # Sent when the promises of a dataset have changed, in the same transaction.
 charged = Signal()
+USUAL_TERMS = GrantTerms()
 
 
 class BudgetRefusedError(Exception):
@@ -50,28 +52,6 @@ class BudgetOnHoldError(BudgetRefusedError):
     """The dataset pays for nothing until an administrator has seen to ledger or memory; then it goes on."""
 
 
-@dataclass(frozen=True)
-class GrantTerms:
-    """What an administrator decides with a grant beside its amount.
-
-    delta_exponent: n of the δ = 10⁻ⁿ at which ρ is read. knowing: the datasets with nearly the same table of which the
-    administrator was told. answers: the question that the grant was made for.
-    """
-
-    delta_exponent: int = 6
-    knowing: Collection[uuid.UUID] = ()
-    answers: BudgetRequest | None = None
-
-
-@dataclass(frozen=True)
-class Booking:
-    """The purpose of a line. key: names its job. total_public: whether it makes the exact number of rows public."""
-
-    key: uuid.UUID
-    reason: str
-    total_public: bool = False
-
-
 @transaction.atomic
 def grant(
     dataset: Dataset,
@@ -80,14 +60,14 @@ def grant(
     definition: str,
     reason: str,
     by: User,
-    terms: GrantTerms = GrantTerms(),
+    terms: GrantTerms = USUAL_TERMS,
 ) -> LedgerEntry:
     """Add to the account of the protection that is declared now; its first grant fixes whether it counts ε or ρ.
 
     Refused if a dataset with nearly the same table has a budget and `terms` does not name it, since people would be
     spent on twice. Refused if somebody has answered its question meanwhile, so that no question is granted twice.
     """
-    _check_positive(amount)
+    _check_positive(amount, terms.delta)
     # The lock lets two first grants at once open one account, and not one each.
     known = lock_with_similar(dataset)
     require_complete(dataset)
@@ -100,13 +80,13 @@ def grant(
         raise BudgetRefusedError(refusals.other_kind_text(budget))
     if budget.is_moved_by(terms.delta_exponent):
         raise BudgetRefusedError(refusals.other_delta_text(budget))
-    granted = f"{budget.symbol} = {plain(amount)}"
+    granted = with_delta(f"{budget.symbol} = {plain(amount)}", terms.delta)
     if terms.answers and not answer_by_grant(terms.answers, granted, reason):
         raise BudgetRefusedError(answered_text())
     audit.record(by, "granted a budget", dataset, granted)
     named = second_person.with_name(reason, acts.approval_of(KNOWN_TABLES, dataset.pk))
-    entry = _append(budget, Kind.GRANT, State.BOOKED, amount, _own(named), by)
-    _change(_budget_of(entry), total=F("total") + stored(amount), delta_exponent=terms.delta_exponent)
+    entry = _append(budget, Kind.GRANT, State.BOOKED, amount, own_booking(named, terms.delta), by)
+    _change(_budget_of(entry), **_moved(entry, total=1), delta_exponent=terms.delta_exponent)
     Dataset.objects.filter(pk=dataset.pk).update(granted_fingerprint=dataset.fingerprint)
     return entry
 
@@ -139,16 +119,19 @@ def _opened(dataset: Dataset, definition: str, delta_exponent: int) -> Budget:
 
 
 @transaction.atomic
-def reduce(budget: Budget | None, amount: Decimal, *, reason: str, by: User) -> LedgerEntry:
+def reduce(
+    budget: Budget | None, amount: Decimal, *, reason: str, by: User, delta: Decimal = Decimal(0)
+) -> LedgerEntry:
     """Take back a part of an account that is neither spent nor reserved."""
-    _check_positive(amount)
+    _check_positive(amount, delta)
     if budget is None:
         raise BudgetRefusedError(refusals.reduction_text(None))
     lock_dataset(budget.dataset)
-    entry = _append(budget, Kind.REDUCTION, State.BOOKED, amount, _own(reason), by)
-    if not _change(_with(amount).filter(pk=budget.pk), total=F("total") - stored(amount)):
+    entry = _append(budget, Kind.REDUCTION, State.BOOKED, amount, own_booking(reason, delta), by)
+    if not _change(_with(amount, delta).filter(pk=budget.pk), **_moved(entry, total=-1)):
         raise BudgetRefusedError(refusals.reduction_text(Budget.objects.get(pk=budget.pk)))
-    audit.record(by, "reduced a budget", budget.dataset, f"{budget.symbol} = {plain(amount)}")
+    taken = with_delta(f"{budget.symbol} = {plain(amount)}", delta)
+    audit.record(by, "reduced a budget", budget.dataset, taken)
     return entry
 
 
@@ -158,13 +141,13 @@ def reserve(
 ) -> LedgerEntry:
     """Set an amount aside for a job, from the account of the protection that is declared now.
 
-    definition: whether the amount is of ε or ρ.
+    definition: whether the amount is of ε or ρ; what it takes of δ besides is in its booking.
     Like every change of an account this begins with the dataset's lock: two changes that took their locks in other
     orders would wait for each other. The first reservation fixes the protection of its account. Refused if not that
     much is left, if it counts the other of ε and ρ, if all accounts are for other protections: their losses would not
     add up; or if the table is another one than that which the last grant was made for.
     """
-    _check_positive(amount)
+    _check_positive(amount, booking.delta)
     lock_dataset(dataset)
     require_complete(dataset)
     _require_unsettled(dataset, booking.key)
@@ -173,15 +156,15 @@ def reserve(
     named = second_person.with_name(booking.reason, acts.approval_of(SPENDS, booking.key))
     booking = replace(booking, reason=named)
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
-    enough = _with(amount).filter(dataset=dataset, definition=definition.value)
+    enough = _with(amount, booking.delta).filter(dataset=dataset, definition=definition.value)
     budget = enough.filter(**fixed).first() or enough.filter(is_fixed=False).first()
     if budget is None:
-        raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition))
+        raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition, booking.delta))
     if not is_granted_table(dataset):
         raise BudgetRefusedError(refusals.read_anew_text())
     entry = _append(budget, Kind.CHARGE, State.RESERVED, amount, booking, by)
-    if not _change(enough.filter(pk=budget.pk), reserved=F("reserved") + stored(amount), **fixed):
-        raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition))
+    if not _change(enough.filter(pk=budget.pk), **_moved(entry, reserved=1), **fixed):
+        raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition, booking.delta))
     budget.refresh_from_db()  # whoever has the line reads of its account whom it protects
     charged.send(Budget, dataset=dataset)
     return entry
@@ -227,8 +210,7 @@ def spend(entry: LedgerEntry, outcome: Mapping[str, str] | None = None) -> Mappi
 def _spend(entry: LedgerEntry) -> bool:
     settled = _settle(entry, State.SPENT)
     if settled:
-        amount = stored(entry.amount)
-        _change(_budget_of(entry), reserved=F("reserved") - amount, spent=F("spent") + amount)
+        _change(_budget_of(entry), **_moved(entry, reserved=-1, spent=1))
     return settled
 
 
@@ -247,7 +229,7 @@ def void(entry: LedgerEntry) -> bool:
     if not settled.is_void:
         _spend(entry)
     elif _settle(entry, State.VOID):
-        _change(_budget_of(entry), reserved=F("reserved") - stored(entry.amount))
+        _change(_budget_of(entry), **_moved(entry, reserved=-1))
     charged.send(Budget, dataset=entry.dataset)
     return settled.is_void
 
@@ -301,20 +283,21 @@ def bind_again(dataset: Dataset, also: Collection[Dataset] = ()) -> Collection[D
 
 def _enter(dataset: Dataset, charge: charge_journal.Charge, by: User) -> LedgerEntry:
     budget = _account_of(dataset, charge)
-    lacking = charge.cost - budget.left
-    if lacking > 0:
-        covers = _own(_("Covers a charge entered after a restore"))
-        covered = _append(budget, Kind.GRANT, State.BOOKED, lacking, covers, by)
-        _change(_budget_of(covered), total=F("total") + stored(lacking))
+    lacking, lacking_delta = charge.cost - budget.left, charge.cost_delta - budget.delta_left
+    if lacking > 0 or lacking_delta > 0:
+        text = _("Covers a charge entered after a restore")
+        covers = own_booking(text, max(lacking_delta, Decimal(0)))
+        # A line has an amount: where δ alone is lacking, the least there is.
+        covered = _append(budget, Kind.GRANT, State.BOOKED, max(lacking, STEP), covers, by)
+        _change(_budget_of(covered), **_moved(covered, total=1))
     text = _("%(reason)s (spent %(day)s, entered after a restore)")
     reason = text % {"reason": charge.reason[:200], "day": charge.at[:10]}
     # Where it was not kept whether the number of rows was published, it counts as public where it may be.
     may_be = not budget.protection.hides_total
-    booking = Booking(
-        uuid.UUID(charge.key), reason, may_be if charge.total_public is None else charge.total_public
-    )
+    is_public = may_be if charge.total_public is None else charge.total_public
+    booking = Booking(uuid.UUID(charge.key), reason, is_public, charge.cost_delta)
     entry = _append(budget, Kind.CHARGE, State.SPENT, charge.cost, booking, by)
-    _change(_budget_of(entry), spent=F("spent") + stored(charge.cost))
+    _change(_budget_of(entry), **_moved(entry, spent=1))
     charged.send(Budget, dataset=dataset)
     return entry
 
@@ -364,14 +347,21 @@ def _budget_of(entry: LedgerEntry) -> QuerySet[Budget]:
     return Budget.objects.filter(pk=entry.budget_id)
 
 
-def _with(amount: Decimal) -> QuerySet[Budget]:
+def _with(amount: Decimal, delta: Decimal) -> QuerySet[Budget]:
     """The accounts that have so much left."""
-    return Budget.objects.filter(total__gte=F("spent") + F("reserved") + stored(amount))
+    return Budget.objects.filter(
+        total__gte=F("spent") + F("reserved") + stored(amount),
+        delta_total__gte=F("delta_spent") + F("delta_reserved") + stored_delta(delta),
+    )
 
 
-def _own(reason: str) -> Booking:
-    """The booking of a line that pays for no job."""
-    return Booking(uuid.uuid4(), reason)
+def _moved(entry: LedgerEntry, **parts: int) -> dict[str, object]:
+    """How a line changes its account: with what sign its amount, and its δ, go into each of these parts."""
+    amounts = {part: F(part) + stored(sign * entry.amount) for part, sign in parts.items()}
+    deltas = {
+        f"delta_{part}": F(f"delta_{part}") + stored_delta(s * entry.delta) for part, s in parts.items()
+    }
+    return {**amounts, **deltas}
 
 
 def _append(
@@ -384,6 +374,7 @@ def _append(
             kind=kind,
             state=state,
             amount=amount,
+            delta=booking.delta,
             reason=booking.reason,
             by=by,
             key=booking.key,
@@ -393,6 +384,8 @@ def _append(
     return entry
 
 
-def _check_positive(amount: Decimal) -> None:
+def _check_positive(amount: Decimal, delta: Decimal) -> None:
+    if not (delta.is_finite() and delta >= 0):
+        raise BudgetRefusedError(_("A δ must be a number of at least 0."))
     if not (amount.is_finite() and amount > 0):
         raise BudgetRefusedError(_("An amount of privacy budget must be a number above 0."))

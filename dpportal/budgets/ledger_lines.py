@@ -19,6 +19,7 @@ def _entered(entry: LedgerEntry) -> dict[str, Plain]:
         "kind": entry.kind,
         "state": state,
         "amount": plain(entry.amount),
+        **({"delta": plain(entry.delta)} if entry.delta else {}),
         "of": entry.budget.definition,
         "reason": entry.reason,
         "key": str(entry.key),

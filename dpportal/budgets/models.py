@@ -12,7 +12,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.budgets.amounts import AmountField, plain
+from dpportal.budgets.amounts import AmountField, DeltaField, plain, with_delta
 from dpportal.budgets.promises import OtherPromises
 from dpportal.budgets.writing import Guarded, GuardedQuerySet, LedgerWriteError, require_writing
 from dpportal.datasets.models import Dataset
@@ -55,6 +55,9 @@ class Budget(Guarded):
 
     The protection is fixed by the first reservation, or by a grant for a second one; until then it is whatever the
     domain declares. Written by `ledger` only.
+
+    δ is two things: `delta_exponent` says at which δ a ρ is read as (ε, δ), for display, and nothing is spent of it;
+    delta_total, delta_spent and delta_reserved are amounts of δ that what needs one spends, as ε and ρ are spent.
     """
 
     class Kind(models.TextChoices):
@@ -73,6 +76,9 @@ class Budget(Guarded):
     total = AmountField(default=Decimal(0))
     spent = AmountField(default=Decimal(0))
     reserved = AmountField(default=Decimal(0))
+    delta_total = DeltaField(default=Decimal(0), db_default=Decimal(0))
+    delta_spent = DeltaField(default=Decimal(0), db_default=Decimal(0))
+    delta_reserved = DeltaField(default=Decimal(0), db_default=Decimal(0))
 
     objects = BudgetQuerySet.as_manager()
 
@@ -93,6 +99,13 @@ class Budget(Guarded):
             ),
             models.CheckConstraint(
                 condition=Q(spent__gte=0, reserved__gte=0), name="budget_parts_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=Q(delta_total__gte=F("delta_spent") + F("delta_reserved")),
+                name="delta_is_never_overspent",
+            ),
+            models.CheckConstraint(
+                condition=Q(delta_spent__gte=0, delta_reserved__gte=0), name="delta_parts_not_negative"
             ),
         ]
 
@@ -132,6 +145,10 @@ class Budget(Guarded):
     @property
     def left(self) -> Decimal:
         return self.total - self.spent - self.reserved
+
+    @property
+    def delta_left(self) -> Decimal:
+        return self.delta_total - self.delta_spent - self.delta_reserved
 
     def is_moved_by(self, exponent: int) -> bool:
         """Whether another δ would change what was said of what it has paid for, in files that readers have."""
@@ -192,6 +209,7 @@ class LedgerEntry(Guarded):
     kind = models.CharField(max_length=10, choices=Kind.choices)
     state = models.CharField(max_length=10, choices=State.choices)
     amount = AmountField()
+    delta = DeltaField(default=Decimal(0), db_default=Decimal(0))
     reason = models.CharField(_("reason"), max_length=300)
     key = models.UUIDField(_("charged for"), default=uuid.uuid4, unique=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -206,10 +224,18 @@ class LedgerEntry(Guarded):
         ordering = ["-at", "-pk"]
         base_manager_name = "objects"
         verbose_name_plural = "ledger entries"
-        constraints = [models.CheckConstraint(condition=Q(amount__gt=0), name="ledger_amounts_are_positive")]
+        constraints = [
+            models.CheckConstraint(condition=Q(amount__gt=0), name="ledger_amounts_are_positive"),
+            models.CheckConstraint(condition=Q(delta__gte=0), name="ledger_deltas_are_not_negative"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.amount}"
+
+    @property
+    def cost(self) -> str:
+        """How much it is of: ε 0.10, or ε 0.10, δ 10⁻⁷."""
+        return with_delta(f"{self.budget.symbol} {plain(self.amount)}", self.delta)
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if self.pk is not None:

@@ -14,8 +14,9 @@ from dpportal.budgets.models import Budget
 from dpportal.budgets.risk import Risk, at_most_percent
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
-from dpportal.publications.statement import power_of_ten, rounded_up
+from dpportal.publications.statement import rounded_up
 from mechanisms.accounting import SYMBOL, Definition, Neighbours, chance_factor, posterior, zcdp_loss_bound
+from mechanisms.number_text import small_text
 
 # The suspicion of the worked sentence.
 PRIOR = 0.1
@@ -31,7 +32,8 @@ class Odds:
 
     granted: before. amount: to be added; both of ε or ρ. delta_exponent: n in the δ = 10⁻ⁿ of ρ. elsewhere: granted
     for the same people in other datasets, of the same kind. aside: as ε, roughly, what is granted for them under other
-    protections or in the other unit, which does not add up in a sentence, and weighs for them all the same.
+    protections or in the other unit, which does not add up in a sentence, and weighs for them all the same. delta: of
+    δ, granted for them and to be added: the chance with which all this may fail for one of the people.
     """
 
     definition: Definition
@@ -41,10 +43,13 @@ class Odds:
     replaced: bool = False
     elsewhere: Decimal = Decimal(0)
     aside: float = 0.0
+    delta: Decimal = Decimal(0)
 
     @classmethod
-    def of(cls, budget: Budget, amount: Decimal, others: Collection[Budget]) -> Odds:
-        """For an account, which may be one that is not granted yet.
+    def of(
+        cls, budget: Budget, amount: Decimal, others: Collection[Budget], delta: Decimal = Decimal(0)
+    ) -> Odds:
+        """For an account, which may be one that is not granted yet. delta: to be added, too.
 
         others: all accounts of the same people; those of other datasets of its protection and kind add up with it.
         """
@@ -52,8 +57,10 @@ class Odds:
         beside = [each for each in others if each.pk != budget.pk]
         elsewhere = sum((each.total for each in beside if _adds_up(each, budget)), Decimal(0))
         aside = sum(_epsilon_of(each) for each in beside if not _adds_up(each, budget))
-        definition = Definition(budget.definition)
-        return cls(definition, budget.total, amount, budget.delta_exponent, replaced, elsewhere, aside)
+        definition, failing = Definition(budget.definition), budget.delta_total + delta
+        failing += sum((each.delta_total for each in beside if _adds_up(each, budget)), Decimal(0))
+        exponent = budget.delta_exponent
+        return cls(definition, budget.total, amount, exponent, replaced, elsewhere, aside, failing)
 
     @property
     def total(self) -> Decimal:
@@ -99,14 +106,20 @@ class Odds:
         values = {
             "before": f"{100 * PRIOR:.0f} %",
             "after": at_most_percent(posterior(PRIOR, self.epsilon)),
-            "delta": power_of_ten(-self.delta_exponent),
         }
         if self.replaced:
             text = _("A %(before)s suspicion about a person's entries becomes at most %(after)s")
         else:
             text = _("A %(before)s suspicion that a person is in the data becomes at most %(after)s")
-        chance = "" if self.definition is Definition.PURE else _(", but for a chance of %(delta)s") % values
-        return f"{text % values}{chance}."
+        return f"{text % values}{self._chance}."
+
+    @property
+    def _chance(self) -> str:
+        """With what chance that may be wrong: at the δ of ρ, by that which is spent, or by either."""
+        failing = Fraction(self.delta)
+        if self.definition is not Definition.PURE:
+            failing += Fraction(1, 10**self.delta_exponent)
+        return _(", but for a chance of %(delta)s") % {"delta": small_text(failing)} if failing else ""
 
     @property
     def risk(self) -> Risk:

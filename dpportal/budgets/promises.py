@@ -19,7 +19,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
-from mechanisms.accounting import Definition, Loss, Neighbours, plainly
+from mechanisms.accounting import Definition, Loss, Neighbours, group_delta, plainly
 
 if TYPE_CHECKING:
     from dpportal.budgets.models import Budget
@@ -32,6 +32,8 @@ EXAMPLE_ROWS = 10
 class AccountPromise:
     """An account as it matters to people of another one. amount: of ε or ρ. anybody: who it is without a column.
 
+    delta: of δ besides.
+
     is_bound: whether it pays for other datasets of nearly the same people. names_column: whether the column that names
     people may be said; that of a dataset of which perhaps nothing is published may not.
     """
@@ -42,11 +44,17 @@ class AccountPromise:
     anybody: str
     is_bound: bool = False
     names_column: bool = True
+    delta: Decimal = Decimal(0)
 
     @classmethod
-    def of(cls, budget: Budget, amount: Decimal) -> AccountPromise:
+    def of(cls, budget: Budget, amount: Decimal, delta: Decimal) -> AccountPromise:
         definition = Definition(budget.definition)
-        return cls(budget.protection, definition, amount, anybody_of(budget.dataset))
+        return cls(budget.protection, definition, amount, anybody_of(budget.dataset), delta=delta)
+
+    @classmethod
+    def spent_of(cls, budget: Budget) -> AccountPromise:
+        """What an account has spent."""
+        return cls.of(budget, budget.spent, budget.delta_spent)
 
     @property
     def kind(self) -> tuple[str, str, bool, str, str]:
@@ -68,7 +76,7 @@ class AccountPromise:
 
     @property
     def loss(self) -> Loss:
-        return Loss(self.definition, Fraction(self.amount))
+        return Loss(self.definition, Fraction(self.amount), delta=Fraction(self.delta))
 
     @property
     def as_risk(self) -> str:
@@ -90,6 +98,7 @@ class AccountPromise:
             "ignore_case": self.protection.ignore_case if self.names_column else None,
             "definition": self.definition.value,
             "spent": f"{self.amount.normalize():f}",
+            **({"delta": f"{self.delta.normalize():f}"} if self.delta else {}),
         }
 
     def for_people_of(self, own: Protection, *, total_published: bool = False) -> str:
@@ -140,7 +149,7 @@ class OtherPromises:
         """The promises beside those of this account. A single account has no others, whatever its releases publish."""
         own, *bound = budget.dataset.bound_together
         others = [b for b in own.budgets.all() if b.is_used and b.pk != budget.pk]
-        spent = [AccountPromise.of(b, b.spent) for b in others if b.spent]
+        spent = [AccountPromise.spent_of(b) for b in others if b.spent]
         publishing = [own, *bound] if others else bound
         spent_elsewhere = _spent_by(bound, budget.unit_column)
         return cls((*spent, *spent_elsewhere), _publish_total(publishing, ("spent",)))
@@ -148,7 +157,9 @@ class OtherPromises:
     @property
     def without_amounts(self) -> OtherPromises:
         """Who is promised what, however much is spent: files written before it changed say what is not so."""
-        return replace(self, accounts=tuple(replace(each, amount=Decimal(0)) for each in self.accounts))
+        return replace(
+            self, accounts=tuple(replace(each, amount=Decimal(0), delta=Decimal(0)) for each in self.accounts)
+        )
 
     @property
     def spending(self) -> str:
@@ -193,14 +204,15 @@ def _spent_by(bound: Iterable[Dataset], known_column: str) -> list[AccountPromis
 
     known_column: names people in the dataset for whose readers this is; no other one is named.
     """
-    accounts = [AccountPromise.of(b, b.spent) for each in bound for b in each.budgets.all() if b.spent]
+    accounts = [AccountPromise.spent_of(b) for each in bound for b in each.budgets.all() if b.spent]
     added = []
     by_kind = attrgetter("kind")
     for _kind, same in groupby(sorted(accounts, key=by_kind), key=by_kind):
         first, *others = same
         amount = sum((other.amount for other in others), first.amount)
+        delta = sum((other.delta for other in others), first.delta)
         named = first.protection.unit_column in ("", known_column)
-        added.append(replace(first, amount=amount, is_bound=True, names_column=named))
+        added.append(replace(first, amount=amount, delta=delta, is_bound=True, names_column=named))
     return added
 
 
@@ -223,7 +235,7 @@ def _steps(person: Protection, among: Protection) -> int:
 
 
 def _worked(loss: Loss, person: Protection, among: Protection) -> Json:
-    """What a loss under the promise `among` is for a person: k steps away, so kε, or k²ρ.
+    """What a loss under the promise `among` is for a person: k steps away, so kε, or k²ρ; of δ see `group_delta`.
 
     Source: for ρ Bun and Steinke 2016, Proposition 1.9.
     Returns times (k), cost, factor (how it is reached) and person (whom it is worked out for).
@@ -231,7 +243,8 @@ def _worked(loss: Loss, person: Protection, among: Protection) -> Json:
     factors = [n for n in (_steps(person, among), persons_in(person, among)) if n > 1]
     times = math.prod(factors)
     squared = loss.definition is Definition.ZCDP
-    cost = replace(loss, amount=loss.amount * (times**2 if squared else times))
+    amount = loss.amount * (times**2 if squared else times)
+    cost = replace(loss, amount=amount, delta=group_delta(loss, times))
     shown = [f"{n}²" if squared else str(n) for n in factors]
     several = _("a person with %(rows)s rows") % {"rows": EXAMPLE_ROWS}
     once = _("a person who is replaced by another")
@@ -262,7 +275,13 @@ def anybody_of(dataset: Dataset) -> str:
 def before_change(dataset: Dataset) -> list[str]:
     """What each account in use means for a person, to be read before somebody else is protected."""
     used = [budget for budget in dataset.budgets.all() if budget.is_used]
-    return [_before_change(AccountPromise.of(budget, budget.spent + budget.reserved)) for budget in used]
+    return [_before_change(_promised(budget)) for budget in used]
+
+
+def _promised(budget: Budget) -> AccountPromise:
+    """What an account has spent, or will."""
+    spent, delta = budget.spent + budget.reserved, budget.delta_spent + budget.delta_reserved
+    return AccountPromise.of(budget, spent, delta)
 
 
 def _before_change(account: AccountPromise) -> str:
@@ -289,7 +308,8 @@ def before_grant(dataset: Dataset, own: Protection) -> list[tuple[str, str]]:
     """
     others = [b for b in dataset.budgets.all() if b.is_fixed and b.total and b.protection != own]
     return [
-        (str(budget.pk), _before_grant(AccountPromise.of(budget, budget.total), own)) for budget in others
+        (str(budget.pk), _before_grant(AccountPromise.of(budget, budget.total, budget.delta_total), own))
+        for budget in others
     ]
 
 

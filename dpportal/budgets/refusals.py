@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 from django.utils.translation import gettext as _
 
-from dpportal.budgets.amounts import plain
+from dpportal.budgets.amounts import plain, with_delta
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from mechanisms.accounting import Definition
+from mechanisms.number_text import small_text
 
 
 def missing_text(dataset: Dataset) -> str:
@@ -30,7 +32,7 @@ def missing_text(dataset: Dataset) -> str:
     return text % {"now": Protection.of(dataset.current_domain()), "name": dataset.name, "before": before}
 
 
-def refusal_text(dataset: Dataset, cost: Decimal, definition: Definition) -> str:
+def refusal_text(dataset: Dataset, cost: Decimal, definition: Definition, delta: Decimal = Decimal(0)) -> str:
     """Why a cost cannot be paid: there is no budget, it is counted in the other unit, or too little is left."""
     budget = Budget.of(dataset)
     if budget is None:
@@ -38,7 +40,24 @@ def refusal_text(dataset: Dataset, cost: Decimal, definition: Definition) -> str
     if budget.definition != definition.value:
         text = _("This budget is counted in %(symbol)s. Choose the cost again, in %(symbol)s.")
         return text % {"symbol": budget.symbol}
-    return shortage_text(budget, cost)
+    return delta_text(budget, delta) if delta > budget.delta_left else shortage_text(budget, cost)
+
+
+def delta_text(budget: Budget, delta: Decimal) -> str:
+    """What to do about a δ above what is left."""
+    values = {"delta": small_text(Fraction(delta)), "left": small_text(Fraction(budget.delta_left))}
+    values |= {"name": budget.dataset.name, "symbol": budget.symbol}
+    if not budget.delta_total:
+        text = _(
+            "The budget of %(name)s has no δ: its promise of %(symbol)s may never fail. This needs one, a small chance "
+            "of failing. Ask an administrator to grant δ = %(delta)s."
+        )
+    else:
+        text = _(
+            "This needs δ = %(delta)s; %(name)s has δ = %(left)s left. Choose a smaller δ, or ask an administrator for "
+            "more."
+        )
+    return text % values
 
 
 def shortage_text(budget: Budget, cost: Decimal) -> str:
@@ -117,7 +136,7 @@ def reduction_text(budget: Budget | None) -> str:
     text = _(
         "Only %(symbol)s = %(left)s of this budget is neither spent nor reserved. Reduce it by at most that."
     )
-    return text % {"symbol": budget.symbol, "left": plain(budget.left)}
+    return text % {"symbol": budget.symbol, "left": with_delta(plain(budget.left), budget.delta_left)}
 
 
 def void_text() -> str:

@@ -17,9 +17,15 @@ LINES, BUDGETS = "budgets_ledgerentry", "budgets_budget"
 _SUMS = f"""SELECT 1 FROM (
     SELECT coalesce(sum(CASE kind WHEN 'grant' THEN amount WHEN 'reduction' THEN -amount ELSE 0 END), 0) AS total,
            coalesce(sum(CASE state WHEN 'spent' THEN amount ELSE 0 END), 0) AS spent,
-           coalesce(sum(CASE state WHEN 'reserved' THEN amount ELSE 0 END), 0) AS reserved
+           coalesce(sum(CASE state WHEN 'reserved' THEN amount ELSE 0 END), 0) AS reserved,
+           coalesce(sum(CASE kind WHEN 'grant' THEN delta WHEN 'reduction' THEN -delta ELSE 0 END), 0) AS delta_total,
+           coalesce(sum(CASE state WHEN 'spent' THEN delta ELSE 0 END), 0) AS delta_spent,
+           coalesce(sum(CASE state WHEN 'reserved' THEN delta ELSE 0 END), 0) AS delta_reserved
     FROM {LINES} WHERE budget_id = NEW.id
-) AS lines WHERE lines.total = NEW.total AND lines.spent = NEW.spent AND lines.reserved = NEW.reserved"""
+) AS lines WHERE lines.total = NEW.total AND lines.spent = NEW.spent AND lines.reserved = NEW.reserved
+AND lines.delta_total = NEW.delta_total AND lines.delta_spent = NEW.delta_spent
+AND lines.delta_reserved = NEW.delta_reserved"""
+AMOUNTS = ("total", "spent", "reserved", "delta_total", "delta_spent", "delta_reserved")
 
 RULES = (
     Refusal("line_delete", LINES, "DELETE", "Ledger lines are never deleted; add a line that corrects."),
@@ -37,7 +43,17 @@ RULES = (
         "Ledger lines are never changed, save a reserved one that becomes spent or void.",
         "NOT (OLD.state = 'reserved' AND NEW.state IN ('spent', 'void')) OR "
         + differ(
-            "id", "dataset_id", "budget_id", "kind", "amount", "reason", "key", "by_id", "at", "total_public"
+            "id",
+            "dataset_id",
+            "budget_id",
+            "kind",
+            "amount",
+            "delta",
+            "reason",
+            "key",
+            "by_id",
+            "at",
+            "total_public",
         ),
     ),
     # SQLite's INSERT OR REPLACE deletes what is in its way, and calls no trigger for that.
@@ -57,7 +73,8 @@ RULES = (
         BUDGETS,
         "INSERT",
         "A budget begins with nothing, and replaces none; the ledger grants it what it has.",
-        f"NEW.total <> 0 OR NEW.spent <> 0 OR NEW.reserved <> 0 OR EXISTS (SELECT 1 FROM {BUDGETS} WHERE id = NEW.id)",
+        " OR ".join(f"NEW.{amount} <> 0" for amount in AMOUNTS)
+        + f" OR EXISTS (SELECT 1 FROM {BUDGETS} WHERE id = NEW.id)",
     ),
     Refusal(
         "budget_change",
@@ -74,7 +91,7 @@ RULES = (
         BUDGETS,
         "UPDATE",
         "A budget's amounts are what the lines of its ledger add up to; only the ledger writes both.",
-        differ("total", "spent", "reserved") + f" AND NOT EXISTS ({_SUMS})",
+        differ(*AMOUNTS) + f" AND NOT EXISTS ({_SUMS})",
     ),
 )
 

@@ -25,7 +25,9 @@ PAGE_SIZE = 50
 @with_dataset(Right.SEE)
 def ledger_page(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     """What was granted and spent of a dataset's budgets, newest first."""
-    entries = LedgerEntry.objects.filter(dataset=dataset).select_related("by", "release", "stream", "budget")
+    entries = LedgerEntry.objects.filter(dataset=dataset).select_related(
+        "by", "release", "stream", "value_choice", "budget"
+    )
     context = {
         "dataset": dataset,
         "budgets": list(dataset.budgets.all()),
@@ -52,7 +54,19 @@ def ledger_csv(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     response["Content-Disposition"] = f'attachment; filename="ledger-{dataset.pk}.csv"'
     writer = csv.writer(response)
     writer.writerow(
-        ["at", "kind", "state", "amount", "reason", "by", "key", "settled_at", "protects", "withheld"]
+        [
+            "at",
+            "kind",
+            "state",
+            "amount",
+            "reason",
+            "by",
+            "key",
+            "settled_at",
+            "protects",
+            "withheld",
+            "delta",
+        ]
     )
     for entry in (
         LedgerEntry.objects.filter(dataset=dataset)
@@ -72,6 +86,7 @@ def ledger_csv(request: HttpRequest, dataset: Dataset) -> HttpResponse:
                 settled,
                 inert(str(entry.budget.protection)),
                 entry.withheld if dataset.can_own else "",
+                plain(entry.delta),
             ]
         )
     return response

@@ -41,6 +41,7 @@ from mechanisms.domain import Attribute, Domain
 
 if TYPE_CHECKING:
     from dpportal.tables.pushdown.counting import CountRequest, PushdownCounts, Schema
+    from dpportal.tables.undeclared_values import PeopleByValue
 
 LOOK = "look-"  # begins the names of files with a look at the lines of an upload
 MOST_LOOKS = 8  # that are kept of a dataset
@@ -229,6 +230,16 @@ def count_each(
     return np.split(count_tables(dataset, version, domain, tables, key), np.cumsum(sizes)[:-1])
 
 
+def people_by_value(
+    dataset: Dataset, version: DomainVersion, column: str, longest: int, key: bytes
+) -> Iterator[PeopleByValue]:
+    """How many people have each text, of `longest` letters at most, of a column; of each person `max_rows` texts."""
+    _require_here(dataset)
+    options, persons = options_of(dataset), persons_of(version)
+    with opened(dataset.table) as path:
+        yield from raw_tables.people_by_value(path, column, longest, options, persons=persons, key=key)
+
+
 def power_sums(
     dataset: Dataset, version: DomainVersion, groups: Domain, readings: Sequence[Attribute], key: bytes
 ) -> np.ndarray:
@@ -261,9 +272,8 @@ def _count_remotely(
         text = _("These are more cells than are counted elsewhere at once. Release fewer.")
         raise SourceFault("cells", text)
     request = _count_request(dataset)
-    return _noted(
-        dataset, counting.count_tables(request, domain, tables, options_of(dataset), persons_of(version))
-    )
+    options, persons = options_of(dataset), persons_of(version)
+    return _noted(dataset, counting.count_tables(request, domain, tables, options, persons))
 
 
 def _noted(dataset: Dataset, result: PushdownCounts) -> np.ndarray:
@@ -321,9 +331,8 @@ def fit(
 
 def persons_of(version: DomainVersion) -> Persons | None:
     """Whose rows belong together; None where each row is a person's."""
-    return (
-        Persons(version.unit_column, version.max_rows, version.ignore_case) if version.unit_column else None
-    )
+    column = version.unit_column
+    return Persons(column, version.max_rows, version.ignore_case) if column else None
 
 
 def count_upload(

@@ -32,6 +32,7 @@ from dpportal.platform.journal import MemoryFaultError
 from dpportal.releases import execution, tasks as release_tasks
 from dpportal.streams import closing, period_journal as periods, tasks as stream_tasks
 from dpportal.streams.models import Stream
+from dpportal.value_choices import execution as value_choices
 
 TROUBLES, CHECKED_EVERY_SECONDS = "restoring.troubles", 60
 # When this process began to look, and what it found last. Who looks for longer waits for a file system.
@@ -151,6 +152,7 @@ def enter_missing(dataset_id: UUID, by: User) -> int:
     entered = ledger.enter_missing(dataset, by)
     release_tasks.resume_on_hold(dataset_id)
     stream_tasks.resume_on_hold(dataset_id)
+    value_choices.resume_on_hold(dataset_id)
     if entered:
         audit.record(by, "entered missing charges", dataset, f"{len(entered)} after a restore")
     return len(entered)
@@ -194,6 +196,7 @@ def _bring_back(dataset_id: UUID, known: list[Charge], bound: list[Dataset], by:
     for other in bound:
         release_tasks.resume_on_hold(other.pk)
         stream_tasks.resume_on_hold(other.pk)
+        value_choices.resume_on_hold(other.pk)
 
 
 def _lacking() -> Iterable[Lacking]:

@@ -32,6 +32,7 @@ from dpportal.releases.products.queries import matrices, strategies, workloads
 from dpportal.streams import downloads, tasks as stream_tasks
 from dpportal.streams.models import SeriesBundle, StreamJob
 from dpportal.streams.services import WAITING
+from dpportal.value_choices import execution as value_choices
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +52,13 @@ def sweep_jobs() -> None:
 
     What fails of one kind or in one room keeps no other from its turn; the first failure is raised in the end.
     """
-    rooms = (release_tasks.sweep, stream_tasks.sweep, account_tasks.sweep, approvals.expire)
+    rooms = (
+        release_tasks.sweep,
+        stream_tasks.sweep,
+        value_choices.void_left,
+        account_tasks.sweep,
+        approvals.expire,
+    )
     sweeps = [*rooms, *(kind.sweep for kind in kinds())]
     failures = [failure for sweep in sweeps if (failure := _failure_of(sweep)) is not None]
     if demo_marker.is_pending():

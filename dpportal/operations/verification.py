@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.apps import apps
-from django.db.models import Case, F, Q, QuerySet, Sum, Value, When
+from django.db.models import Case, F, Field, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
@@ -37,26 +37,36 @@ def broken_chain(since: Place) -> Iterator[str]:
 
 def wrong_budgets() -> Iterator[str]:
     """Budgets whose amounts are not what their lines add up to."""
-    for budget in _recomputed().exclude(total=F("granted"), spent=F("paid"), reserved=F("held")):
+    for budget in _recomputed().exclude(
+        total=F("granted"),
+        spent=F("paid"),
+        reserved=F("held"),
+        delta_total=F("delta_granted"),
+        delta_spent=F("delta_paid"),
+        delta_reserved=F("delta_held"),
+    ):
         text = _("Budget %(key)d of dataset %(dataset)s does not have the amounts that its lines add up to.")
         yield text % {"key": budget.pk, "dataset": budget.dataset_id}
 
 
 def _recomputed() -> QuerySet[Budget]:
-    kind, state = LedgerEntry.Kind, LedgerEntry.State
+    return Budget.objects.annotate(**_sums("", "amount", "total"), **_sums("delta_", "delta", "delta_total"))
+
+
+def _sums(prefix: str, of: str, like: str) -> dict[str, Coalesce]:
+    """What the lines add up to of one of their amounts. like: a field of budgets that has such sums."""
+    kind, state, amount = LedgerEntry.Kind, LedgerEntry.State, f"entries__{of}"
     signed = Case(
-        When(entries__kind=kind.GRANT, then=F("entries__amount")),
-        When(entries__kind=kind.REDUCTION, then=-F("entries__amount")),
+        When(entries__kind=kind.GRANT, then=F(amount)), When(entries__kind=kind.REDUCTION, then=-F(amount))
     )
-    return Budget.objects.annotate(
-        granted=_sum(Sum(signed)),
-        paid=_sum(Sum("entries__amount", filter=Q(entries__state=state.SPENT))),
-        held=_sum(Sum("entries__amount", filter=Q(entries__state=state.RESERVED))),
-    )
-
-
-def _sum(total: Sum) -> Coalesce:
-    return Coalesce(total, Value(0), output_field=Budget._meta.get_field("total"))
+    sums = {
+        "granted": Sum(signed),
+        "paid": Sum(amount, filter=Q(entries__state=state.SPENT)),
+        "held": Sum(amount, filter=Q(entries__state=state.RESERVED)),
+    }
+    field = Budget._meta.get_field(like)
+    assert isinstance(field, Field)
+    return {prefix + name: Coalesce(total, Value(0), output_field=field) for name, total in sums.items()}
 
 
 def changed_files() -> Iterator[str]:

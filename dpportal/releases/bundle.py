@@ -23,9 +23,10 @@ from dpportal.publications.table import Table
 from dpportal.publications.workbook import with_workbooks
 from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Artifact, Release
-from dpportal.releases.privacy_statement import promise, read_from
+from dpportal.releases.privacy_statement import choices_of, promise, read_from
 from dpportal.releases.products import AnyReconstructed, method_of, method_title, presenter_of, product_of
 from dpportal.releases.row_retention import RowRetention
+from dpportal.value_choices import disclosure
 from mechanisms.verify.bundle import MEASUREMENT
 
 ABOUT_MEASUREMENT = (
@@ -169,9 +170,18 @@ def _facts(reconstructed: AnyReconstructed, words: DisplayTexts, files: list[Bun
         **_columns_in_files(release, files),
         "disclosure": _disclosure(reconstructed),
         "plan": reconstructed.plan.to_json(),
-        "domain": {"version": release.declaration.version, "filled_from_data": filled_columns(release)},
+        "domain": _domain_facts(release),
         "measurement_sha256": release.measurement_sha256,
         **presenter_of(release).facts(reconstructed),
+    }
+
+
+def _domain_facts(release: Release) -> Json:
+    chosen = disclosure.facts(choices_of(release))
+    return {
+        "version": release.declaration.version,
+        "filled_from_data": filled_columns(release),
+        **({"values_chosen_privately": chosen} if chosen else {}),
     }
 
 

@@ -15,6 +15,7 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.protection import Protection
 from dpportal.publications.statement import Counting, epsilon_delta_text, statement
 from dpportal.streams.models import Period, Stream
+from dpportal.value_choices import disclosure
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
 from mechanisms.continual.mechanism import StreamPlan
@@ -146,7 +147,10 @@ def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:
 def promise_of(stream: Stream, others: OtherPromises) -> str:
     """The privacy statement of a stream that was confirmed. others: what else is promised of its dataset."""
     assert stream.domain_version is not None
-    return promise(stream.plan, stream.delta, stream.domain_version, others)
+    promised = promise(stream.plan, stream.delta, stream.domain_version, others)
+    counted = stream.domain_version.domain().project([stream.column] if stream.column else [])
+    choices = disclosure.choices_of(stream.dataset, counted.read, before=stream.requested_at)
+    return " ".join([promised, *disclosure.sentences(choices)])
 
 
 def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:

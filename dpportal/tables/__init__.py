@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dpportal.tables.meaning.suggestions import suggest
     from dpportal.tables.sampling import sample_cells
     from dpportal.tables.summing import power_sums
+    from dpportal.tables.undeclared_values import people_by_value
 
 # Functions that read by the declared meaning are loaded by jobs, not when the portal starts: SQLGlot takes a fifth
 # of a second and 16 MB.
@@ -27,6 +28,7 @@ LAZY = {
     "count_tables": "counting",
     "packed_rows": "counting",
     "power_sums": "summing",
+    "people_by_value": "undeclared_values",
     "fit_table": "fitting",
     "sample_cells": "sampling",
     "suggest": "meaning.suggestions",
@@ -48,6 +50,7 @@ __all__ = [
     "fit_table",
     "look",
     "packed_rows",
+    "people_by_value",
     "power_sums",
     "sample_cells",
     "suggest",

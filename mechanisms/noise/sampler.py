@@ -8,6 +8,7 @@ bound leaves one answer, that answer is exact, and where it leaves two the draw 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -60,6 +61,10 @@ class Noise:
     def bernoulli(self, probability: Fraction, size: int) -> np.ndarray:
         """Independent coins of a rational probability: see `choices.bernoulli`."""
         return choices.bernoulli(probability, size, self._source)
+
+    def bernoulli_each(self, probabilities: Sequence[int], places: Integers) -> np.ndarray:
+        """Independent coins of many probabilities in units of 2^-128: see `choices.bernoulli_each`."""
+        return choices.bernoulli_each(probabilities, places, self._source)
 
     def bernoulli_exp(self, rate: Fraction, multiples: np.ndarray) -> np.ndarray:
         """Independent coins of probability exp(-rate · multiple): see `choices.bernoulli_exp`."""

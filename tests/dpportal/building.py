@@ -27,6 +27,8 @@ from dpportal.jobs.runner import AnyKind
 from dpportal.platform import storage, triggers
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
+from dpportal.value_choices import services as value_choices
+from dpportal.value_choices.models import ValueChoice
 from mechanisms.domain import Categorical, Integer
 
 ROWS = 300
@@ -158,3 +160,12 @@ def confirm(draft: Release, by: User | None = None) -> bool:
     version, plan = drafts.plan_of(draft)
     shown = services.reviewed_as(version, plan)
     return services.request_release(draft, reviewed=shown, by=by or draft.created_by)
+
+
+def requested_values(dataset: Dataset, column: str = "colour") -> ValueChoice:
+    """A private choice of a column's values at ε = 0.5 and δ = 10⁻⁷, confirmed, of a budget granted for it."""
+    terms = ledger.GrantTerms(delta=Decimal("0.000001"))
+    ledger.grant(dataset, Decimal(1), definition="pure", reason="Values", by=dataset.owner, terms=terms)
+    plan = value_choices.plan_of(dataset, Decimal("0.5"), Decimal("0.0000001"))
+    reviewed = value_choices.reviewed_as(dataset, column, plan)
+    return value_choices.request(dataset, column, plan, reviewed=reviewed, by=dataset.owner)

@@ -73,13 +73,22 @@ VERIFIER = "mechanisms.verify"
 # A program of its own for whoever asks a portal by HTTP; what it reads as tables is published.
 CLIENT = "dpportal.api.dpclient"
 # What returns true counts, and who may have them.
-COUNTS = {"count", "count_each", "count_tables", "count_upload", "stored_counts", "packed_rows"}
+COUNTS = {
+    "count",
+    "count_each",
+    "count_tables",
+    "count_upload",
+    "stored_counts",
+    "packed_rows",
+    "people_by_value",
+}
 COUNTING = (
     TABLES,
     RECORDS,
     "dpportal.releases.execution",
     "dpportal.releases.products",
     "dpportal.streams.job_execution",
+    "dpportal.value_choices.execution",
 )
 # Who talks to the portal's database in SQL.
 SPEAKING_SQL = (
@@ -97,7 +106,12 @@ GUARDED = {"Budget", "LedgerEntry"}
 DOORS = {
     "writing": ("dpportal.budgets.ledger", "dpportal.budgets.writing"),
     "reading": (RECORDS, "dpportal.platform"),
-    "secret_noise": ("mechanisms.noise", "dpportal.releases.execution", "dpportal.streams.execution"),
+    "secret_noise": (
+        "mechanisms.noise",
+        "dpportal.releases.execution",
+        "dpportal.streams.execution",
+        "dpportal.value_choices.execution",
+    ),
 }
 RANDOM_NAMES = {
     "urandom",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
 from html import escape
 from typing import Any
 
@@ -17,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import plain
+from mechanisms.number_text import small_text
 
 register = template.Library()
 TENTH = Decimal("0.1")
@@ -26,6 +28,12 @@ TENTH = Decimal("0.1")
 def amount(value: Decimal | None) -> str:
     """An amount of privacy loss: 0.25, 1.00, 0.000001."""
     return "–" if value is None else plain(value)
+
+
+@register.filter
+def delta(value: Decimal) -> str:
+    """A δ: 10⁻⁷, 2.5 × 10⁻⁷."""
+    return small_text(Fraction(value))
 
 
 @register.filter

@@ -143,7 +143,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         **confirming.around(by, draft, budget, draft.columns),
         **planner_of(draft).offer(plan, draft),
         "database_time": database_time(draft),
-        "statement": promise_of_draft(plan.loss, budget.delta, version, draft.other_promises),
+        "statement": promise_of_draft(draft, plan.loss, budget.delta, version),
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
         "budget": budget,
         "filled": version.attributes.filter(filled_from_data=True, column__in=draft.columns),

@@ -15,6 +15,7 @@ from dpportal.datasets.models import DirectUpload, Right, Share
 from dpportal.releases import services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period
+from tests.dpportal.building import requested_values
 from tests.dpportal.streams import building
 
 # Addresses that name nobody's dataset, release or stream.
@@ -123,6 +124,8 @@ FOR_SEERS = {
     "streams:download",
     "streams:cite",
     "streams:periods",
+    "values:chosen",
+    "values:progress",
 }
 OF_RELEASERS = ("releases:", "streams:")
 FOR_RELEASERS = {"datasets:progress"}
@@ -143,8 +146,9 @@ def named(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, URLPatt
 
 @pytest.fixture
 def ready(ready):
-    """The finished release, a period of a stream of its dataset, a file that its owner announced, and a share."""
+    """The finished release, of its dataset a period of a stream and a choice of values, an announced file, a share."""
     stream = building.open_stream(ready.dataset)
+    requested_values(ready.dataset)
     publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
     DirectUpload.objects.create(owner=ready.dataset.owner, file_name="new.csv", size=1, megabytes=1)
     colleague = User.objects.create_user("colleague", password="colleague", role=Role.CURATOR)
@@ -174,6 +178,7 @@ def owned_addresses(release) -> dict[str, str]:
     known["form"] = "bib"
     known["stream_id"] = release.dataset.streams.get().pk
     known["upload_id"] = DirectUpload.objects.get().pk
+    known["choice_id"] = release.dataset.value_choices.get().pk
     known["share_id"] = Share.objects.get().pk
     known["ending"] = "json"
     found = {}

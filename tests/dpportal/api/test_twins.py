@@ -13,6 +13,7 @@ from dpportal.api.v1 import urls
 from dpportal.releases.models import Release
 from dpportal.releases.urls import urlpatterns as of_releases
 from dpportal.streams.urls import urlpatterns as of_streams
+from dpportal.value_choices.urls import urlpatterns as of_values
 from tests.dpportal import building
 from tests.dpportal.api.calling import Program
 
@@ -55,6 +56,8 @@ TWINS = {
     "streams:publish": "publish_stream",
     "streams:withdraw": "withdraw_stream",
     "streams:public": "publication",
+    "values:choose": "choose_values",
+    "values:chosen": "chosen_values",
 }
 # Parts of pages, what is drawn for eyes, and what a program writes by itself; periods have an address of their own.
 FOR_BROWSERS = {
@@ -78,11 +81,13 @@ FOR_BROWSERS = {
     ),
     *("streams:live", "streams:add", "streams:add_records", "streams:confirm_file", "streams:drop_file"),
     *("streams:add_many", "streams:stop", "streams:details", "streams:compare"),
+    "values:progress",
 }
 
 
 def test_every_act_of_a_wizard_has_a_twin():
     acts = {f"releases:{p.name}" for p in of_releases} | {f"streams:{p.name}" for p in of_streams}
+    acts |= {f"values:{p.name}" for p in of_values}
     assert acts == set(TWINS) | FOR_BROWSERS, sorted(acts ^ (set(TWINS) | FOR_BROWSERS))
     assert not set(TWINS) & FOR_BROWSERS
     assert set(TWINS.values()) <= {str(pattern.name) for pattern in urls[0]}

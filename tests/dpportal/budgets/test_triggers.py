@@ -30,6 +30,8 @@ def line_like(key: str, **changed: str) -> str:
 
 PLANTED = {
     "more is granted": (ADD_UP, f"UPDATE {BUDGETS} SET total = total + 9000000"),
+    "more delta is granted": (ADD_UP, f"UPDATE {BUDGETS} SET delta_total = delta_total + 1000"),
+    "a line has another delta": (NO_CHANGE, f"UPDATE {LINES} SET delta = 5 WHERE kind = 'grant'"),
     "what is spent falls": (ADD_UP, f"UPDATE {BUDGETS} SET spent = spent - 100000 WHERE spent > 0"),
     "a reservation is forgotten": (ADD_UP, f"UPDATE {BUDGETS} SET reserved = 0 WHERE reserved > 0"),
     "spent becomes reserved": (

@@ -22,6 +22,7 @@ from django.test import Client  # noqa: E402
 from django.test.utils import setup_test_environment  # noqa: E402
 
 from dpportal.accounts.models import Role, User  # noqa: E402
+from dpportal.budgets import charge_journal  # noqa: E402
 from dpportal.datasets import services as datasets  # noqa: E402
 from dpportal.datasets.models import Dataset  # noqa: E402
 from dpportal.jobs import claims, lock_timeouts  # noqa: E402
@@ -39,6 +40,7 @@ from dpportal.releases.display_texts import DisplayTexts  # noqa: E402
 from dpportal.releases.models import Release, ReleaseJob  # noqa: E402
 from dpportal.streams import job_execution, services, vault  # noqa: E402
 from dpportal.streams.models import Stream, StreamJob  # noqa: E402
+from dpportal.value_choices.models import ValueChoice  # noqa: E402
 from tests.dpportal import building  # noqa: E402
 from tests.dpportal.crashes import rivals  # noqa: E402
 from tests.dpportal.streams.building import requested_stream  # noqa: E402
@@ -117,6 +119,25 @@ def withdraw(release: str) -> None:
 def _page(address: str, **form: str) -> Any:
     client = Client()
     return client.post(address, form) if form else client.get(address)
+
+
+def choose_values() -> str:
+    """Confirm a private choice of the colours at ε = 0.5 and δ = 10⁻⁷."""
+    return str(building.requested_values(_dataset()).pk)
+
+
+def see_choice(choice: str) -> dict[str, Any]:
+    """How far it is, its charge, what was kept, and what is remembered of that outside the database."""
+    row = ValueChoice.objects.select_related("charge__budget").get(pk=choice)
+    remembered = charge_journal.charge_of(row.charge)
+    budget = row.charge.budget
+    return {
+        "job": [row.state, row.attempts],
+        "charge": row.charge.state,
+        "kept": row.kept,
+        "remembered": remembered and json.loads(remembered.outcome["values"]),
+        "delta": [str(budget.delta_spent), str(budget.delta_reserved)],
+    }
 
 
 def ask_for_streams() -> list[str]:
@@ -226,6 +247,8 @@ DEEDS: dict[str, Any] = {
         withdraw,
         sign_in,
         look_at_health,
+        choose_values,
+        see_choice,
         ask_for_streams,
         ask_for_stream,
         send_periods,

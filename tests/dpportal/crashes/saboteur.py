@@ -28,6 +28,7 @@ from dpportal.jobs import claims  # noqa: E402
 from dpportal.platform import storage  # noqa: E402
 from dpportal.releases import execution  # noqa: E402
 from dpportal.tables import counting  # noqa: E402
+from dpportal.value_choices.execution import CHOICES  # noqa: E402
 from tests.dpportal.crashes import points  # noqa: E402
 
 __all__ = ["app"]
@@ -126,3 +127,4 @@ if POINT:
     how = only_of_the_bundle if POINT == points.BUNDLING else when
     setattr(module, name, how(getattr(module, name)))
 execution.RELEASES.run = traced(execution.RELEASES.run)
+CHOICES.run = traced(CHOICES.run)

@@ -1,0 +1,127 @@
+"""Private choices of values that nobody declared: planned, paid for, followed."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Router
+from ninja.responses import Status
+
+from dpportal.accounts.permissions import current_user
+from dpportal.api import repeating, spending
+from dpportal.api.authentication import ADMINISTER, READ, token_of
+from dpportal.api.problems import RefusedError
+from dpportal.api.refused_forms import require_valid
+from dpportal.api.repeating import HAS_A_KEY
+from dpportal.api.shown import Wait, job_shown
+from dpportal.api.value_choice_schemas import (
+    NeededShown,
+    ValuesPlanShown,
+    ValuesShown,
+    ValuesSpent,
+    ValuesWanted,
+)
+from dpportal.budgets.amounts import plain
+from dpportal.datasets.access import dataset_for
+from dpportal.datasets.models import Dataset, Right
+from dpportal.platform.form_data import form_data
+from dpportal.serving import long_polling
+from dpportal.value_choices import services
+from dpportal.value_choices.forms import CostForm
+from dpportal.value_choices.models import ValueChoice
+from dpportal.value_choices.services import ChoiceError
+from mechanisms.partition_selection.choosing import ValueChoicePlan
+
+router = Router(tags=["datasets"])
+
+
+@router.post("/{uuid:dataset_id}/values/plan", auth=READ, response=ValuesPlanShown)
+def plan_values(request: HttpRequest, dataset_id: UUID, said: ValuesWanted) -> object:
+    """What a private choice of a column's values would cost and keep. No data is looked at."""
+    dataset = dataset_for(request, dataset_id, Right.OWN)
+    plan = _planned(dataset, said)
+    amount, delta = services.costs(plan)
+    return ValuesPlanShown(
+        column=said.column,
+        counted_in=plan.loss.symbol,
+        amount=plain(amount),
+        delta=plain(delta),
+        needed=[NeededShown(chance=c, people=n) for c, n in services.people_needed(plan)],
+        unpaid=services.why_unpaid(dataset, plan),
+        reviewed=services.reviewed_as(dataset, said.column, plan),
+    )
+
+
+@router.post(
+    "/{uuid:dataset_id}/values",
+    auth=ADMINISTER,
+    response={200: ValuesShown, 202: ValuesShown},
+    openapi_extra=HAS_A_KEY,
+)
+def choose_values(request: HttpRequest, dataset_id: UUID, said: ValuesSpent) -> object:
+    """Spend the budget, for good, on a private choice of a column's values, which are then declared.
+
+    Sent again with the same Idempotency-Key, it spends nothing and is answered with the choice.
+    """
+    dataset, act = dataset_for(request, dataset_id, Right.OWN), f"values of {dataset_id}"
+    if (known := repeating.earlier(request, act)) is not None:
+        return _shown(_choice(dataset, known))
+    plan, by = _planned(dataset, said), current_user(request)
+    made: list[ValueChoice] = []
+
+    @transaction.atomic
+    def spend(reviewed: str) -> None:
+        choice = services.request(dataset, said.column, plan, reviewed=reviewed, by=by)
+        spending.charge(token_of(request), choice)
+        repeating.remember(request, act, choice.pk)
+        made.append(choice)
+
+    answer = form_data(said.dict(include={"reviewed", "agreed", "one_row"}))
+    require_valid(
+        services.confirmed(answer, by, dataset, services.reviewed_as(dataset, said.column, plan), spend)
+    )
+    return Status(202, _shown(_choice(dataset, made[0].pk)))
+
+
+@router.get("/{uuid:dataset_id}/values/{uuid:choice_id}", auth=READ, response=ValuesShown)
+def chosen_values(
+    request: HttpRequest, response: HttpResponse, dataset_id: UUID, choice_id: UUID, wait: Wait = 0
+) -> object:
+    """A choice and what was kept. wait: while its job is at work, the answer waits, so many seconds at most."""
+    choice = _choice(dataset_for(request, dataset_id, Right.SEE), choice_id)
+    if wait and choice.active:
+        long_polling.wait(request, response, wait)
+    return _shown(choice)
+
+
+def _planned(dataset: Dataset, said: ValuesWanted | ValuesSpent) -> ValueChoicePlan:
+    """What was said, as the page's form reads it. Raises RefusedError."""
+    if said.column not in [column["name"] for column in dataset.columns]:
+        raise RefusedError(422, f"There is no column {said.column[:80]!r} in this dataset.")
+    if reason := services.why_not(dataset, said.column):
+        raise RefusedError(409, reason)
+    form = CostForm(form_data({"amount": said.amount, "delta": said.delta}))
+    require_valid(form)
+    try:
+        return services.plan_of(dataset, form.cleaned_data["amount"], form.cleaned_data["delta"])
+    except ChoiceError as refusal:
+        raise RefusedError(409, str(refusal)) from None
+
+
+def _choice(dataset: Dataset, choice_id: UUID) -> ValueChoice:
+    choices = ValueChoice.objects.select_related("charge__budget", "domain_version")
+    return get_object_or_404(choices, pk=choice_id, dataset=dataset)
+
+
+def _shown(choice: ValueChoice) -> ValuesShown:
+    return ValuesShown(
+        id=choice.pk,
+        column=choice.column,
+        cost=choice.charge.cost,
+        kept=choice.kept,
+        undeclared=choice.undeclared,
+        job=job_shown(choice),
+    )

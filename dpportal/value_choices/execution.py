@@ -1,0 +1,147 @@
+"""Where records, budget and noise come together for a choice of values: count, choose once, commit, declare.
+
+The chosen values are remembered with their charge, outside the database, just before the transaction commits that
+stores them and spends. So whenever a worker dies, either nothing was chosen that anybody could see, or the next attempt
+finds what was chosen: nothing is drawn twice, and nothing is paid for twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dpportal.budgets import ledger, refusals
+from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
+from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets import records, services as datasets
+from dpportal.datasets.access import require_releaser
+from dpportal.datasets.faults import DatasetError
+from dpportal.jobs.claims import Claim, JobState, reset_fields, resume_on_hold as resume
+from dpportal.jobs.runner import JobKind, register
+from dpportal.tables.connections.faults import SourceFault
+from dpportal.value_choices import keeping
+from dpportal.value_choices.models import ValueChoice
+from mechanisms.domain import DomainError
+from mechanisms.noise.secret import secret_noise
+from mechanisms.partition_selection import choosing
+
+VALUES = "values"
+# Until a choice that is paid for is looked at again after its workers died.
+REOPENING_SECONDS = 60.0
+LOST = (
+    "These values were chosen before the portal's database was put back from an older copy, and they are lost. The "
+    "charge stays spent. Choose anew."
+)
+
+
+class ChoiceFailedError(Exception):
+    """The job cannot succeed however often it is tried; the message is for the curator."""
+
+
+class ValueChoices(JobKind[ValueChoice]):
+    """Choices of values: drawn once, and declared however often that takes."""
+
+    name = "ValueChoice"
+    model = ValueChoice
+    related = ("dataset", "domain_version", "charge__budget", "charge__dataset", "created_by")
+    to_owner = "dataset__owner_id"
+    too_long = "The job took longer than an hour. The budget set aside for it is free again."
+    refusals = (ChoiceFailedError, BudgetRefusedError, SourceFault)
+    on_hold = (BudgetOnHoldError,)
+
+    def work(self, job: ValueChoice, claim: Claim) -> None:
+        if job.kept is None:
+            remembered = ledger.outcome_of(job.charge)
+            if remembered is None:
+                _check_right(job)
+                remembered = {VALUES: _chosen(job, claim)}
+            _commit(job, claim, remembered)
+        _declare(job.pk, claim)
+
+    def close(self, job: ValueChoice, claim: Claim, reason: str) -> None:
+        """The reservation is void unless something was chosen; a choice that is paid for is taken up again."""
+        try:
+            with transaction.atomic():
+                claim.renew()
+                if job.kept is not None:
+                    claim.finish(JobState.DONE, undeclared=reason)
+                elif ledger.void(job.charge) or VALUES not in (ledger.outcome_of(job.charge) or {}):
+                    claim.finish(JobState.FAILED, reason)
+                else:
+                    claim.postpone(REOPENING_SECONDS)
+        except BudgetOnHoldError:
+            claim.put_on_hold()
+
+
+CHOICES = register(ValueChoices())
+
+
+def _check_right(choice: ValueChoice) -> None:
+    """Whoever confirmed it may still spend; inside a transaction, nobody takes that right until it ends."""
+    with transaction.atomic():
+        require_releaser(choice.dataset, choice.created_by_id, ChoiceFailedError)
+
+
+def _chosen(choice: ValueChoice, claim: Claim) -> str:
+    """Count people and throw the coins; returns the kept values, as JSON."""
+    dataset = choice.dataset
+    ledger.require_complete(dataset)
+    if not ledger.is_granted_table(dataset):
+        raise BudgetOnHoldError(refusals.read_anew_text())
+    if not dataset.has_rows:
+        raise ChoiceFailedError(_("The records of this dataset were deleted before the job began."))
+    claim.step("counting")
+    noise, plan, kept = secret_noise(), choice.plan, []
+    counted = records.people_by_value(
+        dataset, choice.domain_version, choice.column, keeping.LONGEST, noise.key()
+    )
+    for some in counted:
+        kept += some.of(choosing.measure(plan, some.people, noise))
+    return json.dumps(keeping.declarable(kept), ensure_ascii=False)
+
+
+def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str]) -> None:
+    """Spend, and store what was chosen; where an earlier attempt's choice is remembered, that one."""
+    with transaction.atomic():
+        claim.write(step="declaring")
+        settled = ledger.spend(choice.charge, outcome)
+        if VALUES in settled:
+            kept = json.loads(settled[VALUES])
+            ValueChoice.objects.filter(pk=choice.pk).update(kept=kept, measured_at=timezone.now())
+            return
+    raise ChoiceFailedError(_(LOST))
+
+
+def _declare(choice_id: UUID, claim: Claim) -> None:
+    """Declare what was chosen; where the column cannot be declared so any more, the values are there all the same."""
+    choice = ValueChoice.objects.select_related("dataset").get(pk=choice_id)
+    why = "" if choice.kept else _("No value was kept, so nothing is declared.")
+    try:
+        if choice.kept:
+            datasets.declare(choice.dataset, choice.column, keeping.attribute_of(choice.column, choice.kept))
+    except (DomainError, DatasetError) as refusal:
+        why = str(refusal)
+    claim.finish(JobState.DONE, undeclared=why)
+
+
+def void_left() -> None:
+    """Void reservations of choices that failed while the memory could not be reached.
+
+    One that a worker which slept had paid for meanwhile is taken up again.
+    """
+    failed = ValueChoice.objects.filter(state=JobState.FAILED, charge__state=LedgerEntry.State.RESERVED)
+    for choice in failed.select_related("charge__dataset"):
+        with transaction.atomic():
+            if not ledger.void(choice.charge):
+                ValueChoice.objects.filter(pk=choice.pk, state=JobState.FAILED).update(**reset_fields())
+                CHOICES.hint_on_commit(choice.pk)
+
+
+def resume_on_hold(dataset_id: UUID) -> None:
+    """Go on with the choices of a dataset that waited for an administrator."""
+    resume(ValueChoice.objects.filter(dataset=dataset_id), CHOICES.hint_on_commit)

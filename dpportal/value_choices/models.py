@@ -1,0 +1,63 @@
+"""A private choice of a column's values: what was confirmed, its charge, its job, and which values were kept."""
+
+from __future__ import annotations
+
+import uuid
+from fractions import Fraction
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.jobs.announcements import AnnouncedJob
+from mechanisms.accounting import Definition, Loss
+from mechanisms.partition_selection.choosing import ValueChoicePlan
+
+
+class ValueChoice(AnnouncedJob):
+    """One choice, from its confirmation on; its id is the identity of its job and of its charge.
+
+    kept: the values, sorted; None before they were chosen and paid for. undeclared: why they could not be declared,
+    where that was so. measured_at: when they were.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="value_choices")
+    column = models.CharField(max_length=200)
+    domain_version = models.ForeignKey(DomainVersion, on_delete=models.PROTECT, related_name="+")
+    plan_json = models.JSONField()
+    charge = models.OneToOneField(LedgerEntry, on_delete=models.PROTECT, related_name="value_choice")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    measured_at = models.DateTimeField(null=True)
+    kept = models.JSONField(null=True)
+    undeclared = models.TextField(blank=True)
+    to_dataset = "dataset"
+    to_person = "created_by"
+
+    class Meta(AnnouncedJob.Meta):
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("values:chosen", args=[self.dataset_id, self.pk])
+
+    @property
+    def title(self) -> str:
+        return _("Values of “%(column)s”") % {"column": self.column}
+
+    @property
+    def plan(self) -> ValueChoicePlan:
+        return ValueChoicePlan.from_json(self.plan_json)
+
+    @property
+    def loss(self) -> Loss:
+        """What it cost, with its δ."""
+        account, charge = self.charge.budget, self.charge
+        definition = Definition(account.definition)
+        return Loss(definition, Fraction(charge.amount), self.domain_version.unit, Fraction(charge.delta))

@@ -1,0 +1,122 @@
+"""From the column's page to the kept values, as a curator walks it; and what everybody reads of the cost."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from html import unescape
+
+import pytest
+from django.urls import reverse
+
+from dpportal.budgets import ledger
+from dpportal.budgets.models import Budget
+from dpportal.releases import services as releases
+from dpportal.releases.execution import RELEASES
+from dpportal.value_choices.execution import CHOICES
+from dpportal.value_choices.models import ValueChoice
+from tests.dpportal import building
+
+COST = "?amount=0.5&delta=0.0000001"
+
+
+@pytest.fixture
+def coloured(dataset, administrator):
+    """The small table, whose colours a hundred people have each, with a δ to spend."""
+    terms = ledger.GrantTerms(delta=Decimal("0.000001"))
+    ledger.grant(dataset, Decimal(1), definition="pure", reason="Colours", by=administrator, terms=terms)
+    return dataset
+
+
+@pytest.fixture
+def desk(client, curator):
+    client.force_login(curator)
+    return client
+
+
+def page(dataset) -> str:
+    return reverse("values:choose", args=[dataset.pk, 0])
+
+
+def reviewed(answer) -> str:
+    return re.search(r'name="reviewed" value="(\w+)"', answer.content.decode())[1]
+
+
+def words(answer) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
+
+
+def test_a_curator_chooses_values_from_the_page_to_the_declaration(coloured, desk):
+    column = desk.get(reverse("datasets:column", args=[coloured.pk, 0]))
+    assert page(coloured) in column.content.decode()
+    shown = desk.get(page(coloured) + COST)
+    assert "This choice costs ε = 0.5, δ = 10⁻⁷" in words(shown) and "50 % 30" in words(shown)
+    unticked = desk.post(page(coloured) + COST, {"reviewed": reviewed(shown)})
+    assert unticked.status_code == 422 and not ValueChoice.objects.exists()
+    confirmed = desk.post(page(coloured) + COST, {"reviewed": reviewed(shown), "agreed": "on"})
+    choice = ValueChoice.objects.get()
+    assert confirmed.status_code == 302 and confirmed["Location"] == choice.get_absolute_url()
+    assert "Waiting for a worker" in words(desk.get(choice.get_absolute_url()))
+    CHOICES.run(choice.pk)
+    kept = words(desk.get(choice.get_absolute_url()))
+    assert "3 values were kept. They are declared" in kept and "blue green red" in kept
+    assert "δ 9 × 10⁻⁷ of 10⁻⁶ left" in kept
+    for listing in (reverse("releases:finished"), reverse("datasets:home", args=[coloured.pk])):
+        assert choice.get_absolute_url() in desk.get(listing).content.decode()
+    ledger_page = desk.get(reverse("budgets:ledger", args=[coloured.pk]))
+    assert choice.get_absolute_url() in ledger_page.content.decode() and "ε 0.50, δ 10⁻⁷" in words(
+        ledger_page
+    )
+
+
+def test_a_budget_without_delta_says_what_to_ask_for(dataset, desk):
+    shown = words(desk.get(page(dataset) + COST))
+    assert "its promise of ε may never fail" in shown and "grant δ = 10⁻⁷" in shown
+    assert "Choose the values" not in shown
+
+
+@pytest.mark.parametrize(
+    ("cost", "told"),
+    [
+        ("?amount=0&delta=0.1", "δ must be at most 0.001"),
+        ("?amount=x&delta=1e-9", "Write one plain number"),
+        ("?amount=0.000001&delta=0.0000001", "Choose a larger ε"),
+    ],
+)
+def test_costs_that_are_none_are_told_so(coloured, desk, cost, told):
+    shown = desk.get(page(coloured) + cost)
+    assert shown.status_code == 422 and told in words(shown)
+
+
+def test_other_curators_and_columns_that_are_not_there_are_none(coloured, client, other_curator, desk):
+    assert desk.get(reverse("values:choose", args=[coloured.pk, 9])).status_code == 404
+    client.force_login(other_curator)
+    assert client.get(page(coloured)).status_code == 404
+
+
+def test_an_administrator_grants_a_delta_and_takes_it_back(dataset, client, administrator):
+    client.force_login(administrator)
+    address = reverse("grant", args=[dataset.pk])
+    protects = re.search(r'name="protects" value="(\w+)"', client.get(address).content.decode())[1]
+    given = {"amount": "0.1", "delta": "0.000000001", "reason": "Towns", "protects": protects}
+    assert client.post(address, {**given, "delta": "0.5"}).status_code == 422
+    assert client.post(address, given).status_code == 302
+    budget = Budget.of(dataset)
+    assert (budget.total, budget.delta_total) == (Decimal("1.1"), Decimal("0.000000001"))
+    taken = {"budget": budget.pk, "amount": "0.1", "delta": "0.000000001", "reason": "Not needed"}
+    assert client.post(reverse("reduction", args=[dataset.pk]), taken).status_code == 302
+    assert Budget.of(dataset).delta_total == 0
+
+
+def test_what_is_spent_of_delta_is_said_to_everybody(coloured, client, desk):
+    shown = desk.get(page(coloured) + COST)
+    desk.post(page(coloured) + COST, {"reviewed": reviewed(shown), "agreed": "on"})
+    CHOICES.run(ValueChoice.objects.get().pk)
+    release = building.requested_release(coloured)
+    RELEASES.run(release.pk)
+    release.refresh_from_db()
+    releases.publish(release, coloured.owner)
+    client.logout()
+    told = words(client.get(release.get_absolute_url()))
+    assert "ε = 0.6, δ = 10⁻⁷" in told
+    assert "The values of “colour” were chosen privately, at ε = 0.5, δ = 10⁻⁷ besides." in told
