@@ -66,6 +66,7 @@ INSTALLED_APPS = [
     "dpportal.jobs",
     "axes",
     "dpportal.approvals",
+    "dpportal.notices",
     "dpportal.tables.connections",
     "dpportal.datasets",
     "dpportal.budgets",

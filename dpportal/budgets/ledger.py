@@ -25,7 +25,7 @@ from dpportal.budgets.amounts import plain, stored
 from dpportal.budgets.charge_journal import RestoredError
 from dpportal.budgets.ledger_lines import LINE, SETTLED
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
-from dpportal.budgets.requests import answer_by_grant, answered_text
+from dpportal.budgets.requests import announce_grant, answer_by_grant, answered_text
 from dpportal.budgets.writing import writing
 from dpportal.datasets import near_duplicates
 from dpportal.datasets.models import Dataset
@@ -103,6 +103,8 @@ def grant(
     granted = f"{budget.symbol} = {plain(amount)}"
     if terms.answers and not answer_by_grant(terms.answers, granted, reason):
         raise BudgetRefusedError(answered_text())
+    if not terms.answers:
+        announce_grant(dataset, granted, reason)
     audit.record(by, "granted a budget", dataset, granted)
     named = second_person.with_name(reason, acts.approval_of(KNOWN_TABLES, dataset.pk))
     entry = _append(budget, Kind.GRANT, State.BOOKED, amount, _own(named), by)

@@ -23,6 +23,7 @@ from dpportal.datasets.sealing import ORIGINAL
 from dpportal.history import checkpoints
 from dpportal.jobs.claims import JobState
 from dpportal.jobs.runner import kinds
+from dpportal.notices import delivery_job
 from dpportal.operations import demonstration
 from dpportal.platform import journal, storage
 from dpportal.platform.journal import MemoryFaultError
@@ -82,6 +83,7 @@ def sweep_files() -> None:
     release_tasks.sweep_words()
     downloads.request_all()
     bundle_checks.forget()
+    delivery_job.forget()
     retention.sweep()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have

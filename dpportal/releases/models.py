@@ -199,6 +199,19 @@ class ReleaseJob(AnnouncedJob):
         return reverse("releases:job", args=[self.release_id])
 
     @property
+    def is_news(self) -> bool:
+        """Files that are written anew, with other words, are none."""
+        return self.release.state == Release.State.REQUESTED
+
+    @property
+    def ids(self) -> dict[str, str]:
+        return {"dataset": str(self.release.dataset_id), "release": str(self.release_id)}
+
+    @property
+    def requester(self) -> User:
+        return self.release.created_by
+
+    @property
     def title(self) -> str:
         return str(self.release)
 

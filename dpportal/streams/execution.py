@@ -242,6 +242,7 @@ def _period(stream: Stream, update: Update, released: np.ndarray, width: int) ->
 def _store(stream: Stream, run: _Run, version: int) -> None:
     """Write what the run made, in the caller's transaction; after its last period a stream keeps no noise."""
     Period.objects.bulk_create(run.released)
+    announce_periods(stream, run.released)
     vault.keep_sums(zip(run.released, run.true, strict=True))
     vault.replace(stream, run.state, version)
     if run.state.period == stream.horizon:

@@ -253,6 +253,14 @@ class StreamJob(AnnouncedJob):
         return self.options if self.state == JobState.DONE and isinstance(self.options, dict) else {}
 
     @property
+    def ids(self) -> dict[str, str]:
+        return {"dataset": str(self.stream.dataset_id), "stream": str(self.stream_id)}
+
+    @property
+    def requester(self) -> User:
+        return self.created_by
+
+    @property
     def title(self) -> str:
         return f"{self.stream.name}: {self.get_kind_display()}"
 
