@@ -18,6 +18,7 @@ from dpportal.api import (
     publishing,
     releases,
     streams,
+    webhooks,
 )
 from dpportal.api.authentication import person_of
 from dpportal.api.docs_page import DocsPage
@@ -68,6 +69,7 @@ api.add_router("/datasets", budgets.router)
 api.add_router("/datasets", planning.router)
 api.add_router("/releases", releases.router)
 api.add_router("/streams", streams.router)
+api.add_router("/webhooks", webhooks.router)
 api.add_router("", publishing.router)
 
 

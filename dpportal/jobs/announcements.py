@@ -15,9 +15,9 @@ M = TypeVar("M", bound=models.Model)
 class AnnouncedJob(Job):
     """A job whose end rings the curator's bell.
 
-    A subclass has a `title`, its `dataset`, the `ids` of what it works for, its `requester`, and by `get_absolute_url` a page that shows how it ended. to_dataset: the
-    names that lead from the job to its dataset; to_person: to whoever asked for it. seen: whether that person looked
-    since it ended.
+    A subclass has a `title`, its `dataset`, the `ids` of what it works for, its `requester`, and by `get_absolute_url`
+    a page that shows how it ended. to_dataset: the names that lead from the job to its dataset; to_person: to whoever
+    asked for it. seen: whether that person looked since it ended.
     """
 
     to_dataset: ClassVar[str]

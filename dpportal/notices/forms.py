@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.notices import hosts, outbound
 from dpportal.notices.events import CHOICES
-from dpportal.notices.models import AllowedHost
+from dpportal.notices.models import HTTPS_PORT, AllowedHost
 from dpportal.notices.outbound import HostRefusedError
 from dpportal.platform.form_types import CleanedData
 
@@ -68,10 +68,14 @@ class HostForm(forms.ModelForm[AllowedHost]):
         }
 
     def clean_host(self) -> str:
+        wrong = forms.ValidationError(_("Type a name only, such as hooks.example."))
         try:
-            return outbound.place_of(f"https://{self.cleaned_data['host'].strip()}").host
+            place = outbound.place_of(f"https://{self.cleaned_data['host'].strip()}")
         except ValueError:
-            raise forms.ValidationError(_("Type a name only, such as hooks.example.")) from None
+            raise wrong from None
+        if (place.target, place.port) != ("/", HTTPS_PORT):
+            raise wrong
+        return place.host
 
     def clean_port(self) -> int:
         port: int = self.cleaned_data["port"]
@@ -81,6 +85,7 @@ class HostForm(forms.ModelForm[AllowedHost]):
 
     def clean(self) -> CleanedData:
         data: dict[str, Any] = super().clean() or {}
-        if AllowedHost.objects.filter(host=data.get("host"), port=data.get("port")).exists():
+        host, port = data.get("host"), data.get("port")
+        if host and port and AllowedHost.objects.filter(host=host, port=port).exists():
             self.add_error("host", _("This host is allowed already. Remove its line first, to change it."))
         return data

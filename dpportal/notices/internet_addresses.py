@@ -42,7 +42,9 @@ def _meant(address: Address) -> Iterator[Address]:
         yield address
         return
     embedded = list(_embedded(address))
-    yield from embedded or [address]
+    yield from embedded
+    if not embedded:
+        yield address
 
 
 def _embedded(address: IPv6Address) -> Iterator[IPv4Address]:

@@ -16,7 +16,7 @@ def job_ended(sender: type[Any], pk: JobKey, state: JobState, **_signal: object)
     """Announce the end of a job to whoever started it, in the transaction that ends it."""
     if not issubclass(sender, AnnouncedJob) or state not in (JobState.DONE, JobState.FAILED):
         return
-    job = sender._base_manager.get(pk=pk)
+    job: Any = sender._base_manager.get(pk=pk)
     if job.is_news:
         announce(_event(job, state), [job.requester])
 

@@ -61,7 +61,8 @@ class MailChoice(models.Model):
 class Webhook(models.Model):
     """An address that a program of a person's listens at. Written by `services` only.
 
-    address: sealed, since many have a password in their path. secret: signs what is sent. origin: the portal's, as its person saw it.
+    address: sealed, since many have a password in their path. secret: signs what is sent.
+    origin: the portal's, as its person saw it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

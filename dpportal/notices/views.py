@@ -18,6 +18,7 @@ from dpportal.notices import announcing, hosts, services
 from dpportal.notices.delivery_job import PAUSES
 from dpportal.notices.forms import HostForm, KindsForm, MailForm, WebhookForm
 from dpportal.notices.models import AllowedHost, Webhook
+from dpportal.notices.outbound import HostRefusedError
 from dpportal.notices.services import WebhookError
 
 UNPROCESSABLE = 422
@@ -41,7 +42,7 @@ def page(request: HttpRequest) -> HttpResponse:
         try:
             fresh, secret = services.add(by, chosen["address"], chosen["kinds"], origin_of(request))
             form = WebhookForm()
-        except WebhookError as refusal:
+        except (WebhookError, HostRefusedError) as refusal:
             form.add_error(None, str(refusal))
     context = {
         "form": form,

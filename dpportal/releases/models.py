@@ -8,6 +8,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.accounts.models import User
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.announcements import AnnouncedJob
@@ -201,7 +202,7 @@ class ReleaseJob(AnnouncedJob):
     @property
     def is_news(self) -> bool:
         """Files that are written anew, with other words, are none."""
-        return self.release.state == Release.State.REQUESTED
+        return self.release.state in (Release.State.REQUESTED, Release.State.MEASURED)
 
     @property
     def ids(self) -> dict[str, str]:

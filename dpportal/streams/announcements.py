@@ -16,7 +16,7 @@ from dpportal.streams.models import Period, Stream
 def announce_periods(stream: Stream, periods: Sequence[Period]) -> None:
     """Have it heard that these were added, in the transaction that stores them. No count is said."""
     first, last = periods[0].index, periods[-1].index
-    data = {"dataset": str(stream.dataset_id), "stream": str(stream.pk), "first": first, "last": last}
+    ids = {"dataset": str(stream.dataset_id), "stream": str(stream.pk)}
     text = ngettext(
         "Period %(last)s was added to “%(name)s”.",
         "Periods %(first)s to %(last)s were added to “%(name)s”.",
@@ -24,7 +24,13 @@ def announce_periods(stream: Stream, periods: Sequence[Period]) -> None:
     )
     label = stream.calendar.label
     said = text % {"first": label(first), "last": label(last), "name": stream.name}
-    event = Event(Kind.PERIOD, data, stream.get_absolute_url(), _("A running count has grown"), said)
+    event = Event(
+        Kind.PERIOD,
+        {**ids, "first": first, "last": last},
+        stream.get_absolute_url(),
+        _("A running count has grown"),
+        said,
+    )
     announce(event, _seers(stream))
 
 

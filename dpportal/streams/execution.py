@@ -27,6 +27,7 @@ from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.streams import closing, period_journal, vault
+from dpportal.streams.announcements import announce_periods
 from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.period_journal import Decision

@@ -9,6 +9,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.accounts.models import User
 from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion

@@ -46,6 +46,7 @@ CURATOR_PAGES = [
     "/account/password/",
     "/account/sessions/",
     "/account/tokens/",
+    "/account/notices/",
     "/account/second-factors/",
     "/guide/",
     "/guide/risk/",
@@ -69,6 +70,7 @@ STRANGER_PAGES = [
 ADMIN_PAGES = [
     "/office/",
     "/office/approvals/",
+    "/office/webhook-hosts/",
     "/account/second-factor-rule/",
     "/health/portal/",
     "/admin/",

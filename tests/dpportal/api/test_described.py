@@ -13,6 +13,7 @@ from schemathesis import openapi
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
+from dpportal.notices.models import Webhook
 from dpportal.releases import services
 from tests.dpportal.streams import building as streams
 
@@ -31,11 +32,13 @@ def known(ready) -> dict[str, str]:
     """What addresses name: a dataset, its published release, its running count, a file."""
     services.publish(ready, ready.created_by)
     stream = streams.open_stream(ready.dataset)
+    webhook = Webhook.objects.create(person=ready.dataset.owner, address="https://hooks.example/")
     return {
         "dataset_id": str(ready.dataset_id),
         "release_id": str(ready.pk),
         "stream_id": str(stream.pk),
         "publication_id": str(ready.pk),
+        "webhook_id": str(webhook.pk),
         "name": "release.json",
     }
 
