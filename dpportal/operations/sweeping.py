@@ -17,8 +17,18 @@ from dpportal.accounts import reset_limits, tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
 from dpportal.approvals import services as approvals
 from dpportal.catalogue import bundle_checks
-from dpportal.datasets import demo_marker, direct_upload, kept_fits, keys, records, retention
+from dpportal.datasets import (
+    demo_marker,
+    direct_upload,
+    kept_fits,
+    keys,
+    records,
+    resumable_upload,
+    retention,
+)
+from dpportal.datasets.begun_uploads import UploadPiece
 from dpportal.datasets.models import Dataset, Fit
+from dpportal.datasets.resumable_upload import PIECE
 from dpportal.datasets.sealing import ORIGINAL
 from dpportal.history import checkpoints
 from dpportal.jobs.claims import JobState
@@ -80,6 +90,7 @@ def sweep_files() -> None:
     SessionStore.clear_expired()
     reset_limits.forget()
     direct_upload.sweep()
+    resumable_upload.sweep()
     release_tasks.sweep_words()
     downloads.request_all()
     bundle_checks.forget()
@@ -148,10 +159,11 @@ def _orphaned_records(before: datetime, known: set[str]) -> Iterator[str]:
     known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
     known |= {kept_fits.name_of(*row) for row in Fit.objects.values_list("dataset_id", "asked")}
     known |= set(Artifact.objects.values_list("stored", flat=True))
+    known |= set(UploadPiece.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
     yield from storage.orphans("uploads", known, before)
     yield from storage.orphans(
-        "records", known, before, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)
+        "records", known, before, suffixes=(".parquet", ".npy", ORIGINAL, PIECE, WAITING, *UNFINISHED)
     )
     for look in (kept_fits.FIT, records.LOOK):
         yield from storage.orphans("records", known, before, beginning=look)

@@ -37,7 +37,10 @@ def test_a_message_is_sent_at_least_once_with_one_id(stage: Stage, receiver: Rec
     receiver.free.set()
     second = stage.worker()
     assert receiver.arrived.acquire(timeout=60), stage.world.log().read_text()[-2000:]
-    wait_until(lambda: stage.world.rows("SELECT state FROM notices_delivery ORDER BY at DESC")[0] == ("done",), "sent")
+    wait_until(
+        lambda: stage.world.rows("SELECT state FROM notices_delivery ORDER BY at DESC")[0] == ("done",),
+        "sent",
+    )
     os.killpg(first.pid, signal.SIGCONT) if how == signal.SIGSTOP else None
     assert len({request.id for request in receiver.received}) == 1
     assert all(request.verified(secret)["type"] == "webhook.test" for request in receiver.received)
