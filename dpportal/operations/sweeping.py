@@ -53,7 +53,7 @@ FILES_EVERY_SECONDS = 3600.0
 UNFINISHED = (storage.PART, ".tmp", ".block")
 
 # What a bundle's files end in; public.json and estimates, beside them, belong to the release for good.
-JSON = ("release.json", "datapackage.json", "signature.json")
+JSON = ("release.json", "datapackage.json", "signature.json", ".sdmx.json")
 BUNDLED = (".csv", ".parquet", ".xlsx", ".npz", ".zip", ".md", ".html", *JSON)
 
 
