@@ -65,6 +65,7 @@ INSTALLED_APPS = [
     "dpportal.jobs",
     "axes",
     "dpportal.approvals",
+    "dpportal.notices",
     "dpportal.tables.connections",
     "dpportal.datasets",
     "dpportal.budgets",

@@ -9,6 +9,7 @@ from dpportal.api import v1
 from dpportal.budgets import risk_page
 from dpportal.catalogue import bundle_check_views, dataset_page, dcat, feeds, oembed, sitemap
 from dpportal.catalogue.views import catalogue
+from dpportal.notices import views as notices
 from dpportal.operations import admin_home, approval_pages, grant_page, health, history_pages, metrics
 from dpportal.operations.home import home
 from dpportal.publications.search_progress import awaited
@@ -43,6 +44,8 @@ urlpatterns = [
     path("office/approvals/", approval_pages.page, name="approvals"),
     path("office/approvals/<int:approval_id>/approved/", approval_pages.approve, name="approve"),
     path("office/approvals/<int:approval_id>/refused/", approval_pages.refuse, name="refuse_approval"),
+    path("office/webhook-hosts/", notices.allowed_hosts, name="webhook_hosts"),
+    path("office/webhook-hosts/<int:host_id>/removed/", notices.forbid_host, name="forbid_webhook_host"),
     path("office/budgets/<uuid:dataset_id>/", grant_page.page, name="grant"),
     path("office/budgets/<uuid:dataset_id>/meaning/", grant_page.meaning, name="grant_meaning"),
     path("office/budgets/<uuid:dataset_id>/reduction/", grant_page.reduction, name="reduction"),
@@ -66,6 +69,7 @@ urlpatterns = [
         for address, template, name in GUIDE
     ),
     path("account/tokens/", include("dpportal.api.urls")),
+    path("account/notices/", include("dpportal.notices.urls")),
     path("api/v1/", v1.urls),
     path("account/", include("dpportal.accounts.urls")),
     path("datasets/", include("dpportal.datasets.urls")),

@@ -11,6 +11,7 @@ from dpportal.accounts.models import User
 from dpportal.api import tokens
 from dpportal.api.models import ApiToken, Scope
 from dpportal.api.problems import RefusedError
+from dpportal.serving import request_body
 from dpportal.serving.long_polling import is_repeated
 
 BEARER = "bearer "
@@ -31,10 +32,15 @@ class Token(HttpBearer):
         if not is_repeated(request):
             tokens.count(found)
         if not Scope(found.scope).opens(self.needed):
-            text = _("This token does not open this: it is for “%(own)s”, and this needs “%(needed)s”.")
-            raise RefusedError(403, text % {"own": Scope(found.scope).label, "needed": self.needed.label})
+            raise RefusedError(403, _too_small(found, self.needed))
         request.user = found.by
         return found
+
+
+def _too_small(token: ApiToken, needed: Scope) -> str:
+    """Why a token does not open something."""
+    text = _("This token does not open this: it is for “%(own)s”, and this needs “%(needed)s”.")
+    return text % {"own": Scope(token.scope).label, "needed": needed.label}
 
 
 def anybody(request: HttpRequest) -> bool:
@@ -51,11 +57,22 @@ PUBLIC = [READ, anybody]
 
 def person_of(request: HttpRequest) -> User | None:
     """Who sends a request, by its head alone: before its body is read."""
-    header = request.headers.get("Authorization", "")
-    if header[: len(BEARER)].lower() != BEARER:
-        return None
-    token = tokens.of(header[len(BEARER) :].strip())
+    token = _sent(request)
     return token.by if token else None
+
+
+def sender_of(request: HttpRequest) -> User | None:
+    """Who sends a file. Raises the door's refusal where the token may not, before the file comes."""
+    token = _sent(request)
+    if token is not None and not Scope(token.scope).opens(Scope.ADMINISTER):
+        raise request_body.RefusedError(403, _too_small(token, Scope.ADMINISTER))
+    return token.by if token else None
+
+
+def _sent(request: HttpRequest) -> ApiToken | None:
+    """The token in a request's head, if it works."""
+    header = request.headers.get("Authorization", "")
+    return tokens.of(header[len(BEARER) :].strip()) if header[: len(BEARER)].lower() == BEARER else None
 
 
 def token_of(request: HttpRequest) -> ApiToken:

@@ -18,6 +18,8 @@ from dpportal.budgets.asking import AskRefusedError
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets.codebooks import CodebookError
 from dpportal.datasets.faults import DatasetError
+from dpportal.notices.outbound import HostRefusedError
+from dpportal.notices.services import WebhookError
 from dpportal.platform.middleware import Middleware
 from dpportal.publications.idempotency_keys import KeyRefusedError
 from dpportal.releases.comparing import NotComparedError
@@ -40,11 +42,13 @@ REFUSALS = (
     BudgetRefusedError,
     DatasetError,
     DraftError,
+    HostRefusedError,
     NotComparedError,
     PlanError,
     ReleaseError,
     StreamDraftError,
     StreamError,
+    WebhookError,
 )
 
 

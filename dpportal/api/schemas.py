@@ -57,6 +57,16 @@ class DatasetPage(Schema):
     next: str | None
 
 
+class UploadShown(Schema):
+    """An upload in pieces. offset: how many bytes have come. size: in all; None of one that ended long ago."""
+
+    id: UUID
+    offset: int
+    size: int | None
+    expires_at: datetime
+    dataset: DatasetShown | None
+
+
 class Unit(Strict):
     """Who is protected. unit_column: names a person who has several rows, at most max_rows of which count."""
 

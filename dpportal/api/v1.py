@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.urls import URLPattern
@@ -19,10 +20,13 @@ from dpportal.api import (
     releases,
     streams,
     value_choices,
+    uploads,
+    webhooks,
 )
-from dpportal.api.authentication import person_of
+from dpportal.api.authentication import person_of, sender_of
 from dpportal.api.docs_page import DocsPage
 from dpportal.api.schemas import Problem
+from dpportal.datasets.resumable_upload import MOST_PIECE_BYTES
 from dpportal.serving.files import upload_limit
 
 ABOUT = """What a browser can do, a program can do: upload and declare tables, see what each method would cost and how
@@ -70,15 +74,23 @@ api.add_router("/datasets", planning.router)
 api.add_router("/datasets", value_choices.router)
 api.add_router("/releases", releases.router)
 api.add_router("/streams", streams.router)
+api.add_router("/uploads", uploads.router)
+api.add_router("/webhooks", webhooks.router)
 api.add_router("", publishing.router)
+
+
+# Addresses to which files are sent, by the name of an act there: how large one may be, in bytes.
+TAKE_FILES: dict[str, Callable[[], int]] = {"upload": upload_limit, "append_piece": lambda: MOST_PIECE_BYTES}
 
 
 def _known_to_the_door(patterns: list[URLPattern]) -> list[URLPattern]:
     """Have the web server know who sends a large body, by a token and not by a session; and where files come."""
     for pattern in patterns:
         pattern.callback.person_of = person_of  # type: ignore[attr-defined]
-        if pattern.name == "datasets":
-            pattern.callback.takes_files = upload_limit  # type: ignore[attr-defined]
+    for pattern in patterns:  # several acts have one address, and one callback
+        if pattern.name in TAKE_FILES:
+            pattern.callback.takes_files = TAKE_FILES[pattern.name]  # type: ignore[attr-defined]
+            pattern.callback.person_of = sender_of  # type: ignore[attr-defined]
     return patterns
 
 

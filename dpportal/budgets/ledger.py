@@ -25,8 +25,8 @@ from dpportal.budgets.amounts import STEP, plain, stored, stored_delta, with_del
 from dpportal.budgets.booking import Booking as Booking, GrantTerms as GrantTerms, own_booking
 from dpportal.budgets.charge_journal import RestoredError
 from dpportal.budgets.ledger_lines import LINE, SETTLED
-from dpportal.budgets.models import Budget, LedgerEntry
-from dpportal.budgets.requests import answer_by_grant, answered_text
+from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
+from dpportal.budgets.requests import announce_grant, answer_by_grant, answered_text
 from dpportal.budgets.writing import writing
 from dpportal.datasets import near_duplicates
 from dpportal.datasets.models import Dataset
@@ -83,6 +83,8 @@ def grant(
     granted = with_delta(f"{budget.symbol} = {plain(amount)}", terms.delta)
     if terms.answers and not answer_by_grant(terms.answers, granted, reason):
         raise BudgetRefusedError(answered_text())
+    if not terms.answers:
+        announce_grant(dataset, granted, reason)
     audit.record(by, "granted a budget", dataset, granted)
     named = second_person.with_name(reason, acts.approval_of(KNOWN_TABLES, dataset.pk))
     entry = _append(budget, Kind.GRANT, State.BOOKED, amount, own_booking(named, terms.delta), by)

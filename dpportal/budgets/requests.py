@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit, mailing
@@ -17,6 +19,8 @@ from dpportal.datasets.access import right_of
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.services import lock_dataset
 from dpportal.platform.stored_texts import in_site_language
+from dpportal.notices.announcing import announce
+from dpportal.notices.events import Event, Kind
 
 State = BudgetRequest.State
 
@@ -81,6 +85,13 @@ def answer_by_grant(request: BudgetRequest, granted: str, reason: str) -> bool:
     return _answer(BudgetRequest.objects.filter(pk=request.pk, state=State.WAITING), State.GRANTED, answer)
 
 
+def announce_grant(dataset: Dataset, granted: str, reason: str) -> None:
+    """Have the owner hear of a grant that nobody asked for, in its transaction."""
+    text = _("The dataset “%(dataset)s”: %(granted)s. %(reason)s")
+    said = text % {"dataset": dataset.name, "granted": granted, "reason": reason}
+    announce_decision(dataset, State.GRANTED, [dataset.owner], Words(_("A budget is granted"), said))
+
+
 def waits(request: BudgetRequest) -> bool:
     """Whether nobody has answered it yet; final while its dataset is held."""
     return waiting().filter(pk=request.pk).exists()
@@ -136,5 +147,19 @@ def _answer(requests: QuerySet[BudgetRequest], state: State, reason: str) -> boo
     # Somebody whose right was taken back meanwhile hears nothing more of the dataset.
     still_owns = right_of(request.by, request.dataset) >= Right.OWN
     recipient = request.by if still_owns else request.dataset.owner
-    mailing.write([recipient.email], subject, text % words)
+    announce_decision(request.dataset, state, [recipient], Words(subject, text % words))
     return True
+
+
+class Words(NamedTuple):
+    """What a mail says."""
+
+    subject: str
+    text: str
+
+
+def announce_decision(dataset: Dataset, state: State, people: list[User], words: Words) -> None:
+    """Have people hear that a budget of a dataset was granted or declined; programs are not told how much."""
+    data = {"dataset": str(dataset.pk), "decision": state.value}
+    path = reverse("budgets:ledger", args=[dataset.pk])
+    announce(Event(Kind.BUDGET, data, path, *words), people)

@@ -13,6 +13,7 @@ class DatasetsConfig(AppConfig):
         # Models and jobs.
         from dpportal.datasets import (  # noqa: F401
             area_map,
+            begun_uploads,
             domain_fit_job,
             import_job,
             keys,

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import models, transaction
 from django.utils.translation import gettext as _
 
+from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.models import Dataset
 from dpportal.platform.keys import UnsealError
 from dpportal.platform.sealed_files import new_key
@@ -77,8 +78,8 @@ def destroy(dataset_id: UUID) -> None:
 
 def forget_unused(before: datetime) -> None:
     """Delete old keys of datasets that were never created, as where an upload was refused."""
-    known = Dataset.objects.values("pk")
-    DatasetKey.objects.filter(created_at__lt=before).exclude(pk__in=known).delete()
+    unused = DatasetKey.objects.filter(created_at__lt=before).exclude(pk__in=Dataset.objects.values("pk"))
+    unused.exclude(pk__in=BegunUpload.objects.values("pk")).delete()
 
 
 def rewrap(dataset_id: UUID) -> bool:

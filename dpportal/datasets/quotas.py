@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import AuditEntry, User
+from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DirectUpload
 from dpportal.jobs.clock import db_ago
@@ -25,8 +26,8 @@ def require_room(by: User, megabytes: int) -> None:
     """Refuse an upload where a curator's tables are too many in a day, too many at once, or too large together."""
     User.objects.select_for_update(no_key=True).get(pk=by.pk)  # two at once are counted one after the other
     mine = Dataset.objects.filter(owner=by)
-    coming = DirectUpload.objects.filter(owner=by)
-    waiting = mine.filter(state=Dataset.State.CONVERTING).count() + coming.count()
+    coming = [rows.filter(owner=by) for rows in _coming()]
+    waiting = sum(rows.count() for rows in (mine.filter(state=Dataset.State.CONVERTING), *coming))
     if waiting >= settings.WAITING_UPLOADS:
         raise DatasetError(
             _("%(most)s of your uploads wait to be read. Upload this one when some of them have been read.")
@@ -34,7 +35,7 @@ def require_room(by: User, megabytes: int) -> None:
         )
     stored = sum(
         rows.aggregate(stored=Sum("megabytes", default=0))["stored"]
-        for rows in (mine.exclude(state=Dataset.State.ERASED), coming)
+        for rows in (mine.exclude(state=Dataset.State.ERASED), *coming)
     )
     if (stored + megabytes) * 2**20 > settings.CURATOR_BYTES:
         raise DatasetError(
@@ -47,11 +48,16 @@ def require_room(by: User, megabytes: int) -> None:
     count_upload(by)
 
 
+def _coming() -> tuple[QuerySet[DirectUpload], QuerySet[BegunUpload]]:
+    """Files that were announced and are not whole yet."""
+    return DirectUpload.objects.all(), BegunUpload.objects.filter(finished=False)
+
+
 def count_upload(by: User) -> None:
     """Refuse one upload too many of a curator in a day, whatever is in the files."""
     actions = {"by": by, "action__in": (UPLOADED, CONNECTED, OPENED)}
     today = AuditEntry.objects.filter(**actions, at__gt=db_ago(24 * 3600)).count()
-    if today + DirectUpload.objects.filter(owner=by).count() >= settings.UPLOADS_PER_DAY:
+    if today + sum(rows.filter(owner=by).count() for rows in _coming()) >= settings.UPLOADS_PER_DAY:
         raise DatasetError(
             _(
                 "You have uploaded %(most)s tables within a day, the most that this portal takes from one person. "

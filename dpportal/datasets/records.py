@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 from uuid import UUID
 
 import numpy as np
@@ -97,6 +97,13 @@ def take_in(dataset: Dataset) -> None:
         default_storage.delete(name)
     else:
         default_storage.delete(new)
+
+
+@contextmanager
+def piece(name: str) -> Iterator[BinaryIO]:
+    """A piece of an upload that is not whole yet, for whoever puts them together."""
+    with opened(name) as path, path.open("rb") as file:
+        yield file
 
 
 @contextmanager

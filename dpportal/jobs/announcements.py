@@ -15,9 +15,9 @@ M = TypeVar("M", bound=models.Model)
 class AnnouncedJob(Job):
     """A job whose end rings the curator's bell.
 
-    A subclass has a `title`, its `dataset`, and by `get_absolute_url` a page that shows how it ended. to_dataset: the
-    names that lead from the job to its dataset; to_person: to whoever asked for it. seen: whether that person looked
-    since it ended.
+    A subclass has a `title`, its `dataset`, the `ids` of what it works for, its `requester`, and by `get_absolute_url`
+    a page that shows how it ended. to_dataset: the names that lead from the job to its dataset; to_person: to whoever
+    asked for it. seen: whether that person looked since it ended.
     """
 
     to_dataset: ClassVar[str]
@@ -26,6 +26,16 @@ class AnnouncedJob(Job):
 
     class Meta(Job.Meta):
         abstract = True
+
+    @property
+    def is_news(self) -> bool:
+        """Whether its requester waits for its end; asked in the transaction that ends it."""
+        return True
+
+    @property
+    def asks(self) -> bool:
+        """Whether it ended with a question to its requester."""
+        return False
 
     @classmethod
     def ended(cls, person: models.Model, datasets: models.QuerySet[M]) -> models.QuerySet[Self]:

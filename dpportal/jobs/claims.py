@@ -23,6 +23,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection, models, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce, Now
+from django.dispatch import Signal
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.jobs import event_log, readiness
@@ -66,6 +67,10 @@ UNCOUNTED_SECONDS = 3600.0
 SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, STORAGE_PATIENCE_SECONDS = 2.0, 60.0, 300.0
 # What a job's row says while an administrator has to see to ledger or memory, and until it looks again by itself.
 ON_HOLD, ON_HOLD_SECONDS = "on hold", 60.0
+
+
+# Sent by a job's model, with `pk` and `state`, in the transaction in which a worker ends it.
+ended = Signal()
 
 
 class LostClaimError(Exception):
@@ -189,7 +194,9 @@ class Claim:
 
     def finish(self, state: JobState, failure: str = "", **fields: object) -> None:
         """fields: what else is written with its end."""
-        self.write(state=state, failure=failure, finished_at=Now(), lease_until=None, **fields)
+        with transaction.atomic():
+            self.write(state=state, failure=failure, finished_at=Now(), lease_until=None, **fields)
+            ended.send(self.model, pk=self.pk, state=state)
         event_log.ended(self, state)
 
     def postpone(self, seconds: float, **fields: object) -> None:

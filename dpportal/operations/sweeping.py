@@ -17,12 +17,23 @@ from dpportal.accounts import reset_limits, tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
 from dpportal.approvals import services as approvals
 from dpportal.catalogue import bundle_checks
-from dpportal.datasets import demo_marker, direct_upload, kept_fits, keys, records, retention
+from dpportal.datasets import (
+    demo_marker,
+    direct_upload,
+    kept_fits,
+    keys,
+    records,
+    resumable_upload,
+    retention,
+)
+from dpportal.datasets.begun_uploads import UploadPiece
 from dpportal.datasets.models import Dataset, Fit
+from dpportal.datasets.resumable_upload import PIECE
 from dpportal.datasets.sealing import ORIGINAL
 from dpportal.history import checkpoints
 from dpportal.jobs.claims import JobState
 from dpportal.jobs.runner import kinds
+from dpportal.notices import delivery_job
 from dpportal.operations import demonstration
 from dpportal.platform import journal, storage
 from dpportal.platform.journal import MemoryFaultError
@@ -43,7 +54,7 @@ FILES_EVERY_SECONDS = 3600.0
 UNFINISHED = (storage.PART, ".tmp", ".block")
 
 # What a bundle's files end in; public.json and estimates, beside them, belong to the release for good.
-JSON = ("release.json", "datapackage.json", "signature.json")
+JSON = ("release.json", "datapackage.json", "signature.json", ".sdmx.json")
 BUNDLED = (".csv", ".parquet", ".xlsx", ".npz", ".zip", ".md", ".html", *JSON)
 
 
@@ -86,9 +97,11 @@ def sweep_files() -> None:
     SessionStore.clear_expired()
     reset_limits.forget()
     direct_upload.sweep()
+    resumable_upload.sweep()
     release_tasks.sweep_words()
     downloads.request_all()
     bundle_checks.forget()
+    delivery_job.forget()
     retention.sweep()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have
@@ -153,10 +166,11 @@ def _orphaned_records(before: datetime, known: set[str]) -> Iterator[str]:
     known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
     known |= {kept_fits.name_of(*row) for row in Fit.objects.values_list("dataset_id", "asked")}
     known |= set(Artifact.objects.values_list("stored", flat=True))
+    known |= set(UploadPiece.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
     yield from storage.orphans("uploads", known, before)
     yield from storage.orphans(
-        "records", known, before, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)
+        "records", known, before, suffixes=(".parquet", ".npy", ORIGINAL, PIECE, WAITING, *UNFINISHED)
     )
     for look in (kept_fits.FIT, records.LOOK):
         yield from storage.orphans("records", known, before, beginning=look)

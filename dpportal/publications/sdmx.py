@@ -1,7 +1,7 @@
 """A table of counts or totals as SDMX-CSV, which statistical offices exchange: a line for each observation.
 
 Every column that names cells is a dimension; an estimate is OBS_VALUE, and its interval and standard error are
-attributes. Codes are those of the CSV file beside it, which datapackage.json and the codebook explain.
+attributes. Codes are those of the CSV file beside it. A structure message says what dimensions and codes there are.
 
 Source: SDMX 3.0, SDMX-CSV 2.0.0 field guide.
 """
@@ -12,25 +12,33 @@ import re
 from collections.abc import Iterator, Sequence
 from csv import DictReader
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import csv
 
 from dpportal.publications.archive import BundleFile
+from dpportal.publications.sdmx_structure import MEASURE, TIME, Dimension, Structure, structure_file
 from dpportal.publications.table import Observed, Table
 from dpportal.publications.workbook import MOST_LINES
 
 AGENCY, VERSION = "DPPORTAL", "1.0.0"
 STRUCTURE = ("STRUCTURE", "STRUCTURE_ID", "ACTION")
-ATTRIBUTES = ("OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "STANDARD_ERROR")
+ABOUT_ATTRIBUTES = {
+    "LOWER_BOUND": "Lower end of the 95 % interval",
+    "UPPER_BOUND": "Upper end of the 95 % interval",
+    "STANDARD_ERROR": "Standard error of the noise",
+}
+ATTRIBUTES = (MEASURE, *ABOUT_ATTRIBUTES)
 # Names of columns that are no dimension.
 TAKEN = {*STRUCTURE, "STATISTIC", *ATTRIBUTES}
 # What an identifier of SDMX may be.
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DAYS = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
 _TEXT = pa.string()
-TIME = "TIME_PERIOD"
+# Of a dimension with more values they are not listed.
+MOST_CODES = 10_000
 
 
 @dataclass(frozen=True)
@@ -46,17 +54,23 @@ class _Layout:
         return [*STRUCTURE, *self.dimensions, *statistic, *ATTRIBUTES]
 
 
-def with_observations(tables: Sequence[Table], name: str) -> list[BundleFile]:
-    """The files of all tables that hold observations. name: of the bundle, which the dataflow is called after."""
-    made = (observations(table, name) for table in tables if table.observed)
-    return [file for file in made if file is not None]
+def with_observations(tables: Sequence[Table], name: str, prepared: datetime) -> list[BundleFile]:
+    """The files of all tables that hold observations, each with its structure.
+
+    name: of the bundle, which the dataflow is called after. prepared: when what they hold was made.
+    """
+    files: list[BundleFile] = []
+    for table in tables:
+        if table.observed and (file := observations(table, name)) is not None:
+            files += [file, structure_file(_structure(table, name), file.path.with_suffix(".json"), prepared)]
+    return files
 
 
 def observations(table: Table, name: str) -> BundleFile | None:
     """The observations of a table beside it; None if they are more than a spreadsheet holds lines."""
     path = table.path.with_suffix(".sdmx.csv")
     layout = _layout(table)
-    dataflow = f"{AGENCY}:{_identifier(f'{name}_{table.path.stem}', 'TABLE')}({VERSION})"
+    dataflow = f"{AGENCY}:{_dataflow(table, name)}({VERSION})"
     lines = 1
     with csv.CSVWriter(path, pa.schema([(column, _TEXT) for column in layout.header])) as writer:
         for batch in _batches(table, layout, dataflow):
@@ -73,6 +87,44 @@ def observations(table: Table, name: str) -> BundleFile | None:
 def about_observations(table: str) -> str:
     """What the file of observations beside a table is."""
     return f"The same as {table}, as statistical offices exchange it (SDMX-CSV)"
+
+
+def _dataflow(table: Table, name: str) -> str:
+    return _identifier(f"{name}_{table.path.stem}", "TABLE")
+
+
+def _structure(table: Table, name: str) -> Structure:
+    """What the observations of a table are made of."""
+    layout = _layout(table)
+    titles = {str(field["name"]): str(field.get("title", field["name"])) for field in table.fields}
+    dimensions = [
+        Dimension(own, titles[column], _values(table.path, column))
+        for own, column in layout.dimensions.items()
+    ]
+    if layout.has_statistics:
+        statistics = tuple(each.statistic.upper() for each in table.observed)
+        dimensions.append(Dimension("STATISTIC", "What is estimated", statistics))
+    return Structure(AGENCY, _dataflow(table, name), VERSION, table.about, dimensions, ABOUT_ATTRIBUTES)
+
+
+def _values(path: Path, column: str) -> tuple[str, ...]:
+    """The values of a column, in their order; none where one is missing, or where they are very many."""
+    found: dict[str, None] = {}
+    with _opened(path, [column]) as reader:
+        for batch in reader:
+            found |= dict.fromkeys(batch.column(0).unique().to_pylist())
+            if len(found) > MOST_CODES:
+                return ()
+    return () if "" in found else tuple(found)
+
+
+def _opened(path: Path, columns: Sequence[str]) -> csv.CSVStreamingReader:
+    """Some columns of a table, as texts."""
+    return csv.open_csv(
+        path,
+        parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=_as_texts(columns),
+    )
 
 
 def _layout(table: Table) -> _Layout:
@@ -112,11 +164,7 @@ def _batches(table: Table, layout: _Layout, dataflow: str) -> Iterator[pa.Record
     """The observations of one statistic after the other."""
     for each in table.observed:
         wanted = dict.fromkeys([*layout.dimensions.values(), *each.columns])
-        with csv.open_csv(
-            table.path,
-            parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
-            convert_options=_as_texts(list(wanted)),
-        ) as reader:
+        with _opened(table.path, list(wanted)) as reader:
             for batch in reader:
                 yield _lines(batch, each, layout, dataflow)
 

@@ -48,7 +48,8 @@ def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact
     assert release.measured_at is not None
     with storage.scratch_folder() as folder:
         tables = presenter_of(release).tables(reconstructed, folder)
-        files = [*with_workbooks(tables), *with_observations(tables, f"release-{release.pk}")]
+        observed = with_observations(tables, f"release-{release.pk}", release.measured_at)
+        files = [*with_workbooks(tables), *observed]
         files.append(_measurement(release, folder))
         files += _explanations(reconstructed, words, tables, files, folder)
         together = folder_name(words.title, f"release-{release.pk}")

@@ -8,6 +8,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.accounts.models import User
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.announcements import AnnouncedJob
@@ -197,6 +198,19 @@ class ReleaseJob(AnnouncedJob):
 
     def get_absolute_url(self) -> str:
         return reverse("releases:job", args=[self.release_id])
+
+    @property
+    def is_news(self) -> bool:
+        """Files that are written anew, with other words, are none."""
+        return self.release.state in (Release.State.REQUESTED, Release.State.MEASURED)
+
+    @property
+    def ids(self) -> dict[str, str]:
+        return {"dataset": str(self.release.dataset_id), "release": str(self.release_id)}
+
+    @property
+    def requester(self) -> User:
+        return self.release.created_by
 
     @property
     def title(self) -> str:

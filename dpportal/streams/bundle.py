@@ -75,7 +75,7 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     """Write the bundle of a stream with at least one period; the archive of all files comes first."""
     table = Table(folder / SERIES, ABOUT_SERIES, _fields(stream), observed=[OBSERVED], aside=ASIDE)
     write_series(stream, series, table.path)
-    observed = with_observations([table], f"stream-{stream.pk}")
+    observed = with_observations([table], f"stream-{stream.pk}", series.last_published_at)
     files = [*with_workbooks([table]), *observed, *_drawings(stream, series, folder)]
     promised = promise_of(stream, stream.other_promises)
     described = Described(

@@ -9,6 +9,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.accounts.models import User
 from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
@@ -251,6 +252,14 @@ class StreamJob(AnnouncedJob):
     @property
     def _open_questions(self) -> Json:
         return self.options if self.state == JobState.DONE and isinstance(self.options, dict) else {}
+
+    @property
+    def ids(self) -> dict[str, str]:
+        return {"dataset": str(self.stream.dataset_id), "stream": str(self.stream_id)}
+
+    @property
+    def requester(self) -> User:
+        return self.created_by
 
     @property
     def title(self) -> str:

@@ -36,6 +36,7 @@ def test_the_zip_holds_every_file(published):
         "datapackage.json",
         "histogram.csv",
         "histogram.sdmx.csv",
+        "histogram.sdmx.json",
         "histogram.xlsx",
         "measurement.npy",
         "notebook.ipynb",

@@ -3,5 +3,6 @@
 from .faults import PortalError
 from .portal import Dataset, Portal, Release
 from .published import Published, read
+from .webhooks import verified
 
-__all__ = ["Dataset", "Portal", "PortalError", "Published", "Release", "read"]
+__all__ = ["Dataset", "Portal", "PortalError", "Published", "Release", "read", "verified"]

@@ -51,9 +51,17 @@ class Connection:
             options["json"] = said
         return self.send(method, API + path, key=key, **options).json()
 
-    def send(self, method: str, address: str, *, key: str | None = None, **options: Any) -> httpx.Response:
+    def send(
+        self,
+        method: str,
+        address: str,
+        *,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> httpx.Response:
         """Send a request, again where the portal says after how many seconds. Raises PortalError."""
-        headers = {"Idempotency-Key": f'"{key}"'} if key else {}
+        headers = {**(headers or {}), **({"Idempotency-Key": f'"{key}"'} if key else {})}
         for _ in range(MOST_TRIES):
             answer = self._http.request(method, address, headers=headers, **options)
             if answer.is_success:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
+from uuid import uuid4
 
 import httpx
 import pandas as pd
 
+from . import uploading
 from .connection import POLL_SECONDS, Connection
 from .faults import PortalError
 from .published import Files, Published
@@ -38,24 +41,16 @@ class Portal:
     def upload(
         self, table: str | Path | pd.DataFrame, *, name: str, key: str | None = None, **options: str
     ) -> Dataset:
-        """Send a table, and wait until it was read. Raises PortalError.
+        """Send a table in pieces, and wait until it was read. Raises PortalError, and httpx.TransportError.
 
-        options: how it is read, such as `delimiter`.
+        What a broken connection has stopped goes on by itself where it was, for some minutes; called again with the
+        same key, it goes on from there, too. options: how it is read, such as `delimiter`.
         """
-        if isinstance(table, pd.DataFrame):
-            content: Any = table.to_csv(index=False).encode()
-            return self._send("table.csv", content, name, key, options)
-        with Path(table).open("rb") as file:
-            return self._send(Path(table).name, file, name, key, options)
-
-    def _send(
-        self, file: str, content: Any, name: str, key: str | None, options: Mapping[str, str]
-    ) -> Dataset:
-        said = {"name": name, **options}
-        # The last part says that all before it has arrived.
-        parts = [("file", (file, content)), ("arrived", (None, "whole"))]
-        answer = self.connection.send("POST", "/api/v1/datasets", key=key, data=said, files=parts)
-        return self.dataset(answer.json()["id"]).wait()
+        is_frame = isinstance(table, pd.DataFrame)
+        said = {"filename": "table.csv" if is_frame else Path(table).name, "name": name, **options}
+        with io.BytesIO(table.to_csv(index=False).encode()) if is_frame else Path(table).open("rb") as file:
+            facts = uploading.upload(self.connection, file, key=key or str(uuid4()), said=said)
+        return Dataset(self.connection, facts).wait()
 
     def dataset(self, dataset_id: str) -> Dataset:
         """A dataset by its id."""

@@ -87,6 +87,8 @@ GENERAL = {
     "streams:list",
     "tokens:list",
     "tokens:revoke",
+    *("notices:page", "notices:mail", "notices:webhook", "notices:test", "notices:pause", "notices:delete"),
+    *("webhook_hosts", "forbid_webhook_host"),
 }
 # For administrators alone, whoever owns what it names.
 OFFICE = {"enter_missing", "grant", "grant_meaning", "reduction"}

@@ -10,7 +10,9 @@ from django.test import Client
 from django.urls import reverse
 
 from dpportal.api.v1 import urls
+from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.models import Right, Share
+from dpportal.notices.models import Webhook
 from dpportal.releases import services
 from tests.dpportal.streams import building as streams
 from tests.dpportal.test_public_work import MOST_CALLS, calls
@@ -20,7 +22,7 @@ PUBLIC = {"openapi-json", "openapi-view", "catalogue", "publication", "products"
 # Of nobody's dataset: lists of one's own, and where something begins.
 GENERAL = {
     *("openapi-json", "openapi-view", "api-root", "catalogue", "products"),
-    *("datasets", "upload", "releases", "draft", "draft_stream"),
+    *("datasets", "upload", "releases", "draft", "draft_stream", "webhooks", "add_webhook", "begin_upload"),
 }
 CLOSED = {401, 404, 405, 422}
 # For whoever may see a dataset, and for whoever may release from it besides; all else is for owners.
@@ -31,6 +33,10 @@ FOR_SEERS = {"dataset", "declaration", "declare", "budgets", "ask", "file", "pub
 def known(ready) -> dict[str, UUID | str]:
     stream = streams.open_stream(ready.dataset)
     ids = {"dataset_id": ready.dataset_id, "release_id": ready.pk, "stream_id": stream.pk}
+    webhook = Webhook.objects.create(person=ready.dataset.owner, address="https://hooks.example/")
+    ids["webhook_id"] = webhook.pk
+    begun = BegunUpload.objects.create(owner=ready.dataset.owner, file_name="new.csv", size=1, megabytes=1)
+    ids["upload_id"] = begun.pk
     return {**ids, "publication_id": ready.pk, "name": "release.json"}
 
 

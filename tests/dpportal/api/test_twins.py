@@ -10,6 +10,7 @@ from django.contrib.messages import get_messages
 from django.urls import reverse
 
 from dpportal.api.v1 import urls
+from dpportal.notices.urls import urlpatterns as of_notices
 from dpportal.releases.models import Release
 from dpportal.releases.urls import urlpatterns as of_releases
 from dpportal.streams.urls import urlpatterns as of_streams
@@ -58,6 +59,11 @@ TWINS = {
     "streams:public": "publication",
     "values:choose": "choose_values",
     "values:chosen": "chosen_values",
+    "notices:page": "webhooks",
+    "notices:webhook": "change_webhook",
+    "notices:test": "test_webhook",
+    "notices:pause": "change_webhook",
+    "notices:delete": "change_webhook",
 }
 # Parts of pages, what is drawn for eyes, and what a program writes by itself; periods have an address of their own.
 FOR_BROWSERS = {
@@ -82,12 +88,13 @@ FOR_BROWSERS = {
     *("streams:live", "streams:add", "streams:add_records", "streams:confirm_file", "streams:drop_file"),
     *("streams:add_many", "streams:stop", "streams:details", "streams:compare"),
     "values:progress",
+    "notices:mail",  # a person reads mail
 }
 
 
 def test_every_act_of_a_wizard_has_a_twin():
-    acts = {f"releases:{p.name}" for p in of_releases} | {f"streams:{p.name}" for p in of_streams}
-    acts |= {f"values:{p.name}" for p in of_values}
+    rooms = {"releases": of_releases, "streams": of_streams, "values": of_values, "notices": of_notices}
+    acts = {f"{room}:{pattern.name}" for room, patterns in rooms.items() for pattern in patterns}
     assert acts == set(TWINS) | FOR_BROWSERS, sorted(acts ^ (set(TWINS) | FOR_BROWSERS))
     assert not set(TWINS) & FOR_BROWSERS
     assert set(TWINS.values()) <= {str(pattern.name) for pattern in urls[0]}
@@ -214,3 +221,20 @@ def test_a_running_count_is_refused_alike(client, program, dataset):
     )
     [text] = answer["errors"]["column"]
     assert text in re.sub(r"\s+", " ", page)
+
+
+@pytest.mark.parametrize(
+    ("address", "kinds"),
+    [
+        ("", ["job.finished"]),
+        ("https://elsewhere.example/", ["job.finished"]),
+        ("ftp://x/", []),
+        ("https://x/", ["poem"]),
+    ],
+)
+def test_a_webhook_is_refused_alike(client, program, curator, address, kinds):
+    client.force_login(curator)
+    answer = program.said("post", "/webhooks", {"address": address, "kinds": kinds}, 422)
+    page = page_says(client, reverse("notices:page"), {"address": address, "kinds": kinds})
+    for text in (text for texts in answer["errors"].values() for text in texts):
+        assert text in page, text

@@ -27,6 +27,8 @@ from dpportal.datasets import services as datasets  # noqa: E402
 from dpportal.datasets.models import Dataset  # noqa: E402
 from dpportal.jobs import claims, lock_timeouts  # noqa: E402
 from dpportal.jobs.clock import db_ago  # noqa: E402
+from dpportal.notices import hosts, outbound, services as notices  # noqa: E402
+from dpportal.notices.models import AllowedHost  # noqa: E402
 from dpportal.operations import sweeping  # noqa: E402
 from dpportal.platform import storage  # noqa: E402
 from dpportal.releases import (  # noqa: E402
@@ -210,6 +212,18 @@ def upload(path: str) -> str:
         return str(datasets.create_dataset(draft, File(file, name=Path(path).name), {}, owner).pk)
 
 
+def webhook(address: str) -> str:
+    """A webhook of the curator's at this address, which may be called, and a test for it; returns its secret."""
+    place = outbound.place_of(address)
+    if not AllowedHost.objects.filter(port=place.port).exists():
+        line = AllowedHost(host=place.host, port=place.port, plain=True, private=True)
+        hosts.allow(line, User.objects.get(role=Role.ADMINISTRATOR))
+    owner = User.objects.get(role=Role.CURATOR)
+    made, secret = notices.add(owner, address, ["job.finished"], "https://portal.example")
+    notices.test(made)
+    return secret
+
+
 def cancel(dataset_id: str) -> None:
     dataset = Dataset.objects.get(pk=dataset_id)
     datasets.cancel_reading(dataset, dataset.owner)
@@ -257,6 +271,7 @@ DEEDS: dict[str, Any] = {
         told,
         deliver,
         upload,
+        webhook,
         cancel,
         rebuild,
         digests,

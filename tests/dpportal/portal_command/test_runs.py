@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from dpportal.api.dpclient import Portal as Client, uploading
 from tests.dpportal.portal_command import scripted
 from tests.dpportal.portal_command.scripted import Browser
 from tests.dpportal.portal_command.starting import (
@@ -126,6 +127,45 @@ def test_what_a_stranger_sends_to_the_api_is_refused_before_it_comes(portal, tok
     refused = httpx.post(address, files=files, headers=headers, timeout=60)
     assert refused.status_code == 413
     assert refused.headers["Content-Type"] == "application/problem+json" and refused.json()["status"] == 413
+
+
+def test_an_upload_goes_on_after_the_web_server_was_killed(portal, tmp_path, monkeypatch):
+    """Half of the pieces come before, half after; what came is the same bytes."""
+    page = Browser(portal, "curator").post(
+        "/account/tokens/", name="pieces", scope="administer", limit="1", days="7"
+    )
+    token = re.search(r"dpp_[\w-]+", page)
+    assert token is not None
+    content = b"age\n" + b"".join(b"%d\n" % (number % 90) for number in range(60_000))
+    (tmp_path / "ages.csv").write_bytes(content)
+    killed: list[int] = []
+    send = uploading._Upload._send
+
+    def breaking(upload: uploading._Upload) -> None:
+        send(upload)
+        if upload.offset > len(content) // 2 and not killed:
+            killed.extend(portal.children("gunicorn"))
+            os.kill(killed[0], signal.SIGKILL)
+
+    monkeypatch.setattr(uploading, "PIECE_BYTES", 2**14)
+    monkeypatch.setattr(uploading._Upload, "_send", breaking)
+    with Client(f"http://127.0.0.1:{portal.port}", token[0]) as client:
+        dataset = client.upload(tmp_path / "ages.csv", name="Ages")
+    # The portal compared the SHA-256 that the client announced with that of what it put together.
+    assert killed and dataset.state == "stored" and dataset.facts["columns"] == ["age"]
+
+
+def test_a_token_that_only_reads_is_refused_before_its_file_comes(portal):
+    page = Browser(portal, "curator").post(
+        "/account/tokens/", name="reader", scope="read", limit="", days="7"
+    )
+    token = re.search(r"dpp_[\w-]+", page)
+    assert token is not None
+    files = {"file": ("people.csv", b"age\n" * 2**18)}
+    address = f"http://127.0.0.1:{portal.port}/api/v1/datasets"
+    refused = httpx.post(address, files=files, headers={"Authorization": f"Bearer {token[0]}"}, timeout=60)
+    assert refused.status_code == 403 and "it is for “Read”" in refused.json()["detail"]
+    assert refused.headers["Connection"] == "close"  # the door's answer: the view's would leave it open
 
 
 def test_a_killed_sweep_is_back(portal):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from pysdmx.io import read_sdmx
 
 from dpportal.publications import sdmx
 from dpportal.publications.table import Observed, Table
@@ -59,7 +62,7 @@ def test_times_are_called_so_where_they_are_written_so(tmp_path, begins, name):
 def test_more_than_a_spreadsheet_holds_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(sdmx, "MOST_LINES", 2)
     of = table(tmp_path, "a,noisy_count,lower,upper,error\nx,1,0,2,1\ny,1,0,2,1\n", observed=[COUNT])
-    assert sdmx.with_observations([of], "release-1") == [] and len(list(tmp_path.iterdir())) == 1
+    assert sdmx.with_observations([of], "release-1", PREPARED) == [] and len(list(tmp_path.iterdir())) == 1
 
 
 def test_columns_whose_identifiers_would_be_the_same_are_all_there(tmp_path):
@@ -69,3 +72,46 @@ def test_columns_whose_identifiers_would_be_the_same_are_all_there(tmp_path):
         "A_B", "A_B_2", "OBS_VALUE_3", "OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "STANDARD_ERROR",
     ]  # fmt: skip
     assert frame.iloc[0, 3:7].tolist() == ["1", "2", "3", "4"]
+
+
+PREPARED = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+
+def structure(of: Table) -> tuple[Any, list[str]]:
+    """The data structure as pysdmx reads it, once its own copy of the standard's schema has let it pass."""
+    files = sdmx.with_observations([of], "release-1", PREPARED)
+    assert [file.name for file in files] == ["counts.sdmx.csv", "counts.sdmx.json"]
+    message = read_sdmx(files[1].path, validate=True)
+    [flow], [definition] = message.get_dataflows(), message.get_data_structure_definitions()
+    lines = pd.read_csv(files[0].path, dtype=str, keep_default_na=False)
+    assert {f"DPPORTAL:{flow.id}({flow.version})"} == set(lines["STRUCTURE_ID"])
+    return definition, list(lines.columns)[3:]
+
+
+def test_the_structure_names_every_column_and_code_and_fits_the_standard_s_schema(tmp_path):
+    text = 'colour,age,begins,noisy_count,error,lower,upper\nred,"0, 1",2020-03,3,1.5,0,6\nblue,2,2020-04,1,1,0,2\n'
+    definition, columns = structure(table(tmp_path, text, observed=[COUNT]))
+    assert [part.id for part in definition.components] == [
+        "COLOUR", "AGE", "TIME_PERIOD", "OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "STANDARD_ERROR",
+    ]  # fmt: skip
+    assert sorted(columns) == sorted(part.id for part in definition.components)
+    colour, age = definition.components["COLOUR"], definition.components["AGE"]
+    assert [code.id for code in colour.local_codes.items] == ["red", "blue"]
+    assert age.local_codes is None  # “0, 1” can be no code
+
+
+def test_codes_are_listed_only_where_each_value_is_one(tmp_path, monkeypatch):
+    text = "colour,size,noisy_count,error,lower,upper\nred,,3,1,0,6\nblue,M,1,1,0,2\n"
+    definition, _columns = structure(table(tmp_path, text, observed=[COUNT]))
+    assert definition.components["SIZE"].local_codes is None
+    monkeypatch.setattr(sdmx, "MOST_CODES", 1)
+    definition, _columns = structure(table(tmp_path, text, observed=[COUNT]))
+    assert definition.components["COLOUR"].local_codes is None
+
+
+def test_statistics_are_a_dimension_with_codes(tmp_path):
+    both = [Observed("n", "nl", "nu", statistic="number"), Observed("t", "tl", "tu", statistic="total")]
+    definition, _columns = structure(
+        table(tmp_path, "group,n,nl,nu,t,tl,tu\na,1,0,2,10,9,11\n", observed=both)
+    )
+    assert [code.id for code in definition.components["STATISTIC"].local_codes.items] == ["NUMBER", "TOTAL"]

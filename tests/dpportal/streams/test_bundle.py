@@ -77,7 +77,7 @@ def test_the_description_is_valid_and_the_digests_are_right(running: Stream, tmp
     assert about["periods"] == len(INCREMENTS)
     assert about["plan"] == running.plan_json
     assert about["statement"].startswith("This stream is differentially private with ε = 0.5")
-    tables, drawings = {"series.csv", "series.xlsx", "series.sdmx.csv"}, {"chart.svg"}
+    tables, drawings = {"series.csv", "series.xlsx", "series.sdmx.csv", "series.sdmx.json"}, {"chart.svg"}
     explaining = {
         "datapackage.json",
         "croissant.json",

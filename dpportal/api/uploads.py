@@ -1,0 +1,171 @@
+"""Uploads in pieces, which go on where they broke off: as tus 1.0.0 says (core, creation, expiration, termination)."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.http import http_date
+from django.utils.translation import gettext as _
+from ninja import Router
+from ninja.responses import Status
+
+from dpportal.accounts.permissions import current_user
+from dpportal.api import repeating
+from dpportal.api.authentication import ADMINISTER
+from dpportal.api.datasets import UPLOAD, shown
+from dpportal.api.problems import RefusedError, nothing_here
+from dpportal.api.refused_forms import require_valid
+from dpportal.api.schemas import UploadShown
+from dpportal.datasets import resumable_upload
+from dpportal.datasets.access import dataset_for
+from dpportal.datasets.begun_uploads import BegunUpload
+from dpportal.datasets.direct_upload_forms import DirectUploadForm
+from dpportal.datasets.forms import COMPLETE
+from dpportal.datasets.models import Dataset, Right
+from dpportal.platform.form_data import form_data
+
+router = Router(tags=["uploads"])
+TUS = "1.0.0"
+PIECE_TYPE = "application/offset+octet-stream"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+LENGTH = {"in": "header", "name": "Upload-Length", "required": True, "schema": {"type": "integer"}}
+METADATA = {
+    "in": "header",
+    "name": "Upload-Metadata",
+    "required": True,
+    "schema": {"type": "string"},
+    "description": "Pairs of a name and its value in Base64, separated by commas: filename, sha256, and the fields of "
+    "the page, such as name and delimiter.",
+}
+OFFSET = {"in": "header", "name": "Upload-Offset", "required": True, "schema": {"type": "integer"}}
+BEGINS = {"parameters": [*repeating.HAS_A_KEY["parameters"], LENGTH, METADATA]}
+TAKES_A_PIECE = {
+    "parameters": [OFFSET],
+    "requestBody": {
+        "required": True,
+        "content": {PIECE_TYPE: {"schema": {"type": "string", "format": "binary"}}},
+    },
+}
+
+
+@router.post("", auth=ADMINISTER, response={200: UploadShown, 201: UploadShown}, openapi_extra=BEGINS)
+def begin_upload(request: HttpRequest, response: HttpResponse) -> object:
+    """Announce a table; send its pieces to the address that the answer has in `Location`, and ask there how far it is.
+
+    All that is wrong with the announcement is said now. After 24 hours an upload that is not whole is given up.
+    """
+    _require_tus(request)
+    if (known := repeating.earlier(request, UPLOAD)) is not None:
+        return _told(request, response, _begun_before(request, known))
+    said = _metadata(request)
+    sha256 = said.pop("sha256", "").lower()
+    if sha256 and not _SHA256.fullmatch(sha256):
+        raise RefusedError(422, _("A SHA-256 has 64 hexadecimal digits."), {"sha256": []})
+    named = {"file_name": said.pop("filename", ""), "size": request.headers.get("Upload-Length", "")}
+    form = DirectUploadForm(form_data({**said, **named, "arrived": COMPLETE}))
+    require_valid(form)
+    draft, chosen, by = form.save(commit=False), form.cleaned_data, current_user(request)
+    with transaction.atomic():
+        upload = resumable_upload.begin(
+            draft, chosen["file_name"], chosen["size"], sha256, form.options().to_json(), by
+        )
+        repeating.remember(request, UPLOAD, upload.pk)
+    return Status(201, _told(request, response, upload))
+
+
+@router.get("/{uuid:upload_id}", auth=ADMINISTER, response=UploadShown)
+def upload_state(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> object:
+    """How far an upload is, and the dataset that it has become."""
+    return _told(request, response, _of(request, upload_id))
+
+
+@router.api_operation(["HEAD"], "/{uuid:upload_id}", auth=ADMINISTER, response={200: None})
+def upload_offset(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> object:
+    """How far an upload is: the header `Upload-Offset` says how many bytes have come."""
+    _require_tus(request)
+    _told(request, response, _of(request, upload_id))
+    return Status(200, None)
+
+
+@router.patch("/{uuid:upload_id}", auth=ADMINISTER, response={204: None}, openapi_extra=TAKES_A_PIECE)
+def append_piece(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> object:
+    """Send the piece that begins at `Upload-Offset`, of 64 MiB at most. 409 says where the upload is.
+
+    After the last piece the dataset is there, and a worker reads its file.
+    """
+    _require_tus(request)
+    upload = _of(request, upload_id)
+    if request.content_type != PIECE_TYPE:
+        raise RefusedError(415, _("Send a piece as %(type)s.") % {"type": PIECE_TYPE})
+    offset = request.headers.get("Upload-Offset", "")
+    if not (offset.isascii() and offset.isdigit()):
+        raise RefusedError(400, _("Say in the header “Upload-Offset” at which byte the piece begins."))
+    try:
+        resumable_upload.append(upload, int(offset), request)
+    except resumable_upload.TooMuchError as refusal:
+        raise RefusedError(413, str(refusal)) from None
+    _told(request, response, upload)
+    return Status(204, None)
+
+
+@router.delete("/{uuid:upload_id}", auth=ADMINISTER, response={204: None})
+def give_up_upload(request: HttpRequest, upload_id: UUID) -> object:
+    """Delete what came; a dataset that it has become stays."""
+    resumable_upload.give_up(_of(request, upload_id))
+    return Status(204, None)
+
+
+def _begun_before(request: HttpRequest, upload_id: UUID) -> BegunUpload:
+    """What an earlier request with the same key began. Raises RefusedError if that was given up."""
+    try:
+        return _of(request, upload_id)
+    except RefusedError:
+        text = _("The upload with this Idempotency-Key was given up. Begin another one with a new key.")
+        raise RefusedError(410, text) from None
+
+
+def _of(request: HttpRequest, upload_id: UUID) -> BegunUpload:
+    """An upload of the person's own; of one that ended long ago, its dataset is what is known."""
+    own = BegunUpload.objects.filter(pk=upload_id, owner=current_user(request)).first()
+    if own is None:
+        ended = Dataset.objects.filter(pk=upload_id, owner=current_user(request)).first()
+        if ended is None:
+            raise RefusedError(404, nothing_here())
+        own = BegunUpload(pk=upload_id, owner=ended.owner, finished=True, created_at=ended.created_at)
+    return own
+
+
+def _told(request: HttpRequest, response: HttpResponse, upload: BegunUpload) -> UploadShown:
+    """What is answered, and in the headers of tus."""
+    expires = upload.created_at + resumable_upload.KEPT_FOR
+    response["Tus-Resumable"], response["Cache-Control"] = TUS, "no-store"
+    response["Location"] = request.build_absolute_uri(reverse("api:upload_state", args=[upload.pk]))
+    response["Upload-Expires"] = http_date(expires.timestamp())
+    if upload.size is not None:
+        response["Upload-Offset"], response["Upload-Length"] = str(upload.offset), str(upload.size)
+    dataset = shown(dataset_for(request, upload.pk, Right.SEE)) if upload.finished else None
+    return UploadShown(
+        id=upload.pk, offset=upload.offset, size=upload.size, expires_at=expires, dataset=dataset
+    )
+
+
+def _metadata(request: HttpRequest) -> dict[str, str]:
+    """The header's pairs. Raises RefusedError."""
+    try:
+        pairs = [
+            pair.split() for pair in request.headers.get("Upload-Metadata", "").split(",") if pair.strip()
+        ]
+        return {name: b64decode(value[0], validate=True).decode() if value else "" for name, *value in pairs}
+    except ValueError:
+        text = _("“Upload-Metadata” is pairs of a name and its value in Base64, separated by commas.")
+        raise RefusedError(400, text) from None
+
+
+def _require_tus(request: HttpRequest) -> None:
+    if request.headers.get("Tus-Resumable", TUS) != TUS:
+        raise RefusedError(412, _("This portal speaks tus %(version)s.") % {"version": TUS})

@@ -1,0 +1,40 @@
+"""Added periods, as an event for whoever may see their dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db.models import Q
+from django.utils.translation import gettext as _, ngettext
+
+from dpportal.accounts.models import User
+from dpportal.notices.announcing import announce
+from dpportal.notices.events import Event, Kind
+from dpportal.streams.models import Period, Stream
+
+
+def announce_periods(stream: Stream, periods: Sequence[Period]) -> None:
+    """Have it heard that these were added, in the transaction that stores them. No count is said."""
+    first, last = periods[0].index, periods[-1].index
+    ids = {"dataset": str(stream.dataset_id), "stream": str(stream.pk)}
+    text = ngettext(
+        "Period %(last)s was added to “%(name)s”.",
+        "Periods %(first)s to %(last)s were added to “%(name)s”.",
+        len(periods),
+    )
+    label = stream.calendar.label
+    said = text % {"first": label(first), "last": label(last), "name": stream.name}
+    event = Event(
+        Kind.PERIOD,
+        {**ids, "first": first, "last": last},
+        stream.get_absolute_url(),
+        _("A running count has grown"),
+        said,
+    )
+    announce(event, _seers(stream))
+
+
+def _seers(stream: Stream) -> list[User]:
+    """The owner of the dataset, and those with whom it is shared."""
+    dataset = stream.dataset
+    return list(User.objects.filter(Q(pk=dataset.owner_id) | Q(pk__in=dataset.shares.values("person"))))

@@ -1,0 +1,235 @@
+"""Uploads in pieces: begun, broken off, gone on with, and put together to the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from datetime import timedelta
+from uuid import uuid4
+
+import httpx
+import pytest
+from django.core.files.storage import default_storage
+from django.core.wsgi import get_wsgi_application
+from django.utils import timezone
+
+from dpportal.api.dpclient import Portal, PortalError, uploading
+from dpportal.datasets import keys, record_files, resumable_upload
+from dpportal.datasets.begun_uploads import BegunUpload, UploadPiece
+from dpportal.datasets.models import Conversion, Dataset
+from dpportal.operations import sweeping
+from tests.dpportal.api.calling import BASE
+
+CONTENT = b"age,sex\n" + b"".join(b"%d,%s\n" % (i % 90, b"mf"[i % 2 : i % 2 + 1]) for i in range(200))
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+HALF = len(CONTENT) // 2
+
+
+def encoded(**pairs: str) -> str:
+    return ",".join(f"{name} {b64encode(value.encode()).decode()}" for name, value in pairs.items())
+
+
+class Sender:
+    """Speaks tus to the API."""
+
+    def __init__(self, program) -> None:
+        self.program = program
+
+    def send(self, method: str, path: str, content: bytes = b"", **headers: str):
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        named |= {"Authorization": f"Bearer {self.program.text}", "Tus-Resumable": "1.0.0"}
+        kind = named.pop("Content-Type", "application/offset+octet-stream")
+        return self.program.client.generic(method, path, content, kind, headers=named, CONTENT_TYPE=kind)
+
+    def begun(self, size: int = len(CONTENT), **more: str):
+        said = {"filename": "people.csv", "name": "People", **more}
+        return self.send("POST", f"{BASE}/uploads", Upload_Length=str(size), Upload_Metadata=encoded(**said))
+
+    def piece(self, place: str, offset: int, content: bytes):
+        return self.send("PATCH", place, content, Upload_Offset=str(offset))
+
+    def offset(self, place: str) -> int:
+        return int(self.send("HEAD", place)["Upload-Offset"])
+
+
+@pytest.fixture
+def sender(program) -> Sender:
+    return Sender(program)
+
+
+def stored(dataset: Dataset) -> bytes:
+    with record_files.opened(dataset.upload) as path, path.open("rb") as file:
+        return file.read()
+
+
+def test_an_upload_goes_on_where_it_broke_off_and_is_the_same_bytes(sender, curator):
+    answer = sender.begun(sha256=DIGEST)
+    place = answer["Location"]
+    assert (answer.status_code, sender.offset(place)) == (201, 0)
+    assert sender.piece(place, 0, CONTENT[:HALF]).status_code == 204
+    assert not Dataset.objects.exists() and sender.offset(place) == HALF
+    wrong = sender.piece(place, 0, CONTENT[:HALF])
+    assert wrong.status_code == 409 and f"at byte {HALF}" in wrong.json()["detail"]
+    pieces = list(UploadPiece.objects.values_list("stored", flat=True))
+    with record_files.opened(pieces[0]) as path:
+        assert path.path.read_bytes().find(CONTENT[:20]) == -1  # sealed as it lies there
+    last = sender.piece(place, HALF, CONTENT[HALF:])
+    assert (last.status_code, last["Upload-Offset"]) == (204, str(len(CONTENT)))
+    dataset = Dataset.objects.get()
+    assert (dataset.name, dataset.owner, dataset.file_name) == ("People", curator, "people.csv")
+    assert stored(dataset) == CONTENT and Conversion.objects.get().dataset == dataset
+    assert not default_storage.exists(pieces[0]) and not UploadPiece.objects.exists()
+    shown = sender.program.said("get", f"/uploads/{dataset.pk}")
+    assert shown["dataset"]["id"] == str(dataset.pk)
+    assert sender.piece(place, len(CONTENT), b"").status_code == 204  # once more, and nothing happens
+    BegunUpload.objects.all().delete()
+    assert sender.program.said("get", f"/uploads/{dataset.pk}")["dataset"]["state"] == "converting"
+    assert Dataset.objects.count() == 1
+
+
+def test_other_bytes_than_were_announced_are_refused(sender):
+    place = sender.begun(sha256="0" * 64)["Location"]
+    answer = sender.piece(place, 0, CONTENT)
+    assert answer.status_code == 409 and "SHA-256" in answer.json()["detail"]
+    assert not Dataset.objects.exists() and not BegunUpload.objects.exists()
+
+
+def test_more_than_was_announced_is_not_kept(sender, monkeypatch):
+    place = sender.begun(size=10)["Location"]
+    assert sender.piece(place, 0, CONTENT).status_code == 413
+    assert sender.offset(place) == 0 and not UploadPiece.objects.exists()
+    monkeypatch.setattr(resumable_upload, "MOST_PIECE_BYTES", 5)
+    assert sender.piece(place, 0, b"123456").status_code == 413
+    assert sender.piece(place, 0, b"12345").status_code == 204
+
+
+@pytest.mark.parametrize(
+    ("size", "more", "name"),
+    [
+        (0, {}, "file"),
+        (2**50, {}, "file"),
+        (9, {"encoding": "morse"}, "encoding"),
+        (9, {"sha256": "x"}, "sha256"),
+    ],
+)
+def test_an_announcement_that_is_refused_says_why(sender, size, more, name):
+    answer = sender.begun(size, **more)
+    assert answer.status_code == 422 and name in answer.json()["errors"]
+    assert not BegunUpload.objects.exists()
+
+
+def test_requests_that_are_no_tus_are_refused(sender):
+    place = sender.begun()["Location"]
+    assert sender.send("PATCH", place, b"x").status_code == 400
+    assert sender.send("PATCH", place, b"x", Upload_Offset="0", Content_Type="text/csv").status_code == 415
+    broken = sender.send("POST", f"{BASE}/uploads", Upload_Length="9", Upload_Metadata="name §")
+    assert broken.status_code == 400
+    headers = {"Authorization": f"Bearer {sender.program.text}", "Tus-Resumable": "2.0.0"}
+    assert sender.program.client.head(place, headers=headers).status_code == 412
+
+
+def test_what_is_announced_counts_as_if_it_were_there(sender, settings):
+    settings.CURATOR_BYTES = 2 * 2**20
+    assert sender.begun(2**20).status_code == 201
+    refused = sender.begun(2**20 + 1)
+    assert refused.status_code == 409 and "Delete the records" in refused.json()["detail"]
+    settings.CURATOR_BYTES, settings.WAITING_UPLOADS = 2**40, 1
+    assert "wait to be read" in sender.begun().json()["detail"]
+
+
+def test_a_full_disk_is_said_before_anything_comes(sender, monkeypatch):
+    monkeypatch.setattr("dpportal.platform.storage.is_full", lambda _more=0: True)
+    answer = sender.begun()
+    assert answer.status_code == 409 and "nearly full" in answer.json()["detail"]
+
+
+def test_an_upload_is_given_up_by_its_sender_or_after_a_day(sender, stranger):
+    places = [sender.begun()["Location"] for _ in range(2)]
+    for place in places:
+        sender.piece(place, 0, CONTENT[:HALF])
+    pieces = list(UploadPiece.objects.values_list("stored", flat=True))
+    assert Sender(stranger).send("DELETE", places[0]).status_code == 404
+    assert sender.send("DELETE", places[0]).status_code == 204
+    assert sender.send("HEAD", places[0]).status_code == 404
+    BegunUpload.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    resumable_upload.sweep()
+    assert not BegunUpload.objects.exists()
+    assert not any(default_storage.exists(name) for name in pieces)
+
+
+def test_the_sweep_leaves_pieces_and_their_key_while_the_upload_goes_on(
+    sender, monkeypatch, settings, tmp_path
+):
+    settings.SCRATCH_DIR = tmp_path
+    monkeypatch.setattr(sweeping, "ORPHANS_AFTER", timedelta(seconds=-60))
+    place = sender.begun()["Location"]
+    sender.piece(place, 0, CONTENT[:HALF])
+    sweeping.sweep_files()
+    assert keys.of(BegunUpload.objects.get().pk) is not None
+    assert sender.piece(place, HALF, CONTENT[HALF:]).status_code == 204
+    assert stored(Dataset.objects.get()) == CONTENT
+
+
+class Breaking(httpx.BaseTransport):
+    """A line that breaks: before a request comes, and after it was answered, in turn."""
+
+    def __init__(self) -> None:
+        self.inner = httpx.WSGITransport(app=get_wsgi_application())
+        self.sent: list[str] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.sent.append(request.method)
+        number = len(self.sent)
+        if number % 4 == 2:
+            raise httpx.WriteError("broken before")
+        answer = self.inner.handle_request(request)
+        if number % 4 == 0:
+            answer.read()
+            raise httpx.ReadError("broken after")
+        return answer
+
+
+@pytest.fixture
+def broken(program, monkeypatch):
+    monkeypatch.setattr(uploading, "PIECE_BYTES", 250)
+    monkeypatch.setattr(uploading.time, "sleep", lambda _seconds: None)
+    line = Breaking()
+    with Portal("http://testserver", program.text, transport=line) as portal:
+        yield portal, line
+
+
+def test_the_client_goes_on_by_itself_after_a_broken_connection(broken, tmp_path):
+    portal, line = broken
+    (tmp_path / "people.csv").write_bytes(CONTENT)
+    with (tmp_path / "people.csv").open("rb") as file:
+        key = str(uuid4())
+        facts = uploading.upload(
+            portal.connection, file, key=key, said={"filename": "people.csv", "name": "People"}
+        )
+        again = uploading.upload(
+            portal.connection, file, key=key, said={"filename": "people.csv", "name": "People"}
+        )
+    assert facts["id"] == again["id"] == str(Dataset.objects.get().pk)
+    assert stored(Dataset.objects.get()) == CONTENT
+    assert line.sent.count("PATCH") > len(CONTENT) // 250
+
+
+def test_the_client_gives_up_where_nothing_answers_and_says_what_is_refused(program, broken, tmp_path):
+    portal, _line = broken
+
+    def gone(_request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("nobody there")
+
+    with (
+        Portal("http://testserver", program.text, transport=httpx.MockTransport(gone)) as nowhere,
+        pytest.raises(httpx.ConnectError),
+    ):
+        nowhere.upload(_table(tmp_path, CONTENT), name="People")
+    with pytest.raises(PortalError, match="empty"):
+        portal.upload(_table(tmp_path, b""), name="People")
+
+
+def _table(folder, content: bytes):
+    path = folder / "people.csv"
+    path.write_bytes(content)
+    return path
