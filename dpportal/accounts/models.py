@@ -167,7 +167,7 @@ class SecondFactorRule(models.Model):
 
 
 class ProviderIdentity(models.Model):
-    """Who a person is at the institution's provider (OpenID Connect). Written by `provider.arrivals` only."""
+    """Who a person is at the institution's provider (OpenID Connect). Written by `provider` only."""
 
     person = models.OneToOneField(User, on_delete=models.CASCADE, related_name="provider_identity")
     issuer = models.CharField(max_length=300)

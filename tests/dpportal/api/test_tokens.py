@@ -10,7 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from dpportal.accounts.factors.pages import RECENT_SECONDS
+from dpportal.accounts.recent_sign_in import RECENT_SECONDS
 from dpportal.accounts.models import AuditEntry, Role
 from dpportal.accounts.session_store import BEGAN
 from dpportal.api import tokens
