@@ -122,6 +122,8 @@ class AuthenticatorApp(models.Model):
     unconfirmed = SealedField(null=True)
     # The half minute whose code was taken last: no code is taken twice.
     last_step = models.BigIntegerField(default=0)
+    # Codes in a row that were none of this app's: beyond some, no code of it is taken any more.
+    wrong_codes = models.PositiveIntegerField(default=0)
     added_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
