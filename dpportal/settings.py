@@ -342,9 +342,13 @@ LOGGING = {
     "disable_existing_loggers": False,
     "filters": {"request": {"()": "dpportal.serving.request_ids.WithRequestId"}},
     "formatters": {
-        "line": {"format": "{asctime} {levelname} {name}: {message}{of_request}", "style": "{"},
+        "line": {
+            "()": "dpportal.platform.log_lines.LineFormatter",
+            "fmt": "{asctime} {levelname} {name}: {message}{of_request}",
+            "style": "{",
+        },
         "json": {
-            "()": "pythonjsonlogger.json.JsonFormatter",
+            "()": "dpportal.platform.log_lines.ObjectFormatter",
             "fmt": "{asctime}{levelname}{name}{message}",
             "style": "{",
             "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},

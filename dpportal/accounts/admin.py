@@ -14,7 +14,8 @@ from django.urls import URLPattern, path
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _, gettext_lazy
 
-from dpportal.accounts import audit, locking, mailing, people, reset_links
+from dpportal.accounts import audit, locking, mailing, people, reset_links, sessions
+from dpportal.accounts.factors import totp
 from dpportal.accounts.factors.overview import remove_all
 from dpportal.accounts.forms import origin_of
 from dpportal.accounts.models import AuditEntry, User
@@ -73,7 +74,7 @@ class PortalUserAdmin(OfferedFilters[User]):
     ]
     add_fieldsets: _FieldsetSpec = [(None, {"fields": ["username", "email", "role"]})]
     readonly_fields = ["last_login", "date_joined"]
-    actions = ["unlock", "remove_second_factors"]
+    actions = ["unlock", "end_sessions", "remove_second_factors"]
     change_form_template = "admin/accounts/person.html"
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> _FieldsetSpec:
@@ -117,8 +118,19 @@ class PortalUserAdmin(OfferedFilters[User]):
     def unlock(self, request: HttpRequest, users: QuerySet[User]) -> None:
         """End the wait after too many wrong passwords."""
         for user in users:
+            totp.forget_wrong_codes(user)
             locking.unlock(user, current_user(request))
         self.message_user(request, _("These people can try to sign in again at once."))
+
+    @admin.action(description=gettext_lazy("End all sessions"))
+    def end_sessions(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        """Have these people sign in again, everywhere."""
+        by = current_user(request)
+        ended = [
+            user.get_username() for user in users if sessions.end_all(user, by, request.session.session_key)
+        ]
+        names = ", ".join(ended) or _("nobody")
+        self.message_user(request, _("Sessions ended for: %s. Each of them is told.") % names)
 
     @admin.action(description=gettext_lazy("Remove the second factors of who has lost them"))
     def remove_second_factors(self, request: HttpRequest, users: QuerySet[User]) -> None:

@@ -124,6 +124,8 @@ class AuthenticatorApp(models.Model):
     unconfirmed = SealedField(null=True)
     # The half minute whose code was taken last: no code is taken twice.
     last_step = models.BigIntegerField(default=0)
+    # Codes in a row that were none of this app's: beyond some, no code of it is taken any more.
+    wrong_codes = models.PositiveIntegerField(default=0)
     added_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
@@ -169,7 +171,7 @@ class SecondFactorRule(models.Model):
 
 
 class ProviderIdentity(models.Model):
-    """Who a person is at the institution's provider (OpenID Connect). Written by `provider.arrivals` only."""
+    """Who a person is at the institution's provider (OpenID Connect). Written by `provider` only."""
 
     person = models.OneToOneField(User, on_delete=models.CASCADE, related_name="provider_identity")
     issuer = models.CharField(max_length=300)

@@ -17,6 +17,8 @@ FIELDS = ("username", "first_name", "last_name", "display_name", "email", "role"
 LINK_SHOWN = "was shown a password link"
 LINK_SENT = "had a password link sent"
 NO_FACTORS = "removed all second factors"
+LINKED = "linked the institution's sign-in"
+UNLINKED = "unlinked the institution's sign-in"
 # After which somebody else could sign in with the account.
 IN_HAND = ("made the account", "changed the account", LINK_SHOWN, LINK_SENT, NO_FACTORS)
 BY_PROVIDER = "by the institution's sign-in"

@@ -6,13 +6,14 @@ import time
 
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from dpportal.accounts import audit
+from dpportal.accounts import audit, people
 from dpportal.accounts.addresses import coarse_network
 from dpportal.accounts.browsers import browser_family
 from dpportal.accounts.models import PersonSession, User
@@ -45,6 +46,15 @@ def end(person: User, chosen: str) -> bool:
 def end_others(person: User, current: str | None) -> bool:
     """End all the person's sessions but the one with this key. Returns whether there were any."""
     return _end(person, _others(person, current))
+
+
+@transaction.atomic
+def end_all(person: User, by: User, current: str | None) -> bool:
+    """End all the person's sessions but the one with this key, for an administrator. Returns whether there were any."""
+    ended, _by_model = _others(person, current).delete()
+    if ended:
+        people.note(person, by, "ended all sessions", f"{ended}")
+    return bool(ended)
 
 
 def forget_others(person: User, current: str | None) -> None:

@@ -19,6 +19,7 @@ from dpportal.accounts import mailing, people, reset_links, sessions
 from dpportal.accounts.forms import DisplayNameForm, ForgottenForm, PasswordForm
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.permissions import View, current_user
+from dpportal.accounts.recent_sign_in import recent_sign_in_required
 from dpportal.accounts.sign_ins import How
 
 CHANGES_SHOWN = 50
@@ -69,7 +70,16 @@ class LinkView(views.PasswordResetConfirmView):
         return response
 
 
-sign_out = views.LogoutView.as_view()
+class SignOutView(views.LogoutView):
+    """Ends the session, and has the browser forget what it has kept of the portal's pages."""
+
+    def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        response = super().post(request, *args, **kwargs)
+        response["Clear-Site-Data"] = '"cache"'
+        return response
+
+
+sign_out = SignOutView.as_view()
 password = PasswordView.as_view()
 password_changed = views.PasswordChangeDoneView.as_view(template_name="accounts/password_changed.html")
 forgotten = where_mail_is_sent(
@@ -126,7 +136,7 @@ def own_sessions(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/sessions.html", context)
 
 
-@login_required
+@recent_sign_in_required
 @require_POST
 def end_session(request: HttpRequest) -> HttpResponse:
     """End one session, or all but this one if none is named."""

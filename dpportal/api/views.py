@@ -10,8 +10,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from dpportal.accounts.factors.pages import is_recent, sign_in_again
 from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.accounts.recent_sign_in import is_recent, sign_in_again
 from dpportal.api import spending, tokens
 from dpportal.api.forms import TokenForm
 from dpportal.api.models import ApiToken, Scope

@@ -25,7 +25,7 @@ from dpportal.budgets.amounts import STEP, plain, stored, stored_delta, with_del
 from dpportal.budgets.booking import Booking as Booking, GrantTerms as GrantTerms, own_booking
 from dpportal.budgets.charge_journal import RestoredError
 from dpportal.budgets.ledger_lines import LINE, SETTLED
-from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
+from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.budgets.requests import announce_grant, answer_by_grant, answered_text
 from dpportal.budgets.writing import writing
 from dpportal.datasets import near_duplicates

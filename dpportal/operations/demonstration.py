@@ -44,7 +44,7 @@ def create_accounts(names: dict[Role, str]) -> dict[str, str]:
     """Make somebody for each role if there is nobody yet; returns passwords by name, to be shown once."""
     if User.objects.exists():
         return {}
-    passwords = {name: secrets.token_urlsafe(12) for name in names.values()}
+    passwords = {name: secrets.token_urlsafe(16) for name in names.values()}
     for role, name in names.items():
         User.objects.create_user(name, password=passwords[name], role=role, must_change_password=True)
     return passwords

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -36,8 +37,9 @@ from dpportal.serving.request_body import (
 PROGRAMS = "/api/"
 # A person's files that come in at the same time, in one process.
 FILES_AT_ONCE = 2
-# Whose places visitors share who send a file without signing in.
-VISITORS = 0
+# Whose places visitors share who send a file without signing in, how many these are, and how long one may take: who
+# sends slowly keeps no place for hours.
+VISITORS, VISITORS_AT_ONCE, VISITOR_SECONDS = 0, 8, 180.0
 # A visitor who takes nothing of an answer for so long has gone.
 UNREAD_SECONDS = 60.0
 # What a refused sender sends meanwhile is read and dropped for so long: a connection that is closed at once would take
@@ -51,11 +53,12 @@ OTHERS_ARRIVE = "Files of other visitors are still being received. Try again in 
 
 @dataclass(frozen=True)
 class Allowance:
-    """How many bytes a request may bring; if files, for whose account they are received, and how many it announced."""
+    """How many bytes a request may bring, in which time; if files, for whose account, and how many it announced."""
 
     most_bytes: int = ANYONE_BYTES
     person: int | None = None
     promised: int = 0
+    most_seconds: float = math.inf
 
 
 class AdmissionControl:
@@ -75,7 +78,7 @@ class AdmissionControl:
         try:
             allowance = await self._allowance(scope)
             async with self._one_of_few(allowance):
-                await self.handler(scope, Body(receive, allowance.most_bytes), sender)
+                await self.handler(scope, Body(receive, allowance.most_bytes, allowance.most_seconds), sender)
         except RefusedError as refusal:
             await _end(scope, refusal, receive, sender)
         except OSError as fault:
@@ -102,7 +105,7 @@ class AdmissionControl:
         if person is None:
             yield
             return
-        if self.receiving[person] >= FILES_AT_ONCE:
+        if self.receiving[person] >= (VISITORS_AT_ONCE if person == VISITORS else FILES_AT_ONCE):
             raise RefusedError(429, OTHERS_ARRIVE if person == VISITORS else YOURS_ARRIVE)
         self.receiving[person] += 1
         self.promised += allowance.promised
@@ -136,7 +139,7 @@ def _allowed(scope: Scope, announced: int, promised: int) -> Allowance:
     from_anyone: int | None = getattr(match.func, "takes_files_from_anyone", None)
     if from_anyone is not None:
         require_space(2 * (announced + promised))
-        return Allowance(from_anyone + FORM_BYTES, VISITORS, announced)
+        return Allowance(from_anyone + FORM_BYTES, VISITORS, announced, VISITOR_SECONDS)
     if not isinstance(user, User):
         return Allowance()
     taken: Callable[[], int] | None = getattr(match.func, "takes_files", None)

@@ -23,6 +23,9 @@ from dpportal.serving.in_flight import InFlight
 # hold one connection to the database.
 THREADS = 8
 
+# Requests of one process that are answered again and again until something happens, at most; more are answered at once.
+# Each is answered some 1.4 times a second.
+MOST_WAITING = 50
 # What an answer is marked with whose request is to be answered again, after so many seconds; see `long_polling`.
 AGAIN_IN = "again_in"
 
@@ -43,6 +46,9 @@ class PortalHandler(ASGIHandler):
     after it ended.
     """
 
+    # Requests that wait to be answered again; counted by the event loop alone.
+    waiting = 0
+
     def __init__(self) -> None:
         self.load_middleware(is_async=False)
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
@@ -55,12 +61,19 @@ class PortalHandler(ASGIHandler):
             return
         with body, self.in_flight.one():
             response = await self.run(self._respond, scope, body)
-            while pause := getattr(response, AGAIN_IN, 0):
-                await asyncio.sleep(pause)
+            while (pause := getattr(response, AGAIN_IN, 0)) and self.waiting < MOST_WAITING:
+                await self._pause(pause)
                 response = await self.run(self._respond, scope, body)
         if scope.get("method") == "HEAD":
             _drop_content(response)
         await self._send(response, send)
+
+    async def _pause(self, seconds: float) -> None:
+        self.waiting += 1
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self.waiting -= 1
 
     async def read_body(self, receive: Receive) -> BinaryIO:
         """The whole body. Raises RequestAborted where its sender has gone."""

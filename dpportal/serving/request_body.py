@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 from dpportal.platform import storage
 from dpportal.serving.handler import Message, Receive, Scope
@@ -29,12 +30,13 @@ class RefusedError(Exception):
 class Body:
     """Hands on what is received, up to `limit` bytes, as long as it comes quickly enough and the disk has space for it.
 
-    Raises RefusedError.
+    most_seconds: that all of it may take, however quickly it comes. Raises RefusedError.
     """
 
-    def __init__(self, receive: Receive, limit: int) -> None:
+    def __init__(self, receive: Receive, limit: int, most_seconds: float = math.inf) -> None:
         self.receive = receive
         self.limit = limit
+        self.most_seconds = most_seconds
         self.received = 0
         self.looked = ANYONE_BYTES
         self.begun = asyncio.get_running_loop().time()
@@ -54,7 +56,7 @@ class Body:
         return message
 
     def _deadline(self) -> float:
-        enough = self.begun + BODY_SECONDS + self.received / LEAST_BYTES_PER_SECOND
+        enough = self.begun + min(self.most_seconds, BODY_SECONDS + self.received / LEAST_BYTES_PER_SECOND)
         return min(enough, asyncio.get_running_loop().time() + SILENT_SECONDS)
 
 

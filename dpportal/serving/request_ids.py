@@ -36,10 +36,18 @@ def forget() -> None:
 
 
 class WithRequestId(logging.Filter):
-    """Puts the name of the request beside each line that is written while it is answered."""
+    """Puts the name of the request beside each line that is written while it is answered.
+
+    Django's own lines, such as those of what somebody may not see, also get the number of who is signed in.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         if name := _current.get():
             record.request_id = name
         record.of_request = f" request={name}" if name else ""
+        # As far as it is known: a line of the log makes nobody look for a session.
+        person = getattr(getattr(record, "request", None), "_cached_user", None)
+        if person is not None and person.pk:
+            record.person = person.pk
+            record.of_request += f" person={person.pk}"
         return True

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from functools import wraps
-
 import segno
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
@@ -18,32 +16,9 @@ from dpportal.accounts.factors.overview import Factors
 from dpportal.accounts.factors.passkeys import PasskeyError
 from dpportal.accounts.forms import CodeForm, PasskeyForm, SecondFactorRuleForm
 from dpportal.accounts.models import Role
-from dpportal.accounts.permissions import View, administrator_required, current_user
-from dpportal.accounts.session_store import BEGAN
-
-# Whoever sits down at another person's open browser later than this must sign in to change anything here.
-RECENT_SECONDS = 900
-
-
-def recent_sign_in_required(view: View) -> View:
-    """Have a person sign in again first, unless that was just now."""
-
-    @wraps(view)
-    @login_required
-    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        return view(request, *args, **kwargs) if is_recent(request) else sign_in_again(request)
-
-    return guarded
-
-
-def is_recent(request: HttpRequest) -> bool:
-    """Whether the person signed in just now."""
-    return bool(abs(time.time() - request.session.get(BEGAN, 0)) <= RECENT_SECONDS)
-
-
-def sign_in_again(request: HttpRequest) -> HttpResponse:
-    """What is shown instead of a change."""
-    return render(request, "accounts/again.html", status=403)
+from dpportal.accounts.permissions import administrator_required, current_user
+from dpportal.accounts.provider import linking
+from dpportal.accounts.recent_sign_in import recent_sign_in_required
 
 
 @login_required
@@ -56,6 +31,9 @@ def page(request: HttpRequest) -> HttpResponse:
         "passkey_form": PasskeyForm(),
         "is_missing": rules.is_missing(request),
         "passkeys_can_be_used": passkeys.can_be_used(request),
+        "provider": settings.IDENTITY_PROVIDER,
+        "identity": linking.identity_of(person),
+        "can_unlink": linking.can_unlink(person),
     }
     return render(request, "accounts/factors.html", context)
 

@@ -51,6 +51,7 @@ def proved_by(request: HttpRequest, person: User, code: str) -> How | None:
         return How.CODE
     if recovery.accepts(person, code):
         return How.RECOVERY
+    totp.count_wrong(person)
     refuse(request, person)
     return None
 

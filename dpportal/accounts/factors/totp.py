@@ -7,6 +7,7 @@ from hmac import compare_digest
 
 import pyotp
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -16,6 +17,9 @@ from dpportal.accounts.models import AuthenticatorApp, User
 SECONDS = 30
 # Clocks differ: the code before and the code after are taken, too.
 STEPS_BESIDE = 1
+# Wrong codes in a row, in however long a time, after which a right one could be a guess: three of a million are right
+# (NIST SP 800-63B, 5.2.2, allows 100). Whoever gets so far knows the password.
+MOST_WRONG = 100
 
 
 def begin(person: User) -> None:
@@ -42,7 +46,7 @@ def confirm(person: User, code: str) -> bool:
     if waiting is None or step is None:
         return False
     AuthenticatorApp.objects.filter(pk=person.pk).update(
-        secret=waiting.unconfirmed, unconfirmed=None, last_step=step, added_at=timezone.now()
+        secret=waiting.unconfirmed, unconfirmed=None, last_step=step, added_at=timezone.now(), wrong_codes=0
     )
     people.note(person, person, "set up an authenticator app")
     return True
@@ -55,8 +59,21 @@ def accepts(person: User, code: str) -> bool:
     step = _step(str(app.secret or ""), code, timezone.now()) if app else None
     if step is None:
         return False
-    unused = AuthenticatorApp.objects.filter(person=person, last_step__lt=step)
-    return unused.update(last_step=step) == 1
+    unused = AuthenticatorApp.objects.filter(person=person, last_step__lt=step, wrong_codes__lt=MOST_WRONG)
+    return unused.update(last_step=step, wrong_codes=0) == 1
+
+
+def count_wrong(person: User) -> None:
+    """Count a code that was none of the app's; the person is told when no more are taken."""
+    own = AuthenticatorApp.objects.filter(person=person)
+    own.update(wrong_codes=F("wrong_codes") + 1)
+    if own.filter(wrong_codes=MOST_WRONG).exists():
+        people.note(person, person, "typed too many wrong codes", alarming=True)
+
+
+def forget_wrong_codes(person: User) -> None:
+    """Take codes again after too many wrong ones."""
+    AuthenticatorApp.objects.filter(person=person).update(wrong_codes=0)
 
 
 def _step(secret: str, code: str, now: datetime) -> int | None:

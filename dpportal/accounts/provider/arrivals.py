@@ -20,7 +20,7 @@ def person_of(claims: Claims, provider: IdentityProvider) -> User:
 
     People are recognised by the provider's own key for them, never by a name or an address: those change hands.
     """
-    role, subject = provider.role_of(_texts(claims.get(provider.claim))), str(claims.get("sub", ""))
+    role, subject = role_in(claims, provider), str(claims.get("sub", ""))
     known = ProviderIdentity.objects.filter(issuer=provider.issuer, subject=subject).select_related("person")
     identity = known.first()
     if role is None:
@@ -39,6 +39,11 @@ def person_of(claims: Claims, provider: IdentityProvider) -> User:
     return person
 
 
+def role_in(claims: Claims, provider: IdentityProvider) -> str | None:
+    """The role that the provider's claims give; None where they give none."""
+    return provider.role_of(_texts(claims.get(provider.claim)))
+
+
 def _new(claims: Claims, role: str, identity: ProviderIdentity) -> User:
     name = str(claims.get("preferred_username") or claims.get("email") or identity.subject)
     person = User(username=name, role=role, email=_verified_address(claims))
@@ -52,7 +57,8 @@ def _new(claims: Claims, role: str, identity: ProviderIdentity) -> User:
     except (ValidationError, IntegrityError):
         text = _(
             "Your institution calls you “%(name)s”. That is no name here, or an account of the portal has it already. "
-            "Ask an administrator of the portal."
+            "If that account is yours, sign in with its password and link the two on the page “Second factors”; else "
+            "ask an administrator of the portal."
         )
         raise ProviderError(text % {"name": name[:150]}) from None
     return person

@@ -31,7 +31,8 @@ class ProviderError(Exception):
 def to_provider(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
     """Send the browser to the provider, with a state and a nonce that the session keeps. Raises ProviderError."""
     back = request.build_absolute_uri(reverse("accounts:provider_answer"))
-    request.session.set_expiry(600)
+    if not request.user.is_authenticated:
+        request.session.set_expiry(600)
     answer: HttpResponse = _asked(lambda: _trusted(provider).authorize_redirect(request, back))
     return answer
 

@@ -1,16 +1,24 @@
 """Passwords that others guess early are refused; one that somebody else has seen opens no page but its own change."""
 
+import ast
+import hashlib
+import re
+from pathlib import Path
 from random import Random
 from string import ascii_letters, digits
 
 import pytest
+from django.conf import global_settings
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 
+from dpportal import settings as portal
 from dpportal.accounts.models import Role, User
 from dpportal.operations import demonstration
+from tests.dpportal.building import PASSWORD
 
 CHOSEN = "seven quiet lemons dancing"
 PERSON = User(
@@ -146,3 +154,30 @@ def test_a_superuser_of_the_console_replaces_the_password_too(db):
 def test_whoever_signs_out_instead_may(first):
     first.post(reverse("accounts:sign_out"))
     assert first.get("/published/").status_code == 200
+
+
+def test_passwords_are_stored_by_a_slow_digest_of_the_current_kind():
+    """The suite has a fast one in its place; the portal names none, so it has Django's."""
+    named = ast.parse(Path(portal.__file__).read_text())
+    assert not any(isinstance(node, ast.Name) and node.id == "PASSWORD_HASHERS" for node in ast.walk(named))
+    assert global_settings.PASSWORD_HASHERS[0].endswith(".PBKDF2PasswordHasher")
+    assert PBKDF2PasswordHasher.digest is hashlib.sha256 and PBKDF2PasswordHasher.iterations >= 600_000
+
+
+LONG = "  Seven Lemons äöü 雪 " + "xq" * 30 + " "
+
+
+def test_a_long_password_of_any_signs_is_taken_as_it_was_typed(client, curator):
+    client.force_login(curator)
+    form = {"old_password": PASSWORD, "new_password1": LONG, "new_password2": LONG}
+    assert client.post(reverse("accounts:password_change"), form).status_code == 302
+    curator.refresh_from_db()
+    assert len(LONG) > 64 and curator.check_password(LONG)
+    assert not any(curator.check_password(other) for other in (LONG.strip(), LONG.lower(), LONG[:72]))
+
+
+@pytest.mark.django_db
+def test_fields_of_passwords_hide_them_and_let_managers_fill_them_in(client):
+    page = client.get(reverse("accounts:sign_in")).text
+    assert re.search(r'<input type="password"[^>]*autocomplete="current-password"', page)
+    assert "onpaste" not in page and "maxlength" not in re.findall(r'<input type="password"[^>]*>', page)[0]

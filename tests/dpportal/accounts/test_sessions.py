@@ -14,7 +14,8 @@ from django.utils import timezone
 from dpportal.accounts import sessions
 from dpportal.accounts.browsers import browser_family
 from dpportal.accounts.models import AuditEntry, PersonSession
-from dpportal.accounts.session_store import SessionStore
+from dpportal.accounts.recent_sign_in import RECENT_SECONDS
+from dpportal.accounts.session_store import BEGAN, SessionStore
 from dpportal.platform.environment import positive_integer
 from dpportal.releases import services
 from tests.dpportal.building import PASSWORD
@@ -116,6 +117,28 @@ def test_nobody_ends_another_persons_session(desk, other_curator):
         in desk.post(reverse("accounts:end_session"), {"session": chosen}, follow=True).text
     )
     assert stranger.get(LIST).status_code == 200
+
+
+def test_ending_a_session_asks_for_a_sign_in_just_now(desk, elsewhere):
+    session = desk.session
+    session[BEGAN] -= RECENT_SECONDS + 1
+    session.save()
+    assert desk.post(reverse("accounts:end_session")).status_code == 403
+    assert elsewhere.get(LIST).status_code == 200
+
+
+def test_an_administrator_ends_somebodys_sessions_and_is_recorded(desk, elsewhere, curator, administrator):
+    office = Client()
+    office.force_login(administrator)
+    chosen = {"action": "end_sessions", "_selected_action": [curator.pk, administrator.pk]}
+    answer = office.post(reverse("admin:accounts_user_changelist"), chosen, follow=True)
+    assert "Sessions ended for: curator." in answer.text
+    assert [browser.get(LIST).status_code for browser in (desk, elsewhere)] == [302, 302]
+    assert AuditEntry.objects.filter(by=administrator, action="ended all sessions", detail="2").count() == 1
+
+
+def test_signing_out_has_the_browser_forget_what_it_kept(desk):
+    assert desk.post(reverse("accounts:sign_out"))["Clear-Site-Data"] == '"cache"'
 
 
 def test_what_has_ended_is_cleared_away(desk, clock):

@@ -10,8 +10,8 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from dpportal.accounts.factors.pages import RECENT_SECONDS
 from dpportal.accounts.models import AuditEntry, Role
+from dpportal.accounts.recent_sign_in import RECENT_SECONDS
 from dpportal.accounts.session_store import BEGAN
 from dpportal.api import tokens
 from dpportal.api.models import ApiToken, Scope

@@ -23,7 +23,6 @@ from django.http import HttpResponse
 from django.test import Client
 from gunicorn.config import Config
 from prometheus_client.parser import text_string_to_metric_families
-from pythonjsonlogger.json import JsonFormatter
 
 from dpportal.jobs import supervisor
 from dpportal.jobs.claims import JobState, claim
@@ -31,6 +30,7 @@ from dpportal.jobs.database_busy import DatabaseBusy
 from dpportal.jobs.heartbeat import HeartbeatThread
 from dpportal.jobs.models import Heartbeat
 from dpportal.platform.environment import one_of
+from dpportal.platform.log_lines import LineFormatter, ObjectFormatter
 from dpportal.releases import execution
 from dpportal.releases.models import ReleaseJob
 from dpportal.serving import durations, gunicorn_conf, in_flight
@@ -201,11 +201,29 @@ def test_a_line_can_be_an_object():
         }
     )
     WithRequestId().filter(record)
-    line = JsonFormatter(**said).format(record)
+    line = ObjectFormatter(**said).format(record)
     found = json.loads(line)
     assert "\n" not in line
     assert (found["logger"], found["level"], found["attempt"]) == ("dpportal.jobs", "INFO", 2)
     assert found["message"] == "job began: x\ny" and "of_request" not in found
+
+
+def test_the_line_of_what_somebody_may_not_see_says_who_that_was(dataset, other_curator, caplog):
+    caplog.handler.addFilter(WithRequestId())
+    desk = Client()
+    desk.force_login(other_curator)
+    assert desk.get(f"/datasets/{dataset.pk}/").status_code == 404
+    assert caplog.records[-1].of_request.endswith(f" person={other_curator.pk}")
+    Client().get("/nowhere/")
+    assert "person" not in caplog.records[-1].of_request
+
+
+@pytest.mark.parametrize("kind", [LineFormatter, ObjectFormatter])
+def test_times_of_the_log_are_in_utc_whatever_the_zone_of_pages(kind, settings):
+    settings.TIME_ZONE = "Asia/Shanghai"
+    record = logging.makeLogRecord({"msg": "x", "created": 0.25, "msecs": 250.0})
+    formatter = kind(fmt="{asctime}{message}", style="{")
+    assert "1970-01-01T00:00:00.250Z" in formatter.format(record)
 
 
 def test_an_address_begins_no_line_of_the_log(rf, caplog):

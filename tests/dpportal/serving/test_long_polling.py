@@ -77,3 +77,10 @@ def test_an_answer_comes_when_the_time_is_over() -> None:
     handler.begun += 60
     assert asyncio.run(ask(handler, "/job", "wait=0.01")) == "not yet"
     assert 1 <= handler.asked <= 3
+
+
+@pytest.mark.slow
+def test_of_a_crowd_that_waits_so_many_do_and_the_others_are_answered_at_once(monkeypatch) -> None:
+    monkeypatch.setattr("dpportal.serving.handler.MOST_WAITING", 5)
+    _told, _seconds, others = asyncio.run(crowd())
+    assert others.count("not yet") == WAITING - 5 and others.count("ended") == 5

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dpportal.accounts import people
+from dpportal.accounts.factors import totp
 from dpportal.accounts.models import AuditEntry, AuthenticatorApp, PersonSession, RecoveryCode, User
 from tests.dpportal.building import PASSWORD
 
@@ -97,6 +98,29 @@ def test_wrong_codes_of_now_are_not_kept_as_they_were_typed(desk, curator, app):
     desk.types_password()
     desk.types_code("123456")
     assert "123456" not in AccessAttempt.objects.get().post_data
+
+
+def test_after_a_hundred_wrong_codes_in_however_long_no_code_is_taken_until_the_app_is_set_up_anew(
+    desk, curator, app, administrator
+):
+    AuthenticatorApp.objects.update(wrong_codes=totp.MOST_WRONG - 1)
+    desk.types_password()
+    desk.types_code("000000")
+    desk.types_code(app.now())
+    assert not desk.is_in and "typed too many wrong codes" in acts(curator)
+    office = type(desk)()
+    office.force_login(administrator)
+    chosen = {"action": "unlock", "_selected_action": [curator.pk]}
+    office.post(reverse("admin:accounts_user_changelist"), chosen)
+    desk.types_code(app.now())
+    assert desk.is_in
+
+
+def test_a_right_code_forgets_the_wrong_ones(desk, curator, app):
+    AuthenticatorApp.objects.update(wrong_codes=totp.MOST_WRONG - 1)
+    desk.types_password()
+    desk.types_code(app.now())
+    assert desk.is_in and AuthenticatorApp.objects.get().wrong_codes == 0
 
 
 def test_a_right_password_does_not_clear_the_wrong_codes(desk, curator, app):

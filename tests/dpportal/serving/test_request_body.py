@@ -1,0 +1,38 @@
+"""How slowly a body may come."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from dpportal.serving.admission import VISITOR_SECONDS, _allowed
+from dpportal.serving.request_body import Body, RefusedError
+
+
+async def trickle() -> dict[str, Any]:
+    """A thousand bytes, a hundred times a second: quick enough for a body without a last moment."""
+    await asyncio.sleep(0.01)
+    return {"type": "http.request", "body": b"x" * 1000, "more_body": True}
+
+
+async def received(most_seconds: float) -> tuple[int, int]:
+    """How much comes before it is refused, and with which status."""
+    body = Body(trickle, 2**30, most_seconds)
+    while True:
+        try:
+            await body()
+        except RefusedError as refusal:
+            return body.received, refusal.status
+
+
+def test_a_body_that_has_a_last_moment_ends_then_however_quickly_it_comes() -> None:
+    some, status = asyncio.run(received(0.2))
+    assert status == 408 and 0 < some <= 20_000
+
+
+@pytest.mark.django_db
+def test_a_strangers_file_for_the_check_has_one() -> None:
+    scope = {"type": "http", "method": "POST", "path": "/check/", "headers": [], "query_string": b""}
+    assert _allowed(scope, 2**20, 0).most_seconds == VISITOR_SECONDS
