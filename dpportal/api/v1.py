@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
@@ -71,9 +74,25 @@ api.add_router("/streams", streams.router)
 api.add_router("", publishing.router)
 
 
+def _answering_head(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The view, which answers HEAD as GET; the web server leaves the body out."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        asked = request.method
+        request.method = "GET" if asked == "HEAD" else asked
+        try:
+            return view(request, *args, **kwargs)
+        finally:
+            request.method = asked
+
+    return answer
+
+
 def _known_to_the_door(patterns: list[URLPattern]) -> list[URLPattern]:
     """Have the web server know who sends a large body, by a token and not by a session; and where files come."""
     for pattern in patterns:
+        pattern.callback = _answering_head(pattern.callback)
         pattern.callback.person_of = person_of  # type: ignore[attr-defined]
         if pattern.name == "datasets":
             pattern.callback.takes_files = upload_limit  # type: ignore[attr-defined]

@@ -43,7 +43,7 @@ def _with_key(path: Path, name: str) -> FilePath:
 
 @dataclass(frozen=True)
 class FileFacts:
-    """A stored file as it lies there: its name, and the digest of the head by which a sealed one differs from all others.
+    """A stored file as it lies there: its name, and the digest of the head by which a sealed one differs from others.
 
     Receipts leave the portal, so no length is among them: a row more makes a file longer, and counts have digits. Nor
     has a file that is not sealed a digest: its first bytes could be guessed.
