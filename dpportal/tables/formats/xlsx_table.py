@@ -42,8 +42,8 @@ MARKUP_BYTES, MARKUP_RATIO = 2**25, 64
 # Cells with something inside, that are read however small a workbook is, and so many more of each byte of its file: a
 # program that packs tightly needs more than a byte for a cell.
 MOST_CELLS, CELLS_PER_BYTE = 2**19, 4
-# Cells without a value, by the same rule: a sheet that is formatted down to its last row has two bytes for each, or none
-# where its cells have no address.
+# Cells without a value, by the same rule: sheets formatted to their end have two bytes for each, or no addresses, and
+# some million are read of the smallest file.
 MOST_BLANK, BLANK_PER_BYTE = 2**24, 1
 # Of the parts that are read as trees before any row is: a style or a sheet's name takes a hundred times its letters.
 TREES, TREE_BYTES = ("xl/styles.xml", "xl/workbook.xml", "[Content_Types].xml"), 2**21
