@@ -15,7 +15,8 @@ from dpportal.api.problems import problem
 from dpportal.api.schemas import CataloguePage, EntryShown, PublishedShown
 from dpportal.api.shown import PageNumber, files_shown, page_of
 from dpportal.budgets.models import ChargedPublication
-from dpportal.catalogue.entries import CatalogueEntry, SearchQuery, loaded, published
+from dpportal.catalogue import snapshot
+from dpportal.catalogue.entries import CatalogueEntry, SearchQuery, loaded
 from dpportal.publications.downloads import PublishedFile
 from dpportal.publications.metadata import Metadata
 from dpportal.publications.reader_pages import ReaderPages
@@ -46,7 +47,7 @@ def catalogue(
     page: PageNumber = 1,
 ) -> object:
     """Search what is published, newest first."""
-    found = SearchQuery(words, kind, year, place, publisher, covered, column).of(published())
+    found = SearchQuery(words, kind, year, place, publisher, covered, column).of(snapshot.current().entries)
     answer = page_of(request, found, page, lambda entry: entry)
     there = loaded(answer["items"], with_pictures=False)
     names = {entry.it.pk: entry.it for entry in there}

@@ -16,6 +16,7 @@ from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.schemas import DeclarationSaid, DeclarationShown, FitShown, Unit
 from dpportal.api.shown import Wait, job_shown
+from dpportal.budgets.promises import before_change
 from dpportal.datasets import codebooks, domain_fit, take_codebook
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.models import Dataset, DomainVersion, Fit, Right
@@ -64,6 +65,7 @@ def _shown(dataset: Dataset, left_out: tuple[str, ...] = ()) -> DeclarationShown
         version=version.version if version else None,
         frozen=bool(version and version.frozen),
         unit=unit,
+        promises=before_change(dataset),
         columns=json.loads(codebooks.as_json(take_codebook.written(dataset))),
         left_out=list(left_out),
     )

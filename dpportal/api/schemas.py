@@ -84,11 +84,15 @@ class DeclarationSaid(Strict):
 
 
 class DeclarationShown(Schema):
-    """What is declared now. left_out: columns of a codebook that the table does not have."""
+    """What is declared now. left_out: columns of a codebook that the table does not have.
+
+    promises: what was spent so far means for a person; to be read before somebody else is protected.
+    """
 
     version: int | None
     frozen: bool
     unit: Unit
+    promises: list[str]
     columns: dict[str, Any]
     left_out: list[str] = []
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
@@ -81,13 +83,34 @@ api.add_router("", publishing.router)
 
 # Addresses to which files are sent, by the name of an act there: how large one may be, in bytes.
 TAKE_FILES: dict[str, Callable[[], int]] = {"upload": upload_limit, "append_piece": lambda: MOST_PIECE_BYTES}
+# Acts that are HEAD by themselves: their address has no other answer to it.
+ARE_HEAD = {"upload_offset"}
+
+
+def _answering_head(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The view, which answers HEAD as GET; the web server leaves the body out."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        asked = request.method
+        request.method = "GET" if asked == "HEAD" else asked
+        try:
+            return view(request, *args, **kwargs)
+        finally:
+            request.method = asked
+
+    return answer
 
 
 def _known_to_the_door(patterns: list[URLPattern]) -> list[URLPattern]:
     """Have the web server know who sends a large body, by a token and not by a session; and where files come."""
+    # Several acts have one address, and one view.
+    views = {pattern.callback: pattern.callback for pattern in patterns if pattern.name in ARE_HEAD}
     for pattern in patterns:
+        view = pattern.callback
+        pattern.callback = views.setdefault(view, _answering_head(view))
         pattern.callback.person_of = person_of  # type: ignore[attr-defined]
-    for pattern in patterns:  # several acts have one address, and one callback
+    for pattern in patterns:
         if pattern.name in TAKE_FILES:
             pattern.callback.takes_files = TAKE_FILES[pattern.name]  # type: ignore[attr-defined]
             pattern.callback.person_of = sender_of  # type: ignore[attr-defined]

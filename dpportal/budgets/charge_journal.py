@@ -211,8 +211,10 @@ def require_complete(*datasets: Dataset) -> None:
     before, settled = _lines(*datasets), {dataset.pk: keys(dataset.pk) for dataset in datasets}
     for dataset in datasets:
         _require_all(dataset, settled[dataset.pk], before[dataset.pk])
-    after = _lines(*datasets)
-    for dataset in datasets:
+    # Lines are never deleted, so what was there before is there now.
+    behind = [dataset for dataset in datasets if not before[dataset.pk].keys() >= settled[dataset.pk]]
+    after = _lines(*behind) if behind else {}
+    for dataset in behind:
         _require_known(dataset, _missing(dataset, settled[dataset.pk], after[dataset.pk]))
     for gone in gone_ids():
         if not is_noted(gone):

@@ -313,8 +313,8 @@ class ChargedPublication(Publication):
 
     @property
     def other_promises(self) -> OtherPromises:
-        """The promises of other protections that it stands beside, or as a draft will."""
-        return OtherPromises.of(self.account) if self.account else OtherPromises()
+        """The promises of other protections that it stands beside, or as a draft will, with a budget or before."""
+        return OtherPromises.of(self.account or Budget.for_planning(self.dataset))
 
     def protects(self, unit: PrivacyUnit, others: OtherPromises) -> Json:
         """The people whom the charged loss is about, for programs. unit: that of its plan."""

@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from dpportal.budgets.dataset_costs import spent_so_far
-from dpportal.catalogue.entries import RUNNING_COUNT, CatalogueEntry, loaded, published
+from dpportal.catalogue import snapshot
+from dpportal.catalogue.entries import RUNNING_COUNT, CatalogueEntry, loaded
 from dpportal.datasets.models import AttributeDeclaration, Dataset
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.platform.json_types import Json
@@ -31,7 +32,7 @@ PAGE_SIZE = 20
 def page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     """Of a dataset of which something is public; of any other nobody learns that it exists."""
     dataset = get_object_or_404(Dataset, pk=dataset_id)
-    public = published(dataset)
+    public = [entry for entry in snapshot.current().entries if entry.dataset == dataset_id]
     if not public:
         raise Http404
     shown = Paginator(public, PAGE_SIZE).get_page(request.GET.get("page"))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from uuid import UUID
 
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from dpportal.budgets.models import ChargedPublication
-from dpportal.catalogue.entries import Entry, abouts, loaded, published
+from dpportal.catalogue import snapshot
+from dpportal.catalogue.entries import Catalogue, Entry, abouts, loaded
 from dpportal.platform.json_types import Json
 from dpportal.publications.licences import Licence
 from dpportal.publications.metadata import About
@@ -22,6 +24,9 @@ from dpportal.streams.models import Stream
 
 # The newest; harvesters ask again and again.
 MOST = 500
+# Documents that were written last, by the state of the catalogue and the portal's address.
+_latest: dict[tuple[Catalogue, str], bytes] = {}
+MOST_KEPT = 4
 # Entries of the vocabularies that DCAT-AP asks for.
 AUTHORITY = "http://publications.europa.eu/resource/authority"
 LANGUAGE = f"{AUTHORITY}/language/ENG"
@@ -39,23 +44,42 @@ CONTEXT = {
 
 
 @require_safe
-def catalogue(request: HttpRequest) -> JsonResponse:
+def catalogue(request: HttpRequest) -> HttpResponse:
     """Every dataset of which something is public, with a distribution for each release and running count."""
-    entries = loaded(published(most=MOST), with_pictures=False)
+    site = request.build_absolute_uri("/").rstrip("/")
+    return HttpResponse(_current(site), content_type="application/ld+json")
+
+
+def _current(site: str) -> bytes:
+    """The document, written once for each state of the catalogue. site: the portal's address without a last slash."""
+    listed = snapshot.current()
+    document = _latest.get((listed, site))
+    if document is None:
+        document = _document(listed, site)
+        # Where something changed meanwhile, it is of neither state.
+        if snapshot.current() is listed:
+            if len(_latest) >= MOST_KEPT:
+                _latest.clear()
+            _latest[listed, site] = document
+    return document
+
+
+def _document(listed: Catalogue, site: str) -> bytes:
+    entries = loaded(listed.entries[:MOST], with_pictures=False)
     groups = _by_dataset(entries)
     told = abouts(groups)
     document = {
         "@context": CONTEXT,
-        "@id": request.build_absolute_uri(reverse("dcat")),
+        "@id": f"{site}{reverse('dcat')}",
         "@type": "dcat:Catalog",
         "dct:title": _("Published with differential privacy"),
         "dct:description": _("Releases, synthetic tables and running counts."),
         "dct:publisher": _agent(_("DP Portal")),
-        "foaf:homepage": {"@id": request.build_absolute_uri(reverse("catalogue"))},
+        "foaf:homepage": {"@id": f"{site}{reverse('catalogue')}"},
         "dct:language": {"@id": LANGUAGE},
-        "dcat:dataset": [_dataset(request, group, told[pk]) for pk, group in groups.items()],
+        "dcat:dataset": [_dataset(site, group, told[pk]) for pk, group in groups.items()],
     }
-    return JsonResponse(document, content_type="application/ld+json")
+    return json.dumps(document).encode()
 
 
 def _by_dataset(entries: list[Entry]) -> dict[UUID, list[Entry]]:
@@ -65,10 +89,10 @@ def _by_dataset(entries: list[Entry]) -> dict[UUID, list[Entry]]:
     return groups
 
 
-def _dataset(request: HttpRequest, entries: list[Entry], about: About) -> Json:
+def _dataset(site: str, entries: list[Entry], about: About) -> Json:
     """entries: all of one dataset, the newest first."""
     dataset = entries[0].it.dataset
-    page = request.build_absolute_uri(reverse("public_dataset", args=[dataset.pk]))
+    page = f"{site}{reverse('public_dataset', args=[dataset.pk])}"
     first = min(entry.it.published_at for entry in entries if entry.it.published_at)
     return {
         "@id": page,
@@ -80,7 +104,7 @@ def _dataset(request: HttpRequest, entries: list[Entry], about: About) -> Json:
         "dct:accessRights": {"@id": IS_PUBLIC},
         "dct:language": {"@id": LANGUAGE},
         **dict(_told(about, entries[0].it)),
-        "dcat:distribution": [_distribution(request, entry, about) for entry in entries],
+        "dcat:distribution": [_distribution(site, entry, about) for entry in entries],
     }
 
 
@@ -103,16 +127,16 @@ def _told(about: About, newest: ChargedPublication) -> Iterator[tuple[str, objec
         yield "dcat:contactPoint", {"@type": "vcard:Kind", address: {"@id": about.contact_address}}
 
 
-def _distribution(request: HttpRequest, entry: Entry, about: About) -> Json:
+def _distribution(site: str, entry: Entry, about: About) -> Json:
     """A release or a running count: its page, which has the downloads, and the file with all of them."""
-    publication, page = entry.it, request.build_absolute_uri(entry.it.get_absolute_url())
+    publication, page = entry.it, f"{site}{entry.it.get_absolute_url()}"
     return {
         "@id": page,
         "@type": "dcat:Distribution",
         "dct:title": str(publication),
         "dct:description": f"{entry.kind}, {publication.dataset.name}",
         "dcat:accessURL": {"@id": page},
-        "dcat:downloadURL": {"@id": request.build_absolute_uri(_archive(publication))},
+        "dcat:downloadURL": {"@id": f"{site}{_archive(publication)}"},
         "dct:format": {"@id": ZIP},
         "dcat:mediaType": {"@id": ZIP_TYPE},
         **({"dct:issued": _day(at.date().isoformat())} if (at := publication.published_at) else {}),

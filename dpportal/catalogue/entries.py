@@ -7,17 +7,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from functools import cached_property
 from uuid import UUID
 
-from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.budgets.models import ChargedPublication
 from dpportal.catalogue import thumbnails
-from dpportal.datasets.models import Dataset, PublicDescription
+from dpportal.datasets.models import PublicDescription
 from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.metadata import About
@@ -27,16 +26,16 @@ from dpportal.streams.models import Stream
 
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
-K = TypeVar("K", int, str)
+Value = str | int
 _ABOUT = "dataset__public_description__"
-_DESCRIBED = ("text", "keywords", "place", "first", "last", "publisher")
+ABOUT_FIELDS = ("text", "keywords", "place", "first", "last", "publisher")
 _SHOWN = (
     "pk",
     "published_at",
     "dataset",
     "dataset__name",
     "created_by",
-    *(f"{_ABOUT}{name}" for name in ("shown", *_DESCRIBED)),
+    *(f"{_ABOUT}{name}" for name in ("shown", *ABOUT_FIELDS)),
 )
 # Of those that were published at the same time, the one that was begun last comes first.
 NEWEST_FIRST = ("-published_at", "-created_at")
@@ -68,10 +67,13 @@ class CatalogueEntry:
         kind = "streams" if self.kind == RUNNING_COUNT else "releases"
         return reverse(f"{kind}:public", args=[self.pk])
 
+    @cached_property
+    def _plain(self) -> str:
+        return plain(" ".join(self.texts))
+
     def about(self, words: Iterable[str]) -> bool:
-        """Whether every word occurs in one of the texts, whatever its case."""
-        text = plain(" ".join(self.texts))
-        return all(plain(word) in text for word in words)
+        """Whether every word occurs in one of the texts, whatever its case. words: `plain`."""
+        return all(word in self._plain for word in words)
 
 
 def plain(text: str) -> str:
@@ -79,15 +81,35 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def published(dataset: Dataset | None = None, most: int | None = None) -> list[CatalogueEntry]:
-    """Everything that is published and not withdrawn, newest first; or what is of one dataset.
+def _counted(values: Iterable[Value]) -> dict[Value, int]:
+    """In the values' order, which are all numbers or all texts."""
+    numbers = Counter(value for value in values if value)
+    return {value: numbers[value] for value in sorted(numbers)}
 
-    most: how many at most; None: all.
-    """
-    public = PUBLIC if dataset is None else PUBLIC & Q(dataset=dataset)
-    newest = slice(most)
-    releases = Release.objects.filter(public).order_by(*NEWEST_FIRST)[newest]
-    streams = Stream.objects.filter(public).order_by(*NEWEST_FIRST)[newest]
+
+@dataclass(frozen=True, eq=False)
+class Catalogue:
+    """Everything that is published and not withdrawn, newest first; equal to itself alone."""
+
+    entries: tuple[CatalogueEntry, ...]
+
+    @cached_property
+    def facets(self) -> dict[str, dict[Value, int]]:
+        """How many entries have each value, by what a search can name; what was left unsaid is no value."""
+        return {
+            "kind": _counted(entry.kind for entry in self.entries),
+            "year": _counted(entry.published_at.year for entry in self.entries),
+            "place": _counted(entry.place for entry in self.entries),
+            "publisher": _counted(entry.publisher for entry in self.entries),
+            "covered": _counted(year for entry in self.entries for year in entry.years),
+            "column": _counted(column for entry in self.entries for column in set(entry.columns)),
+        }
+
+
+def read_catalogue() -> Catalogue:
+    """Everything of the catalogue, from the database; `snapshot` has it without reading it each time."""
+    releases = Release.objects.filter(PUBLIC).order_by(*NEWEST_FIRST)
+    streams = Stream.objects.filter(PUBLIC).order_by(*NEWEST_FIRST)
     names = {user.pk: user.public_name for user in User.objects.only("display_name")}
     entries = [
         *(
@@ -105,7 +127,7 @@ def published(dataset: Dataset | None = None, most: int | None = None) -> list[C
             for s in streams.values(*_SHOWN, "name", "description", "column", "labels")
         ),
     ]
-    return sorted(entries, key=lambda publication: publication.published_at, reverse=True)[newest]
+    return Catalogue(tuple(sorted(entries, key=lambda entry: entry.published_at, reverse=True)))
 
 
 def _publication(
@@ -114,7 +136,7 @@ def _publication(
     person = names[row["created_by"]]
     # What a curator keeps to themselves is not searched, either.
     about = (
-        About(**{name: row[f"{_ABOUT}{name}"] for name in _DESCRIBED}) if row[f"{_ABOUT}shown"] else About()
+        About(**{name: row[f"{_ABOUT}{name}"] for name in ABOUT_FIELDS}) if row[f"{_ABOUT}shown"] else About()
     )
     described = (
         about.text,
@@ -153,6 +175,7 @@ class SearchQuery:
     column: str = ""
 
     def of(self, publications: Iterable[CatalogueEntry]) -> list[CatalogueEntry]:
+        words = [plain(word) for word in self.words.split()]
         return [
             p
             for p in publications
@@ -162,14 +185,8 @@ class SearchQuery:
             and self.publisher in ("", p.publisher)
             and (self.covered is None or self.covered in p.years)
             and (not self.column or self.column in p.columns)
-            and p.about(self.words.split())
+            and p.about(words)
         ]
-
-
-def counted(values: Iterable[K]) -> dict[K, int]:
-    """How many publications have each value, in the values' order; what was left unsaid is no value."""
-    numbers = Counter(value for value in values if value)
-    return {value: numbers[value] for value in sorted(numbers)}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from django.urls import reverse_lazy
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.catalogue.entries import Entry, loaded, published
+from dpportal.catalogue import snapshot
+from dpportal.catalogue.entries import Entry, loaded
 
 MOST = 50
 
@@ -24,7 +25,7 @@ class Newest(Feed[Entry, None]):
     link = reverse_lazy("catalogue")
 
     def items(self) -> list[Entry]:
-        return loaded(published(most=MOST), with_pictures=False)
+        return loaded(snapshot.current().entries[:MOST], with_pictures=False)
 
     def item_title(self, item: Entry) -> str:
         return _printable(str(item.it))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping
+from heapq import nlargest
 from types import MappingProxyType
 
 from django import forms
@@ -11,9 +12,13 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.catalogue.entries import KINDS, CatalogueEntry, SearchQuery, counted
+from dpportal.catalogue.entries import KINDS, Catalogue, SearchQuery, Value
 
 EMPTY: Mapping[str, str | Promise] = MappingProxyType({})
+# What is offered where there is more than one of it, in the order of the page.
+SEVERAL = ("covered", "column", "place", "publisher")
+# Of one list: a page with thousands to choose from is slow to make and of no use.
+MOST_OFFERED = 200
 
 
 class SearchForm(forms.Form):
@@ -35,39 +40,31 @@ class SearchForm(forms.Form):
     covered = forms.ChoiceField(label=_("Data of"), required=False)
     column = forms.ChoiceField(label=_("Column"), required=False)
 
-    def __init__(self, data: QueryDict, publications: list[CatalogueEntry]) -> None:
+    def __init__(self, data: QueryDict, catalogue: Catalogue) -> None:
         super().__init__(data, label_suffix="")
-        kinds = counted(p.kind for p in publications)
-        years = counted(p.published_at.year for p in publications)
+        facets = catalogue.facets
+        kinds = facets["kind"]
         self._offer("kind", _("Any kind"), {kind: kinds[kind] for kind in KINDS if kind in kinds}, KINDS)
-        self._offer("year", _("Any year"), dict(reversed(years.items())))
-        places = counted(p.place for p in publications)
-        publishers = counted(p.publisher for p in publications)
-        self._offer("place", _("Any place"), places)
-        self._offer("publisher", _("Any publisher"), publishers)
-        covered = counted(year for p in publications for year in p.years)
-        columns = counted(column for p in publications for column in set(p.columns))
-        self._offer("covered", _("Any time"), dict(reversed(covered.items())))
-        self._offer("column", _("Any column"), columns)
-        among: Mapping[str, Sized] = {
-            "covered": covered,
-            "column": columns,
-            "place": places,
-            "publisher": publishers,
-        }
-        self.several = [name for name, numbers in among.items() if len(numbers) > 1]
+        self._offer("year", _("Any year"), dict(reversed(facets["year"].items())))
+        self._offer("place", _("Any place"), facets["place"])
+        self._offer("publisher", _("Any publisher"), facets["publisher"])
+        self._offer("covered", _("Any time"), dict(reversed(facets["covered"].items())))
+        self._offer("column", _("Any column"), facets["column"])
+        self.several = [name for name in SEVERAL if len(facets[name]) > 1]
 
     def _offer(
         self,
         name: str,
         any_of_them: str | Promise,
-        numbers: Mapping[str, int] | Mapping[int, int],
+        numbers: Mapping[Value, int],
         names: Mapping[str, str | Promise] = EMPTY,
     ) -> None:
-        """The values that there are, under their names if they have other ones."""
-        field = self.fields[name]
+        """The values that there are, under their names if they have other ones: the most frequent, and the chosen."""
+        field, chosen = self.fields[name], self.data.get(name)
         assert isinstance(field, forms.ChoiceField)
-        there = [(value, f"{names.get(str(value), value)} ({number})") for value, number in numbers.items()]
+        frequent = set(nlargest(MOST_OFFERED, numbers, key=lambda value: numbers[value]))
+        offered = (value for value in numbers if value in frequent or str(value) == chosen)
+        there = [(value, f"{names.get(str(value), value)} ({numbers[value]})") for value in offered]
         field.choices = [("", any_of_them), *there]
 
     def query(self) -> SearchQuery:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dpportal.catalogue import readers
-from dpportal.catalogue.entries import CatalogueEntry, Entry, SearchQuery, loaded, published
+from dpportal.catalogue import readers, snapshot
+from dpportal.catalogue.entries import CatalogueEntry, Entry, SearchQuery, loaded
 from dpportal.catalogue.forms import SearchForm
 
 PAGE_SIZE = 20
@@ -19,8 +21,8 @@ MOST_READ = 3
 @require_safe
 def catalogue(request: HttpRequest) -> HttpResponse:
     """What this portal is, a search, and what it found, newest first."""
-    everything = published()
-    form = SearchForm(request.GET, everything)
+    found = snapshot.current()
+    everything, form = found.entries, SearchForm(request.GET, found)
     query = form.query()
     page = Paginator(query.of(everything), PAGE_SIZE).get_page(request.GET.get("page"))
     entries = loaded(list(page))
@@ -40,7 +42,7 @@ def catalogue(request: HttpRequest) -> HttpResponse:
     return render(request, "catalogue/catalogue.html", context)
 
 
-def _most_read(everything: list[CatalogueEntry]) -> list[Entry]:
+def _most_read(everything: Sequence[CatalogueEntry]) -> list[Entry]:
     """What readers asked for most; nothing where the list beside it is as short."""
     if len(everything) <= MOST_READ:
         return []

@@ -20,6 +20,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.history.canonical import Plain, canonical
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
+from dpportal.platform.sealed_files import HEAD_BYTES
 
 
 class ErasureReceipt(models.Model):
@@ -82,10 +83,10 @@ def _key_facts(dataset: Dataset) -> Plain:
 
 
 def files_of(dataset: Dataset) -> Plain:
-    """Each file with its length and the digest of its beginning, which has what makes every sealed file different."""
+    """Each file with the digest of its head, in which every sealed file differs from all others; never its length."""
     try:
         return [
-            {"name": each.name, "bytes": each.size, "first_bytes": each.first, "sha256_of_first": each.digest}
+            {"name": each.name, f"sha256_of_first_{HEAD_BYTES}_bytes": each.digest or "not sealed"}
             for each in records.described_files(dataset.pk)
         ]
     except storage.StorageFault:

@@ -15,11 +15,8 @@ from dpportal.datasets import keys, sealing
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import reading
-from dpportal.platform.sealed_files import ChangedFileError, FilePath, SealedPath, is_sealed
+from dpportal.platform.sealed_files import HEAD_BYTES, MARK, ChangedFileError, FilePath, SealedPath, is_sealed
 from dpportal.platform.sealing_faults import FileChangedFault, KeyLostFault
-
-# Of a file in a receipt of erasure: a sealed one has its own salt within them.
-HEAD_BYTES = 4096
 
 
 @contextmanager
@@ -46,11 +43,13 @@ def _with_key(path: Path, name: str) -> FilePath:
 
 @dataclass(frozen=True)
 class FileFacts:
-    """A stored file as it lies there: its name, its length and the digest of its first bytes."""
+    """A stored file as it lies there: its name, and the digest of the head by which a sealed one differs from others.
+
+    Receipts leave the portal, so no length is among them: a row more makes a file longer, and counts have digits. Nor
+    has a file that is not sealed a digest: its first bytes could be guessed.
+    """
 
     name: str
-    size: int
-    first: int
     digest: str
 
 
@@ -63,8 +62,8 @@ def _facts_of(name: str) -> FileFacts | None:
     """None of a file that went meanwhile."""
     try:
         with reading(), default_storage.open(name) as file:
-            first = file.read(HEAD_BYTES)
-        return FileFacts(name, default_storage.size(name), len(first), hashlib.sha256(first).hexdigest())
+            head = file.read(HEAD_BYTES)
+        return FileFacts(name, hashlib.sha256(head).hexdigest() if head.startswith(MARK) else "")
     except FileNotFoundError:
         return None
 

@@ -202,7 +202,7 @@ def _bring_back(dataset_id: UUID, known: list[Charge], bound: list[Dataset], by:
 def _lacking() -> Iterable[Lacking]:
     if not _readable(charges.has_mark):
         return
-    datasets = Dataset.objects.in_bulk()
+    datasets = Dataset.objects.only("name").in_bulk()
     for dataset_id in charges.dataset_ids():
         with suppress(MemoryFaultError):  # told among what is lost
             yield from _lacking_of(dataset_id, datasets.get(dataset_id))
@@ -221,8 +221,9 @@ def _lost() -> list[str]:
     if not _readable(charges.has_mark):
         return [journal.lost_text()]
     streams = Stream.objects.filter(state=Stream.State.OPEN).select_related("dataset")
+    streams = streams.only("name", "dataset__name")
     return [
-        *(dataset.name for dataset in _charged() if _charges_lost(dataset)),
+        *(dataset.name for dataset in _charged().only("name") if _charges_lost(dataset)),
         *(f"{stream.dataset.name}: {stream.name}" for stream in streams if _periods_lost(stream)),
     ]
 

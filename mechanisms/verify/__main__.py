@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import zipfile
+import zlib
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -29,7 +31,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print the checks as one line of JSON")
     given = parser.parse_args(arguments)
     try:
-        findings = list(_findings(given.bundle, *given.key))
+        findings = _findings(given.bundle, *given.key)
     except BundleError as fault:
         print(json.dumps({"fault": str(fault)}) if given.json else f"{given.bundle}: {fault}")
         return 1
@@ -49,8 +51,22 @@ def _report(findings: list[Finding]) -> None:
     print(f"{holding} hold, {failed} failed, {aside} not checked.")
 
 
-def _findings(path: Path, *keys: str) -> Iterable[Finding]:
-    """Raises BundleError for what is neither a bundle nor a receipt."""
+def _findings(path: Path, *keys: str) -> list[Finding]:
+    """Raises BundleError for what is neither a bundle nor a receipt.
+
+    Anybody may have made the file, or a disk have damaged it, so that it can be wrong wherever it is read.
+    """
+    try:
+        return list(_checked(path, *keys))
+    except (zipfile.BadZipFile, zlib.error, EOFError):
+        raise BundleError("it is damaged: download it again.") from None
+    except BundleError:
+        raise
+    except Exception as fault:
+        raise BundleError("no portal writes it so ({fault}).", fault=type(fault).__name__) from None
+
+
+def _checked(path: Path, *keys: str) -> Iterable[Finding]:
     if path.suffix == ".json":
         try:
             return [check_receipt(path.read_bytes(), *keys)]

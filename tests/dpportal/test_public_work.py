@@ -47,6 +47,7 @@ PUBLIC = {
     "releases:croissant", "releases:chart", "releases:embed",
     "streams:list", "streams:public", "streams:download", "streams:cite", "streams:periods",
     "streams:croissant", "streams:chart", "streams:embed",
+    "api:catalogue", "api:publication", "api:openapi-json", "api:openapi-view",
 }  # fmt: skip
 OF_ONE_STREAM = {"oembed"} | {name for name in PUBLIC if name.startswith("streams:")} - {"streams:list"}
 # What the addresses of charts name.
@@ -58,6 +59,7 @@ CHARTS = {
 QUERIES = {
     "catalogue": ["words=colour&kind=histogram", "column=age&page=9"],
     "streams:periods": ["from=6000"],
+    "api:catalogue": ["words=colour&kind=histogram", "page=2"],
     "guide_risk": ["definition=zcdp&amount=0.7"],
     "streams:list": ["page=2"],
     "releases:list": ["page=9"],
@@ -137,6 +139,9 @@ def addresses(release: Release, stream: Stream) -> Iterator[tuple[str, str]]:
     }
     for publication in (release, stream):
         yield "oembed", f"{reverse('oembed')}?url=http://testserver{publication.get_absolute_url()}"
+    for name in sorted(each for each in PUBLIC if each.startswith("api:")):
+        of_one = {"publication_id": release.pk} if name == "api:publication" else {}
+        yield from ((name, f"{reverse(name, kwargs=of_one)}{query}") for query in _queries(name))
     for name, pattern in named(get_resolver()):
         for file in files.get(name, ["release.json"]):
             keys = pattern.pattern.converters

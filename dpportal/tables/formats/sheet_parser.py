@@ -8,7 +8,16 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from openpyxl.utils.cell import coordinate_to_tuple
-from openpyxl.worksheet._reader import CELL_TAG, FORMULA_TAG, ROW_TAG, WorkSheetParser
+from openpyxl.worksheet._reader import (
+    CELL_TAG,
+    FORMULA_TAG,
+    INLINE_STRING,
+    ROW_TAG,
+    VALUE_TAG,
+    WorkSheetParser,
+)
+
+from dpportal.tables.faults import UploadFault
 
 PIECE_BYTES = 1 << 18
 # The type of a cell that holds an error, and what the library raises of one whose content is none of its type.
@@ -16,21 +25,26 @@ ERROR = "e"
 MEANINGLESS = (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError)
 # As the parser names elements: without the brace that begins a tag.
 CELL, ROW, MERGED = CELL_TAG[1:], ROW_TAG[1:], f"{CELL_TAG[1:-1]}mergeCell"
+# What a cell with something inside begins with; after a last cell without, all else of the sheet follows.
+INSIDE = {tag[1:] for tag in (VALUE_TAG, FORMULA_TAG, INLINE_STRING)}
 
 
 class SheetParser(WorkSheetParser):  # type: ignore[misc]
     """The library's reading of a cell, with a parser that skips empty cells.
 
     Sheets are often formatted down to their last row: millions of cells, all blank. An element is made only for a cell
-    that has one inside. merged: ranges of merged cells; uncached: formulas whose result the workbook does not hold;
-    bytes_read: of the sheet's XML. is_further: whether a cell whose content is none of its type holds an error, as
-    Excel's own error cells do, and does not make the sheet a damaged one.
+    that has one inside. most_blank: how many cells without a value there may be. merged: ranges of merged cells;
+    uncached: formulas whose result the workbook does not hold; bytes_read: of the sheet's XML. is_further: whether a
+    cell whose content is none of its type holds an error, as Excel's own error cells do, and does not make the sheet a
+    damaged one.
     """
 
-    def __init__(self, *args: Any, is_further: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, most_blank: int, is_further: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._is_further = is_further
+        self._most_blank, self._is_further = most_blank, is_further
         self.merged = self.uncached = self.bytes_read = 0
+        # Cells that were begun, and elements that are none and lie in none; and cells with a value.
+        self._begun = self._filled = 0
         self.row_counter: int = 0
         self.col_counter: int = 0
         self._rows: list[tuple[int, list[dict[str, Any]]]] = []
@@ -47,11 +61,14 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
     def parse(self) -> Iterator[tuple[int, list[dict[str, Any]]]]:
         """Each row's number, counted from 1, and its cells that hold something.
 
-        Raises ValueError, KeyError, IndexError or expat.ExpatError for a damaged sheet.
+        Raises ValueError, KeyError, IndexError or expat.ExpatError for a damaged sheet, UploadFault for one that has
+        more blank cells than there may be.
         """
         while piece := self.source.read(PIECE_BYTES):
             self.bytes_read += len(piece)
             self._expat.Parse(piece, False)
+            if self._begun - self._filled > self._most_blank:
+                raise _too_many_blank(self._most_blank)
             # The last row may go on in the next piece.
             yield from self._rows[:-1]
             del self._rows[:-1]
@@ -79,6 +96,7 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
         if self._element is not None:
             self._element.start(f"{{{name}", attributes)
         elif name == CELL:
+            self._begun += 1
             self._pass_over()
             self._attributes = attributes
         elif name == ROW:
@@ -88,12 +106,14 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
             self._rows.append((self.row_counter, []))
         elif name == MERGED:
             self.merged += 1
-        elif self._attributes is not None and self._rows:
+        elif self._attributes is not None and self._rows and name in INSIDE:
             self._element = TreeBuilder()
             self._element.start(CELL_TAG, self._attributes)
             self._element.start(f"{{{name}", attributes)
             self._expat.CharacterDataHandler = self._element.data
             self._expat.EndElementHandler = self._end
+        else:
+            self._begun += 1
 
     def _end(self, name: str) -> None:
         assert self._element is not None
@@ -102,7 +122,9 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
             self._expat.CharacterDataHandler = self._expat.EndElementHandler = None
             element, self._element, self._attributes = self._element.close(), None, None
             self._catch_up()
-            self._rows[-1][1].append(self.parse_cell(element))
+            cell = self.parse_cell(element)
+            self._filled += cell["value"] is not None
+            self._rows[-1][1].append(cell)
 
     def _pass_over(self) -> None:
         """Where the cell after a blank one lies, if that one's element does not say."""
@@ -118,6 +140,14 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
         if self._blank:
             self.col_counter = coordinate_to_tuple(self._blank)[1]
             self._blank = ""
+
+
+def _too_many_blank(most: int) -> UploadFault:
+    return UploadFault(
+        "unfolds",
+        f"This workbook has more than {most:,} empty cells, far more than a sheet in a file of its size, so a program "
+        "filled it. Delete the empty rows and columns, or save the table as CSV.",
+    )
 
 
 def _integer(text: str) -> int:

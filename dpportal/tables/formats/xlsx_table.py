@@ -42,6 +42,9 @@ MARKUP_BYTES, MARKUP_RATIO = 2**25, 64
 # Cells with something inside, that are read however small a workbook is, and so many more of each byte of its file: a
 # program that packs tightly needs more than a byte for a cell.
 MOST_CELLS, CELLS_PER_BYTE = 2**19, 4
+# Cells without a value, by the same rule: sheets formatted to their end have two bytes for each, or no addresses, and
+# some million are read of the smallest file.
+MOST_BLANK, BLANK_PER_BYTE = 2**24, 1
 # Of the parts that are read as trees before any row is: a style or a sheet's name takes a hundred times its letters.
 TREES, TREE_BYTES = ("xl/styles.xml", "xl/workbook.xml", "[Content_Types].xml"), 2**21
 SMALL_PART_BYTES, STEEPEST = 1 << 20, 1_000  # deflate reaches 1,032; sheets rarely pass 30
@@ -91,7 +94,8 @@ class Unpacked:
 class Reach:
     """How far a sheet's rows reach. width: in columns, 0 where the first row says it. is_further: see `unpack_xlsx`.
 
-    columns, cells, text_bytes: that there may be, cells with something inside and all their texts.
+    columns, cells, text_bytes: that there may be, cells with something inside and all their texts. blank: cells without
+    a value that there may be.
     """
 
     is_further: bool
@@ -99,12 +103,14 @@ class Reach:
     columns: int
     cells: int
     text_bytes: int
+    blank: int
 
     @classmethod
     def of(cls, reading: Reading) -> Reach:
         width = 0 if reading.options.header else reading.further_columns
-        cells = MOST_CELLS + CELLS_PER_BYTE * size_of(reading.source)
-        return cls(reading.is_further, width, reading.limits.columns, cells, reading.most_text_bytes)
+        size, columns = size_of(reading.source), reading.limits.columns
+        cells, blank = MOST_CELLS + CELLS_PER_BYTE * size, MOST_BLANK + BLANK_PER_BYTE * size
+        return cls(reading.is_further, width, columns, cells, reading.most_text_bytes, blank)
 
 
 @dataclass(frozen=True)
@@ -197,8 +203,8 @@ def opened_sheet(reading: Reading, unpacked: Unpacked) -> Iterator[Iterator[tupl
     report = part(reading.report, 0, UNPACKED)
     try:
         with reading.source.open("rb") as opened:
-            workbook = Workbook(opened, is_further=reading.is_further)
-            yield _within(_sheet_rows(workbook, unpacked, report), Reach.of(reading))
+            workbook, reach = Workbook(opened, is_further=reading.is_further), Reach.of(reading)
+            yield _within(_sheet_rows(workbook, unpacked, report, reach.blank), reach)
     except UNREADABLE:
         # openpyxl meets a damaged part with whatever error its parsing stumbles over.
         raise damaged("XLSX") from None
@@ -286,7 +292,9 @@ def _is_too_long(cells: Cells, width: int) -> bool:
     return width + sum(len(text.encode()) + text.count('"') + 2 for text in cells.values()) > MAX_LINE_BYTES
 
 
-def _sheet_rows(workbook: Workbook, unpacked: Unpacked, report: Report) -> Iterator[tuple[int, Cells]]:
+def _sheet_rows(
+    workbook: Workbook, unpacked: Unpacked, report: Report, most_blank: int
+) -> Iterator[tuple[int, Cells]]:
     """Each row's number and its texts by column, both counted from 1; empty cells are left out."""
     sheet = _chosen(workbook, unpacked.options.sheet, unpacked)
     size = max(1, workbook.archive.getinfo(sheet.path).file_size)
@@ -298,6 +306,7 @@ def _sheet_rows(workbook: Workbook, unpacked: Unpacked, report: Report) -> Itera
             epoch=workbook.wb.epoch,
             date_formats=workbook.wb._date_formats,
             timedelta_formats=workbook.wb._timedelta_formats,
+            most_blank=most_blank,
             is_further=workbook.is_further,
         )
         for number, row in parser.parse():

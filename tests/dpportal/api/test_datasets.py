@@ -8,11 +8,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from dpportal.accounts.models import AuditEntry
+from dpportal.budgets import ledger
 from dpportal.budgets.models import BudgetRequest
 from dpportal.datasets.domain_fit_job import FITS
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.releases.models import Release
+from tests.dpportal import building
 from tests.dpportal.api.calling import BASE
 
 CONTENT = b"age,sex\n" + b"".join(b"%d,%s\n" % (i % 90, b"mf"[i % 2 : i % 2 + 1]) for i in range(200))
@@ -57,6 +59,14 @@ def test_what_is_declared_so_already_changes_nothing(program, dataset):
     assert dataset.current_domain().version == 1
     said["columns"]["colour"] = ["red", "green"]
     assert program.said("put", f"/datasets/{dataset.pk}/declaration", said)["version"] == 2
+
+
+def test_what_was_promised_can_be_read_before_somebody_else_is_protected(program, dataset):
+    address = f"/datasets/{dataset.pk}/declaration"
+    assert program.said("get", address)["promises"] == []
+    ledger.spend(building.requested_release(dataset).charge)
+    [promise] = program.said("get", address)["promises"]
+    assert "each row, as one person" in promise and "does not take it back" in promise
 
 
 def test_a_declaration_is_taken_whole_or_not_at_all(program, dataset):

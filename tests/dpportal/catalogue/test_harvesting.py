@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
+from functools import partial
 from xml.etree import ElementTree
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from rdflib import RDF, Graph, URIRef
 
-from dpportal.catalogue.entries import published
-from dpportal.datasets.models import PublicDescription
+from dpportal.accounts.models import User
+from dpportal.catalogue import snapshot
+from dpportal.catalogue.forms import MOST_OFFERED
+from dpportal.datasets.models import Dataset, PublicDescription
 from dpportal.releases import services
 from dpportal.releases.models import Release
 from dpportal.streams import execution, services as stream_services
@@ -93,10 +97,66 @@ def test_a_sitemap_of_thousands_of_publications_takes_little_work(client, public
 
 
 @pytest.mark.slow
-def test_what_a_feed_reads_does_not_grow_with_what_is_published(public):
-    many(public, 300)
-    assert published(most=50) == published()[:50]
-    assert 3 * calls(lambda: published(most=50)) < calls(published)
+def test_lists_are_not_read_again_before_something_in_them_changes(client, public):
+    """Counted by calls of functions: two or three for each publication, where its row alone would take dozens."""
+    dataset = reverse("public_dataset", args=[public.dataset_id])
+    lists = (
+        "/",
+        "/published/",
+        "/published/feed.atom",
+        "/published/catalog.jsonld",
+        "/api/v1/catalogue",
+        dataset,
+    )
+
+    def work() -> list[int]:
+        for address in lists:
+            client.get(address)
+        return [calls(partial(client.get, address)) for address in lists]
+
+    many(public, 50)
+    before = work()
+    many(public, 600)
+    grown = dict(zip(lists, (b - a for a, b in zip(before, work(), strict=True)), strict=True))
+    assert max(grown.values()) < 10 * 600, grown
+
+
+@pytest.mark.slow
+def test_what_changes_shows_at_once_in_the_catalogue(public):
+    about = PublicDescription.objects.filter(dataset=public.dataset)
+    rows, person = Release.objects.filter(pk=public.pk), User.objects.filter(pk=public.created_by_id)
+    table = Dataset.objects.filter(pk=public.dataset_id)
+    changes = (
+        *(
+            partial(about.update, **{name: "2001"})
+            for name in ("text", "place", "first", "publisher", "licence")
+        ),
+        *(
+            partial(about.update, **{name: value})
+            for name, value in (("keywords", ["new"]), ("shown", False))
+        ),
+        partial(rows.update, title="new"),
+        partial(rows.update, product=Release.Product.QUERIES),
+        partial(rows.update, columns=["new"]),
+        partial(table.update, name="new"),
+        partial(person.update, display_name="new"),
+        partial(rows.update, withdrawn_at=timezone.now()),
+    )
+    for change in changes:
+        before = snapshot.current()
+        assert snapshot.current() is before
+        change()
+        assert snapshot.current() is not before, change
+    assert snapshot.current().entries == ()
+
+
+@pytest.mark.slow
+def test_a_catalogue_of_very_many_columns_offers_the_most_frequent_and_the_chosen(client, public):
+    columns = [f"c{place}" for place in range(2 * MOST_OFFERED)]
+    Release.objects.filter(pk=public.pk).update(columns=columns)
+    page = client.get("/published/", {"column": columns[-1]})
+    assert page.text.count("<option") < MOST_OFFERED + 20
+    assert [entry.it.pk for entry in page.context["entries"]] == [public.pk]
 
 
 @pytest.mark.slow

@@ -214,7 +214,8 @@ def test_erasing_destroys_the_key_and_gives_a_receipt_that_verifies(desk, admini
     assert facts["by"] == "curator" and facts["dataset"] == str(dataset.pk)
     assert facts["key"] == {"destroyed": True, "sha256_when_wrapped": hashlib.sha256(wrapped).hexdigest()}
     [table] = [each for each in facts["files"] if each["name"] == dataset.table]
-    assert table["sha256_of_first"] == hashlib.sha256(copy[:4096]).hexdigest() and table["bytes"] == len(copy)
+    # A row more makes a file longer, so a receipt that is handed on says no length.
+    assert table == {"name": dataset.table, "sha256_of_first_48_bytes": hashlib.sha256(copy[:48]).hexdigest()}
     assert check(receipt.content, settings.SIGNING_KEYS.public[0]).state is State.HOLDS
     assert check(receipt.content.replace(b"curator", b"somebody"), None).state is State.FAILED
     assert check(receipt.content, "00" * 32).state is State.FAILED

@@ -10,6 +10,8 @@ from decimal import Decimal
 from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import charge_journal as charges, ledger
@@ -117,6 +119,23 @@ class TestStreams:
         (memory_of_its_own / name_of(stream, 0)).unlink()
         with pytest.raises(MemoryFaultError, match="lacks periods"):
             periods.require_newest(stream)
+
+
+class TestWhatItReads:
+    """Each charge and each period asks, so it must not grow with what else there is."""
+
+    def test_a_complete_ledger_is_read_once(self, spent):
+        with CaptureQueriesContext(connection) as asked:
+            charges.require_complete(spent.dataset)
+        assert [query["sql"].count("budgets_ledgerentry") > 0 for query in asked].count(True) == 1
+
+    def test_health_reads_no_plans_of_streams_and_no_columns_of_datasets(self, stream, spent):
+        with CaptureQueriesContext(connection) as asked:
+            assert restore_check.findings().troubles == []
+        texts = [
+            query["sql"] for query in asked if "closed_by_restore" not in query["sql"].partition("WHERE")[2]
+        ]
+        assert not [text for text in texts if "plan_json" in text or '"columns"' in text or '"facts"' in text]
 
 
 class TestTheCheck:

@@ -21,6 +21,7 @@ from dpportal.tables.formats.archives import MOST_DIRECTORY_BYTES, parts_of
 from dpportal.tables.formats.number_fields import number_fields
 from dpportal.tables.formats.parquet_text import Texts, as_text
 from dpportal.tables.formats.shared_strings import UNUSED, read_shared_strings
+from dpportal.tables.formats.sheet_parser import SheetParser
 from tests.dpportal.tables.test_bad_files import SHEET, TABLE, sheet, sheet_replaced
 
 MEGABYTE = 2**20
@@ -153,6 +154,41 @@ def test_a_small_workbook_of_very_many_cells_is_refused(tmp_path, monkeypatch):
     with pytest.raises(UploadFault, match=r"more than .* cells, far more than a table") as caught:
         xlsx_table.unpack_xlsx(reading, tmp_path / "sheet.csv")
     assert caught.value.code == "unfolds"
+
+
+@pytest.mark.parametrize("blank", [b"<c/>", b"<c><v/></c>", b"<x/>", b'<c r="A1" s="1"/>'])
+def test_a_workbook_of_very_many_empty_cells_is_refused_before_they_are_read(tmp_path, monkeypatch, blank):
+    from dpportal.tables.formats import sheet_parser, xlsx_table
+    from dpportal.tables.formats.reader import Reading
+    from dpportal.tables.meaning.parse_options import ReadOptions
+
+    monkeypatch.setattr(xlsx_table, "MOST_BLANK", 1_000)
+    monkeypatch.setattr(sheet_parser, "PIECE_BYTES", 1_000)
+    read, begin = [], sheet_parser.SheetParser._begin
+    monkeypatch.setattr(
+        sheet_parser.SheetParser, "_begin", lambda self, *said: (read.append(1), begin(self, *said))
+    )
+    (tmp_path / "upload").write_bytes(sheet(b"<row>%s</row>" % (blank * 40_000)))
+    reading = Reading(
+        tmp_path / "upload", tmp_path / "t", "t.xlsx", ReadOptions(), Limits(), lambda share: None
+    )
+    with pytest.raises(UploadFault, match=r"more than .* empty cells.*save the table as CSV") as caught:
+        xlsx_table.unpack_xlsx(reading, tmp_path / "sheet.csv")
+    assert caught.value.code == "unfolds" and len(read) < 40_000
+
+
+def test_what_follows_a_last_empty_cell_is_not_taken_for_its_content():
+    parser = SheetParser(
+        io.BytesIO(
+            b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row>'
+            b'<c><v>1</v></c><c s="1"/></row></sheetData><mergeCells><mergeCell ref="A1:B1"/></mergeCells></worksheet>'
+        ),
+        [],
+        data_only=True,
+        most_blank=10,
+    )
+    [(_number, cells)] = parser.parse()
+    assert len(cells) == 1 and parser.merged == 1
 
 
 @pytest.mark.parametrize("last_length", [1_000, 2**32 - 1])

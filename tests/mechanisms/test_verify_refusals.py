@@ -1,0 +1,41 @@
+"""Whatever a file holds that is to be verified: the answer is a sentence, and no error of the program."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mechanisms.verify.__main__ import main
+
+EARLIER = Path(__file__).parents[1] / "data/histogram_1.0.zip"
+
+
+def fault_of(path: Path, capsys) -> str:
+    assert main([str(path), "--json"]) == 1
+    return json.loads(capsys.readouterr().out)["fault"]
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        "[" * 100_000,
+        '{"plan": {}, "files": {"a": 1}, "product": []}',
+        '{"plan": {}, "files": {}, "product": {"a": 1}}',
+    ],
+    ids=["very deep", "a file that is a number", "a product that is no text"],
+)
+def test_what_no_portal_writes_is_refused_in_words(tmp_path, capsys, release):
+    with zipfile.ZipFile(tmp_path / "release.zip", "w") as archive:
+        archive.writestr("release.json", release)
+        archive.writestr("a", "")
+    assert "no portal writes it so" in fault_of(tmp_path / "release.zip", capsys)
+
+
+def test_a_download_that_a_disk_has_damaged_is_to_be_downloaded_again(tmp_path, capsys):
+    content = bytearray(EARLIER.read_bytes())
+    content[content.find(b"PK\1\2") + 16] ^= 1  # the first file's checksum
+    (tmp_path / "release.zip").write_bytes(content)
+    assert "damaged: download it again" in fault_of(tmp_path / "release.zip", capsys)
