@@ -15,9 +15,13 @@ import argparse
 import gzip
 import itertools
 import math
+import os
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+
+# As the portal does, before NumPy starts: threads that wait for one another count as work of a processor.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import opendp.prelude as dp
