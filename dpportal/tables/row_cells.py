@@ -26,7 +26,7 @@ ENGINE_ROWS = 2**15
 # into the processor's cache once for all of them.
 MOST_ROWS = 90_000
 # Columns that are decoded together: memory for few is used anew for the next while the processor has it at hand.
-TOGETHER = 8
+TOGETHER = 4
 
 
 class StoredPart:

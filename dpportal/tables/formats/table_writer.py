@@ -28,7 +28,7 @@ from dpportal.tables.similarity.fingerprint import Fingerprint
 MOST_IN_DICTIONARY = 10_000
 # Rows of a row group, the engine's usual number, and what they take in memory until they are written, at most. To read
 # many columns of few rows each takes longest by what is done once for each of them, its dictionary above all.
-MOST_ROWS, MOST_BYTES = 122_880, 2**28
+MOST_ROWS, MOST_BYTES = 122_880, 2**27
 # Of these bytes, those of texts, each counted once where there is a dictionary: one column may have them all, and who
 # writes it holds them twice more. Of numbers and places in dictionaries it holds one column among many.
 MOST_TEXT_BYTES = 2**26
