@@ -42,21 +42,62 @@ class StoredRows(Protocol):
         """All fields of one of the file's columns, texts as a dictionary."""
 
 
-class FieldMeanings:
-    """The cells of a column's fields as an attribute reads them, `LEFT_OUT` where it leaves the row out."""
+class AttributeMeanings:
+    """The cells of fields as an attribute reads them, `LEFT_OUT` where it leaves the row out; each is asked for once.
+
+    Columns that are declared alike but for their names share one: of hundreds of questions with the same answers a
+    survey has, the engine would else be asked as often.
+    """
 
     def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        attribute: Attribute,
-        stored: StoredColumn,
-        options: ReadOptions,
+        self, connection: duckdb.DuckDBPyConnection, attribute: Attribute, options: ReadOptions
     ) -> None:
         self._connection, self._attribute, self._options = connection, attribute, options
-        self._parts = stored.parts
         self._known: dict[str | float, int] = {}
+        self.whole = _WholeNumbers(self)
+
+    def ask(self, fields: pa.Array) -> Integers:
+        """(n,) int64: what texts, or plain numbers, mean; asked of the engine."""
+        places = pa.array(np.arange(len(fields)))
+        self._connection.register(ASKED, pa.table({PLACE: places, FIELD: fields}))
+        statement = self._of_numbers_asked if pt.is_floating(fields.type) else self._of_texts_asked
+        # A relation of the engine's would be bound twice, which takes as long as all the rest.
+        cells: Integers = self._connection.execute(statement).fetchnumpy()[CELL]
+        self._connection.unregister(ASKED)
+        return cells
+
+    def of_each(self, fields: pa.Array) -> Integers:
+        """(n,) int64 of different fields, those asked of the engine that are not remembered."""
+        keys = fields.to_pylist()
+        if any(key not in self._known for key in keys):
+            if len(self._known) > MOST_KNOWN:
+                self._known.clear()
+            new = [key for key in keys if key not in self._known]
+            asked = pa.array(new, fields.type)
+            self._known.update(zip(new, self.ask(asked).tolist(), strict=True))
+        return np.array([self._known[key] for key in keys], dtype=np.int64)
+
+    @cached_property
+    def of_nothing(self) -> int:
+        """The cell of an empty field."""
+        return int(self.ask(pa.nulls(1, pa.string()))[0])
+
+    @cached_property
+    def _of_texts_asked(self) -> str:
+        return _statement(self._attribute, StoredColumn(0, FIELD), self._options)
+
+    @cached_property
+    def _of_numbers_asked(self) -> str:
+        number = StoredColumn(0, written(FIELD), FIELD, all_plain=True)
+        return _statement(self._attribute, number, self._options)
+
+
+class FieldMeanings:
+    """The cells of a column's fields, by their meanings. stored: where its fields lie."""
+
+    def __init__(self, meanings: AttributeMeanings, stored: StoredColumn) -> None:
+        self._meanings, self._parts = meanings, stored.parts
         self._last: tuple[pa.Array, Integers] | None = None
-        self._whole = _WholeNumbers(self)
         self._are_whole = True
 
     def cells(self, batch: StoredRows) -> Integers:
@@ -69,39 +110,15 @@ class FieldMeanings:
             own = self._of_numbers(fields) if pt.is_floating(fields.type) else self._of_different(fields)
             if fields.null_count:
                 # A text that is written otherwise than its number has that, too.
-                others = self._nothing if cells is None else cells
+                others = self._meanings.of_nothing if cells is None else cells
                 own = np.where(fields.is_valid().to_numpy(zero_copy_only=False), own, others)
             cells = own
-        return np.full(batch.num_rows, self._nothing) if cells is None else cells
-
-    def ask(self, fields: pa.Array) -> Integers:
-        """(n,) int64: what texts, or plain numbers, mean; asked of the engine."""
-        places = pa.array(np.arange(len(fields)))
-        self._connection.register(ASKED, pa.table({PLACE: places, FIELD: fields}))
-        statement = self._of_numbers_asked if pt.is_floating(fields.type) else self._of_texts_asked
-        found = self._connection.sql(statement).to_arrow_table().column(CELL)
-        self._connection.unregister(ASKED)
-        cells: Integers = found.to_numpy()
-        return cells
-
-    @cached_property
-    def _of_texts_asked(self) -> str:
-        return _statement(self._attribute, StoredColumn(0, FIELD), self._options)
-
-    @cached_property
-    def _of_numbers_asked(self) -> str:
-        number = StoredColumn(0, written(FIELD), FIELD, all_plain=True)
-        return _statement(self._attribute, number, self._options)
-
-    @cached_property
-    def _nothing(self) -> int:
-        """The cell of an empty field."""
-        return int(self.ask(pa.nulls(1, pa.string()))[0])
+        return np.full(batch.num_rows, self._meanings.of_nothing) if cells is None else cells
 
     def _of_numbers(self, numbers: pa.Array) -> Integers:
         """(rows,) of an array of numbers; anything where there is none, as `_of_different`."""
         if self._are_whole:
-            cells = self._whole.cells(_filled(numbers, 0.0))
+            cells = self._meanings.whole.cells(_filled(numbers, 0.0))
             if cells is not None:
                 return cells
             self._are_whole = False
@@ -109,24 +126,14 @@ class FieldMeanings:
 
     def _of_different(self, fields: pa.DictionaryArray) -> Integers:
         if self._last is None or not fields.dictionary.equals(self._last[0]):
-            self._last = fields.dictionary, self._cells_of(fields.dictionary)
+            self._last = fields.dictionary, self._meanings.of_each(fields.dictionary)
         return self._last[1].take(_filled(fields.indices, 0), mode="clip")
-
-    def _cells_of(self, fields: pa.Array) -> Integers:
-        keys = fields.to_pylist()
-        if any(key not in self._known for key in keys):
-            if len(self._known) > MOST_KNOWN:
-                self._known.clear()
-            new = [key for key in keys if key not in self._known]
-            asked = pa.array(new, fields.type)
-            self._known.update(zip(new, self.ask(asked).tolist(), strict=True))
-        return np.array([self._known[key] for key in keys], dtype=np.int64)
 
 
 class _WholeNumbers:
     """The cells of whole numbers that lie near one another, each in its place of an array."""
 
-    def __init__(self, meanings: FieldMeanings) -> None:
+    def __init__(self, meanings: AttributeMeanings) -> None:
         self._meanings = meanings
         self._first, self._cells = 0, np.zeros(0, dtype=np.int64)
         # From the first to the last of these numbers each has the next cell, so that nothing need be looked up.

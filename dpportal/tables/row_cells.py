@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 import numpy as np
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpportal.platform.sealed_files import FilePath
-from dpportal.tables.field_meanings import LEFT_OUT, FieldMeanings
+from dpportal.tables.field_meanings import FIELD, LEFT_OUT, AttributeMeanings, FieldMeanings
 from dpportal.tables.layout import layout
 from dpportal.tables.meaning.parse_options import ReadOptions
 from dpportal.tables.pushdown.count_query import CELL
@@ -26,7 +26,7 @@ ENGINE_ROWS = 2**15
 # into the processor's cache once for all of them.
 MOST_ROWS = 90_000
 # Columns that are decoded together: memory for few is used anew for the next while the processor has it at hand.
-TOGETHER = 8
+TOGETHER = 4
 
 
 class StoredPart:
@@ -100,11 +100,13 @@ class RowCells:
         self._columns = layout(connection, path)
         # The engine reads rows meanwhile, so what fields mean is asked of it beside that.
         asked = connection.cursor()
-        self._looked_up = {
-            place: FieldMeanings(asked, a, self._columns[a.column], options)
-            for place, a in enumerate(attributes)
-            if self._columns[a.column].few
-        }
+        meanings: dict[Attribute, AttributeMeanings] = {}
+        self._looked_up: dict[int, FieldMeanings] = {}
+        for place, a in enumerate(attributes):
+            stored, alike = self._columns[a.column], replace(a, name=FIELD, source="")
+            if stored.few:
+                own = meanings.setdefault(alike, AttributeMeanings(asked, alike, options))
+                self._looked_up[place] = FieldMeanings(own, stored)
 
     def batches(self) -> Iterator[CellBatch]:
         """All rows, in the file's order."""

@@ -242,7 +242,8 @@ def _floor(path: Path) -> float:
     return time.process_time() - begin
 
 
-def main(rows: int = ROWS) -> None:
+def census_lines() -> None:
+    """A line for each loss and statistic of the census table."""
     dp.enable_features("contrib")
     table = census()
     people = float((table.group == WOMEN).sum())
@@ -266,6 +267,10 @@ def main(rows: int = ROWS) -> None:
             print(
                 f"{loss!s:>20}{name:>20}{numbers}{'yes' if found[name] <= target and inside >= 0.95 else 'NO':>20}"
             )
+
+
+def large_line(rows: int = ROWS) -> None:
+    """What a summary of many columns and rows takes."""
     seconds, memory, floor = large(rows)
     verdict = "yes" if seconds <= 60 and memory <= 1 else "NO"
     columns, groups, people = LARGE
@@ -273,7 +278,3 @@ def main(rows: int = ROWS) -> None:
         f"{columns} columns, {groups} groups, {people:,} rows, from the stored file (of {rows:,}):", end=" "
     )
     print(f"{seconds:.0f} s of a processor, {memory:.2f} GB: {verdict}; DuckDB's sums alone {floor:.0f} s")
-
-
-if __name__ == "__main__":
-    main()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import duckdb
@@ -26,8 +27,37 @@ from dpportal.tables.similarity.fingerprint import Fingerprint
 # takes longest.
 MOST_IN_DICTIONARY = 10_000
 # Rows of a row group, the engine's usual number, and what they take in memory until they are written, at most. To read
-# many columns of few rows each takes longest by what is done once for each of them.
-MOST_ROWS, MOST_BYTES = 122_880, 2**26
+# many columns of few rows each takes longest by what is done once for each of them, its dictionary above all.
+MOST_ROWS, MOST_BYTES = 122_880, 2**27
+# Of these bytes, those of texts, each counted once where there is a dictionary: one column may have them all, and who
+# writes it holds them twice more. Of numbers and places in dictionaries it holds one column among many.
+MOST_TEXT_BYTES = 2**26
+
+
+@dataclass(frozen=True)
+class _Size:
+    """Of rows that wait. text_bytes: of all bytes those of texts, without places in dictionaries."""
+
+    rows: int = 0
+    bytes: int = 0
+    text_bytes: int = 0
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch) -> Self:
+        """What several columns share counts once."""
+        texts = [place for place, field in enumerate(batch.schema) if pt.is_string(field.type)]
+        dictionaries = [column.dictionary for column in batch.columns if pt.is_dictionary(column.type)]
+        text_bytes = batch.select(texts).get_total_buffer_size()
+        text_bytes += sum(dictionary.get_total_buffer_size() for dictionary in dictionaries)
+        return cls(batch.num_rows, batch.get_total_buffer_size(), text_bytes)
+
+    def __add__(self, other: _Size) -> _Size:
+        return _Size(self.rows + other.rows, self.bytes + other.bytes, self.text_bytes + other.text_bytes)
+
+    @property
+    def fits(self) -> bool:
+        """Whether so much may be one row group."""
+        return self.rows <= MOST_ROWS and self.bytes <= MOST_BYTES and self.text_bytes <= MOST_TEXT_BYTES
 
 
 class TableWriter:
@@ -47,6 +77,7 @@ class TableWriter:
         self._open: pq.ParquetWriter | None = None
         self._few: list[bool] = []
         self._waiting: list[pa.RecordBatch] = []
+        self._size = _Size()
         self.rows = 0
         self.fingerprint = Fingerprint(names, connection, key)
 
@@ -74,10 +105,10 @@ class TableWriter:
         self.fingerprint.add(columns)
 
     def _wait(self, batch: pa.RecordBatch) -> None:
-        together = [*self._waiting, batch]
-        rows = sum(waiting.num_rows for waiting in together)
-        if rows > MOST_ROWS or sum(b.get_total_buffer_size() for b in together) > MOST_BYTES:
+        own = _Size.of(batch)
+        if not (self._size + own).fits:
             self._write_waiting()
+        self._size += own
         self._waiting.append(batch)
 
     def _write_waiting(self) -> None:
@@ -86,6 +117,7 @@ class TableWriter:
             self._open = self._open or self._writer(self._waiting[0])
             self._open.write_table(pa.Table.from_batches(self._waiting).unify_dictionaries())
             self._waiting.clear()
+            self._size = _Size()
 
     def _writer(self, first: pa.RecordBatch) -> pq.ParquetWriter:
         names = first.schema.names

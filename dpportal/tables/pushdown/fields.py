@@ -98,7 +98,7 @@ class Field:
         """The value as a double, NULL if it is no number. Numbers beyond all doubles are infinite."""
         value = self.value
         if self.type.is_text:
-            return self._or_plain(lambda plain: plain, self._number_of_text())
+            return self._or_plain(lambda plain: plain, self._number_of_text)
         if self.type.name == "bool":
             return exp.cast(exp.null(), "double")
         if self.type.name not in NUMBERS:
@@ -118,14 +118,11 @@ class Field:
         """As a whole number of 64 bits: exact where it is one, else the floor of its double."""
         if self.type.name in ("int2", "int4", "int8"):
             return exp.cast(self.value, "bigint")
-        floor = self._floor_of_number()
         if self.type.is_text:
-            plain = self._without_marks()
-            exact = exp.and_(
-                self._matches(number_pattern(self.options)), self.dialect.matches(plain, EXACT_INTEGER)
+            return self._or_plain(
+                lambda plain: exp.cast(exp.Floor(this=plain), "bigint"), self._integer_of_text
             )
-            read = exp.case().when(exact, self.dialect.parsed(plain, "bigint")).else_(floor)
-            return self._or_plain(lambda plain: exp.cast(exp.Floor(this=plain), "bigint"), read)
+        floor = self._floor_of_number()
         if self.type.name == "numeric":
             short = self.dialect.is_short_integer(self.value)
             return exp.case().when(short, self.dialect.integer_of(self.value)).else_(floor)
@@ -180,14 +177,21 @@ class Field:
         )
         return exp.case().when(written, self.dialect.exact_read(plain))
 
-    def _or_plain(self, of_plain: Callable[[Expr], Expr], read: Expr) -> Expr:
+    def _or_plain(self, of_plain: Callable[[Expr], Expr], read: Callable[[], Expr]) -> Expr:
         """What is made of the stored plain number where there is one, else what is read of the text."""
         if self.plain is None:
-            return read
+            return read()
         of_stored = of_plain(self.plain)
         if self.always:
             return of_stored
-        return exp.case().when(self.plain.is_(exp.null()).not_(), of_stored).else_(read)
+        return exp.case().when(self.plain.is_(exp.null()).not_(), of_stored).else_(read())
+
+    def _integer_of_text(self) -> Expr:
+        plain = self._without_marks()
+        exact = exp.and_(
+            self._matches(number_pattern(self.options)), self.dialect.matches(plain, EXACT_INTEGER)
+        )
+        return exp.case().when(exact, self.dialect.parsed(plain, "bigint")).else_(self._floor_of_number())
 
     def _number_of_text(self) -> Expr:
         plain = self._without_marks()

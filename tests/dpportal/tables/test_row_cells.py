@@ -89,9 +89,9 @@ def test_columns_of_few_and_of_many_fields_go_in_step(table, row_by_row, monkeyp
 
 def test_each_different_field_is_asked_of_the_engine_once(table, monkeypatch) -> None:
     asked: list[object] = []
-    ask = field_meanings.FieldMeanings.ask
+    ask = field_meanings.AttributeMeanings.ask
     monkeypatch.setattr(
-        field_meanings.FieldMeanings,
+        field_meanings.AttributeMeanings,
         "ask",
         lambda self, fields: asked.extend(fields.to_pylist()) or ask(self, fields),
     )

@@ -1,4 +1,7 @@
-"""The table in LaTeX, with booktabs and longtable: a file that compiles by itself and can be cut from."""
+"""The table in LaTeX, with booktabs and longtable: a file that compiles by itself and can be cut from.
+
+Any engine takes a table in Latin letters; one with others says that it is for LuaLaTeX or XeLaTeX.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,25 @@ _SIGNS = {
     "±": r"$\pm$",
     "−": r"$-$",
     "…": r"\dots{}",
+    "–": "--",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "€": r"\texteuro{}",
+    "“": "``",
+    "”": "''",
+    "‘": "`",
+    "’": "'",
     "ε": r"$\varepsilon$",
     "ρ": r"$\rho$",
     "δ": r"$\delta$",
     "\n": " ",
 }
 _SPECIAL = re.compile("|".join(map(re.escape, _SIGNS)))
+# Beyond the letters that fonts of eight bits have; among them those of Chinese, Japanese and Korean.
+_OTHER_LETTERS = re.compile("[^\\x00-\u017f]")
+_EASTERN = re.compile(
+    "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+)
 
 
 def document(shown: Json, loss: str) -> str:
@@ -44,12 +60,6 @@ def document(shown: Json, loss: str) -> str:
         "points. The table is differentially private with %(loss)s: every number holds noise."
     )
     lines = [
-        r"\documentclass{article}",
-        r"\usepackage[utf8]{inputenc}",
-        r"\usepackage[T1]{fontenc}",
-        r"\usepackage{booktabs,longtable,pdflscape}",
-        r"\begin{document}",
-        r"\begin{landscape}\small",
         rf"\begin{{longtable}}{{l{'r' * (len(head) - 1)}}}",
         rf"\caption{{{escaped(shown['caption'])}}}\\",
         r"\toprule",
@@ -60,6 +70,29 @@ def document(shown: Json, loss: str) -> str:
         r"\bottomrule",
         r"\end{longtable}",
         rf"\noindent {escaped(note % {'loss': loss})}",
+    ]
+    return _document("\n".join(lines))
+
+
+def _document(content: str) -> str:
+    """content: what stands in it, escaped."""
+    first, fonts = [], [r"\usepackage[utf8]{inputenc}", r"\usepackage[T1]{fontenc}"]
+    if _OTHER_LETTERS.search(content):
+        first = [
+            "% !TeX program = lualatex",
+            "% For LuaLaTeX or XeLaTeX: pdfLaTeX has not all of these letters.",
+        ]
+        fonts = [r"\usepackage{fontspec}"]
+    if _EASTERN.search(content):
+        fonts.append(r"\usepackage[scheme=plain]{ctex}")
+    lines = [
+        *first,
+        r"\documentclass{article}",
+        *fonts,
+        r"\usepackage{booktabs,longtable,pdflscape}",
+        r"\begin{document}",
+        r"\begin{landscape}\small",
+        content,
         r"\end{landscape}",
         r"\end{document}",
     ]

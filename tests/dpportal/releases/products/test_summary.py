@@ -257,6 +257,22 @@ def test_dates_are_days_and_missing_values_are_told(curator, administrator, clie
 
 def test_latex_prints_names_as_they_are() -> None:
     assert latex.escaped(r"50% & {x}_1\y") == r"50\% \& \{x\}\_1\textbackslash{}y"
+    assert latex.escaped("– ≥ “a”") == r"-- $\ge$ ``a''"
+
+
+@pytest.mark.parametrize(
+    ("caption", "packages"),
+    [
+        ("Größe, Łódź – “n ≥ 5”", ["[utf8]{inputenc}", "[T1]{fontenc}"]),
+        ("Возраст", ["{fontspec}"]),
+        ("表 1", ["{fontspec}", "[scheme=plain]{ctex}"]),
+    ],
+)
+def test_latex_of_letters_that_no_font_of_eight_bits_has_is_for_another_engine(caption, packages) -> None:
+    text = latex.document({"caption": caption, "heads": [], "difference_name": "", "blocks": []}, "ε = 1")
+    used = re.findall(r"\\usepackage(.*)\n", text)
+    assert used == [*packages, "{booktabs,longtable,pdflscape}"]
+    assert text.startswith("% !TeX program = lualatex") == ("{fontspec}" in packages)
 
 
 def test_a_margin_is_the_wider_side_rounded_up() -> None:
