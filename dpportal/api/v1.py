@@ -21,8 +21,8 @@ from dpportal.api import (
     publishing,
     releases,
     streams,
-    value_choices,
     uploads,
+    value_choices,
     webhooks,
 )
 from dpportal.api.authentication import person_of, sender_of

@@ -18,9 +18,9 @@ from dpportal.budgets.models import BudgetRequest
 from dpportal.datasets.access import right_of
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.services import lock_dataset
-from dpportal.platform.stored_texts import in_site_language
 from dpportal.notices.announcing import announce
 from dpportal.notices.events import Event, Kind
+from dpportal.platform.stored_texts import in_site_language
 
 State = BudgetRequest.State
 

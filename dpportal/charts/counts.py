@@ -129,7 +129,12 @@ def _panels(
         )
     return finished(
         heat_maps(
-            panels, series, half_width=half_width, unit=people_unit(), partition=partition, is_switched=is_switched
+            panels,
+            series,
+            half_width=half_width,
+            unit=people_unit(),
+            partition=partition,
+            is_switched=is_switched,
         ),
         title=_counts_title(*domain.names),
         caption=caption,

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0003_second_factors'),
+        ('accounts', '0004_person_language'),
     ]
 
     operations = [
