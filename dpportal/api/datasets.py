@@ -97,8 +97,12 @@ def erase(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 def shown(dataset: Dataset) -> DatasetShown:
-    """A dataset that knows its visitor's right; how many rows it has is nobody's to read here."""
-    job = None if dataset.is_tableless or not hasattr(dataset, "conversion") else dataset.conversion
+    """A dataset that knows its visitor's right; how many rows it has is nobody's to read here.
+
+    How far reading is, and why it failed, is for owners alone, as on the page: it names rows by their number.
+    """
+    is_read = dataset.can_own and not dataset.is_tableless and hasattr(dataset, "conversion")
+    job = dataset.conversion if is_read else None
     return DatasetShown(
         id=dataset.pk,
         name=dataset.name,

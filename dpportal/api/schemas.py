@@ -35,7 +35,7 @@ class JobShown(Schema):
 
 
 class DatasetShown(Schema):
-    """A dataset that the token's person may see. right: 1 to see, 2 to release, 3 to own."""
+    """A dataset that the token's person may see. right: 1 to see, 2 to release, 3 to own. reading: for owners."""
 
     id: UUID
     name: str

@@ -12,7 +12,8 @@ from dpportal.budgets import ledger
 from dpportal.budgets.models import BudgetRequest
 from dpportal.datasets.domain_fit_job import FITS
 from dpportal.datasets.import_job import CONVERSIONS
-from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.models import Conversion, Dataset, DomainVersion, Right, Share
+from dpportal.jobs.claims import JobState
 from dpportal.releases.models import Release
 from tests.dpportal import building
 from tests.dpportal.api.calling import BASE
@@ -50,6 +51,17 @@ def test_an_upload_that_is_refused_says_why(program, content, fields, name):
     answer = upload(program, content, **fields)
     assert answer.status_code == 422 and name in answer.json()["errors"]
     assert not Dataset.objects.exists()
+
+
+def test_why_a_table_was_refused_is_read_by_its_owners_alone(program, stranger, dataset):
+    """The reason names a row by its number, so it tells about how many there are."""
+    why = "Row 4,711 has a value in column 3, but the first row names 2 columns."
+    Conversion.objects.filter(dataset=dataset).update(state=JobState.FAILED, failure=why)
+    for right in (Right.SEE, Right.RELEASE):
+        Share.objects.update_or_create(dataset=dataset, person=stranger.token.by, defaults={"right": right})
+        for path in (f"/datasets/{dataset.pk}", "/datasets"):
+            assert "4,711" not in stranger.send("get", path).content.decode()
+    assert program.said("get", f"/datasets/{dataset.pk}")["reading"]["failure"] == why
 
 
 def test_what_is_declared_so_already_changes_nothing(program, dataset):
