@@ -32,6 +32,9 @@ LARGEST_DELTA = Decimal("0.001")
 # A sign is read, so that a negative amount is told that it is too small.
 PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)")
 
+# A δ may be written as 1e-9, too.
+SMALL = re.compile(rf"(?:{PLAIN.pattern})(?:[eE]-?[0-9]{{1,2}})?")
+
 TOO_FINE = _("Give at most 6 digits after the point: amounts are counted in millionths.")
 TOO_SMALL = _("The amount must be above 0; the smallest is 0.000001.")
 TOO_LARGE = _("The amount must be at most 1000; above that there is no privacy left to speak of.")
@@ -46,10 +49,18 @@ NOT_A_NUMBER = _("Write one plain number such as 0.25, without signs, sums or le
 class AmountFormField(forms.DecimalField):
     """A field for a plain number: what Decimal reads besides, such as 1_0, 1e1 or digits of other scripts, is none."""
 
+    written: ClassVar = PLAIN
+
     def to_python(self, value: object) -> Decimal | None:  # type: ignore[override]
-        if isinstance(value, str) and value.strip() and not PLAIN.fullmatch(value.strip()):
+        if isinstance(value, str) and value.strip() and not self.written.fullmatch(value.strip()):
             raise ValidationError(self.error_messages["invalid"], code="invalid")
         return super().to_python(value)
+
+
+class DeltaFormField(AmountFormField):
+    """The same for a δ, which may have an exponent."""
+
+    written = SMALL
 
 
 def amount_formfield(
@@ -87,7 +98,7 @@ def delta_formfield(
         "max_decimal_places": DELTA_TOO_FINE,
         "max_whole_digits": DELTA_TOO_LARGE,
     }
-    return AmountFormField(
+    return DeltaFormField(
         label=label,
         help_text=help_text,
         required=required,

@@ -84,7 +84,7 @@ class GrantAmountForm(forms.Form):
         ),
     )
     delta = delta_formfield(
-        label=_("δ to spend"),
+        label=_("spendable δ"),
         required=False,
         help_text=_(
             "Only for values that nobody declared, such as towns of which no list is public: choosing which of them to "
@@ -239,7 +239,7 @@ class ReductionForm(forms.Form):
 
     budget = forms.ModelChoiceField(queryset=Budget.objects.none(), label=_("budget"), empty_label=None)
     amount = amount_formfield(label=_("amount"))
-    delta = delta_formfield(label=_("δ to take back, too"), required=False)
+    delta = delta_formfield(label=_("spendable δ, too"), required=False)
     reason = reason_field()
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:

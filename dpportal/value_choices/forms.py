@@ -16,7 +16,7 @@ class CostForm(forms.Form):
         help_text=_("A larger cost keeps values that fewer people have. Releases of the column cost extra."),
     )
     delta = delta_formfield(
-        label=_("δ"),
+        label=_("spent δ"),
         help_text=_(
             "The chance with which this may fail for one of the people. Well below one over the number of people, such "
             "as 0.000000001. It is spent, too."
