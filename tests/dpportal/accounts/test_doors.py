@@ -51,6 +51,7 @@ GENERAL = {
     "accounts:choose",
     "accounts:confirm_app",
     "accounts:factors",
+    "accounts:language",
     "accounts:new_codes",
     "accounts:passkey_options",
     "accounts:passkey_sign_in",
