@@ -21,6 +21,7 @@ from dpportal.accounts.forms import origin_of
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.permissions import current_user
 from dpportal.platform.json_types import Json
+from dpportal.platform.stored_texts import translated
 
 if TYPE_CHECKING:
     from django.contrib.admin.options import _FieldsetSpec
@@ -160,12 +161,17 @@ class ReadOnlyAdmin(OfferedFilters[M]):
 class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     """Who looked at or changed what."""
 
-    list_display = ["at", "by", "action", "subject", "detail"]
+    list_display = ["at", "by", "act", "subject", "detail"]
     list_filter = ["action"]
     search_fields = ["subject", "detail", "by__username"]
     date_hierarchy = "at"
     list_select_related = ["by"]
     actions = ["export"]
+
+    @admin.display(description=gettext_lazy("action"), ordering="action")
+    def act(self, entry: AuditEntry) -> str:
+        """The act in the reader's language; the record has it in English."""
+        return translated(entry.action)
 
     @admin.action(description=gettext_lazy("Download the selected lines (JSON Lines)"), permissions=["view"])
     def export(self, request: HttpRequest, entries: QuerySet[AuditEntry]) -> HttpResponse:

@@ -274,7 +274,11 @@ def _promises_of(dataset: Dataset) -> list[tuple[str, str]]:
 def _similar_text(similar: SimilarDataset) -> str:
     """What is shared with a dataset, and what that has spent."""
     spent = ", ".join(
-        with_delta(f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}", b.delta_spent)
+        with_delta(
+            gettext("%(spent)s of %(total)s")
+            % {"spent": f"{b.symbol} = {plain(b.spent)}", "total": plain(b.total)},
+            b.delta_spent,
+        )
         for b in similar.dataset.budgets.filter(total__gt=0)
     )
     text = gettext("shares %(what)s with %(name)s of %(owner)s, which has spent %(spent)s") % {

@@ -11,7 +11,7 @@ from typing import TypeVar
 from django import forms
 from django.db.models import QuerySet
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.datasets.labels import lines_of, with_words, wrong_values
 from dpportal.datasets.models import Dataset
@@ -53,7 +53,11 @@ class UploadForm(ReadingForm, forms.ModelForm[Dataset]):
     # The last field of the request: where it is missing, the connection broke and the file may be cut short.
     arrived = forms.CharField(widget=forms.HiddenInput, initial=COMPLETE, required=False)
 
-    formats = formats.TITLES
+    @property
+    def formats(self) -> str:
+        """The formats that are read, in the reader's language."""
+        several, _or, last = formats.TITLES.rpartition(" or ")
+        return gettext("%(several)s or %(last)s") % {"several": several, "last": last}
 
     class Meta:
         model = Dataset

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, TextIO
 
 from django.core.files.storage import default_storage
 
@@ -27,6 +28,20 @@ def opened(name: str) -> Iterator[FilePath]:
             yield _with_key(path, name)
         except ChangedFileError:
             raise FileChangedFault from None
+
+
+@contextmanager
+def piece(name: str) -> Iterator[BinaryIO]:
+    """A piece of an upload that is not whole yet, for whoever puts them together."""
+    with opened(name) as path, path.open("rb") as file:
+        yield file
+
+
+@contextmanager
+def waiting_lines(name: str) -> Iterator[TextIO]:
+    """The lines of a file of true counts that waits to be published, for the worker that does it."""
+    with opened(name) as path, path.open(encoding="utf-8-sig", newline="") as lines:
+        yield lines
 
 
 def _with_key(path: Path, name: str) -> FilePath:

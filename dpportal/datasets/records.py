@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
@@ -20,7 +19,14 @@ from dpportal import tables as raw_tables
 from dpportal.datasets import keys, sealing
 from dpportal.datasets.found_range import attribute_of_range
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.datasets.record_files import FileFacts, described, kept_json, opened
+from dpportal.datasets.record_files import (
+    FileFacts,
+    described,
+    kept_json,
+    opened,
+    piece as piece,
+    waiting_lines as waiting_lines,
+)
 from dpportal.platform import storage
 from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
@@ -97,20 +103,6 @@ def take_in(dataset: Dataset) -> None:
         default_storage.delete(name)
     else:
         default_storage.delete(new)
-
-
-@contextmanager
-def piece(name: str) -> Iterator[BinaryIO]:
-    """A piece of an upload that is not whole yet, for whoever puts them together."""
-    with opened(name) as path, path.open("rb") as file:
-        yield file
-
-
-@contextmanager
-def waiting_lines(name: str) -> Iterator[TextIO]:
-    """The lines of a file of true counts that waits to be published, for the worker that does it."""
-    with opened(name) as path, path.open(encoding="utf-8-sig", newline="") as lines:
-        yield lines
 
 
 def options_of(dataset: Dataset) -> ReadOptions:

@@ -26,8 +26,10 @@ def translate_admin_labels() -> None:
         if config.name.startswith(OWN):
             config.verbose_name = _lazily(config.verbose_name)
     for options in _models():
+        # Django makes a plural that is not declared of the singular, by a letter.
+        plural = options.original_attrs.get("verbose_name_plural", str(options.verbose_name_plural))
         options.verbose_name = _lazily(options.verbose_name)
-        options.verbose_name_plural = _lazily(options.verbose_name_plural)
+        options.verbose_name_plural = _lazily(plural)
         for field in options.get_fields():
             if isinstance(field, models.Field):
                 field.verbose_name = _lazily(field.verbose_name)

@@ -103,7 +103,10 @@ class Catalogue:
 
     def value(self, name: str, text: str) -> str:
         """A value of a template: a phrase of ours is translated, too."""
-        return text if name in _TYPED else self._exact.get(text) or self._filled(text) or text
+        if name in _TYPED:
+            return text
+        listed = "; ".join(self._exact.get(piece, piece) for piece in text.split("; "))
+        return self._exact.get(text) or self._filled(text) or listed
 
     def sentence(self, text: str) -> str | None:
         """One text of the catalogue; None if it is none."""

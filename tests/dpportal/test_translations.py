@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
+from django.utils.translation import override
 from polib import POEntry
 
 from dpportal.management import translations
@@ -25,6 +27,13 @@ SAME_EVERYWHERE = re.compile(
     r"English|Ana|Ben|Chi|Dora|Emil|Fatma|Gus|Hana)\b"
 )
 READ_ALOUD = {"alt", "aria-label", "aria-description", "placeholder", "title"}
+
+
+@pytest.fixture(autouse=True)
+def english_afterwards() -> Iterator[None]:
+    """A request of the test client leaves its language behind."""
+    with override("en"):
+        yield
 
 
 def forms(entry: POEntry) -> list[str]:

@@ -53,6 +53,7 @@ GENERAL = {
     "accounts:confirm_app",
     "accounts:factors",
     "accounts:link_provider",
+    "accounts:language",
     "accounts:new_codes",
     "accounts:passkey_options",
     "accounts:passkey_sign_in",

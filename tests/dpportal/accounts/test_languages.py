@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
+from django.utils.translation import override
 
 from dpportal.accounts import delivery, mailing
 from dpportal.accounts.models import User
 
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def english_afterwards() -> Iterator[None]:
+    """A request of the test client leaves its language behind."""
+    with override("en"):
+        yield
 
 
 def language(client: Client, address: str = "/", **more: dict[str, str]) -> str:
