@@ -83,12 +83,12 @@ TAKE_FILES: dict[str, Callable[[], int]] = {"upload": upload_limit, "append_piec
 
 def _known_to_the_door(patterns: list[URLPattern]) -> list[URLPattern]:
     """Have the web server know who sends a large body, by a token and not by a session; and where files come."""
-    for pattern in patterns:
-        pattern.callback.person_of = person_of  # type: ignore[attr-defined]
-    for pattern in patterns:  # several acts have one address, and one callback
-        if pattern.name in TAKE_FILES:
-            pattern.callback.takes_files = TAKE_FILES[pattern.name]  # type: ignore[attr-defined]
-            pattern.callback.person_of = sender_of  # type: ignore[attr-defined]
+    takes = {str(each.pattern): TAKE_FILES[each.name] for each in patterns if each.name in TAKE_FILES}
+    for pattern in patterns:  # all acts at an address, since the first of them is found
+        route = str(pattern.pattern)
+        pattern.callback.person_of = sender_of if route in takes else person_of  # type: ignore[attr-defined]
+        if route in takes:
+            pattern.callback.takes_files = takes[route]  # type: ignore[attr-defined]
     return patterns
 
 
