@@ -28,6 +28,7 @@ from dpportal.datasets.direct_upload_forms import DirectUploadForm
 from dpportal.datasets.forms import COMPLETE
 from dpportal.datasets.models import Dataset, Right
 from dpportal.platform.form_data import form_data
+from dpportal.platform.sealed import UndecryptableValue
 
 router = Router(tags=["uploads"])
 TUS = "1.0.0"
@@ -136,7 +137,11 @@ def _of(request: HttpRequest, upload_id: UUID) -> BegunUpload:
         ended = Dataset.objects.filter(pk=upload_id, owner=current_user(request)).first()
         if ended is None:
             raise RefusedError(404, nothing_here())
-        own = BegunUpload(pk=upload_id, owner=ended.owner, finished=True, created_at=ended.created_at)
+        return BegunUpload(pk=upload_id, owner=ended.owner, finished=True, created_at=ended.created_at)
+    if isinstance(own.offset, UndecryptableValue):
+        raise RefusedError(
+            503, _("The portal lacks the key with which this upload is sealed. Ask an administrator.")
+        )
     return own
 
 

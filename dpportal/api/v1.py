@@ -104,16 +104,15 @@ def _answering_head(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
 
 def _known_to_the_door(patterns: list[URLPattern]) -> list[URLPattern]:
     """Have the web server know who sends a large body, by a token and not by a session; and where files come."""
-    # Several acts have one address, and one view.
-    views = {pattern.callback: pattern.callback for pattern in patterns if pattern.name in ARE_HEAD}
-    for pattern in patterns:
-        view = pattern.callback
-        pattern.callback = views.setdefault(view, _answering_head(view))
-        pattern.callback.person_of = person_of  # type: ignore[attr-defined]
-    for pattern in patterns:
-        if pattern.name in TAKE_FILES:
-            pattern.callback.takes_files = TAKE_FILES[pattern.name]  # type: ignore[attr-defined]
-            pattern.callback.person_of = sender_of  # type: ignore[attr-defined]
+    takes = {str(each.pattern): TAKE_FILES[each.name] for each in patterns if each.name in TAKE_FILES}
+    say_head = {str(each.pattern) for each in patterns if each.name in ARE_HEAD}
+    for pattern in patterns:  # all acts at an address, since the first of them is found
+        route = str(pattern.pattern)
+        if route not in say_head:
+            pattern.callback = _answering_head(pattern.callback)
+        pattern.callback.person_of = sender_of if route in takes else person_of  # type: ignore[attr-defined]
+        if route in takes:
+            pattern.callback.takes_files = takes[route]  # type: ignore[attr-defined]
     return patterns
 
 

@@ -124,14 +124,8 @@ def addresses(release: Release, stream: Stream) -> Iterator[tuple[str, str]]:
         "stream_id": stream.pk,
     }
     known |= {"position": 0, "ending": "json", "form": "bib", "upload_id": UUID(int=1), "share_id": 1}
-    known |= {
-        "token_id": UUID(int=1),
-        "choice_id": UUID(int=1),
-        "request_id": 1,
-        "uidb64": "MQ",
-        "token": "a-b",
-        "approval_id": 1,
-    }
+    known |= {"token_id": UUID(int=1), "request_id": 1, "uidb64": "MQ", "token": "a-b", "approval_id": 1}
+    known |= {"webhook_id": UUID(int=1), "host_id": 1, "choice_id": UUID(int=1)}
     known["check_id"] = BundleCheck.objects.create(state=JobState.DONE, findings=[]).pk
     files = {
         "releases:download": [a.name for a in release.artifacts.all()],

@@ -46,10 +46,17 @@ class Portal:
         What a broken connection has stopped goes on by itself where it was, for some minutes; called again with the
         same key, it goes on from there, too. options: how it is read, such as `delimiter`.
         """
-        is_frame = isinstance(table, pd.DataFrame)
-        said = {"filename": "table.csv" if is_frame else Path(table).name, "name": name, **options}
-        with io.BytesIO(table.to_csv(index=False).encode()) if is_frame else Path(table).open("rb") as file:
-            facts = uploading.upload(self.connection, file, key=key or str(uuid4()), said=said)
+        if isinstance(table, pd.DataFrame):
+            with io.BytesIO(table.to_csv(index=False).encode()) as file:
+                return self._send(file, "table.csv", name, key, options)
+        with Path(table).open("rb") as stored:
+            return self._send(stored, Path(table).name, name, key, options)
+
+    def _send(
+        self, file: uploading.Content, file_name: str, name: str, key: str | None, options: Mapping[str, str]
+    ) -> Dataset:
+        said = {"filename": file_name, "name": name, **options}
+        facts = uploading.upload(self.connection, file, key=key or str(uuid4()), said=said)
         return Dataset(self.connection, facts).wait()
 
     def dataset(self, dataset_id: str) -> Dataset:

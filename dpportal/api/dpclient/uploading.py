@@ -7,7 +7,8 @@ import os
 import time
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from io import BufferedReader, BytesIO
+from typing import Any
 
 import httpx
 
@@ -22,9 +23,10 @@ ASK_AGAIN = (408, 409, 429, 502, 503, 504)
 TUS = {"Tus-Resumable": "1.0.0"}
 PIECE_TYPE = "application/offset+octet-stream"
 Facts = dict[str, Any]
+Content = BufferedReader | BytesIO
 
 
-def upload(connection: Connection, file: BinaryIO, *, key: str, said: Mapping[str, str]) -> Facts:
+def upload(connection: Connection, file: Content, *, key: str, said: Mapping[str, str]) -> Facts:
     """Send a file, and return what the API says of its dataset. Raises PortalError, and httpx.TransportError.
 
     key: a random UUID, with which the same file is sent once. said: its name and how it is read, by name.
@@ -48,7 +50,7 @@ def upload(connection: Connection, file: BinaryIO, *, key: str, said: Mapping[st
 class _Upload:
     """How far it is, as the portal said last. is_lost: whether the portal has to be asked first."""
 
-    def __init__(self, connection: Connection, file: BinaryIO, key: str, said: Mapping[str, str]) -> None:
+    def __init__(self, connection: Connection, file: Content, key: str, said: Mapping[str, str]) -> None:
         self.connection, self.file, self.key = connection, file, key
         self.address, self.offset, self.is_lost = "", 0, True
         self.dataset: Facts | None = None

@@ -20,6 +20,8 @@ from tests.dpportal.streams import building as streams
 
 EXAMPLES = 3
 DESCRIPTION = "/api/v1/openapi.json"
+# Pieces of uploads are bytes.
+schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
 CHECKS = [
     not_a_server_error,
     checks.status_code_conformance,

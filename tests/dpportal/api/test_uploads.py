@@ -5,20 +5,26 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from datetime import timedelta
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
 import pytest
 from django.core.files.storage import default_storage
 from django.core.wsgi import get_wsgi_application
+from django.test import RequestFactory
+from django.urls import resolve
 from django.utils import timezone
 
 from dpportal.api.dpclient import Portal, PortalError, uploading
+from dpportal.api.models import Scope
 from dpportal.datasets import keys, record_files, resumable_upload
 from dpportal.datasets.begun_uploads import BegunUpload, UploadPiece
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.operations import sweeping
-from tests.dpportal.api.calling import BASE
+from dpportal.serving.files import upload_limit
+from dpportal.serving.request_body import RefusedError
+from tests.dpportal.api.calling import BASE, Program
 
 CONTENT = b"age,sex\n" + b"".join(b"%d,%s\n" % (i % 90, b"mf"[i % 2 : i % 2 + 1]) for i in range(200))
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -85,6 +91,21 @@ def test_an_upload_goes_on_where_it_broke_off_and_is_the_same_bytes(sender, cura
     BegunUpload.objects.all().delete()
     assert sender.program.said("get", f"/uploads/{dataset.pk}")["dataset"]["state"] == "converting"
     assert Dataset.objects.count() == 1
+
+
+def test_the_door_knows_where_files_come_and_who_may_not_send_them(sender, curator):
+    begun = urlsplit(sender.begun()["Location"]).path
+    views = {path: resolve(path).func for path in (f"{BASE}/datasets", begun)}
+    assert views[begun].takes_files() == resumable_upload.MOST_PIECE_BYTES
+    assert views[f"{BASE}/datasets"].takes_files() == upload_limit()
+    reader, writer = Program(curator, Scope.READ), sender.program
+    for path, view in views.items():
+        head = RequestFactory().post(path, headers={"Authorization": f"Bearer {writer.text}"})
+        assert view.person_of(head) == curator
+        head = RequestFactory().post(path, headers={"Authorization": f"Bearer {reader.text}"})
+        with pytest.raises(RefusedError, match="it is for “Read”") as refused:
+            view.person_of(head)
+        assert refused.value.status == 403
 
 
 def test_other_bytes_than_were_announced_are_refused(sender):
