@@ -22,7 +22,7 @@ FOLDER = ROOT / "static" / "img" / "pages"
 SIZES = {1280: 900, 390: 844}
 SCHEMES: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
 QUALITY = 40
-DATASET = "Adult census 1994"
+DATASET, EXAMPLES = "Adult census 1994", ".first-steps li:first-child a"
 
 
 def main() -> None:
@@ -33,10 +33,21 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        wait_for_examples(portal, browser)
         begin = {"first-steps": ("curator", "/datasets/")}
         take_all(portal, browser, begin)
         take_all(portal, browser, addresses(portal, browser))
         browser.close()
+
+
+def wait_for_examples(portal: Portal, browser: Browser) -> None:
+    """Until the demonstration is finished: a portal starts without it where it takes long."""
+    page = opened(portal, browser, "curator", 1280, "light")
+    page.goto("/datasets/")
+    while page.locator(EXAMPLES).count() < 2:
+        page.wait_for_timeout(2000)
+        page.reload()
+    page.context.close()
 
 
 def take_all(portal: Portal, browser: Browser, pages: dict[str, tuple[str, str]]) -> None:
@@ -53,9 +64,7 @@ def addresses(portal: Portal, browser: Browser) -> dict[str, tuple[str, str]]:
     # The small pictures are drawn by a worker once somebody looks.
     page.goto("/published/")
     page.goto("/datasets/")
-    release, stream = (
-        str(link.get_attribute("href")) for link in page.locator(".first-steps li:first-child a").all()
-    )
+    release, stream = (str(link.get_attribute("href")) for link in page.locator(EXAMPLES).all())
     visiting.open_dataset(page, DATASET)
     dataset = page.url
     page.get_by_role("button", name="New release").click()

@@ -130,7 +130,8 @@ def test_kinds_of_columns_are_called_as_the_curator_was_asked_for_them(client, p
 @pytest.mark.slow
 def test_names_of_the_program_are_no_words_for_readers(client, published):
     page = client.get(published.get_absolute_url()).content.decode()
-    facts = page[page.index('<dl class="facts">') :]
+    begin = page.index('<dl class="facts">')
+    facts = page[begin : page.index("</dl>", begin)]
     assert "colour: categories, 4 cells" in facts
     for name in ("add-remove", "replace-one", "categorical"):
         assert name not in facts
