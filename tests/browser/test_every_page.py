@@ -25,6 +25,7 @@ CURATOR_PAGES = [
     "{dataset}domain/unit/",
     "{dataset}description/",
     "{dataset}ledger/",
+    "{dataset}record/",
     "{draft}product/",
     "{draft}columns/",
     "{draft}method/",
