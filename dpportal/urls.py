@@ -10,7 +10,15 @@ from dpportal.budgets import risk_page
 from dpportal.catalogue import bundle_check_views, dataset_page, dcat, feeds, oembed, sitemap
 from dpportal.catalogue.views import catalogue
 from dpportal.notices import views as notices
-from dpportal.operations import admin_home, approval_pages, grant_page, health, history_pages, metrics
+from dpportal.operations import (
+    admin_home,
+    approval_pages,
+    dataset_record,
+    grant_page,
+    health,
+    history_pages,
+    metrics,
+)
 from dpportal.operations.home import home
 from dpportal.publications.search_progress import awaited
 from dpportal.serving.security_txt import security_txt
@@ -72,6 +80,7 @@ urlpatterns = [
     path("account/notices/", include("dpportal.notices.urls")),
     path("api/v1/", v1.urls),
     path("account/", include("dpportal.accounts.urls")),
+    path("datasets/<uuid:dataset_id>/record/", dataset_record.page, name="dataset_record"),
     path("datasets/", include("dpportal.datasets.urls")),
     path("datasets/", include("dpportal.budgets.urls")),
     path("datasets/", include("dpportal.value_choices.urls")),

@@ -24,6 +24,7 @@ from dpportal.budgets.odds import Odds
 from dpportal.budgets.requests import PricedDraft
 from dpportal.datasets.models import Dataset
 from dpportal.platform.json_types import Json
+from dpportal.publications import cost
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.steps import UNPROCESSABLE
 from dpportal.releases import prices as release_prices
@@ -122,6 +123,7 @@ def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: Redu
         "protects": protection_digest(dataset),
         "form": form,
         "odds": begun or form.odds,
+        "published_choices": cost.CHOICES,
         "taking": taking,
         "is_pure": account.definition == Definition.PURE,
         "nav_section": "office",

@@ -9,7 +9,7 @@ from pythonjsonlogger.json import JsonFormatter
 
 
 class _InUtc(logging.Formatter):
-    converter = time.gmtime
+    converter = staticmethod(time.gmtime)
     default_time_format = "%Y-%m-%dT%H:%M:%S"
     default_msec_format = "%s.%03dZ"
 

@@ -44,10 +44,11 @@ class WithRequestId(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if name := _current.get():
             record.request_id = name
-        record.of_request = f" request={name}" if name else ""
+        of_request = f" request={name}" if name else ""
         # As far as it is known: a line of the log makes nobody look for a session.
         person = getattr(getattr(record, "request", None), "_cached_user", None)
         if person is not None and person.pk:
             record.person = person.pk
-            record.of_request += f" person={person.pk}"
+            of_request += f" person={person.pk}"
+        record.of_request = of_request
         return True

@@ -29,6 +29,7 @@ CURATOR_PAGES = [
     "{stream}home/",
     "/datasets/tableless/",
     "{dataset}ledger/",
+    "{dataset}record/",
     "{draft}product/",
     "{draft}columns/",
     "{draft}method/",

@@ -15,6 +15,7 @@ from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.budgets.requests import PricedDraft
 from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
+from dpportal.publications import cost
 from dpportal.releases import prices
 from mechanisms.accounting import Definition
 from tests.dpportal import building
@@ -344,3 +345,9 @@ def test_nothing_is_chosen_where_no_amount_is_asked_for(admin, dataset, curator)
     requests.ask(dataset, "For the yearbook", curator)
     shown = admin.get(place(dataset))
     assert "checked" not in shown.text.partition('name="choice"')[2].partition("</fieldset>")[0]
+
+
+def test_the_page_shows_what_others_have_chosen_with_sources(admin, dataset):
+    page = admin.get(place(dataset)).text
+    named = [choice for choice in cost.CHOICES if choice.address]
+    assert named and all(f'href="{escape(choice.address)}"' in page for choice in named)

@@ -1,0 +1,55 @@
+"""What the audit record has of a dataset and of what was made from it, for its owners."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.accounts.permissions import curator_required
+from dpportal.datasets.access import with_dataset
+from dpportal.datasets.models import Dataset, Right
+from dpportal.releases.models import Release
+from dpportal.streams.models import Stream
+
+PAGE_SIZE = 50
+# No curator learns that somebody else holds nearly the same table: lines of that are for administrators alone. An act
+# that is new is theirs, too, until it stands here.
+SHOWN = {
+    "uploaded", "opened without a table", "connected a table", "cancelled reading", "read again",
+    "changed how the file is read", "confirmed one row a person", "filled domain from data",
+    "viewed first rows", "viewed persons in first rows", "viewed the fit", "viewed true counts",
+    "gave a map to a column of", "took a map from a column of", "described", "described for everyone",
+    "shared", "took back a share", "chose the day of erasure", "warned of the day of erasure", "erased records",
+    "asked for a budget", "granted a budget", "declined a budget", "reduced a budget", "entered missing charges",
+    "renamed", "published", "withdrew", "replaced", "changed details of", "downloaded unpublished",
+    "spent by a token", "made a token", "published by token", "closed", "stopped a file",
+    "confirmed repeated records", "dropped repeated records",
+}  # fmt: skip
+
+
+@curator_required
+@require_GET
+@with_dataset(Right.OWN)
+def page(request: HttpRequest, dataset: Dataset) -> HttpResponse:
+    """Who did what with it, newest first."""
+    entries = lines_of(dataset).select_related("by")
+    context = {
+        "dataset": dataset,
+        "page_obj": Paginator(entries, PAGE_SIZE).get_page(request.GET.get("page")),
+        "nav_section": "datasets",
+    }
+    return render(request, "datasets/record.html", context)
+
+
+def lines_of(dataset: Dataset) -> QuerySet[AuditEntry]:
+    """The lines of the dataset, its releases and its running counts that its owners may see, newest first."""
+    made = [(kind, kind._default_manager.filter(dataset=dataset)) for kind in (Release, Stream)]
+    subjects = [f"dataset {dataset.pk}"]
+    subjects += [
+        f"{kind._meta.model_name} {pk}" for kind, rows in made for pk in rows.values_list("pk", flat=True)
+    ]
+    return AuditEntry.objects.filter(subject__in=subjects, action__in=SHOWN).order_by("-at", "-pk")

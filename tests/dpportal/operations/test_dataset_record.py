@@ -1,0 +1,34 @@
+"""Owners read what the audit record has of their datasets, and nothing of other people's tables."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import AuditEntry
+from dpportal.operations.dataset_record import SHOWN, lines_of
+from tests.dpportal import building
+
+
+def test_an_owner_sees_who_did_what_with_dataset_and_releases(client, curator, administrator, ready):
+    client.force_login(curator)
+    client.get(reverse("datasets:first_rows", args=[ready.dataset_id]))
+    client.get(reverse("releases:compare", args=[ready.pk]))
+    page = client.get(reverse("dataset_record", args=[ready.dataset_id])).text
+    for act in ("viewed first rows", "viewed true counts", "granted a budget: ε = 1"):
+        assert f"<td>{act}" in page, act
+    assert f"<td>release {ready.pk}</td>" in page and "<td>administrator</td>" in page
+    assert page.count("<td>curator</td>") == lines_of(ready.dataset).filter(by=curator).count()
+    ledger = client.get(reverse("budgets:ledger", args=[ready.dataset_id])).text
+    assert reverse("dataset_record", args=[ready.dataset_id]) in ledger
+
+
+def test_nothing_is_shown_of_other_datasets_or_of_tables_that_are_nearly_the_same(dataset, other_curator):
+    other = building.stored_dataset(other_curator, "Another")
+    audit.record(other_curator, "viewed first rows", other)
+    audit.record(dataset.owner, "uploaded a known table", dataset, f"same rows: dataset {other.pk}")
+    audit.record(dataset.owner, "granted for a known table", dataset, f"dataset {other.pk}")
+    lines = lines_of(dataset)
+    assert set(lines.values_list("action", flat=True)) <= SHOWN
+    assert str(other.pk) not in str(list(lines.values_list("subject", "detail")))
+    assert AuditEntry.objects.filter(action="uploaded a known table").exists()
