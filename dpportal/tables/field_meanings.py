@@ -62,7 +62,7 @@ class AttributeMeanings:
         self._connection.register(ASKED, pa.table({PLACE: places, FIELD: fields}))
         statement = self._of_numbers_asked if pt.is_floating(fields.type) else self._of_texts_asked
         # A relation of the engine's would be bound twice, which takes as long as all the rest.
-        cells: Integers = self._connection.execute(statement).fetchnumpy()[CELL]
+        cells = np.asarray(self._connection.execute(statement).fetchnumpy()[CELL], dtype=np.int64)
         self._connection.unregister(ASKED)
         return cells
 

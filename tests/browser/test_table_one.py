@@ -33,7 +33,8 @@ def published(portal: Portal, browser: Browser) -> tuple[Clicks, str]:
     visiting.sign_in(page, "curator", portal.passwords["curator"])
     visiting.open_dataset(page, "Adult census 1994")
     clicks = Clicks(page)
-    page.get_by_label("By", exact=True).select_option("sex")
+    # The form is there once the table has been read, which the page awaits.
+    page.get_by_label("By", exact=True).select_option("sex", timeout=JOB_MS)
     page.get_by_label("People, about").fill(PEOPLE)
     clicks.on("button", "Prepare Table 1")
     clicks.on("button", "Use this")

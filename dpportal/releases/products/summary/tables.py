@@ -154,4 +154,5 @@ def _differences(row: Json, further: int) -> list[str]:
 
 
 def _text(cell: Json | None) -> str:
-    return f"{cell['value']} {cell['margin']}" if cell and cell["value"] else ""
+    """Without a plus: spreadsheets take a text that begins with one for a formula."""
+    return f"{cell['value']} {cell['margin']}".removeprefix("+") if cell and cell["value"] else ""

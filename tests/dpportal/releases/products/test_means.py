@@ -125,6 +125,7 @@ class TestReleased:
         services.publish(release, rich.owner)
         text = page_of(client, release)
         assert "Mean of age by group" in text and "not determined" in text
+        assert "below 0 comes from the noise" in text
         assert "More than half of the values" not in text
         assert thumbnail(results.stored_page(release)["figure"]["json"])[0]["kind"] == "bar"
         assert "true:" not in text and "True mean" not in text

@@ -130,6 +130,8 @@ class TestReleased:
         assert table["difference_name"] == "green − red"
         numbers = table_of(release).set_index(["column", "statistic"])
         of_ages = numbers.loc[("age", "difference")]
+        # A spreadsheet would take a plus for a formula.
+        assert not table_of(release, "table1.csv")["difference"].astype(str).str.match(r"['+]").any()
         assert (of_ages["group"], of_ages["reference"]) == ("green", "red")
         assert abs(of_ages["estimate"]) < 2
 
