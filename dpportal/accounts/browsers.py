@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from dpportal.platform.stored_texts import in_site_language
+
 # In this order: most browsers also name those that they descend from.
 FAMILIES = {
     "Edg": "Edge",
@@ -28,6 +30,7 @@ SYSTEMS = {
 }
 
 
+@in_site_language
 def browser_family(request: HttpRequest) -> str:
     """Such as "Firefox, Windows"; what is not known is not repeated."""
     agent = request.headers.get("User-Agent", "")

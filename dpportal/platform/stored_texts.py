@@ -106,7 +106,13 @@ class Catalogue:
         if name in _TYPED:
             return text
         listed = "; ".join(self._exact.get(piece, piece) for piece in text.split("; "))
-        return self._exact.get(text) or self._filled(text) or listed
+        return self._exact.get(text) or self._filled(text) or self._joined(text) or listed
+
+    def _joined(self, text: str) -> str | None:
+        """Two phrases of ours with a comma between."""
+        first, _comma, last = text.rpartition(", ")
+        both = self._exact.get(first), self._exact.get(last)
+        return "，".join(phrase for phrase in both if phrase) if all(both) else None
 
     def sentence(self, text: str) -> str | None:
         """One text of the catalogue; None if it is none."""
