@@ -68,6 +68,7 @@ def stored(dataset: Dataset) -> bytes:
         return file.read()
 
 
+@pytest.mark.slow
 def test_an_upload_goes_on_where_it_broke_off_and_is_the_same_bytes(sender, curator):
     answer = sender.begun(sha256=DIGEST)
     place = answer["Location"]
@@ -178,6 +179,7 @@ def test_an_upload_is_given_up_by_its_sender_or_after_a_day(sender, stranger):
     assert not any(default_storage.exists(name) for name in pieces)
 
 
+@pytest.mark.slow
 def test_the_sweep_leaves_pieces_and_their_key_while_the_upload_goes_on(
     sender, monkeypatch, settings, tmp_path
 ):
@@ -219,6 +221,7 @@ def broken(program, monkeypatch):
         yield portal, line
 
 
+@pytest.mark.slow
 def test_the_client_goes_on_by_itself_after_a_broken_connection(broken, tmp_path):
     portal, line = broken
     (tmp_path / "people.csv").write_bytes(CONTENT)

@@ -66,6 +66,7 @@ def test_it_is_not_due_before_its_pause_is_over(receiver, waiting):
     assert len(receiver.received) == 1
 
 
+@pytest.mark.slow
 def test_it_is_given_up_after_the_stated_tries(receiver, waiting):
     receiver.statuses = [503]
     for _ in range(len(PAUSES)):
@@ -89,6 +90,7 @@ def test_a_receiver_that_is_gone_is_not_called_again(hook, receiver, waiting):
     assert Webhook.objects.get().paused
 
 
+@pytest.mark.slow
 def test_a_receiver_that_hangs_holds_a_worker_for_a_bounded_time(receiver, waiting, monkeypatch):
     monkeypatch.setattr("dpportal.notices.outbound.STEP_SECONDS", 0.1)
     receiver.free.clear()
@@ -181,6 +183,7 @@ def test_http_is_used_only_where_an_administrator_wrote_it(host, waiting, receiv
     assert receiver.received == []
 
 
+@pytest.mark.slow
 def test_deliveries_that_ended_long_ago_are_forgotten(waiting):
     done = tried(waiting)
     sweep_files()

@@ -24,7 +24,7 @@ from tests.dpportal.building import deliver_mail, requested_release
 from tests.dpportal.notices.conftest import EVERY_KIND, ORIGIN
 from tests.dpportal.streams import building as streams
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 HELD = {"release": "releases", "stream": "streams"}
 
 
