@@ -31,7 +31,7 @@ MOST_IN_DICTIONARY = 10_000
 MOST_ROWS, MOST_BYTES = 122_880, 2**27
 # Of these bytes, those of texts, each counted once where there is a dictionary: one column may have them all, and who
 # writes it holds them twice more. Of numbers and places in dictionaries it holds one column among many.
-MOST_TEXT_BYTES = 2**26
+MOST_TEXT_BYTES = 3 * 2**24
 
 
 @dataclass(frozen=True)
