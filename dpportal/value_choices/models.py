@@ -10,6 +10,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from dpportal.accounts.models import User
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.announcements import AnnouncedJob
@@ -50,6 +51,14 @@ class ValueChoice(AnnouncedJob):
     @property
     def title(self) -> str:
         return _("Values of “%(column)s”") % {"column": self.column}
+
+    @property
+    def ids(self) -> dict[str, str]:
+        return {"dataset": str(self.dataset_id), "values": str(self.pk)}
+
+    @property
+    def requester(self) -> User:
+        return self.created_by
 
     @property
     def plan(self) -> ValueChoicePlan:

@@ -14,6 +14,7 @@ from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.models import Right, Share
 from dpportal.notices.models import Webhook
 from dpportal.releases import services
+from tests.dpportal.building import requested_values
 from tests.dpportal.streams import building as streams
 from tests.dpportal.test_public_work import MOST_CALLS, calls
 
@@ -37,6 +38,7 @@ def known(ready) -> dict[str, UUID | str]:
     ids["webhook_id"] = webhook.pk
     begun = BegunUpload.objects.create(owner=ready.dataset.owner, file_name="new.csv", size=1, megabytes=1)
     ids["upload_id"] = begun.pk
+    ids["choice_id"] = requested_values(ready.dataset).pk
     return {**ids, "publication_id": ready.pk, "name": "release.json"}
 
 

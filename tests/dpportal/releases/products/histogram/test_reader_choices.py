@@ -78,8 +78,8 @@ def test_an_order_by_two_groups_is_mirrored() -> None:
 def test_of_many_groups_the_largest_are_drawn_and_the_caption_says_so() -> None:
     form = ChartForm(DOMAIN, QueryDict("along=1&by=2&apart=none"))
     shown = figure(form, COUNTS, lambda _picks: None)
-    assert [trace["name"] for trace in shown["json"]["data"]] == [f"k{place}" for place in range(3, 9)]
-    assert "6 largest of 9 groups" in shown["caption"] and "no margin" in shown["caption"]
+    assert [trace["name"] for trace in shown["json"]["data"]] == [f"k{place}" for place in range(2, 9)]
+    assert "7 largest of 9 groups" in shown["caption"] and "no margin" in shown["caption"]
 
 
 def test_a_third_column_has_small_charts_on_the_same_axes_a_page_at_a_time(monkeypatch) -> None:
