@@ -27,7 +27,18 @@ GENERAL = {
 }
 CLOSED = {401, 404, 405, 422}
 # For whoever may see a dataset, and for whoever may release from it besides; all else is for owners.
-FOR_SEERS = {"dataset", "declaration", "declare", "budgets", "ask", "file", "publication", "plan", "offers"}
+FOR_SEERS = {
+    "dataset",
+    "declaration",
+    "declare",
+    "budgets",
+    "ask",
+    "file",
+    "publication",
+    "plan",
+    "offers",
+    "chosen_values",
+}
 
 
 @pytest.fixture
