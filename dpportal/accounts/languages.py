@@ -6,11 +6,11 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from dpportal.accounts.models import User
+from dpportal.accounts.permissions import sent_from
 from dpportal.platform.middleware import Middleware
 
 # What programs ask for is in English, whatever their browser or their person prefers: whole addresses, and views.
@@ -50,7 +50,7 @@ def _own(request: HttpRequest) -> str:
 @require_POST
 def choose(request: HttpRequest) -> HttpResponse:
     """Keep the chosen language, with the person or in a cookie, and go back to the page."""
-    answer = HttpResponseRedirect(_page(request))
+    answer = HttpResponseRedirect(sent_from(request))
     language = request.POST.get("language", "")
     if language not in dict(settings.LANGUAGES):
         return answer
@@ -65,10 +65,3 @@ def choose(request: HttpRequest) -> HttpResponse:
         samesite="Lax",
     )
     return answer
-
-
-def _page(request: HttpRequest) -> str:
-    """The page of this portal on which it was chosen, or else the first page."""
-    page = request.POST.get("next", "")
-    is_own = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
-    return page if is_own else "/"

@@ -57,10 +57,10 @@ def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
     if "HX-Request" not in request.headers:
         text = gettext("Nothing was saved: your session had ended. Sign in and send it again.")
         messages.warning(request, text)
-    return redirect_to_login(_sent_from(request))
+    return redirect_to_login(sent_from(request))
 
 
-def _sent_from(request: HttpRequest) -> str:
+def sent_from(request: HttpRequest) -> str:
     """The page of this portal that a form stood on, or else the first page."""
     page = request.headers.get("Referer", "")
     if not url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure()):
