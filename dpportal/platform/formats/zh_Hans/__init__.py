@@ -1,0 +1,1 @@
+"""How Chinese writes dates and numbers."""
