@@ -15,7 +15,7 @@ from django.db import connection
 
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.budgets.models import Budget
-from dpportal.catalogue import entries
+from dpportal.catalogue import snapshot
 from dpportal.datasets import records, services as datasets
 from dpportal.datasets.models import Dataset
 from dpportal.jobs.claims import JobState
@@ -67,7 +67,7 @@ def _disagreements(thing: Any) -> list[str]:
         found.append(f"{thing}: the record says {acts}")
     if row.is_public != bool(acts and acts[-1] == "published"):
         found.append(f"{thing}: public {row.is_public} after {acts}")
-    listed = {publication.pk for publication in entries.published()}
+    listed = {publication.pk for publication in snapshot.current().entries}
     if (thing.pk in listed) != row.is_public:
         found.append(f"{thing}: public {row.is_public}, in the catalogue {thing.pk in listed}")
     return found
