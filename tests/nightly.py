@@ -1,7 +1,7 @@
 """What only a night has time for: NIGHTLY=1 runs every case and a million runs of each audit, the gate a share of them.
 
-Of a test that is marked `sampled`, the gate runs one case in four, which the day's date chooses, and at least one.
-The other cases are marked `nightly`.
+Of a test that is marked `sampled`, the gate runs one case in four, which the day's date chooses, and at least one. Slow
+tests of the folders in TAKE_TURNS are run by the gate every second day. The others are marked `nightly`.
 """
 
 from __future__ import annotations
@@ -17,21 +17,37 @@ NIGHTLY = bool(os.environ.get("NIGHTLY"))
 # Chosen once by whichever process is first, so that all processes of a run collect the same.
 DAY = os.environ.setdefault("DPPORTAL_TEST_DAY", dt.datetime.now(dt.UTC).date().isoformat())
 SHARE = 4
+# Where many slow tests look at one thing from many sides.
+TAKE_TURNS = (
+    "tests/dpportal/tables/",
+    "tests/dpportal/releases/products/",
+    "tests/dpportal/streams/",
+    "tests/mechanisms/",
+)
 
 
 def leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the cases that the day does not choose, and deselect all that is nightly, unless it is asked for."""
-    sampled = [item for item in items if item.get_closest_marker("sampled")]
+    sampled = {item for item in items if item.get_closest_marker("sampled")}
     # Cases that share a portal stand together, those of one test need not.
     for _test, cases in groupby(sorted(sampled, key=_test_of), key=_test_of):
         for case in others(list(cases)):
             case.add_marker("nightly")
+    for item in items:
+        if item.get_closest_marker("slow") and item not in sampled and not is_due(item.nodeid):
+            item.add_marker("nightly")
     if NIGHTLY or "nightly" in (config.getoption("-m") or ""):
         return
     late = [item for item in items if item.get_closest_marker("nightly")]
     config.hook.pytest_deselected(items=late)
     gone = set(late)
     items[:] = [item for item in items if item not in gone]
+
+
+def is_due(nodeid: str, day: str = DAY) -> bool:
+    """Whether the gate runs a test on a day; one that takes turns is run on one of any two days in a row."""
+    is_other = (crc32(nodeid.encode()) + dt.date.fromisoformat(day).toordinal()) % 2
+    return not (is_other and nodeid.startswith(TAKE_TURNS))
 
 
 def _test_of(case: pytest.Item) -> str:
