@@ -66,7 +66,9 @@ def sent_from(request: HttpRequest) -> str:
     if not url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure()):
         return "/"
     parts = urlsplit(page)
-    return parts.path + (f"?{parts.query}" if parts.query else "")
+    address = parts.path + (f"?{parts.query}" if parts.query else "")
+    # A path that begins like the name of a host would lead away.
+    return address if url_has_allowed_host_and_scheme(address, None) else "/"
 
 
 def current_user(request: HttpRequest) -> User:

@@ -178,18 +178,23 @@ def _facts(reconstructed: AnyReconstructed, words: DisplayTexts, files: list[Bun
 
 
 def _domain_facts(release: Release) -> Json:
-    chosen = disclosure.facts(choices_of(release))
     return {
         "version": release.declaration.version,
         "filled_from_data": filled_columns(release),
-        **({"values_chosen_privately": chosen} if chosen else {}),
+        **_chosen_values(release),
     }
 
 
+def _chosen_values(release: Release) -> Json:
+    """What was paid before for the values of its columns, where they were chosen privately."""
+    chosen = disclosure.facts(choices_of(release))
+    return {"values_chosen_privately": chosen} if chosen else {}
+
+
 def _disclosure(reconstructed: AnyReconstructed) -> Json:
-    plan = reconstructed.plan.to_json()
-    delta, noise = reconstructed.release.delta, plan.get("noise")
-    return Disclosure(reconstructed.plan.loss, delta, plan["mechanism"], noise).facts()
+    release, plan = reconstructed.release, reconstructed.plan.to_json()
+    told = Disclosure(reconstructed.plan.loss, release.delta, plan["mechanism"], plan.get("noise"))
+    return {**told.facts(), **_chosen_values(release)}
 
 
 def _columns_in_files(release: Release, files: list[BundleFile]) -> Json:

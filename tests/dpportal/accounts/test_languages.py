@@ -58,6 +58,8 @@ def test_a_persons_choice_is_kept_with_the_person(curator: User) -> None:
 def test_the_switch_needs_no_token_and_takes_nothing_else(curator: User) -> None:
     careful = Client(enforce_csrf_checks=True)
     assert choose(careful, "zh-hans", "https://elsewhere.example/guide/") == "/"
+    for path in ("//elsewhere.example/", "/\\elsewhere.example/"):
+        assert choose(careful, "zh-hans", f"http://testserver{path}") == "/"
     assert choose(careful, "xx") == "/guide/"
     assert careful.cookies["language"].value == "zh-hans"
     assert careful.get(reverse("accounts:language")).status_code == 405

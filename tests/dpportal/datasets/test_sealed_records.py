@@ -219,6 +219,8 @@ def test_erasing_destroys_the_key_and_gives_a_receipt_that_verifies(desk, admini
     assert check(receipt.content, settings.SIGNING_KEYS.public[0]).state is State.HOLDS
     assert check(receipt.content.replace(b"curator", b"somebody"), None).state is State.FAILED
     assert check(receipt.content, "00" * 32).state is State.FAILED
+    for begun in (b'{"receipt": {"by": "nobody"},', b'{"backups": "erased, too",'):
+        assert check(receipt.content.replace(b"{", begun, 1)).state is State.FAILED
     assert "Download the signed receipt" in desk.get(f"/datasets/{dataset.pk}/").content.decode()
 
 
