@@ -1,7 +1,7 @@
 """What only a night has time for: NIGHTLY=1 runs every case and a million runs of each audit, the gate a share of them.
 
 Of a test that is marked `sampled`, the gate runs one case in four, which the day's date chooses, and at least one. Slow
-tests of the folders in TAKE_TURNS are run by the gate every second day. The others are marked `nightly`.
+tests of the folders in TAKE_TURNS, those of Spark and ClickHouse among them, are run by the gate every second day. The others are marked `nightly`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
         for case in others(list(cases)):
             case.add_marker("nightly")
     for item in items:
-        if item.get_closest_marker("slow") and item not in sampled and not is_due(item.nodeid):
+        takes_turns = any(item.get_closest_marker(name) for name in ("slow", "spark", "clickhouse"))
+        if takes_turns and item not in sampled and not is_due(item.nodeid):
             item.add_marker("nightly")
     if NIGHTLY or "nightly" in (config.getoption("-m") or ""):
         return

@@ -169,6 +169,7 @@ def sideways(page: Page) -> int:
     return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
 def test_a_curators_pages_are_whole_and_quiet(places, visit, width, scheme):
     page, barriers = visit("curator", width, scheme), []
@@ -198,6 +199,7 @@ def test_long_names_break_their_lines(portal, visit):
     assert sideways(page) <= 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_a_strangers_pages_are_whole_and_quiet(places, visit, width, scheme):
     page, barriers = visit("", width, scheme), []
@@ -208,6 +210,7 @@ def test_a_strangers_pages_are_whole_and_quiet(places, visit, width, scheme):
     assert barriers == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("width", [390, 1280])
 def test_an_administrators_pages_are_whole_and_quiet(places, visit, width):
     page = visit("administrator", width)
