@@ -1,7 +1,8 @@
 """What only a night has time for: NIGHTLY=1 runs every case and a million runs of each audit, the gate a share of them.
 
 Of a test that is marked `sampled`, the gate runs one case in four, which the day's date chooses, and at least one. Slow
-tests of the folders in TAKE_TURNS, those of Spark and ClickHouse among them, are run by the gate every second day. The others are marked `nightly`.
+tests of the folders in TAKE_TURNS, those of Spark and ClickHouse among them, are run by the gate every second day. The
+others are marked `nightly`.
 """
 
 from __future__ import annotations
