@@ -73,13 +73,22 @@ class Connection:
         raise _fault(answer)
 
     def until(self, ask: Callable[[], T], has_ended: Callable[[T], bool], seconds: float) -> T:
-        """Ask until something has ended. Raises PortalError after so many seconds."""
+        """Ask until something has ended, also while the portal starts anew: `ask` only reads.
+
+        Raises PortalError after so many seconds, or httpx.TransportError where the portal is gone by then.
+        """
         end = time.monotonic() + seconds
-        while not has_ended(answer := ask()):
-            if time.monotonic() > end:
+        while True:
+            is_over = time.monotonic() > end
+            try:
+                if has_ended(answer := ask()):
+                    return answer
+            except httpx.TransportError:
+                if is_over:
+                    raise
+            if is_over:
                 raise PortalError(0, f"This has not ended within {seconds:g} seconds. Ask again later.")
             time.sleep(0.2)
-        return answer
 
 
 def _fault(answer: httpx.Response) -> PortalError:
