@@ -1,7 +1,7 @@
 """What only a night has time for: NIGHTLY=1 runs every case and a million runs of each audit, the gate a share of them.
 
 Of a test that is marked `sampled`, the gate runs one case in four, which the day's date chooses, and at least one. Slow
-tests of the folders in TAKE_TURNS, those of Spark and ClickHouse among them, are run by the gate every second day. The
+tests of the folders in TAKE_TURNS, those of Spark and ClickHouse among them, are run by the gate every third day. The
 others are marked `nightly`.
 """
 
@@ -18,13 +18,22 @@ NIGHTLY = bool(os.environ.get("NIGHTLY"))
 # Chosen once by whichever process is first, so that all processes of a run collect the same.
 DAY = os.environ.setdefault("DPPORTAL_TEST_DAY", dt.datetime.now(dt.UTC).date().isoformat())
 SHARE = 4
-# Where many slow tests look at one thing from many sides.
-TAKE_TURNS = (
-    "tests/dpportal/tables/",
-    "tests/dpportal/releases/products/",
-    "tests/dpportal/streams/",
-    "tests/mechanisms/",
+# Slow tests of these folders, and files of browser tests, whose tests go on where the one before has stopped.
+TAKE_TURNS = tuple(
+    f"tests/{folder}/"
+    for folder in (
+        *(
+            "mechanisms",
+            "browser",
+            "dpportal/tables",
+            "dpportal/streams",
+            "dpportal/releases",
+            "dpportal/datasets",
+        ),
+        *("dpportal/budgets", "dpportal/platform", "dpportal/jobs", "dpportal/catalogue", "dpportal/serving"),
+    )
 )
+TURNS = 3
 
 
 def leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -35,7 +44,9 @@ def leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
         for case in others(list(cases)):
             case.add_marker("nightly")
     for item in items:
-        takes_turns = any(item.get_closest_marker(name) for name in ("slow", "spark", "clickhouse"))
+        takes_turns = any(
+            item.get_closest_marker(name) for name in ("slow", "browser", "spark", "clickhouse")
+        )
         if takes_turns and item not in sampled and not is_due(item.nodeid):
             item.add_marker("nightly")
     if NIGHTLY or "nightly" in (config.getoption("-m") or ""):
@@ -47,9 +58,10 @@ def leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def is_due(nodeid: str, day: str = DAY) -> bool:
-    """Whether the gate runs a test on a day; one that takes turns is run on one of any two days in a row."""
-    is_other = (crc32(nodeid.encode()) + dt.date.fromisoformat(day).toordinal()) % 2
-    return not (is_other and nodeid.startswith(TAKE_TURNS))
+    """Whether the gate runs a test on a day; one that takes turns is run on one of any three days in a row."""
+    together = nodeid.partition("::")[0] if nodeid.startswith("tests/browser/") else nodeid
+    place = (crc32(together.encode()) + dt.date.fromisoformat(day).toordinal()) % TURNS
+    return not (place and nodeid.startswith(TAKE_TURNS))
 
 
 def _test_of(case: pytest.Item) -> str:

@@ -103,11 +103,13 @@ def test_a_day_chooses_a_quarter_of_the_cases_and_every_case_has_its_day() -> No
     assert nightly.others(cases[:1], "2026-01-01") == []
 
 
-def test_tests_that_take_turns_run_on_one_of_any_two_days() -> None:
-    names = [f"{folder}test_a.py::test_{number}" for folder in nightly.TAKE_TURNS for number in range(50)]
-    days = [f"2026-02-{day:02}" for day in range(1, 29)]
+def test_tests_that_take_turns_run_on_one_of_any_three_days() -> None:
+    names = [f"{folder}test_{number}.py::test_a" for folder in nightly.TAKE_TURNS for number in range(50)]
+    days = [f"2026-02-{day:02}" for day in range(1, 28)]
     for name in names:
         due = [nightly.is_due(name, day) for day in days]
-        assert due[::2] == [due[0]] * 14 and due[1::2] == [not due[0]] * 14
-    assert {nightly.is_due(name, days[0]) for name in names} == {True, False}
+        assert sum(due[:3]) == 1 and due == due[:3] * 9
+    assert all(any(nightly.is_due(name, days[day]) for name in names) for day in range(3))
+    both = [nightly.is_due(f"tests/browser/test_a.py::test_{number}", days[0]) for number in range(9)]
+    assert len(set(both)) == 1
     assert all(nightly.is_due("tests/dpportal/crashes/test_releases.py::test_a", day) for day in days)
