@@ -146,4 +146,5 @@ def _nameless(content: bytes, release: Release) -> bytes:
     for own in (str(release.pk), str(release.dataset_id)):
         parts = own.encode().split(b"-")
         content = re.sub(rb"(?i)" + rb"[-_]?".join(parts) + rb"|" + parts[0], b"ID", content)
-    return re.sub(rb"[0-9a-f]{16,}|[\d.,]+.(?:B|KB|MB|bytes)\b", b"-", content)
+    # Between a number and its unit stands a blank, or one that breaks no line.
+    return re.sub(rb"[0-9a-f]{16,}|[\d.,]+(?: |\xc2\xa0)(?:B|KB|MB|bytes)\b", b"-", content)
