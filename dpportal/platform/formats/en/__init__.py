@@ -1,1 +1,1 @@
-"""English."""
+"""How English writes dates and numbers."""
