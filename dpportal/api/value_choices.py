@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from ninja import Router
 from ninja.responses import Status
 
@@ -68,7 +67,7 @@ def choose_values(request: HttpRequest, dataset_id: UUID, said: ValuesSpent) -> 
     """
     dataset, act = dataset_for(request, dataset_id, Right.OWN), f"values of {dataset_id}"
     if (known := repeating.earlier(request, act)) is not None:
-        return _shown(_choice(dataset, known))
+        return _shown(services.choice_of(dataset, known))
     plan, by = _planned(dataset, said), current_user(request)
     made: list[ValueChoice] = []
 
@@ -83,7 +82,7 @@ def choose_values(request: HttpRequest, dataset_id: UUID, said: ValuesSpent) -> 
     require_valid(
         services.confirmed(answer, by, dataset, services.reviewed_as(dataset, said.column, plan), spend)
     )
-    return Status(202, _shown(_choice(dataset, made[0].pk)))
+    return Status(202, _shown(services.choice_of(dataset, made[0].pk)))
 
 
 @router.get("/{uuid:dataset_id}/values/{uuid:choice_id}", auth=READ, response=ValuesShown)
@@ -91,7 +90,7 @@ def chosen_values(
     request: HttpRequest, response: HttpResponse, dataset_id: UUID, choice_id: UUID, wait: Wait = 0
 ) -> object:
     """A choice and what was kept. wait: while its job is at work, the answer waits, so many seconds at most."""
-    choice = _choice(dataset_for(request, dataset_id, Right.SEE), choice_id)
+    choice = services.choice_of(dataset_for(request, dataset_id, Right.SEE), choice_id)
     if wait and choice.active:
         long_polling.wait(request, response, wait)
     return _shown(choice)
@@ -109,11 +108,6 @@ def _planned(dataset: Dataset, said: ValuesWanted | ValuesSpent) -> ValueChoiceP
         return services.plan_of(dataset, form.cleaned_data["amount"], form.cleaned_data["delta"])
     except ChoiceError as refusal:
         raise RefusedError(409, str(refusal)) from None
-
-
-def _choice(dataset: Dataset, choice_id: UUID) -> ValueChoice:
-    choices = ValueChoice.objects.select_related("charge__budget", "domain_version")
-    return get_object_or_404(choices, pk=choice_id, dataset=dataset)
 
 
 def _shown(choice: ValueChoice) -> ValuesShown:

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Router
 from ninja.responses import Status
 
+from dpportal.accounts.forms import origin_of
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.refused_forms import require_valid
@@ -24,7 +25,6 @@ from dpportal.api.webhook_schemas import (
 from dpportal.notices import services
 from dpportal.notices.forms import KindsForm, WebhookForm
 from dpportal.notices.models import Delivery, Webhook
-from dpportal.notices.views import origin_of
 from dpportal.platform.form_data import form_data
 
 router = Router(tags=["webhooks"])

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from dpportal.accounts.forms import origin_of
 from dpportal.budgets.models import ChargedPublication
 from dpportal.catalogue import snapshot
 from dpportal.catalogue.entries import Catalogue, Entry, abouts, loaded
@@ -46,8 +47,7 @@ CONTEXT = {
 @require_safe
 def catalogue(request: HttpRequest) -> HttpResponse:
     """Every dataset of which something is public, with a distribution for each release and running count."""
-    site = request.build_absolute_uri("/").rstrip("/")
-    return HttpResponse(_current(site), content_type="application/ld+json")
+    return HttpResponse(_current(origin_of(request)), content_type="application/ld+json")
 
 
 def _current(site: str) -> bytes:

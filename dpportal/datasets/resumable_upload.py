@@ -107,8 +107,7 @@ def _keep(upload: BegunUpload, offset: int, source: Source) -> None:
             raise TooMuchError
         _record(upload, offset, came, name)
     except BaseException:
-        with suppress(storage.StorageFault):  # the sweep deletes what no row names
-            default_storage.delete(name)
+        _delete([name])
         raise
 
 
@@ -140,8 +139,7 @@ def _finish(upload: BegunUpload) -> None:
             raise DatasetError(_("What came has another SHA-256 than was announced. Begin the upload again."))
         _queue(upload, name)
     except BaseException:
-        with suppress(storage.StorageFault):
-            default_storage.delete(name)
+        _delete([name])
         raise
     _delete(pieces)
 

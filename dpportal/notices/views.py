@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts import mailing
+from dpportal.accounts.forms import origin_of
 from dpportal.accounts.permissions import View, administrator_required, curator_required, current_user
 from dpportal.notices import announcing, hosts, services
 from dpportal.notices.delivery_job import PAUSES
@@ -24,11 +25,6 @@ from dpportal.notices.services import WebhookError
 UNPROCESSABLE = 422
 DELIVERIES_SHOWN = 25
 OfWebhook = Callable[[HttpRequest, Webhook], HttpResponseBase]
-
-
-def origin_of(request: HttpRequest) -> str:
-    """The portal's origin, as whoever asks sees it."""
-    return request.build_absolute_uri("/").removesuffix("/")
 
 
 @curator_required

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from uuid import UUID
 
 from django.db import transaction
 from django.http import QueryDict
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
@@ -144,6 +146,12 @@ def _reserved(choice: ValueChoice, plan: ValueChoicePlan) -> ValueChoice:
     audit.record(by, "chose values privately", dataset, f"choice {choice.pk}, {plan.loss}")
     CHOICES.hint_on_commit(choice.pk)
     return choice
+
+
+def choice_of(dataset: Dataset, choice_id: UUID) -> ValueChoice:
+    """A choice of the dataset's, with its cost. Raises Http404 if there is none."""
+    choices = ValueChoice.objects.select_related("charge__budget", "domain_version")
+    return get_object_or_404(choices, pk=choice_id, dataset=dataset)
 
 
 def is_running(dataset: Dataset, column: str) -> bool:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dpportal.accounts.permissions import curator_required, current_user
@@ -96,7 +96,7 @@ def _around(dataset: Dataset, column: str) -> Json:
 @with_dataset(Right.SEE)
 def chosen(request: HttpRequest, dataset: Dataset, choice_id: UUID) -> HttpResponse:
     """How far a choice is, and what was kept."""
-    choice = _choice(dataset, choice_id)
+    choice = services.choice_of(dataset, choice_id)
     ValueChoice.objects.filter(pk=choice.pk, created_by=current_user(request), seen=False).exclude(
         finished_at=None
     ).update(seen=True)
@@ -114,13 +114,8 @@ def chosen(request: HttpRequest, dataset: Dataset, choice_id: UUID) -> HttpRespo
 @with_dataset(Right.SEE)
 def progress(request: HttpRequest, dataset: Dataset, choice_id: UUID) -> HttpResponse:
     """How far it is; tells htmx to reload the page when it has ended."""
-    choice = _choice(dataset, choice_id)
+    choice = services.choice_of(dataset, choice_id)
     response = render(request, "value_choices/_progress.html", {"dataset": dataset, "choice": choice})
     if not choice.active:
         response["HX-Refresh"] = "true"
     return response
-
-
-def _choice(dataset: Dataset, choice_id: UUID) -> ValueChoice:
-    choices = ValueChoice.objects.select_related("charge__budget", "domain_version")
-    return get_object_or_404(choices, pk=choice_id, dataset=dataset)
