@@ -111,7 +111,8 @@ def height_of(rows: int) -> int:
 
 def name_axes(figure: go.Figure, panels: Panels, rows: int) -> None:
     """Cells in declared order on both axes, named at the edge of the whole."""
-    figure.update_xaxes(type="category", showline=False, nticks=TICKS)
+    names = len(panels.labels(1))
+    figure.update_xaxes(type="category", showline=False, nticks=TICKS if names > 2 * TICKS else 0)
     figure.update_yaxes(type="category", autorange="reversed")
     figure.update_xaxes(title_text=plain(panels.across), row=rows)
     figure.update_yaxes(title_text=plain(panels.down), col=1)

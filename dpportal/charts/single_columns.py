@@ -45,7 +45,9 @@ def column_figure(
         hovertemplate=hover(people_unit(), half_width) + "<extra></extra>",
     )
     figure = go.Figure(bars)
-    axis = category_axis(name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
+    # Between ordered cells a reader counts on; other names are read one by one.
+    most = TICKS if is_ordered else 2 * TICKS
+    axis = category_axis(name, TICKS if len(labels) > most else 0, len(labels))
     figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
     caption = interval_caption(half_width, people_unit()) if together == 1 else _together(together)
     title = _("People by %(column)s") % {"column": name}

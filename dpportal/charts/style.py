@@ -29,6 +29,8 @@ _AXIS = {
     "tickfont": {"color": "var(--muted)", "size": 12},
     "title": {"font": {"color": "var(--muted)", "size": 13}, "standoff": 10},
     "automargin": True,
+    # Names that are long lean, so that nobody reads them upright.
+    "autotickangles": [0, -45, -60],
     "ticks": "outside",
     "ticklen": 4,
 }

@@ -110,7 +110,7 @@ class Release(ChargedPublication):
     @property
     def proposed_title(self) -> str:
         """What it is called unless its curator says otherwise."""
-        return titles.proposed(self.columns, self.dataset.name, self._question)
+        return titles.proposed(self.product, self.columns, self.dataset.name, self._question)
 
     @property
     def columns_named(self) -> str:

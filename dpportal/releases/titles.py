@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
@@ -13,15 +14,21 @@ from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Q
 LONGEST = 160
 # A proposed title names so many columns at most.
 NAMED_COLUMNS = 4
-# What only the choices of a product have, and how its title begins.
-_MARKS = (("measured", "means"), ("twice", "summary"))
 
 
-def proposed(columns: Sequence[str], dataset: str, parameters: Json) -> str:
-    """Its columns, or how many, what was asked of them if it is a private choice, and the dataset."""
-    kind = parameters.get("question", next((kind for mark, kind in _MARKS if mark in parameters), ""))
-    question = _question_text(kind, named(columns, parameters), parameters)
-    return f"{question}, {dataset}"[:LONGEST]
+def proposed(product: str, columns: Sequence[str], dataset: str, parameters: Json) -> str:
+    """The dataset, and what is published of it: of which columns, or of how many."""
+    asked = parameters.get("question", product)
+    texts = {"dataset": dataset, "question": _question_text(asked, _spoken(columns, parameters), parameters)}
+    return (_("%(dataset)s: %(question)s") % texts)[:LONGEST]
+
+
+def _spoken(columns: Sequence[str], parameters: Json) -> str:
+    """The columns as they are read aloud, where they are few and neither grouped nor chosen among."""
+    is_plain = not parameters.keys() & {"measured", "group", "question"}
+    if is_plain and 0 < len(columns) <= NAMED_COLUMNS:
+        return get_text_list(list(columns), _("and"))
+    return named(columns, parameters)
 
 
 def named(columns: Sequence[str], parameters: Json) -> str:
@@ -45,16 +52,21 @@ def _by_groups(measured: Sequence[str], groups: Sequence[str]) -> str:
 
 
 def _question_text(question: str, columns: str, parameters: Json) -> str:
-    """A question with the names of its columns."""
+    """What is published, with the names of its columns."""
     texts = {
-        "means": _("Mean of %(columns)s"),
-        "summary": _("Summary of %(columns)s"),
-        Quantile.kind: _("Quantile %(level)s of %(columns)s"),
-        MostCommonValue.kind: _("Most common value of %(columns)s"),
-        BestOption.kind: _("Best of %(columns)s"),
-        FewestConflicts.kind: _("Fewest conflicts of %(columns)s"),
+        "histogram": _("counts by %(columns)s"),
+        "microdata": _("synthetic rows of %(columns)s"),
+        "queries": _("answers on %(columns)s"),
+        "response": _("randomised answers on %(columns)s"),
+        "selection": _("private choice of %(columns)s"),
+        "means": _("mean of %(columns)s"),
+        "summary": _("summary of %(columns)s"),
+        Quantile.kind: _("quantile %(level)s of %(columns)s"),
+        MostCommonValue.kind: _("most common value of %(columns)s"),
+        BestOption.kind: _("best of %(columns)s"),
+        FewestConflicts.kind: _("fewest conflicts of %(columns)s"),
     }
     level = Fraction(parameters.get("level", "1/2"))
     if question == Quantile.kind and level == Fraction(1, 2):
-        return _("Median of %(columns)s") % {"columns": columns}
-    return texts.get(question, "%(columns)s") % {"columns": columns, "level": f"{float(level):g}"}
+        return _("median of %(columns)s") % {"columns": columns}
+    return texts[question] % {"columns": columns, "level": f"{float(level):g}"}

@@ -25,6 +25,14 @@ def folded(markup: str) -> str:
     return "".join(piece for place, piece in enumerate(pieces) if place % 3 != 2)
 
 
+def outline(page: str) -> list[str]:
+    """What the outline of a long page leads to; each is there once."""
+    [links] = re.findall(r'<nav class="jump[^>]*>(.*?)</nav>', page, re.DOTALL)
+    places = re.findall(r'href="#([^"]+)"', links)
+    assert all(page.count(f'id="{place}"') == 1 for place in places), places
+    return places
+
+
 class FoldedForTheTestClient:
     """Folds each page that Django's test client asks for, so that tests compare what is shown; a browser's stay."""
 

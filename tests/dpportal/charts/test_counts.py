@@ -19,6 +19,7 @@ from dpportal.charts.counts import (
     residuals_figure,
 )
 from dpportal.charts.static_svg import drawing
+from dpportal.charts.style import TEMPLATE
 from mechanisms.domain import Categorical, Date, Domain, Integer
 from mechanisms.noise import DiscreteLaplace
 
@@ -332,3 +333,13 @@ def test_a_map_of_small_cells_beside_a_large_one_begins_with_square_roots(larges
     assert ("square roots" in figure.caption) == bool(begins)
     shades = sorted(area["opacity"] for area in drawing(figure.json)["areas"])
     assert shades[-1] == 1 and (shades[0] > 0.05 or not begins)
+
+
+def test_names_lean_where_they_do_not_fit_and_all_are_there() -> None:
+    """Sixteen names of a heat map are read one by one; nobody reads them upright."""
+    schooling = Categorical("schooling", values=tuple(f"level {place}" for place in range(15)))
+    domain = domain_of(Categorical("region", values=tuple("abcdefgh")), schooling)
+    counts = np.arange(domain.size)
+    layout = counts_figure(domain, raw=counts, counts=counts, half_width=3).json["layout"]
+    assert 90 not in TEMPLATE.layout.xaxis.autotickangles
+    assert layout["xaxis"]["nticks"] == 0

@@ -26,6 +26,7 @@ from dpportal.releases.products.summary.form import usual_columns
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
 from mechanisms.summary.truth import true_summary
 from tests.dpportal import building
+from tests.dpportal.markup import outline
 from tests.dpportal.releases.products.building import files, finished, page_of
 
 # Ages of each colour: 0 to 99, each once.
@@ -145,6 +146,9 @@ class TestReleased:
         client.force_login(release.dataset.owner)
         text = client.get(reverse("releases:compare", args=[release.pk])).text
         assert "true: 49.5" in text and "of all numbers; 95 % or more expected" in text
+        assert outline(text) == ["column-0-numbers", "else"]
+        public = client.get(reverse("releases:public", args=[release.pk])).text
+        assert "column-0-numbers" in outline(public)
 
     @pytest.mark.parametrize(("group", "people"), [("colour", 200), ("", 300)])
     def test_only_the_groups_leave_rows_out(self, rich, group, people) -> None:
@@ -177,7 +181,7 @@ class TestDrafts:
         assert (draft.columns, draft.product) == (["colour", "age"], "summary")
         assert answer.redirect_chain[-1][0] == reverse("releases:method", args=[draft.pk])
         assert "Margins to expect in a group of 100 people" in answer.text
-        assert draft.proposed_title == "Summary of age by colour, Small table"
+        assert draft.proposed_title == "Small table: summary of age by colour"
 
     def test_without_an_estimate_the_form_asks_for_it_with_every_column_ticked(self, rich, client) -> None:
         address = reverse("releases:summarise", args=[rich.pk])

@@ -23,6 +23,7 @@ from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Re
 from mechanisms.microdata.adversarial.method import Adversarial
 from mechanisms.registry import MICRODATA
 from tests.dpportal import building
+from tests.dpportal.markup import outline
 from tests.dpportal.releases.products.building import files, finished, page_of
 from tests.dpportal.releases.products.microdata.building import dataset_of
 
@@ -224,6 +225,7 @@ def test_the_curator_sees_floor_and_ceiling(wide, client) -> None:
         "3 columns",
     ):
         assert words in text
+    assert outline(text) == ["means", "pairs", "all-pairs", "worst", "learning", "nearest", "else"]
     comparison = records.comparison(wide.pk, release.pk)
     assert comparison is not None
     pairs = comparison["means"][1]
