@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import visiting
 from tests.browser.visiting import Portal
 
+# Pixels of a page without an outline.
+LONGEST = 4000
 TITLE, RUNNING_COUNT = "Race and sex", "Adults with more than"
 CURATOR_PAGES = [
     "/datasets/",
@@ -162,6 +164,12 @@ def look_at(page: Page, address: str) -> None:
     page.wait_for_load_state("networkidle")
     for plot in page.locator("[data-figure]:visible").all():
         expect(plot.locator(".main-svg").first).to_be_visible()
+    assert not is_long(page) or page.locator("nav:is(.jump, .sticky)").is_visible(), page.url
+
+
+def is_long(page: Page) -> bool:
+    """Whether a desk's reader needs an outline at its side."""
+    return page.evaluate(f"innerWidth >= 1280 && document.documentElement.scrollHeight > {LONGEST}")
 
 
 def sideways(page: Page) -> int:
