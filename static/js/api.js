@@ -2,6 +2,20 @@
 "use strict";
 
 const place = document.getElementById("api");
+
+/* Leads to each group of requests, once they are drawn. */
+function fillOutline() {
+  const links = [...place.querySelectorAll(".opblock-tag[id]")].map((group) => {
+    const link = document.createElement("a");
+    link.href = `#${group.id}`;
+    link.textContent = group.dataset.tag;
+    return link;
+  });
+  const outline = document.getElementById("outline");
+  outline.replaceChildren(...links);
+  outline.hidden = false;
+}
+
 window.SwaggerUIBundle({
   domNode: place,
   url: place.dataset.description,
@@ -14,4 +28,5 @@ window.SwaggerUIBundle({
   plugins: [() => ({ wrapComponents: { InfoContainer: () => () => null } })],
   // Nothing of the description is sent to anybody.
   validatorUrl: null,
+  onComplete: fillOutline,
 });
