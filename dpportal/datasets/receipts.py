@@ -10,7 +10,6 @@ import json
 from datetime import datetime
 from uuid import UUID
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -20,6 +19,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.history.canonical import Plain, canonical
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
+from dpportal.platform.keyed import signing_keys
 from dpportal.platform.sealed_files import HEAD_BYTES
 
 
@@ -69,7 +69,7 @@ def destroy_key(dataset: Dataset, files: Plain, by: User, because: str) -> None:
         "files": files,
     }
     keys.destroy(dataset.pk)
-    document = {"receipt": facts, **settings.SIGNING_KEYS.sign(canonical(facts))}
+    document = {"receipt": facts, **signing_keys().sign(canonical(facts))}
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     ErasureReceipt.objects.update_or_create(pk=dataset.pk, defaults={"document": text})
 

@@ -37,6 +37,7 @@ from dpportal.notices import delivery_job
 from dpportal.operations import demonstration
 from dpportal.platform import journal, storage
 from dpportal.platform.journal import MemoryFaultError
+from dpportal.platform.sealing_faults import KeyMissingFault
 from dpportal.releases import execution, tasks as release_tasks
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products.queries import matrices, strategies, workloads
@@ -122,6 +123,8 @@ def _write_checkpoint() -> None:
         checkpoints.write_nightly()
     except OSError as fault:
         log.warning("no checkpoint of the history was written: %s", fault.strerror)
+    except KeyMissingFault:
+        log.warning("no checkpoint of the history was written: the master key is missing")
 
 
 def orphans() -> Iterator[str]:
