@@ -19,8 +19,10 @@ from dpportal.approvals import services as approvals
 from dpportal.catalogue import bundle_checks
 from dpportal.datasets import (
     demo_marker,
+    derived,
     direct_upload,
     kept_fits,
+    key_traces,
     keys,
     records,
     resumable_upload,
@@ -70,6 +72,7 @@ def sweep_jobs() -> None:
         value_choices.void_left,
         account_tasks.sweep,
         approvals.expire,
+        key_traces.sweep,
     )
     sweeps = [*rooms, *(kind.sweep for kind in kinds())]
     failures = [failure for sweep in sweeps if (failure := _failure_of(sweep)) is not None]
@@ -106,6 +109,7 @@ def sweep_files() -> None:
     retention.sweep()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have
+    derived.sweep()
     for name in orphans():
         default_storage.delete(name)
     keys.forget_unused(timezone.now() - ORPHANS_AFTER)
