@@ -13,9 +13,11 @@ from django.urls import reverse
 
 from dpportal.datasets.import_job import fingerprint
 from dpportal.operations import sweeping
+from dpportal.platform import journal
 from dpportal.platform.keys import Keyring
 from dpportal.platform.sealing_faults import KeyMissingFault
 from dpportal.publications import idempotency_keys
+from dpportal.streams import vault
 from tests.dpportal.portal_command.starting import environment
 
 SHOWN = """
@@ -53,6 +55,27 @@ def test_the_sweep_goes_on_without_a_checkpoint(dataset, lost: str, tmp_path, mo
     sweeping._write_checkpoint()
     assert "the master key is missing" in caplog.text
     assert not list(tmp_path.rglob("*.json"))
+
+
+def test_pages_and_memory_say_what_is_missing_and_what_to_do(
+    client: Client, dataset, lost, monkeypatch
+) -> None:
+    monkeypatch.setattr(settings, "STREAM_KEYS", Keyring("another " * 10, missing=lost))
+    client.force_login(dataset.owner)
+    assert client.get(reverse("datasets:list")).status_code == 200
+    for name in ("datasets:home", "datasets:reading", "datasets:first_rows"):
+        answer = client.get(reverse(name, args=[dataset.pk]))
+        assert answer.status_code == 503
+        assert lost in answer.content.decode() and "DPPORTAL_MASTER_KEY" in answer.content.decode()
+    with pytest.raises(journal.MemoryFaultError, match=rf"{lost}.*DPPORTAL_MASTER_KEY"):
+        journal.mark()
+
+
+def test_the_state_of_a_stream_names_the_master_key(dataset, lost, monkeypatch) -> None:
+    sealed = settings.STREAM_KEYS.seal(b"state", bound_to="state")
+    monkeypatch.setattr(settings, "STREAM_KEYS", Keyring("another " * 10, missing=lost))
+    with pytest.raises(vault.VaultError, match=rf"{lost}.*DPPORTAL_MASTER_KEY"):
+        vault._opened(sealed, "state")
 
 
 def started(data: Path, **variables: str) -> list[str]:
