@@ -18,8 +18,9 @@ from dpportal.platform import cores, master_key
 from dpportal.platform.data_folder import prepare
 from dpportal.platform.environment import networks, one_of, origin, positive_integer
 from dpportal.platform.identity_provider import IdentityProvider
-from dpportal.platform.keys import former_secrets, secret
+from dpportal.platform.keys import new_secret
 from dpportal.platform.mail import MailServer
+from dpportal.platform.secret_files import SecretFiles
 from dpportal.platform.signing import SigningKeys
 from dpportal.platform.two_people import TwoPeople
 
@@ -30,16 +31,19 @@ gc.disable()
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = prepare(Path(os.environ.get("DPPORTAL_DATA_DIR", BASE_DIR / "data")).resolve())
 
-SECRET_KEY = secret("secret_key", DATA_DIR)
-FINGERPRINT_KEY = secret("fingerprint_key", DATA_DIR)
-# Wraps the keys of datasets' files, and goes into the stream key: without it a copy of the data folder opens nothing.
+# Wraps the keys of datasets' files and the secrets below: without it a copy of the data folder opens nothing.
 MASTER_KEY = master_key.given(DATA_DIR)
 MASTER_KEYS = MASTER_KEY.keyring()
+SECRETS = SecretFiles(DATA_DIR, MASTER_KEY)
+# Where the master key is missing, another one for as long as this process and its copies live: all are signed out.
+SECRET_KEY = SECRETS.current("secret_key") or new_secret()
+FINGERPRINT_KEY = SECRETS.current("fingerprint_key")
 # Seals the secret state of streams, and the memory. Without it an open stream cannot be continued: keep a copy of it
 # apart. What former keys sealed still opens, until `manage.py reseal` has sealed it anew.
-STREAM_KEYS = MASTER_KEY.around(secret("stream_key", DATA_DIR), *former_secrets("stream_key", DATA_DIR))
-# Signs checkpoints of the history. What former keys signed stays good.
-SIGNING_KEYS = SigningKeys(secret("signing_key", DATA_DIR), *former_secrets("signing_key", DATA_DIR))
+STREAM_KEYS = MASTER_KEY.around(SECRETS.current("stream_key"), *SECRETS.former("stream_key"))
+# Signs bundles, receipts and checkpoints; what former keys signed stays good. None where the master key is missing.
+_signing = SECRETS.current("signing_key")
+SIGNING_KEYS = SigningKeys(_signing, *SECRETS.former("signing_key")) if _signing else None
 CHECKPOINTS_DIR = Path(os.environ.get("DPPORTAL_CHECKPOINTS", DATA_DIR / "checkpoints")).resolve()
 # What the portal remembers outside its database, by which it recognises one that was restored from an older copy.
 MEMORY_DIR = Path(os.environ.get("DPPORTAL_MEMORY", DATA_DIR / "memory")).resolve()

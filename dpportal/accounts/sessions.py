@@ -17,7 +17,7 @@ from dpportal.accounts import audit, people
 from dpportal.accounts.addresses import coarse_network
 from dpportal.accounts.browsers import browser_family
 from dpportal.accounts.models import PersonSession, User
-from dpportal.accounts.session_store import BEGAN, BROWSER, HOW, NETWORK, SEEN
+from dpportal.accounts.session_store import BEGAN, BROWSER, HOW, NETWORK, SEEN, stored_key
 from dpportal.accounts.sign_ins import how_of
 from dpportal.platform.middleware import Middleware
 
@@ -33,7 +33,7 @@ def open_sessions(person: User) -> QuerySet[PersonSession]:
 
 
 def public_id(session: PersonSession) -> str:
-    """Names a session on a page; its key would open it."""
+    """Names a session on a page, by nothing that the database keeps."""
     return salted_hmac("public id of a session", session.session_key, algorithm="sha256").hexdigest()[:32]
 
 
@@ -68,7 +68,7 @@ def longest_hours() -> int:
 
 
 def _others(person: User, current: str | None) -> QuerySet[PersonSession]:
-    return person.sessions.exclude(pk=current)
+    return person.sessions.exclude(pk=stored_key(current))
 
 
 def _end(person: User, sessions: QuerySet[PersonSession]) -> bool:

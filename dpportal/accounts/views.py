@@ -20,6 +20,7 @@ from dpportal.accounts.forms import DisplayNameForm, ForgottenForm, PasswordForm
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.permissions import View, current_user
 from dpportal.accounts.recent_sign_in import recent_sign_in_required
+from dpportal.accounts.session_store import stored_key
 from dpportal.accounts.sign_ins import How
 
 CHANGES_SHOWN = 50
@@ -123,7 +124,7 @@ def own_sessions(request: HttpRequest) -> HttpResponse:
                 "shown": session,
                 "how": How(session.how or How.PASSWORD).label,
                 "id": sessions.public_id(session),
-                "is_this": session.pk == request.session.session_key,
+                "is_this": session.pk == stored_key(request.session.session_key),
             }
             for session in sessions.open_sessions(person)
         ],

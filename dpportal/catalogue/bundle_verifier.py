@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.keyed import signing_keys
 from dpportal.tables.formats.confinement import Confinement, child_of
 from dpportal.tables.meaning.parse_options import Limits
 
@@ -25,7 +25,7 @@ class CheckRefusedError(Exception):
 
 def findings(path: Path) -> list[Json]:
     """What the verifier found, each with `what`, `state` and `details`. Raises CheckRefusedError."""
-    keys = [part for key in settings.SIGNING_KEYS.public for part in ("--key", key)]
+    keys = [part for key in signing_keys().public for part in ("--key", key)]
     command = [sys.executable, "-m", "mechanisms.verify", str(path), "--json", *keys]
     with (
         child_of(command, stdin=subprocess.DEVNULL) as child,

@@ -46,6 +46,7 @@ def _look(dataset: Dataset, claim: Claim) -> None:
     if version is None or not dataset.has_records:
         if dataset.state == Dataset.State.ERASED:
             records.erase(dataset)  # an attempt that died may have written after the records were erased
+        claim.step("")  # how far it came says how many rows there were
         claim.finish(JobState.CANCELLED)
         return
     claim.step("looking")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from dataclasses import asdict
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
@@ -18,6 +15,7 @@ from dpportal.jobs import queues
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.runner import JobKind, register
 from dpportal.platform.json_types import Json
+from dpportal.platform.keyed import keyed_digest
 from dpportal.tables import TableFacts, UploadFault
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.similarity.sketch import Sketch
@@ -50,7 +48,7 @@ CONVERSIONS = register(Conversions())
 
 def fingerprint(content_digest: str) -> str:
     """The keyed fingerprint of a table's content: without the key, nobody can test a guess of the table."""
-    return hmac.new(settings.FINGERPRINT_KEY.encode(), content_digest.encode(), hashlib.sha256).hexdigest()
+    return keyed_digest(content_digest.encode()).hex()
 
 
 def _convert(dataset: Dataset, claim: Claim) -> None:

@@ -5,16 +5,14 @@ No curator ever learns of it, since whoever uploads guesses would learn what is 
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from base64 import b64decode, b64encode
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.utils.translation import gettext as _, ngettext
 
 from dpportal.datasets.models import Dataset, TableSketch
+from dpportal.platform.keyed import keyed_digest
 from dpportal.tables.similarity.sketch import Likeness, Sketch, likeness
 
 
@@ -51,7 +49,7 @@ class SimilarDataset:
 
 def sketch_key() -> bytes:
     """The key of all sketches; what is sampled with one key cannot be compared under another."""
-    return hmac.new(settings.FINGERPRINT_KEY.encode(), b"sketches of tables", hashlib.sha256).digest()
+    return keyed_digest(b"sketches of tables")
 
 
 def keep(dataset: Dataset, sketch: bytes) -> None:

@@ -10,7 +10,6 @@ import json
 from datetime import datetime
 from uuid import UUID
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -20,14 +19,19 @@ from dpportal.datasets.models import Dataset
 from dpportal.history.canonical import Plain, canonical
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
+from dpportal.platform.keyed import signing_keys
 from dpportal.platform.sealed_files import HEAD_BYTES
 
 
 class ErasureReceipt(models.Model):
-    """The receipt of a dataset, as the bytes that are given out. It stays when all else of the dataset has gone."""
+    """The receipt of a dataset, as the bytes that are given out. It stays when all else of the dataset has gone.
+
+    key_gone_at: when the last copy of the key left the database's own files: see `key_traces`.
+    """
 
     dataset_id = models.UUIDField(primary_key=True, editable=False)
     document = models.TextField(editable=False)
+    key_gone_at = models.DateTimeField(null=True, editable=False)
 
     def __str__(self) -> str:
         return str(self.dataset_id)
@@ -69,9 +73,9 @@ def destroy_key(dataset: Dataset, files: Plain, by: User, because: str) -> None:
         "files": files,
     }
     keys.destroy(dataset.pk)
-    document = {"receipt": facts, **settings.SIGNING_KEYS.sign(canonical(facts))}
+    document = {"receipt": facts, **signing_keys().sign(canonical(facts))}
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    ErasureReceipt.objects.update_or_create(pk=dataset.pk, defaults={"document": text})
+    ErasureReceipt.objects.update_or_create(pk=dataset.pk, defaults={"document": text, "key_gone_at": None})
 
 
 def _key_facts(dataset: Dataset) -> Plain:

@@ -16,7 +16,14 @@ from dpportal.datasets import keys, sealing
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import reading
-from dpportal.platform.sealed_files import HEAD_BYTES, MARK, ChangedFileError, FilePath, SealedPath, is_sealed
+from dpportal.platform.sealed_files import (
+    HEAD_BYTES,
+    ChangedFileError,
+    FilePath,
+    SealedPath,
+    begins_sealed,
+    is_sealed,
+)
 from dpportal.platform.sealing_faults import FileChangedFault, KeyLostFault
 
 
@@ -78,7 +85,7 @@ def _facts_of(name: str) -> FileFacts | None:
     try:
         with reading(), default_storage.open(name) as file:
             head = file.read(HEAD_BYTES)
-        return FileFacts(name, hashlib.sha256(head).hexdigest() if head.startswith(MARK) else "")
+        return FileFacts(name, hashlib.sha256(head).hexdigest() if begins_sealed(head) else "")
     except FileNotFoundError:
         return None
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.datasets import keys, protection_change, receipts, records, sealing
+from dpportal.datasets import derived, keys, protection_change, receipts, records, sealing
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.labels import wrong_values
@@ -337,13 +337,14 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
     """
     files = receipts.files_of(dataset)
     with transaction.atomic():
-        # Streams first and the dataset then, as whoever opens one does: nobody waits for the other for ever. Whoever
-        # asks for a release at this moment is either seen here, or sees that the records are gone.
+        # Streams first, then the dataset, as whoever opens one does: nobody waits for the other for ever. Whoever asks
+        # for a release now is seen here, or sees that the records are gone.
         erasing.send(Dataset, dataset=dataset)
         lock_dataset(dataset)
         if not dataset.is_tableless and dataset.conversion.active:
-            text = _("The file is still being read. Wait until that has ended, then delete the records.")
-            raise DatasetError(text)
+            raise DatasetError(
+                _("The file is still being read. Wait until that has ended, then delete the records.")
+            )
         if dataset.releases.filter(job__state__in=(JobState.QUEUED, JobState.RUNNING)).exists():
             raise DatasetError(
                 _(
@@ -354,6 +355,7 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
         erased = {"state": Dataset.State.ERASED, "upload": "", "table": ""}
         if not Dataset.objects.filter(pk=dataset.pk, **still).update(**erased):
             raise DatasetError(_("What was to be deleted was changed meanwhile."))
+        derived.forget(dataset)
         receipts.destroy_key(dataset, files, by, because)
         audit.record(by, "erased records", dataset, because)
     _erase_files(dataset)

@@ -8,6 +8,7 @@ from functools import partial
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db import connection
 from django.db.models import Max, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
@@ -151,6 +152,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "last_day": retention.last_day(dataset),
         "days_left": retention.days_left(dataset),
         "receipt": receipts.of(dataset.pk) if dataset.is_erased and dataset.can_own else None,
+        "database_vendor": connection.vendor,
         "erases_soon": retention.is_near(dataset),
         "identifying": services.identifying_columns(dataset) if dataset.asks_for_unit else [],
         "sheets": [(sheet["name"], sheet["name"]) for sheet in dataset.facts.get("sheets", [])],

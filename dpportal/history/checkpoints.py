@@ -18,6 +18,7 @@ from dpportal.history.canonical import Plain, canonical
 from dpportal.history.models import Link
 from dpportal.history.verification import Place
 from dpportal.platform import storage
+from dpportal.platform.keyed import signing_keys
 from dpportal.platform.signing import SignatureError
 
 EVERY = timedelta(hours=24)
@@ -35,7 +36,7 @@ def made() -> bytes:
         "digest": last.digest if last else "",
         "at": timezone.now().isoformat(timespec="seconds"),
     }
-    document = {"checkpoint": facts, **settings.SIGNING_KEYS.sign(canonical(facts))}
+    document = {"checkpoint": facts, **signing_keys().sign(canonical(facts))}
     return json.dumps(document, indent=2).encode() + b"\n"
 
 
@@ -44,7 +45,7 @@ def read(content: bytes) -> Place:
     try:
         document = json.loads(content)
         facts = document["checkpoint"]
-        settings.SIGNING_KEYS.check(canonical(facts), document)
+        signing_keys().check(canonical(facts), document)
         return Place(int(facts["position"]), str(facts["digest"]))
     except SignatureError as fault:
         raise CheckpointError(str(fault)) from None

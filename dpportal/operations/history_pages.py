@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_POST, require_safe
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import administrator_required, current_user
 from dpportal.history import chain, checkpoints
+from dpportal.platform import keyed
 
 
 @require_safe
 def signing_keys(request: HttpRequest) -> HttpResponse:
     """The public keys that the portal signs with and signed with, the present one first."""
-    keys = [{"algorithm": "Ed25519", "public": key} for key in settings.SIGNING_KEYS.public]
+    keys = [{"algorithm": "Ed25519", "public": key} for key in keyed.signing_keys().public]
     return JsonResponse({"keys": keys})
 
 

@@ -19,8 +19,10 @@ from dpportal.approvals import services as approvals
 from dpportal.catalogue import bundle_checks
 from dpportal.datasets import (
     demo_marker,
+    derived,
     direct_upload,
     kept_fits,
+    key_traces,
     keys,
     records,
     resumable_upload,
@@ -37,6 +39,7 @@ from dpportal.notices import delivery_job
 from dpportal.operations import demonstration
 from dpportal.platform import journal, storage
 from dpportal.platform.journal import MemoryFaultError
+from dpportal.platform.sealing_faults import KeyMissingFault
 from dpportal.releases import execution, tasks as release_tasks
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products.queries import matrices, strategies, workloads
@@ -69,6 +72,7 @@ def sweep_jobs() -> None:
         value_choices.void_left,
         account_tasks.sweep,
         approvals.expire,
+        key_traces.sweep,
     )
     sweeps = [*rooms, *(kind.sweep for kind in kinds())]
     failures = [failure for sweep in sweeps if (failure := _failure_of(sweep)) is not None]
@@ -105,6 +109,7 @@ def sweep_files() -> None:
     retention.sweep()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have
+    derived.sweep()
     for name in orphans():
         default_storage.delete(name)
     keys.forget_unused(timezone.now() - ORPHANS_AFTER)
@@ -122,6 +127,8 @@ def _write_checkpoint() -> None:
         checkpoints.write_nightly()
     except OSError as fault:
         log.warning("no checkpoint of the history was written: %s", fault.strerror)
+    except KeyMissingFault:
+        log.warning("no checkpoint of the history was written: the master key is missing")
 
 
 def orphans() -> Iterator[str]:

@@ -223,6 +223,8 @@ def _out_of_reach_text(name: str, fault: OSError) -> str:
 
 
 def _unsealed_text(name: str, key: str) -> str:
+    if settings.MASTER_KEYS.missing:
+        return key_missing_text(settings.MASTER_KEYS.missing)
     if key:
         text = _(
             "The portal's memory (%(name)s) is sealed with the key %(key)s, which the portal does not have. Ask an "

@@ -1,4 +1,4 @@
-"""Secret keys, from the environment or made once in the data folder for its owner only; and sealing with them."""
+"""Key files, written durably for their owner only; what a good key is; and sealing with keys."""
 
 from __future__ import annotations
 
@@ -20,35 +20,45 @@ HEAD_BYTES = ID_BYTES + NONCE_BYTES
 SHORTEST, FEWEST_DIFFERENT = 50, 5
 
 
-def secret(name: str, folder: Path) -> str:
-    """The secret called `name`: the variable DPPORTAL_<NAME> if set, else the file keys/<name>, made on first use.
-
-    Raises ImproperlyConfigured for one that is too short or too simple to be secret, such as an empty file.
-    """
-    variable = f"DPPORTAL_{name.upper()}"
-    if variable in os.environ:
-        return good(os.environ[variable], f"The variable {variable}")
-    path = folder / "keys" / name
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if not path.exists():
-        make(path)
-    return good(path.read_text(), f"The key file {path}")
-
-
-def make(path: Path) -> None:
-    """Write a new key durably; of several that start at once, all see the key of the first, whole."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(48))
-        file.flush()
-        os.fsync(file.fileno())
+def make(path: Path, content: str = "") -> None:
+    """Write a new key durably, or this content; of several that start at once, all see that of the first, whole."""
+    part = _durable_part(path, content or new_secret())
     with suppress(FileExistsError):
         path.hardlink_to(part)
     part.unlink()
-    folder = os.open(path.parent, os.O_RDONLY)
-    os.fsync(folder)
-    os.close(folder)
+    _sync(path.parent)
+
+
+def replace(path: Path, content: str) -> None:
+    """Write a key file anew, durably and in one step: whoever reads it sees the former content or this one."""
+    _durable_part(path, content).replace(path)
+    _sync(path.parent)
+
+
+def new_secret() -> str:
+    """64 random characters."""
+    return secrets.token_urlsafe(48)
+
+
+def parts_of(path: Path) -> list[Path]:
+    """What is left where a process died while it wrote a key file, and what another one writes now."""
+    return list(path.parent.glob(f".{path.name}.*"))
+
+
+def _durable_part(path: Path, content: str) -> Path:
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    return part
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
 
 
 def good(key: str, what: str) -> str:
@@ -122,17 +132,6 @@ class Keyring:
         if sealed[:ID_BYTES].hex() == self.current:
             return None
         return self.seal(self.unseal(sealed, bound_to=bound_to), bound_to=bound_to)
-
-
-def former_secrets(name: str, folder: Path) -> list[str]:
-    """Former secrets called `name`: of DPPORTAL_<NAME>_OLD if set, else of the file keys/<name>.old, one a line.
-
-    They only open what they sealed, so any key that was ever in use is accepted.
-    """
-    variable, path = f"DPPORTAL_{name.upper()}_OLD", folder / "keys" / f"{name}.old"
-    if variable in os.environ:
-        return os.environ[variable].split()
-    return path.read_text().split() if path.exists() else []
 
 
 @lru_cache(maxsize=16)

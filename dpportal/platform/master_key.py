@@ -40,8 +40,11 @@ class MasterKey:
         return Keyring(*self.secrets, missing=self.missing)
 
     def around(self, current: str, *former: str) -> Keyring:
-        """A keyring whose keys need the master key, too; what they sealed alone in earlier versions still opens."""
-        inner = (current, *former)
+        """A keyring whose keys need the master key, too; what they sealed alone in earlier versions still opens.
+
+        current: empty where the master key is missing.
+        """
+        inner = tuple(filter(None, (current, *former)))
         both = [f"{master} {one}" for master in self.secrets for one in inner]
         return Keyring(*both, *inner, missing=self.missing)
 

@@ -6,13 +6,13 @@ import json
 import logging
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Never
 
 from django.conf import settings
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from dpportal.platform.keys import UnsealError
+from dpportal.platform.keys import ID_BYTES, UnsealError
 from dpportal.platform.sealing_faults import KeyMissingFault
 
 log = logging.getLogger(__name__)
@@ -32,6 +32,14 @@ class UndecryptableValue:
 
     def __str__(self) -> str:
         return "–"
+
+    def __getitem__(self, name: str) -> Never:
+        """No part of it is known either. Raises KeyMissingFault."""
+        raise KeyMissingFault(settings.MASTER_KEYS.missing or self.sealed[:ID_BYTES].hex())
+
+    def get(self, name: str, default: object = None) -> Never:
+        """A default would be taken for what is sealed. Raises KeyMissingFault."""
+        self[name]
 
 
 class SealedField(models.BinaryField[Any, Any]):

@@ -3,6 +3,9 @@
 AES-256-GCM (NIST SP 800-38D) in chunks. Each file has a key of its own, which HKDF derives from the owner's key, a salt
 and the name that the file is bound to. A chunk's nonce says its number and whether it is the last (the STREAM
 construction: Hoang, Reyhanitabar, Rogaway, Vizar 2015), so that no chunk can be changed, moved, left out or cut off.
+
+The last chunk is filled up, and ends with the content's length: who knows all of a table but one row could else tell
+that row from the length of its file. Files of an earlier version, with another mark, are as long as their content.
 """
 
 from __future__ import annotations
@@ -23,12 +26,13 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
 
-MARK = b"dpportal sealed1"
+MARK, FORMER_MARK = b"dpportal sealed2", b"dpportal sealed1"
 SALT_BYTES, KEY_BYTES, TAG_BYTES, NUMBER_BYTES = 32, 32, 16, 11
 HEAD_BYTES = len(MARK) + SALT_BYTES
 # Larger ones take more memory for a small read, smaller ones more time for a large one.
 CHUNK = 1 << 16
 SEALED_CHUNK = CHUNK + TAG_BYTES
+LENGTH_BYTES = 8
 # Begins the address by which the engine asks for a sealed file.
 PROTOCOL = "sealed"
 
@@ -79,7 +83,8 @@ class SealedPath:
     @property
     def size(self) -> int:
         """Bytes of what is sealed. Raises ChangedFileError if it is no sealed file."""
-        return content_bytes(self.path.stat().st_size)
+        with Reader(self) as reader:
+            return reader.size
 
     @overload
     def open(self, mode: Literal["rb", "wb"]) -> BinaryIO: ...
@@ -144,7 +149,12 @@ def file_from_json(value: dict[str, str]) -> FilePath:
 def is_sealed(path: Path) -> bool:
     """Whether a file begins as sealed ones do; those of earlier versions do not."""
     with path.open("rb") as file:
-        return file.read(len(MARK)) == MARK
+        return begins_sealed(file.read(len(MARK)))
+
+
+def begins_sealed(head: bytes) -> bool:
+    """Whether the first bytes of a file are those of a sealed one."""
+    return head.startswith((MARK, FORMER_MARK))
 
 
 def new_key() -> bytes:
@@ -152,21 +162,24 @@ def new_key() -> bytes:
     return os.urandom(KEY_BYTES)
 
 
-def content_bytes(sealed: int) -> int:
-    """How many bytes a sealed file of so many holds. Raises ChangedFileError where none has that length."""
+def _former_content_bytes(sealed: int) -> int:
+    """How many bytes a sealed file of an earlier version holds. Raises ChangedFileError where none has that length."""
     chunks, rest = divmod(sealed - HEAD_BYTES, SEALED_CHUNK)
     if sealed < HEAD_BYTES + TAG_BYTES or 0 < rest < TAG_BYTES:
         raise ChangedFileError
     return chunks * CHUNK + max(0, rest - TAG_BYTES)
 
 
-def _cipher(file: SealedPath, salt: bytes) -> AESGCM:
-    return _derived(file.key, salt, file.bound_to)
+def _cipher(file: SealedPath, head: bytes) -> AESGCM:
+    mark, salt = head[: len(MARK)], head[len(MARK) :]
+    if not begins_sealed(mark):
+        raise ChangedFileError
+    purpose = b"dpportal padded file " if mark == MARK else b"dpportal sealed file "
+    return _derived(file.key, salt, purpose + file.bound_to.encode())
 
 
 @lru_cache(maxsize=64)
-def _derived(key: bytes, salt: bytes, bound_to: str) -> AESGCM:
-    info = b"dpportal sealed file " + bound_to.encode()
+def _derived(key: bytes, salt: bytes, info: bytes) -> AESGCM:
     return AESGCM(HKDF(hashes.SHA256(), length=KEY_BYTES, salt=salt, info=info).derive(key))
 
 
@@ -181,13 +194,15 @@ class Reader(io.RawIOBase):
         super().__init__()
         self._descriptor = os.open(file.path, os.O_RDONLY)
         self._place = threading.local()
-        self.size = content_bytes(os.fstat(self._descriptor).st_size)
         head = os.pread(self._descriptor, HEAD_BYTES, 0)
-        if not head.startswith(MARK):
-            raise ChangedFileError
-        self._cipher = _cipher(file, head[len(MARK) :])
-        self._chunks = max(1, -(-self.size // CHUNK))
-        self._chunk(self._chunks - 1)  # a file that was cut has no last one
+        self._cipher = _cipher(file, head)
+        sealed = os.fstat(self._descriptor).st_size
+        self._chunks = max(1, -(-(sealed - HEAD_BYTES) // SEALED_CHUNK))
+        last = self._chunk(self._chunks - 1)  # a file that was cut has no last one
+        if head.startswith(MARK):
+            self.size = int.from_bytes(last[-LENGTH_BYTES:], "big")
+        else:
+            self.size = _former_content_bytes(sealed)
 
     def readable(self) -> bool:
         return True
@@ -241,11 +256,11 @@ class Writer(io.RawIOBase):
 
     def __init__(self, file: SealedPath) -> None:
         super().__init__()
-        salt = os.urandom(SALT_BYTES)
-        self._cipher = _cipher(file, salt)
+        head = MARK + os.urandom(SALT_BYTES)
+        self._cipher = _cipher(file, head)
         # Buffered, since a raw file may take a part of what is written, and say so only by a number.
         self._file = file.path.open("wb")
-        self._file.write(MARK + salt)
+        self._file.write(head)
         self._held = bytearray()
         self._number = self._written = 0
 
@@ -269,10 +284,17 @@ class Writer(io.RawIOBase):
         self._file.write(self._cipher.encrypt(_nonce(self._number, last=last), content, None))
         self._number += 1
 
+    def _end(self) -> None:
+        if len(self._held) > CHUNK - LENGTH_BYTES:
+            self._put(bytes(self._held.ljust(CHUNK, b"\0")), last=False)
+            self._held.clear()
+        filled = self._held.ljust(CHUNK - LENGTH_BYTES, b"\0")
+        self._put(bytes(filled) + self._written.to_bytes(LENGTH_BYTES, "big"), last=True)
+
     def close(self) -> None:
         if not self.closed:
             try:
-                self._put(bytes(self._held), last=True)
+                self._end()
             finally:
                 self._file.close()
         super().close()

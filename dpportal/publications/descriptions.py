@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import override
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.keyed import signing_keys
 from dpportal.publications.archive import BundleFile, write_json
 from dpportal.publications.croissant import Described
 from dpportal.publications.table import Table
@@ -42,7 +43,7 @@ def about_file(folder: Path, facts: Json, files: Iterable[BundleFile]) -> Bundle
 
 def signature_file(folder: Path, about: BundleFile) -> BundleFile:
     """signature.json: the portal's signature of release.json, and so of every digest in it."""
-    signed = settings.SIGNING_KEYS.sign(signed_text(about.sha256))
+    signed = signing_keys().sign(signed_text(about.sha256))
     return write_json(folder / SIGNATURE, ABOUT_SIGNATURE, signed)
 
 

@@ -5,13 +5,12 @@ A key is never looked at together with a content.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from uuid import UUID
 
-from django.conf import settings
 from django.utils.translation import gettext as _
+
+from dpportal.platform.keyed import keyed_digest
 
 HEADER = "Idempotency-Key"
 # A key that is worked out from a content would be a fingerprint of it, and who guesses the one could test the other.
@@ -48,7 +47,7 @@ def digest(owner: str, key: str) -> str:
     if not key:
         return ""
     content = json.dumps([owner, key]).encode()
-    return hmac.new(settings.FINGERPRINT_KEY.encode(), content, hashlib.sha256).hexdigest()
+    return keyed_digest(content).hex()
 
 
 def _refused() -> KeyRefusedError:

@@ -15,6 +15,7 @@ import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from dpportal.platform import sealing_faults
 from dpportal.platform.json_types import Json
 from dpportal.platform.keys import UnsealError
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream
@@ -153,6 +154,8 @@ def _opened(sealed: bytes | memoryview, name: str) -> bytes:
     try:
         return settings.STREAM_KEYS.unseal(bytes(sealed), bound_to=name)
     except UnsealError as fault:
+        if missing := sealing_faults.obstacle():
+            raise VaultError(missing) from None
         if not fault.key:
             raise VaultError(
                 _(

@@ -5,6 +5,7 @@ import time
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import OperationalError
 from django.test import Client
@@ -90,6 +91,17 @@ def test_people_see_where_they_are_signed_in(desk, elsewhere, other_curator):
     assert "203.0.113.0/24" in page and "203.0.113.77" not in page
     assert page.count("(this one)") == 1 and page.count('name="session"') == 1
     assert not any(session.session_key in page for session in PersonSession.objects.all())
+
+
+def test_what_the_database_keeps_of_a_session_opens_none(desk):
+    """Whoever has a copy of the database sends as a cookie what stands there."""
+    key = desk.session.session_key
+    [session] = PersonSession.objects.all()
+    assert key not in str(PersonSession.objects.values())
+    thief = Client()
+    thief.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
+    assert thief.get(reverse("accounts:sessions")).status_code == 302
+    assert desk.get(reverse("accounts:sessions")).status_code == 200
 
 
 def test_a_session_is_ended_from_another_browser(desk, elsewhere, curator):

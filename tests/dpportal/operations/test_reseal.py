@@ -12,7 +12,7 @@ from dpportal.budgets.charge_journal import charges_of
 from dpportal.jobs import lock_timeouts
 from dpportal.operations import reseal
 from dpportal.platform import journal
-from dpportal.platform.keys import Keyring, former_secrets, key_id
+from dpportal.platform.keys import Keyring, key_id
 from dpportal.releases import execution
 from dpportal.streams import vault
 from dpportal.streams.execution import Update, publish
@@ -88,15 +88,6 @@ def test_a_key_that_is_missing_is_named(old, settings):
     settings.STREAM_KEYS = Keyring(NEW, OLD)
     old.dataset.refresh_from_db()
     assert old.dataset.rows == building.ROWS
-
-
-def test_former_keys_come_from_the_environment_or_a_file(tmp_path, monkeypatch):
-    assert former_secrets("stream_key", tmp_path) == []
-    (tmp_path / "keys").mkdir()
-    (tmp_path / "keys" / "stream_key.old").write_text("a" * 50 + "\n" + "b" * 50 + "\n")
-    assert former_secrets("stream_key", tmp_path) == ["a" * 50, "b" * 50]
-    monkeypatch.setenv("DPPORTAL_STREAM_KEY_OLD", "c" * 50)
-    assert former_secrets("stream_key", tmp_path) == ["c" * 50]
 
 
 @pytest.mark.parametrize("command", ["reseal", "check_restored"])

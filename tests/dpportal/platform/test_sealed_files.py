@@ -8,11 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from dpportal.platform import sealed_files
 from dpportal.platform.sealed_files import CHUNK, ChangedFileError, SealedPath
 
-LENGTHS = (0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 7)
+LENGTHS = (0, 1, CHUNK - 9, CHUNK - 8, CHUNK - 7, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 7)
 
 
 def sealed(folder: Path, content: bytes) -> SealedPath:
@@ -36,6 +39,43 @@ def test_what_was_written_is_read_whole_and_from_any_place(tmp_path: Path, lengt
         for place in (0, length // 2, max(0, length - 3)):
             source.seek(place)
             assert source.read(100) == content[place : place + 100]
+
+
+def test_the_length_of_a_file_tells_no_row(tmp_path: Path) -> None:
+    """Whoever knows all but one row of a table knows its length with either value of that row."""
+    assert {sealed(tmp_path, content_of(n)).path.stat().st_size for n in (0, 1, 60_000)} == {
+        sealed_files.HEAD_BYTES + sealed_files.SEALED_CHUNK
+    }
+    assert sealed(tmp_path, content_of(CHUNK)).path.stat().st_size == (
+        sealed_files.HEAD_BYTES + 2 * sealed_files.SEALED_CHUNK
+    )
+
+
+def former(folder: Path, content: bytes) -> SealedPath:
+    """A sealed file as it was written before lengths were hidden: head, then sealed chunks."""
+    file = SealedPath(folder / "former", b"k" * sealed_files.KEY_BYTES, "records/a/b.parquet")
+    head = b"dpportal sealed1" + b"s" * sealed_files.SALT_BYTES
+    info = b"dpportal sealed file records/a/b.parquet"
+    cipher = AESGCM(HKDF(SHA256(), length=32, salt=b"s" * 32, info=info).derive(file.key))
+    pieces = [content[at : at + CHUNK] for at in range(0, len(content), CHUNK)] or [b""]
+    nonces = [n.to_bytes(11, "big") + bytes([n == len(pieces) - 1]) for n in range(len(pieces))]
+    chunks = [cipher.encrypt(nonce, piece, None) for nonce, piece in zip(nonces, pieces, strict=True)]
+    file.path.write_bytes(head + b"".join(chunks))
+    return file
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_file_of_an_earlier_version_is_read_and_its_mark_cannot_be_exchanged(
+    tmp_path: Path, length: int
+) -> None:
+    file = former(tmp_path, content_of(length))
+    assert sealed_files.is_sealed(file.path) and file.size == length
+    with file.open("rb") as source:
+        assert source.read() == content_of(length)
+    for mine, other in ((file, sealed_files.MARK), (sealed(tmp_path, b"new"), sealed_files.FORMER_MARK)):
+        mine.path.write_bytes(other + mine.path.read_bytes()[len(other) :])
+        with pytest.raises(ChangedFileError):
+            mine.open("rb")
 
 
 def test_nothing_of_the_content_is_on_the_disk(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from dpportal.operations import sweeping
-from dpportal.platform import data_folder, keys, storage
+from dpportal.platform import data_folder, storage
 from dpportal.platform.records_guard import reading
 
 DAY = 24 * 3600.0
@@ -249,45 +249,6 @@ def test_a_data_folder_that_cannot_be_made_is_a_sentence_with_a_remedy(tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(ImproperlyConfigured, match=r"cannot be made \(Not a directory\).*--data-dir"):
         data_folder.prepare(tmp_path / "file" / "data")
-
-
-def test_a_key_is_made_once_and_kept_private(tmp_path):
-    first = keys.secret("secret_key", tmp_path)
-    assert keys.secret("secret_key", tmp_path) == first
-    assert len(first) >= 64
-    assert stat.S_IMODE((tmp_path / "keys" / "secret_key").stat().st_mode) == 0o600
-
-
-def test_two_keys_differ(tmp_path):
-    assert keys.secret("secret_key", tmp_path) != keys.secret("fingerprint_key", tmp_path)
-
-
-def test_a_key_from_the_environment_goes_first(tmp_path, monkeypatch):
-    monkeypatch.setenv("DPPORTAL_SECRET_KEY", "given" * 10)
-    assert keys.secret("secret_key", tmp_path) == "given" * 10
-    assert not (tmp_path / "keys").exists()
-
-
-@pytest.mark.parametrize("short", ["", "k", "k" * 49, " " * 60, "k" * 60, "given" * 9 + " " * 9])
-def test_a_key_too_short_or_simple_to_be_one_is_refused_with_a_remedy(tmp_path, monkeypatch, short):
-    (tmp_path / "keys").mkdir()
-    (tmp_path / "keys" / "secret_key").write_text(short)
-    with pytest.raises(ImproperlyConfigured, match=r"too short or too simple.*Restore the key"):
-        keys.secret("secret_key", tmp_path)
-    assert (tmp_path / "keys" / "secret_key").read_text() == short
-    monkeypatch.setenv("DPPORTAL_STREAM_KEY", short)
-    with pytest.raises(ImproperlyConfigured, match="DPPORTAL_STREAM_KEY"):
-        keys.secret("stream_key", tmp_path)
-
-
-def test_of_many_first_starts_all_have_one_whole_key(tmp_path):
-    """Each reads the key the moment that there is one; none ever sees a part of it."""
-    with ThreadPoolExecutor(16) as pool:
-        for attempt in range(40):
-            folder = tmp_path / str(attempt)
-            made = set(pool.map(lambda _: keys.secret("secret_key", folder), range(16)))  # noqa: B023
-            assert len(made) == 1 and len(made.pop()) == 64
-            assert [path.name for path in (folder / "keys").iterdir()] == ["secret_key"]
 
 
 def test_a_folder_that_others_may_enter_is_closed(tmp_path):

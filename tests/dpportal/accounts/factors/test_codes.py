@@ -14,6 +14,7 @@ from django.utils import timezone
 from dpportal.accounts import people
 from dpportal.accounts.factors import totp
 from dpportal.accounts.models import AuditEntry, AuthenticatorApp, PersonSession, RecoveryCode, User
+from dpportal.accounts.session_store import stored_key
 from tests.dpportal.building import PASSWORD
 
 CODE = re.compile(r"<code>([A-Z2-7]{4}(?:-[A-Z2-7]{4}){5})</code>")
@@ -32,13 +33,14 @@ def test_after_the_password_nobody_is_signed_in_before_the_code_came(desk, curat
     assert desk.get("/datasets/").status_code == 200
     signed_in = AuditEntry.objects.filter(action="signed in").latest("pk")
     assert signed_in.detail == "from 127.0.0.1, by password and code of an app"
-    assert PersonSession.objects.get(pk=desk.session.session_key).how == "code"
+    assert PersonSession.objects.get(pk=stored_key(desk.session.session_key)).how == "code"
     assert "password and code of an app" in desk.get(reverse("accounts:sessions")).text
 
 
 def test_the_session_of_the_first_step_is_not_that_of_the_second(desk, curator, app):
     desk.types_password()
-    first = desk.session.session_key
+    first = stored_key(desk.session.session_key)
+    assert PersonSession.objects.filter(pk=first).exists()
     desk.types_code(app.now())
     assert not PersonSession.objects.filter(pk=first).exists()
     assert "second_step" not in desk.session

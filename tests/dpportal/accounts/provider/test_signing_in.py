@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry, PersonSession, ProviderIdentity, Role, SecondFactorRule, User
 from dpportal.accounts.provider import client as provider_client
+from dpportal.accounts.session_store import stored_key
 from dpportal.platform.identity_provider import IdentityProvider
 from tests.dpportal.accounts.provider.conftest import BACK
 from tests.dpportal.api.calling import Program
@@ -55,7 +56,7 @@ def test_a_newcomer_with_a_role_gets_an_account_and_is_signed_in(client, provide
     assert not person.has_usable_password() and not person.must_change_password
     signed_in = AuditEntry.objects.get(action="signed in")
     assert "by the institution's sign-in" in signed_in.detail
-    assert PersonSession.objects.get(pk=client.session.session_key).how == "provider"
+    assert PersonSession.objects.get(pk=stored_key(client.session.session_key)).how == "provider"
     assert "the institution&#x27;s sign-in" in client.get(reverse("accounts:sessions")).text
     assert client.session.get_expiry_age() > 3000
 

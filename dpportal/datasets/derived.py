@@ -1,0 +1,32 @@
+"""What the portal read from a dataset's records beside their files, and forgets with them."""
+
+from __future__ import annotations
+
+from dpportal.datasets.begun_uploads import BegunUpload
+from dpportal.datasets.models import Conversion, Dataset, Fit
+from dpportal.jobs.claims import JobState
+
+# Of a column: its name is in what was declared and published, its type is that of a table elsewhere.
+DECLARED = ("name", "type")
+
+
+def forget(dataset: Dataset) -> None:
+    """Delete the number of rows, remarks on columns and file, and how the rows fitted; for one transaction.
+
+    What was declared and published stays. So do the fingerprint and the sealed sample of `near_duplicates`: without
+    them the same people would get a second budget.
+    """
+    # A look that is in work ends by itself.
+    Fit.objects.filter(dataset=dataset).exclude(state__in=(JobState.QUEUED, JobState.RUNNING)).delete()
+    BegunUpload.objects.filter(pk=dataset.pk).delete()
+    Conversion.objects.filter(dataset=dataset).update(step="", progress=0, progress_total=0)
+    # What is known of a table elsewhere is its definition, no row of it.
+    facts = dataset.facts if dataset.is_remote else {k: v for k, v in dataset.facts.items() if k == "format"}
+    columns = [{name: column[name] for name in DECLARED if name in column} for column in dataset.columns]
+    Dataset.objects.filter(pk=dataset.pk).update(rows=None, megabytes=0, facts=facts, columns=columns)
+
+
+def sweep() -> None:
+    """Forget what an earlier version kept when it erased records."""
+    for dataset in Dataset.objects.filter(state=Dataset.State.ERASED, rows__isnull=False):
+        forget(dataset)
