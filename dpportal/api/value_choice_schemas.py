@@ -33,7 +33,10 @@ class NeededShown(Schema):
 
 
 class ValuesPlanShown(Schema):
-    """What a choice would do, without a look at the data. unpaid: why the budget cannot pay for it, if so."""
+    """What a choice would do, without a look at the data. unpaid: why the budget cannot pay for it, if so.
+
+    second_person: "needed" where one has to be asked for on the page, "waiting" once that was done, else empty.
+    """
 
     column: str
     counted_in: str
@@ -41,6 +44,7 @@ class ValuesPlanShown(Schema):
     delta: str
     needed: list[NeededShown]
     unpaid: str
+    second_person: str
     reviewed: str
 
 
