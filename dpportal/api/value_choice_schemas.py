@@ -35,7 +35,8 @@ class NeededShown(Schema):
 class ValuesPlanShown(Schema):
     """What a choice would do, without a look at the data. unpaid: why the budget cannot pay for it, if so.
 
-    second_person: "needed" where one has to be asked for on the page, "waiting" once that was done, else empty.
+    rules: what counts as a value, whatever the table holds. second_person: "needed" where one has to be asked for on
+    the page, "waiting" once that was done, else empty.
     """
 
     column: str
@@ -43,6 +44,7 @@ class ValuesPlanShown(Schema):
     amount: str
     delta: str
     needed: list[NeededShown]
+    rules: list[str]
     unpaid: str
     second_person: str
     reviewed: str

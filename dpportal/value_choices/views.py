@@ -105,8 +105,7 @@ def _around(dataset: Dataset, column: str) -> Json:
         "budget": Budget.for_planning(dataset),
         "budget_request": dataset.budget_requests.first(),
         "version": dataset.current_domain(),
-        "most": keeping.MOST,
-        "longest": keeping.LONGEST,
+        "rules": keeping.rules(),
         "choices": ValueChoice.objects.filter(dataset=dataset, column=column).select_related(
             "charge__budget"
         ),

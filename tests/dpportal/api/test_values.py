@@ -33,6 +33,7 @@ def test_values_are_planned_paid_for_once_and_declared(coloured, program):
         "",
     )
     assert {"chance": "50 %", "people": 30} in plan["needed"]
+    assert "200 letters" in plan["rules"][0]
     spend, key = {**WANTED, "reviewed": plan["reviewed"], "agreed": True}, str(uuid4())
     program.said("post", address, {**spend, "agreed": False}, 422)
     first = program.said("post", address, spend, 202, Idempotency_Key=key)
