@@ -70,6 +70,9 @@ def why_unpaid(dataset: Dataset, plan: ValueChoicePlan) -> str:
     """Why the budget cannot pay for it now; empty if it can."""
     budget = Budget.of(dataset)
     amount, delta = costs(plan)
+    if budget is None and not dataset.budgets.exists():
+        text = _("%(name)s has no privacy budget yet. Ask the administrators for what this choice costs.")
+        return text % {"name": dataset.name}
     if budget is not None and amount <= budget.left and delta <= budget.delta_left:
         return ""
     return refusals.refusal_text(dataset, amount, plan.loss.definition, delta)

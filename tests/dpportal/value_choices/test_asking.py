@@ -11,6 +11,7 @@ from django.urls import reverse
 from dpportal.budgets.models import Budget, BudgetRequest
 from dpportal.budgets.requests import news
 from dpportal.value_choices.models import ValueChoice
+from tests.dpportal import building
 from tests.dpportal.approvals.conftest import desk_of
 
 COST = "?amount=0.5&delta=0.0000001"
@@ -48,6 +49,7 @@ def test_the_grant_page_shows_and_grants_it(dataset, administrator):
     assert "ε 0.50, δ 10⁻⁷" in desk.get(reverse("office")).text
     shown = desk.get(address)
     assert "which costs ε 0.50, δ 10⁻⁷" in " ".join(unescape(shown.text).split())
+    assert "the budget is for what the request names" in shown.text
     form = shown.context["form"]
     assert form["delta"].value() == "0.0000001" and shown.context["chosen"] == "0.50"
     sent = {
@@ -72,6 +74,12 @@ def test_nothing_is_asked_for_at_no_cost(dataset, cost):
     address = reverse("values:ask", args=[dataset.pk, 0]) + cost
     assert desk_of(dataset.owner).post(address, {"reason": "Colours"})["Location"] == page(dataset)
     assert not BudgetRequest.objects.exists() and not ValueChoice.objects.exists()
+
+
+def test_without_any_budget_the_page_speaks_of_the_choice_and_of_no_draft(curator):
+    bare = building.stored_dataset(curator)
+    shown = desk_of(curator).get(page(bare) + COST).text
+    assert "Ask the administrators for what this choice costs." in shown and "draft" not in shown
 
 
 def test_who_owns_it_not_does_not_ask(dataset, other_curator):
