@@ -9,9 +9,10 @@ from ninja import Router
 
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER, READ
+from dpportal.api.budget_schemas import AskedShown, BudgetAsked, BudgetShown, BudgetsShown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
-from dpportal.api.schemas import AskedShown, BudgetAsked, BudgetShown, BudgetsShown
+from dpportal.api.value_choices import planned
 from dpportal.budgets import asking
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.forms import ReasonForm
@@ -24,6 +25,7 @@ from dpportal.releases import drafts, prices
 from dpportal.releases.access import release_for
 from dpportal.streams import drafts as stream_drafts, prices as stream_prices
 from dpportal.streams.access import stream_for
+from dpportal.value_choices import prices as value_prices
 
 router = Router(tags=["budgets"])
 
@@ -36,7 +38,7 @@ def budgets(request: HttpRequest, dataset_id: UUID) -> object:
 
 @router.post("/{uuid:dataset_id}/budgets/ask", auth=ADMINISTER, response={202: BudgetsShown})
 def ask(request: HttpRequest, dataset_id: UUID, said: BudgetAsked) -> object:
-    """Ask the administrators for a budget, for a draft's cost where one is named. A question that waits stays."""
+    """Ask the administrators for a budget, for the cost of what is named. A question that waits stays."""
     dataset = dataset_for(request, dataset_id, Right.SEE)
     form = ReasonForm(form_data({"reason": said.reason}))
     require_valid(form)
@@ -45,7 +47,7 @@ def ask(request: HttpRequest, dataset_id: UUID, said: BudgetAsked) -> object:
 
 
 def _priced(request: HttpRequest, dataset: Dataset, said: BudgetAsked) -> PricedDraft | None:
-    """What the draft costs that the budget is to pay for."""
+    """What the draft or the choice costs that the budget is to pay for."""
     if said.release is not None:
         release = release_for(request, said.release)
         _require_of(dataset, release.dataset_id)
@@ -54,6 +56,8 @@ def _priced(request: HttpRequest, dataset: Dataset, said: BudgetAsked) -> Priced
         stream = stream_for(request, said.stream)
         _require_of(dataset, stream.dataset_id)
         return stream_prices.of(stream, stream_drafts.plan_of(stream)[1])
+    if said.values is not None:
+        return value_prices.of(dataset, said.values.column, planned(dataset, said.values))
     return None
 
 
@@ -85,4 +89,6 @@ def _shown(dataset: Dataset) -> BudgetsShown:
 
 
 def _asked(asked: BudgetRequest) -> AskedShown:
-    return AskedShown(state=asked.state, reason=asked.reason, answer=asked.answer, at=asked.at)
+    return AskedShown(
+        state=asked.state, reason=asked.reason, cost=asked.cost, answer=asked.answer, at=asked.at
+    )

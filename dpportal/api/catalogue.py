@@ -2,60 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Annotated
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from ninja import Field, Router
+from ninja import Query, Router
 
 from dpportal.api.authentication import PUBLIC
 from dpportal.api.problems import problem
-from dpportal.api.schemas import CataloguePage, EntryShown, PublishedShown
+from dpportal.api.schemas import CataloguePage, CatalogueWanted, EntryShown, PublishedShown
 from dpportal.api.shown import PageNumber, files_shown, page_of
-from dpportal.budgets.models import ChargedPublication
+from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.catalogue import snapshot
-from dpportal.catalogue.entries import CatalogueEntry, SearchQuery, loaded
+from dpportal.catalogue.entries import CatalogueEntry, Entry, SearchQuery, loaded
 from dpportal.publications.downloads import PublishedFile
 from dpportal.publications.metadata import Metadata
 from dpportal.publications.reader_pages import ReaderPages
-from dpportal.publications.statement import epsilon_delta_text
 from dpportal.releases import public as releases
 from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import confirmed_plan
 from dpportal.streams import public as streams
 from dpportal.streams.models import Stream
-from dpportal.streams.series import as_epsilon_delta, promise_of
+from dpportal.streams.series import promise_of, whole_orders
+from dpportal.value_choices.disclosure import PublishedLoss
 
 router = Router(tags=["catalogue"])
-Words = Annotated[str, Field(max_length=200)]
-Year = Annotated[int, Field(ge=1, le=9999)]
 
 
 @router.get("", auth=PUBLIC, response=CataloguePage)
-def catalogue(
-    request: HttpRequest,
-    words: Words = "",
-    kind: str = "",
-    year: Year | None = None,
-    place: str = "",
-    publisher: str = "",
-    covered: Year | None = None,
-    column: str = "",
-    page: PageNumber = 1,
-) -> object:
+def catalogue(request: HttpRequest, wanted: Query[CatalogueWanted], page: PageNumber = 1) -> object:
     """Search what is published, newest first."""
-    found = SearchQuery(words, kind, year, place, publisher, covered, column).of(snapshot.current().entries)
+    found = SearchQuery(**wanted.dict()).of(snapshot.current().entries)
     answer = page_of(request, found, page, lambda entry: entry)
     there = loaded(answer["items"], with_pictures=False)
-    names = {entry.it.pk: entry.it for entry in there}
-    items = [_entry(request, entry, names[entry.pk]) for entry in answer["items"] if entry.pk in names]
+    known = {entry.it.pk: entry for entry in there}
+    items = [_entry(request, entry, known[entry.pk]) for entry in answer["items"] if entry.pk in known]
     return {**answer, "items": items}
 
 
-def _entry(request: HttpRequest, entry: CatalogueEntry, publication: ChargedPublication) -> EntryShown:
+def _entry(request: HttpRequest, entry: CatalogueEntry, listed: Entry) -> EntryShown:
+    publication = listed.it
     return EntryShown(
         id=entry.pk,
         kind=entry.kind,
@@ -65,6 +53,7 @@ def _entry(request: HttpRequest, entry: CatalogueEntry, publication: ChargedPubl
         publisher=entry.publisher,
         published_at=entry.published_at,
         columns=list(entry.columns),
+        loss=str(listed.loss),
         place=entry.place,
         address=request.build_absolute_uri(entry.address),
     )
@@ -100,7 +89,7 @@ def _published(request: HttpRequest, space: str, found: Release | Stream) -> Pub
     about = found.dataset.about
     newer = found.successor
     says = _of_release(request, found) if isinstance(found, Release) else _of_stream(request, found)
-    metadata, kind, loss, pair, statement, files = says
+    loss, (metadata, kind, pair, statement, files) = PublishedLoss.of(found), says
     return PublishedShown(
         id=found.pk,
         kind=kind,
@@ -111,7 +100,7 @@ def _published(request: HttpRequest, space: str, found: Release | Stream) -> Pub
         citation=metadata.text,
         published_at=found.published_at,
         columns=list(metadata.columns),
-        loss=loss,
+        loss=str(loss),
         epsilon_delta=pair,
         statement=statement,
         licence=about.licence,
@@ -121,26 +110,19 @@ def _published(request: HttpRequest, space: str, found: Release | Stream) -> Pub
     )
 
 
-Says = tuple[Metadata, str, str, str, str, list[PublishedFile]]
+Says = tuple[Metadata, str, str, str, list[PublishedFile]]
 
 
 def _of_release(request: HttpRequest, release: Release) -> Says:
-    """Metadata, kind, loss, (ε, δ), statement and files."""
-    loss = confirmed_plan(release).loss
-    statement = promise(release, loss, release.other_promises)
-    pair = epsilon_delta_text(loss, release.delta)
+    """Metadata, kind, (ε, δ), statement and files."""
+    statement = promise(release, confirmed_plan(release).loss, release.other_promises)
+    pair = PublishedLoss.of(release).pair()
     files: list[PublishedFile] = list(releases.pages.files(release))
-    return releases.metadata(request, release), release.product, str(loss), pair, statement, files
+    return releases.metadata(request, release), release.product, pair, statement, files
 
 
 def _of_stream(request: HttpRequest, stream: Stream) -> Says:
-    loss, pair = str(stream.plan.loss), as_epsilon_delta(stream.plan, stream.delta)
+    pair = PublishedLoss.of(stream).pair(whole_orders=whole_orders(stream.plan))
     files: list[PublishedFile] = list(streams.pages.files(stream)) if stream.periods.exists() else []
-    return (
-        streams.metadata(request, stream),
-        "stream",
-        loss,
-        pair,
-        promise_of(stream, stream.other_promises),
-        files,
-    )
+    statement = promise_of(stream, stream.other_promises)
+    return streams.metadata(request, stream), "stream", pair, statement, files

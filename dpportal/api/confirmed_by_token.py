@@ -12,7 +12,8 @@ from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.schemas import Spend
 from dpportal.budgets import confirming, second_person
-from dpportal.budgets.models import Budget, ChargedPublication
+from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.models import Budget
 from dpportal.platform.form_data import form_data
 
 

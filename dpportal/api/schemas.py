@@ -104,44 +104,6 @@ class FitShown(Schema):
     fit: dict[str, Any] | None
 
 
-class BudgetShown(Schema):
-    """A budget for one protection. Amounts are of ε or ρ, as `counted_in` says; those of δ are spent besides."""
-
-    protects: str
-    counted_in: str
-    granted: str
-    spent: str
-    reserved: str
-    left: str
-    delta_granted: str
-    delta_left: str
-    is_current: bool
-
-
-class AskedShown(Schema):
-    """The newest question for a budget, and what became of it."""
-
-    state: str
-    reason: str
-    answer: str
-    at: datetime
-
-
-class BudgetsShown(Schema):
-    """The budgets of a dataset, and the newest question for one."""
-
-    budgets: list[BudgetShown]
-    asked: AskedShown | None
-
-
-class BudgetAsked(Strict):
-    """Why a budget is asked for; `release` or `stream` names a draft that it is to pay for."""
-
-    reason: str = Field(max_length=500)
-    release: UUID | None = None
-    stream: UUID | None = None
-
-
 class MethodSaid(Strict):
     """A method, what it may cost, and its own parameters. counted_in: "pure" (ε) or "zcdp" (ρ), to be safe."""
 
@@ -329,6 +291,22 @@ class CompareShown(Schema):
     table: list[list[Any]]
 
 
+Words = Annotated[str, Field(max_length=200)]
+Year = Annotated[int, Field(ge=1, le=9999)]
+
+
+class CatalogueWanted(Schema):
+    """What is looked for in the catalogue; each may be left out."""
+
+    words: Words = ""
+    kind: str = ""
+    year: Year | None = None
+    place: str = ""
+    publisher: str = ""
+    covered: Year | None = None
+    column: str = ""
+
+
 class EntryShown(Schema):
     """Something published, in the catalogue."""
 
@@ -340,6 +318,7 @@ class EntryShown(Schema):
     publisher: str
     published_at: datetime
     columns: list[str]
+    loss: str
     place: str
     address: str
 

@@ -12,7 +12,7 @@ from ninja import Field
 
 from dpportal.api.schemas import FileShown, JobShown
 from dpportal.budgets.amounts import plain
-from dpportal.budgets.models import ChargedPublication
+from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.jobs.claims import Job
 from dpportal.platform.json_types import Json
 from dpportal.publications.downloads import PublishedFile

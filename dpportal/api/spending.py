@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import audit
 from dpportal.api.models import ApiToken, TokenCharge
 from dpportal.budgets.amounts import plain
-from dpportal.budgets.models import ChargedPublication, LedgerEntry
+from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.models import LedgerEntry
 from dpportal.value_choices.models import ValueChoice
 
 

@@ -33,14 +33,20 @@ class NeededShown(Schema):
 
 
 class ValuesPlanShown(Schema):
-    """What a choice would do, without a look at the data. unpaid: why the budget cannot pay for it, if so."""
+    """What a choice would do, without a look at the data. unpaid: why the budget cannot pay for it, if so.
+
+    rules: what counts as a value, whatever the table holds. second_person: "needed" where one has to be asked for on
+    the page, "waiting" once that was done, else empty.
+    """
 
     column: str
     counted_in: str
     amount: str
     delta: str
     needed: list[NeededShown]
+    rules: list[str]
     unpaid: str
+    second_person: str
     reviewed: str
 
 

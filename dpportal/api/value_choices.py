@@ -24,14 +24,14 @@ from dpportal.api.value_choice_schemas import (
     ValuesWanted,
 )
 from dpportal.budgets.amounts import plain
+from dpportal.budgets.second_person import missing_text
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.models import Dataset, Right
 from dpportal.platform.form_data import form_data
 from dpportal.serving import long_polling
-from dpportal.value_choices import services
+from dpportal.value_choices import keeping, second_person, services
 from dpportal.value_choices.forms import CostForm
 from dpportal.value_choices.models import ValueChoice
-from dpportal.value_choices.services import ChoiceError
 from mechanisms.partition_selection.choosing import ValueChoicePlan
 
 router = Router(tags=["datasets"])
@@ -41,7 +41,7 @@ router = Router(tags=["datasets"])
 def plan_values(request: HttpRequest, dataset_id: UUID, said: ValuesWanted) -> object:
     """What a private choice of a column's values would cost and keep. No data is looked at."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    plan = _planned(dataset, said)
+    plan = planned(dataset, said)
     amount, delta = services.costs(plan)
     return ValuesPlanShown(
         column=said.column,
@@ -49,7 +49,9 @@ def plan_values(request: HttpRequest, dataset_id: UUID, said: ValuesWanted) -> o
         amount=plain(amount),
         delta=plain(delta),
         needed=[NeededShown(chance=c, people=n) for c, n in services.people_needed(plan)],
+        rules=keeping.rules(),
         unpaid=services.why_unpaid(dataset, plan),
+        second_person=_second_person(dataset, said.column, plan),
         reviewed=services.reviewed_as(dataset, said.column, plan),
     )
 
@@ -63,12 +65,15 @@ def plan_values(request: HttpRequest, dataset_id: UUID, said: ValuesWanted) -> o
 def choose_values(request: HttpRequest, dataset_id: UUID, said: ValuesSpent) -> object:
     """Spend the budget, for good, on a private choice of a column's values, which are then declared.
 
-    Sent again with the same Idempotency-Key, it spends nothing and is answered with the choice.
+    Sent again with the same Idempotency-Key, it spends nothing and is answered with the choice. Where a site wants a
+    second person for such a cost, one is asked for on the page: what is spent then would be no token's.
     """
     dataset, act = dataset_for(request, dataset_id, Right.OWN), f"values of {dataset_id}"
     if (known := repeating.earlier(request, act)) is not None:
         return _shown(services.choice_of(dataset, known))
-    plan, by = _planned(dataset, said), current_user(request)
+    plan, by = planned(dataset, said), current_user(request)
+    if second_person.asks_first(plan):
+        raise RefusedError(409, missing_text())
     made: list[ValueChoice] = []
 
     @transaction.atomic
@@ -96,18 +101,23 @@ def chosen_values(
     return _shown(choice)
 
 
-def _planned(dataset: Dataset, said: ValuesWanted | ValuesSpent) -> ValueChoicePlan:
+def planned(dataset: Dataset, said: ValuesWanted | ValuesSpent) -> ValueChoicePlan:
     """What was said, as the page's form reads it. Raises RefusedError."""
     if said.column not in [column["name"] for column in dataset.columns]:
         raise RefusedError(422, f"There is no column {said.column[:80]!r} in this dataset.")
     if reason := services.why_not(dataset, said.column):
         raise RefusedError(409, reason)
-    form = CostForm(form_data({"amount": said.amount, "delta": said.delta}))
+    form = CostForm(form_data({"amount": said.amount, "delta": said.delta}), dataset=dataset)
     require_valid(form)
-    try:
-        return services.plan_of(dataset, form.cleaned_data["amount"], form.cleaned_data["delta"])
-    except ChoiceError as refusal:
-        raise RefusedError(409, str(refusal)) from None
+    assert form.plan is not None
+    return form.plan
+
+
+def _second_person(dataset: Dataset, column: str, plan: ValueChoicePlan) -> str:
+    if not second_person.asks_first(plan):
+        return ""
+    latest = second_person.latest(dataset, column)
+    return "waiting" if latest and latest.is_waiting else "needed"
 
 
 def _shown(choice: ValueChoice) -> ValuesShown:

@@ -134,6 +134,13 @@ def latest(kind: str, subject: object) -> Approval | None:
     return of_it.select_related("by", "answered_by").first()
 
 
+def latest_with(kind: str, **arguments: str) -> Approval | None:
+    """The last request that was asked with these arguments, where its subject is not known."""
+    named = {f"arguments__{name}": value for name, value in arguments.items()}
+    of_it = Approval.objects.filter(kind=kind, **named)
+    return of_it.select_related("by", "answered_by").first()
+
+
 def news(user: User) -> int:
     """How many requests wait for this person."""
     return waiting().exclude(by=user).count() if user.is_administrator else 0

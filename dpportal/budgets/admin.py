@@ -9,7 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
 from dpportal.budgets.amounts import plain, with_delta
-from dpportal.budgets.models import Budget, ChargedPublication, LedgerEntry
+from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.models import Budget, LedgerEntry
 
 P = TypeVar("P", bound=ChargedPublication)
 

@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
 from dpportal.approvals import services as approvals
-from dpportal.budgets import ledger, refusals, second_person
-from dpportal.budgets.models import Budget, ChargedPublication, LedgerEntry
+from dpportal.budgets import ledger, refusals, requests, second_person
+from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.domain_fit import shown_warnings
@@ -77,9 +78,7 @@ def around(by: User, draft: ChargedPublication, budget: Budget, columns: Sequenc
     paid for and has to be asked for; empty where it can.
     """
     assert draft.amount is not None
-    # Whoever reads the review knows what was answered.
-    answered = draft.dataset.budget_requests.filter(by=by, address__contains=str(draft.pk), seen=False)
-    answered.exclude(answered_at=None).update(seen=True)
+    requests.answer_was_read(draft.dataset, str(draft.pk), by)
     return {
         "second_person": approvals.latest(SPENDS, draft.pk),
         "needs_second_person": second_person.asks_first(draft, budget),

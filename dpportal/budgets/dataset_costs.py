@@ -6,7 +6,7 @@ from itertools import chain
 
 from django.db.models import Q
 
-from dpportal.budgets.models import ChargedPublication
+from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.promises import AccountPromise, spent_elsewhere
 from dpportal.datasets.models import Dataset
 from dpportal.platform.json_types import Json

@@ -13,14 +13,14 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import AmountField, DeltaField, plain, with_delta
-from dpportal.budgets.promises import OtherPromises
 from dpportal.budgets.writing import Guarded, GuardedQuerySet, LedgerWriteError, require_writing
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
-from dpportal.platform.json_types import Json
-from dpportal.publications.draft import Publication
 from dpportal.publications.statement import power_of_ten
-from mechanisms.accounting import SYMBOL, Definition, PrivacyUnit, zcdp_to_epsilon
+from mechanisms.accounting import SYMBOL, Definition, zcdp_to_epsilon
+
+if TYPE_CHECKING:
+    from dpportal.budgets.charged_publication import ChargedPublication
 
 
 class AppendOnlyError(LedgerWriteError):
@@ -283,65 +283,12 @@ class MemoryMark(models.Model):
         return self.mark
 
 
-class ChargedPublication(Publication):
-    """What a budget pays for: a release or a stream, with its charge once it is confirmed.
-
-    priced_in: what its amount was chosen in, ε or ρ; empty where that was not kept.
-    """
-
-    if TYPE_CHECKING:
-        charge: LedgerEntry | None
-
-    amount = AmountField(null=True)
-    priced_in = models.CharField(max_length=5, choices=Budget.Kind.choices, blank=True)
-
-    class Meta(Publication.Meta):
-        abstract = True
-
-    @property
-    def account(self) -> Budget | None:
-        """The account that was charged; of a draft the one that would be."""
-        return self.charge.budget if self.charge else Budget.of(self.dataset)
-
-    def price(self, amount: Decimal, budget: Budget) -> None:
-        """Choose what a draft costs, in what its budget counts."""
-        self.amount, self.priced_in = amount, budget.definition
-
-    def amount_of(self, budget: Budget) -> Decimal | None:
-        """A draft's cost; None where none was chosen yet, or only in what its budget does not count: ε is not ρ."""
-        return self.amount if self.priced_in in ("", budget.definition) else None
-
-    @property
-    def other_promises(self) -> OtherPromises:
-        """The promises of other protections that it stands beside, or as a draft will, with a budget or before."""
-        return OtherPromises.of(self.account or Budget.for_planning(self.dataset))
-
-    def protects(self, unit: PrivacyUnit, others: OtherPromises) -> Json:
-        """The people whom the charged loss is about, for programs. unit: that of its plan."""
-        assert self.charge is not None
-        account = self.charge.budget
-        return {
-            "neighbours": unit.neighbours.value,
-            "person_column": account.unit_column,
-            "ignore_case": account.ignore_case,
-            "max_rows": unit.max_rows,
-            "number_of_rows_is_public": unit.total_public,
-            **others.facts(),
-        }
-
-    @property
-    def delta(self) -> float:
-        """The δ at which a charged zCDP loss is also read as (ε, δ)."""
-        assert self.charge is not None
-        return self.charge.budget.delta
-
-
 class BudgetRequest(models.Model):
     """A curator's question for a budget, or for more, and what became of it. Written by `requests` only.
 
     Whoever has not looked yet hears of it at the bell: an administrator while it waits, then the curator (`seen`).
-    Where it is for one draft: its title, cost (`amount` of ε or ρ, as `definition` says), margin, and the address at
-    which the curator goes on.
+    Where it is for one draft or choice of values: its title, cost (`amount` of ε or ρ, as `definition` says, and
+    `delta`), margin, and the address at which the curator goes on.
     """
 
     class State(models.TextChoices):
@@ -354,6 +301,7 @@ class BudgetRequest(models.Model):
     reason = models.CharField(max_length=500)
     title = models.CharField(max_length=200, blank=True)
     amount = AmountField(null=True)
+    delta = DeltaField(default=Decimal(0), db_default=Decimal(0))
     definition = models.CharField(max_length=5, choices=Budget.Kind.choices, blank=True)
     margin = models.CharField(max_length=200, blank=True)
     address = models.CharField(max_length=200, blank=True)
@@ -376,10 +324,10 @@ class BudgetRequest(models.Model):
 
     @property
     def cost(self) -> str:
-        """What its draft costs, such as ε 0.29; empty where it is for no one draft."""
+        """What its draft costs, such as ε 0.29, or ε 0.29, δ 10⁻⁷; empty where it is for no one draft."""
         if self.amount is None:
             return ""
-        return f"{SYMBOL[Definition(self.definition)]} {plain(self.amount)}"
+        return with_delta(f"{SYMBOL[Definition(self.definition)]} {plain(self.amount)}", self.delta)
 
     @property
     def is_waiting(self) -> bool:

@@ -71,14 +71,14 @@ def shortage_text(budget: Budget, cost: Decimal) -> str:
     if not budget.left:
         return (
             _(
-                "This release costs %(s)s = %(cost)s; %(name)s has %(s)s = %(left)s left. "
+                "This costs %(s)s = %(cost)s; %(name)s has %(s)s = %(left)s left. "
                 "Ask an administrator for more."
             )
             % values
         )
     return (
         _(
-            "This release costs %(s)s = %(cost)s; %(name)s has %(s)s = %(left)s left. "
+            "This costs %(s)s = %(cost)s; %(name)s has %(s)s = %(left)s left. "
             "Lower %(s)s to at most %(left)s, or ask an administrator for more."
         )
         % values

@@ -27,10 +27,10 @@ State = BudgetRequest.State
 
 @dataclass(frozen=True)
 class PricedDraft:
-    """A draft as administrators see it before anything is granted: what it costs, and how wrong it will be.
+    """A draft or choice of values as administrators see it before they grant: what it costs, how wrong it will be.
 
     amount: of ε or ρ, as definition says; None where none was chosen. margin: in words, empty where none can be said.
-    address: where its curator goes on with it.
+    address: where its curator goes on with it. delta: of δ besides.
     """
 
     title: str
@@ -38,6 +38,7 @@ class PricedDraft:
     definition: str
     margin: str
     address: str
+    delta: Decimal = Decimal(0)
 
 
 @in_site_language
@@ -114,6 +115,12 @@ def decline(request: BudgetRequest, reason: str, by: User) -> bool:
     if done:
         audit.record(by, "declined a budget", request.dataset, reason)
     return done
+
+
+def answer_was_read(dataset: Dataset, address: str, by: User) -> None:
+    """Whoever asked sees the page again whose address has this part, and so knows what was answered."""
+    answered_ones = dataset.budget_requests.filter(by=by, address__contains=address, seen=False)
+    answered_ones.exclude(answered_at=None).update(seen=True)
 
 
 def waiting() -> QuerySet[BudgetRequest]:

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 from django.conf import settings
 from django.utils.translation import gettext as _, gettext_lazy
@@ -16,10 +17,12 @@ from dpportal.approvals.acts import Act, OutdatedError
 from dpportal.approvals.models import Approval
 from dpportal.approvals.services import Asked
 from dpportal.budgets.amounts import plain
-from dpportal.budgets.models import Budget, ChargedPublication
+from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.models import Budget
+from dpportal.datasets.models import Dataset
 from dpportal.platform.stored_texts import in_site_language
 from dpportal.platform.two_people import KNOWN_TABLES, SPENDS
-from mechanisms.accounting import SYMBOL, Definition
+from mechanisms.accounting import Definition
 
 
 @dataclass(frozen=True)
@@ -31,12 +34,21 @@ class Spender:
     refusals: tuple[type[Exception], ...]
 
 
+Perform = Callable[[Approval], None]
 _spenders: dict[str, Spender] = {}
+_performers: dict[str, Perform] = {}
 
 
 def declare(spender: Spender) -> None:
     """Called once by the room whose drafts these are, when it is made ready."""
-    _spenders[spender.drafts._meta.label_lower] = spender
+    label = spender.drafts._meta.label_lower
+    _spenders[label] = spender
+    declare_performer(label, partial(_confirm_draft, spender))
+
+
+def declare_performer(label: str, perform: Perform) -> None:
+    """What is done with an approved spend whose arguments name this label as `draft`. Raises OutdatedError."""
+    _performers[label] = perform
 
 
 def spender_of(draft: ChargedPublication) -> Spender:
@@ -82,21 +94,23 @@ def asks_first(draft: ChargedPublication, budget: Budget) -> bool:
 def ask_to_spend(draft: ChargedPublication, budget: Budget, reviewed: str, address: str, by: User) -> None:
     """Have what was reviewed wait for a second person. address: of the page with the review."""
     assert draft.amount is not None
-    cost = f"{SYMBOL[Definition(budget.definition)]} {plain(draft.amount)}"
-    summary = _("Spend %(cost)s of “%(dataset)s” on “%(title)s”.")
+    cost = f"{budget.symbol} {plain(draft.amount)}"
     named = getattr(draft, "title", "") or getattr(draft, "proposed_title", "") or getattr(draft, "name", "")
-    asked = Asked(
-        SPENDS,
-        draft.pk,
-        summary % {"cost": cost, "dataset": draft.dataset.name, "title": named},
-        address,
-        {"draft": draft._meta.label_lower, "reviewed": reviewed},
-    )
-    services.ask(asked, by)
+    arguments = {"draft": draft._meta.label_lower, "reviewed": reviewed}
+    services.ask(Asked(SPENDS, draft.pk, summary(cost, draft.dataset, named), address, arguments), by)
+
+
+def summary(cost: str, dataset: Dataset, title: str) -> str:
+    """What a second person reads of a spend."""
+    text = _("Spend %(cost)s of “%(dataset)s” on “%(title)s”.")
+    return text % {"cost": cost, "dataset": dataset.name, "title": title}
 
 
 def _spend(approval: Approval) -> None:
-    spender = _spenders[approval.arguments["draft"]]
+    _performers[approval.arguments["draft"]](approval)
+
+
+def _confirm_draft(spender: Spender, approval: Approval) -> None:
     draft = spender.drafts._default_manager.filter(pk=approval.subject).first()
     if draft is None:
         raise OutdatedError(_("The draft was deleted."))

@@ -18,6 +18,19 @@ from dpportal.datasets.models import Dataset, Right
 from mechanisms.inert_text import inert
 
 PAGE_SIZE = 50
+CSV_HEADER = [
+    "at",
+    "kind",
+    "state",
+    "amount",
+    "reason",
+    "by",
+    "key",
+    "settled_at",
+    "protects",
+    "withheld",
+    "delta",
+]
 
 
 @curator_required
@@ -53,21 +66,7 @@ def ledger_csv(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="ledger-{dataset.pk}.csv"'
     writer = csv.writer(response)
-    writer.writerow(
-        [
-            "at",
-            "kind",
-            "state",
-            "amount",
-            "reason",
-            "by",
-            "key",
-            "settled_at",
-            "protects",
-            "withheld",
-            "delta",
-        ]
-    )
+    writer.writerow(CSV_HEADER)
     for entry in (
         LedgerEntry.objects.filter(dataset=dataset)
         .select_related("by", "budget__dataset", "release", "stream")

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from dpportal.accounts.forms import origin_of
-from dpportal.budgets.models import ChargedPublication
+from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.catalogue import snapshot
 from dpportal.catalogue.entries import Catalogue, Entry, abouts, loaded
 from dpportal.platform.json_types import Json
@@ -134,7 +134,7 @@ def _distribution(site: str, entry: Entry, about: About) -> Json:
         "@id": page,
         "@type": "dcat:Distribution",
         "dct:title": str(publication),
-        "dct:description": f"{entry.kind}, {publication.dataset.name}",
+        "dct:description": f"{entry.kind}, {publication.dataset.name}, {entry.loss}",
         "dcat:accessURL": {"@id": page},
         "dcat:downloadURL": {"@id": f"{site}{_archive(publication)}"},
         "dct:format": {"@id": ZIP},

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
-from dpportal.budgets.models import ChargedPublication
+from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.catalogue import thumbnails
 from dpportal.datasets.models import PublicDescription
 from dpportal.platform.json_types import Json
@@ -23,6 +23,7 @@ from dpportal.publications.metadata import About
 from dpportal.releases.models import Release
 from dpportal.releases.products import PRODUCTS
 from dpportal.streams.models import Stream
+from dpportal.value_choices.disclosure import PublishedLoss, losses_of
 
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
@@ -191,10 +192,11 @@ class SearchQuery:
 
 @dataclass(frozen=True)
 class Entry:
-    """A publication as a page lists it: the release or running count itself, its kind in words, and its picture."""
+    """A publication as a page lists it: the release or running count itself, its kind in words, cost and picture."""
 
     kind: str
     it: ChargedPublication
+    loss: PublishedLoss
     icon: str
     thumbnail: Json | None
 
@@ -213,8 +215,11 @@ def loaded(publications: Sequence[CatalogueEntry], *, with_pictures: bool = True
         chosen = chosen.select_related("dataset", "charge__budget", "created_by")
         rows |= {row.pk: row for row in chosen.defer(*model.UNLISTED, *_UNLISTED_OF_DATASET)}
     pictures = thumbnails.of(rows.values()) if with_pictures else {}
+    losses = losses_of(rows.values())
     there = [p for p in publications if p.pk in rows]
-    return [Entry(str(KINDS[p.kind]), rows[p.pk], _icon(p.kind), pictures.get(p.pk)) for p in there]
+    return [
+        Entry(str(KINDS[p.kind]), rows[p.pk], losses[p.pk], _icon(p.kind), pictures.get(p.pk)) for p in there
+    ]
 
 
 def _icon(kind: str) -> str:

@@ -31,7 +31,7 @@ class Newest(Feed[Entry, None]):
         return _printable(str(item.it))
 
     def item_description(self, item: Entry) -> str:
-        return _printable(f"{item.kind}: {item.it.dataset.name}")
+        return _printable(f"{item.kind}: {item.it.dataset.name}, {item.loss}")
 
     def item_link(self, item: Entry) -> str:
         return item.it.get_absolute_url()

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.timezone import localtime
 from django.views.decorators.http import condition, require_safe
 
+from dpportal.accounts.forms import origin_of
 from dpportal.catalogue.entries import NEWEST_FIRST
 from dpportal.platform.json_digest import json_digest
 from dpportal.publications.draft import PUBLIC
@@ -51,7 +52,7 @@ class _Public(NamedTuple):
 
 def _version(request: HttpRequest) -> str:
     """Another one whenever a publication enters the list or leaves it."""
-    changes: list[object] = [request.build_absolute_uri("/"), settings.TIME_ZONE]
+    changes: list[object] = [origin_of(request), settings.TIME_ZONE]
     for kind in (Release, Stream):
         public = kind._default_manager.filter(PUBLIC).aggregate(Count("pk"), Max("published_at"))
         withdrawn = kind._default_manager.aggregate(Max("withdrawn_at"))
@@ -63,7 +64,7 @@ def _version(request: HttpRequest) -> str:
 @condition(etag_func=_version)
 def sitemap(request: HttpRequest) -> HttpResponse:
     """Pages with the day of their last change, by the protocol of sitemaps.org."""
-    site = escape(request.build_absolute_uri("/").rstrip("/"))
+    site = escape(origin_of(request))
     public = _published()
     pages = chain(
         (f"<url><loc>{site}{reverse(name)}</loc></url>\n" for name in ALWAYS),

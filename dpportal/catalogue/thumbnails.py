@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from dpportal.budgets.models import ChargedPublication
+from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.charts import thumbnail
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.memoised import QuestionKind, Topic, key_of

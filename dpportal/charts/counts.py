@@ -57,17 +57,39 @@ def counts_figure(
     half_width: int | None,
     true: np.ndarray | None = None,
     partition: np.ndarray | None = None,
-    is_switched: bool = False,
 ) -> Figure:
     """Released counts, and true counts beside them if given.
 
     raw, counts, true: (domain.size,) in cell order. half_width: of one raw count's 95 % interval.
     partition: (domain.size,) labels of the blocks of cells that were measured together, drawn as lines.
-    is_switched: whether heat maps of noisy and of adjusted counts take each other's place.
     One column: bars, or steps with a band above MAX_BARS cells. Two: heat maps side by side on one scale.
     More: small multiples of such heat maps. Raises ValueError if an array has not the domain's size.
     """
     series = shaped(domain, {"true": true, "noisy": raw, "synthetic": counts})
+    return _figure(domain, series, half_width, partition, is_switched=False)
+
+
+def switched_figure(
+    domain: Domain,
+    *,
+    raw: np.ndarray,
+    counts: np.ndarray,
+    half_width: int | None,
+    partition: np.ndarray | None = None,
+) -> Figure:
+    """The same of released counts, where heat maps of noisy and of adjusted ones take each other's place."""
+    series = shaped(domain, {"noisy": raw, "synthetic": counts})
+    return _figure(domain, series, half_width, partition, is_switched=True)
+
+
+def _figure(
+    domain: Domain,
+    series: Series,
+    half_width: int | None,
+    partition: np.ndarray | None,
+    *,
+    is_switched: bool,
+) -> Figure:
     if len(domain.attributes) > 1:
         return _panels(domain, series, half_width, partition, is_switched)
     attribute = domain.attributes[0]

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cells import shaped
-from dpportal.charts.counts import MAX_STEPS, counts_figure, interval_caption
+from dpportal.charts.counts import MAX_STEPS, interval_caption, switched_figure
 from dpportal.charts.group_traces import (
     MAX_BESIDE,
     MAX_GROUPED,
@@ -46,9 +46,7 @@ def reader_figure(
     axes = _grouped_by(domain) if partition is None else None
     if axes is None:
         return _one_at_a_time(
-            counts_figure(
-                domain, raw=raw, counts=counts, half_width=half_width, partition=partition, is_switched=True
-            )
+            switched_figure(domain, raw=raw, counts=counts, half_width=half_width, partition=partition)
         )
     along, groups = (domain.attributes[axis] for axis in axes)
     figure = go.Figure(layout={"barmode": "group", "legend": {"title": {"text": plain(groups.name)}}})

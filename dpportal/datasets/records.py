@@ -32,7 +32,7 @@ from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import FOLDER
 from dpportal.platform.sealed_files import SealedPath, new_key
-from dpportal.tables import Column, Persons
+from dpportal.tables import Column, Persons, ValueTexts
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
 from dpportal.tables.facts import FileLook, TableFacts
@@ -230,13 +230,13 @@ def count_each(
 
 
 def people_by_value(
-    dataset: Dataset, version: DomainVersion, column: str, longest: int, key: bytes
+    dataset: Dataset, version: DomainVersion, column: str, values: ValueTexts, key: bytes
 ) -> Iterator[PeopleByValue]:
-    """How many people have each text, of `longest` letters at most, of a column; of each person `max_rows` texts."""
+    """How many people have each text of a column that is a value; of each person `max_rows` texts."""
     _require_here(dataset)
     options, persons = options_of(dataset), persons_of(version)
     with opened(dataset.table) as path:
-        yield from raw_tables.people_by_value(path, column, longest, options, persons=persons, key=key)
+        yield from raw_tables.people_by_value(path, column, values, options, persons=persons, key=key)
 
 
 def power_sums(

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.notices import hosts, outbound
 from dpportal.notices.events import CHOICES
-from dpportal.notices.models import HTTPS_PORT, AllowedHost
-from dpportal.notices.outbound import HostRefusedError
+from dpportal.notices.models import AllowedHost
+from dpportal.notices.outbound import HTTPS_PORT, HostRefusedError
 from dpportal.platform.form_types import CleanedData
 
 

@@ -11,9 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.jobs.claims import Job
 from dpportal.notices.events import CHOICES, Kind
+from dpportal.notices.outbound import HTTPS_PORT
 from dpportal.platform.sealed import SealedField
-
-HTTPS_PORT = 443
 
 
 def kind_labels(kinds: list[str]) -> list[str]:

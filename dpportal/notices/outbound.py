@@ -20,7 +20,8 @@ from dpportal.notices.internet_addresses import may_be_called
 
 # To connect, or to wait for the next piece of an answer; and for all of a request, after which it is interrupted.
 STEP_SECONDS, ALL_SECONDS, KILLED_AFTER_SECONDS = 5.0, 15.0, 60.0
-PORTS = {"https": 443, "http": 80}
+HTTPS_PORT = 443
+PORTS = {"https": HTTPS_PORT, "http": 80}
 
 
 class HostRefusedError(Exception):

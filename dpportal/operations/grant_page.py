@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from operator import attrgetter
 from uuid import UUID
 
@@ -42,7 +43,7 @@ MOST_DRAFTS = 10
 def page(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """The request, what it is for, what was granted before, and the grant."""
     dataset = get_object_or_404(Dataset, pk=dataset_id)
-    form = GrantForm(request.POST or None, dataset=dataset)
+    form = GrantForm(request.POST or None, dataset=dataset, initial=_wanted_delta(dataset))
     by = current_user(request)
     if request.method == "POST" and _waits(form, by):
         messages.info(request, _("Asked for a second person. Nothing is granted before it is approved."))
@@ -91,7 +92,7 @@ def reduction(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     if _saved(form, current_user(request)):
         messages.success(request, _("Taken back. It is a line of the ledger."))
         return redirect("office")
-    return _shown(request, dataset, GrantForm(dataset=dataset), form)
+    return _shown(request, dataset, GrantForm(dataset=dataset, initial=_wanted_delta(dataset)), form)
 
 
 @administrator_required
@@ -105,10 +106,11 @@ def meaning(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 
 def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: ReductionForm) -> HttpResponse:
     account = Budget.for_planning(dataset)
-    waiting: BudgetRequest | None = requests.waiting().filter(dataset=dataset).first()
+    waiting = _request_of(dataset)
     asked = waiting.amount if waiting and waiting.definition == account.definition else None
     # What was asked for is chosen already; the administrator may choose otherwise.
-    begun = Odds.of(account, asked, form.accounts) if asked and not form.is_bound else None
+    delta = waiting.delta if waiting else Decimal(0)
+    begun = Odds.of(account, asked, form.accounts, delta) if asked and not form.is_bound else None
     drafts, more_drafts = _newest_drafts(dataset)
     context: Json = {
         "dataset": dataset,
@@ -130,6 +132,18 @@ def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: Redu
     }
     wrong = form.errors or taking.errors
     return render(request, "budgets/grant.html", context, status=UNPROCESSABLE if wrong else 200)
+
+
+def _request_of(dataset: Dataset) -> BudgetRequest | None:
+    """The question that nobody has answered."""
+    waiting: BudgetRequest | None = requests.waiting().filter(dataset=dataset).first()
+    return waiting
+
+
+def _wanted_delta(dataset: Dataset) -> Json:
+    """What the form begins with: the δ that was asked for is typed already."""
+    waiting = _request_of(dataset)
+    return {"delta": plain(waiting.delta)} if waiting and waiting.delta else {}
 
 
 def _newest_drafts(dataset: Dataset) -> tuple[list[PricedDraft], int]:

@@ -20,7 +20,9 @@ COMPOSITION = {
 
 @dataclass(frozen=True)
 class Disclosure:
-    """delta: at which a ρ is stated as (ε, δ). whole_orders: see `zcdp_to_epsilon`. noise: its law; None where a method
+    """loss: of the publication alone. total: with what was paid before for its columns' values; see `PublishedLoss`.
+
+    delta: at which a ρ is stated as (ε, δ). whole_orders: see `zcdp_to_epsilon`. noise: its law; None where a method
     has several, or chances instead. All data lie with the portal, which adds the noise: the central model.
     """
 
@@ -29,6 +31,7 @@ class Disclosure:
     mechanism: str
     noise: Json | None = None
     whole_orders: bool = False
+    total: Loss | None = None
 
     def facts(self) -> Json:
         """For release.json."""
@@ -36,7 +39,8 @@ class Disclosure:
         return {
             "model": "central",
             "definition": self.loss.definition.value,
-            **self._amounts(),
+            **self._amounts(self.total or self.loss),
+            **({"without_the_choice_of_values": self._amounts(self.loss)} if self.total else {}),
             "unit": "person",
             "rows_of_a_person_at_most": unit.max_rows,
             "neighbours": unit.neighbours.value,
@@ -49,9 +53,14 @@ class Disclosure:
             "software": {"name": "mechanisms", "version": __version__},
         }
 
-    def _amounts(self) -> Json:
-        amount = str(self.loss.amount)
-        if self.loss.definition is Definition.PURE:
-            return {"epsilon": amount, "delta": "0"}
-        epsilon = zcdp_to_epsilon(float(self.loss.amount), self.delta, whole_orders=self.whole_orders)
-        return {"rho": amount, "implies": {"epsilon": epsilon, "delta": self.delta}}
+    def _amounts(self, loss: Loss) -> Json:
+        amount = str(loss.amount)
+        if loss.definition is Definition.PURE:
+            return {"epsilon": amount, "delta": str(loss.delta)}
+        epsilon = zcdp_to_epsilon(float(loss.amount), self.delta, whole_orders=self.whole_orders)
+        spent = {"delta": str(loss.delta)} if loss.delta else {}
+        return {
+            "rho": amount,
+            **spent,
+            "implies": {"epsilon": epsilon, "delta": self.delta + float(loss.delta)},
+        }

@@ -11,6 +11,7 @@ from datetime import date
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from dpportal.accounts.forms import origin_of
 from dpportal.platform.json_types import Json
 from dpportal.publications.datacite import datacite
 from dpportal.publications.draft import Publication
@@ -153,7 +154,7 @@ class Metadata:
             doi=publication.doi,
             columns=columns,
             about=publication.dataset.about,
-            site=request.build_absolute_uri("/").rstrip("/"),
+            site=origin_of(request),
         )
 
     @property

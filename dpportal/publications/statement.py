@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from django.utils.translation import gettext as _, ngettext
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, chance_factor, zcdp_to_epsilon
+from mechanisms.number_text import small_text
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -69,14 +71,17 @@ def _total_published() -> str:
 
 
 def epsilon_delta_text(loss: Loss, delta: float, *, whole_orders: bool = False) -> str:
-    """The reading of a zCDP loss as (ε, δ); empty for a pure loss."""
+    """The reading of a zCDP loss as (ε, δ), whose δ is `delta` and that of the loss; empty for a pure loss.
+
+    Source: Bun and Steinke 2016, Lemma 8.8: δ-approximate ρ-zCDP that reads as (ε, δ') is (ε, δ + δ')-DP at most.
+    """
     if loss.definition is Definition.PURE:
         return ""
     epsilon = zcdp_to_epsilon(float(loss.amount), delta, whole_orders=whole_orders)
-    return _("(ε = %(epsilon)s, δ = %(delta)s)") % {
-        "epsilon": rounded_up(epsilon, 2),
-        "delta": power_of_ten(round(math.log10(delta))),
-    }
+    read_at = power_of_ten(round(math.log10(delta)))
+    if loss.delta:
+        read_at = small_text(Fraction(f"{delta:.0e}") + loss.delta)
+    return _("(ε = %(epsilon)s, δ = %(delta)s)") % {"epsilon": rounded_up(epsilon, 2), "delta": read_at}
 
 
 def _promise(loss: Loss, pair: str, subject: str) -> str:

@@ -18,15 +18,14 @@ from dpportal.publications.headers import Headers
 from dpportal.publications.load_instructions import measured_in
 from dpportal.publications.notebook import notebook_files
 from dpportal.publications.sdmx import with_observations
-from dpportal.publications.statement import epsilon_delta_text
 from dpportal.publications.table import Table
 from dpportal.publications.workbook import with_workbooks
 from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Artifact, Release
-from dpportal.releases.privacy_statement import choices_of, promise, read_from
+from dpportal.releases.privacy_statement import promise, read_from
 from dpportal.releases.products import AnyReconstructed, method_of, method_title, presenter_of, product_of
 from dpportal.releases.row_retention import RowRetention
-from dpportal.value_choices import disclosure
+from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms.verify.bundle import MEASUREMENT
 
 ABOUT_MEASUREMENT = (
@@ -139,12 +138,13 @@ def _readme(context: Json, tables: list[Table], files: list[BundleFile], folder:
 def _report(context: Json, folder: Path) -> BundleFile:
     """What the public page says, as a file by itself."""
     release, plan, words = context["release"], context["plan"], context["words"]
+    loss = PublishedLoss.of(release)
     further = {
         "title": words.title,
         "about": words.about,
         "method_title": method_title(release.product, plan.mechanism),
-        "loss": str(plan.loss),
-        "epsilon_delta": epsilon_delta_text(plan.loss, release.delta),
+        "loss": str(loss),
+        "epsilon_delta": loss.pair(),
         "shown": stilled(context["shown"]),
     }
     return descriptions.report_file(folder, "releases/report.html", {**context, **further})
@@ -162,6 +162,7 @@ def _facts(reconstructed: AnyReconstructed, words: DisplayTexts, files: list[Bun
         "curator": words.curator,
         **({"about": about} if (about := words.about.facts()) else {}),
         "measured_at": release.measured_at.isoformat(timespec="seconds"),
+        "loss": str(PublishedLoss.of(release)),
         "statement": promise(release, reconstructed.plan.loss, words.others),
         **({"read_from": read} if (read := read_from(release)) else {}),
         "protects": {
@@ -181,20 +182,21 @@ def _domain_facts(release: Release) -> Json:
     return {
         "version": release.declaration.version,
         "filled_from_data": filled_columns(release),
-        **_chosen_values(release),
+        **PublishedLoss.of(release).facts(),
     }
-
-
-def _chosen_values(release: Release) -> Json:
-    """What was paid before for the values of its columns, where they were chosen privately."""
-    chosen = disclosure.facts(choices_of(release))
-    return {"values_chosen_privately": chosen} if chosen else {}
 
 
 def _disclosure(reconstructed: AnyReconstructed) -> Json:
     release, plan = reconstructed.release, reconstructed.plan.to_json()
-    told = Disclosure(reconstructed.plan.loss, release.delta, plan["mechanism"], plan.get("noise"))
-    return {**told.facts(), **_chosen_values(release)}
+    loss = PublishedLoss.of(release)
+    told = Disclosure(
+        reconstructed.plan.loss,
+        release.delta,
+        plan["mechanism"],
+        plan.get("noise"),
+        total=loss.total if loss.choices else None,
+    )
+    return {**told.facts(), **loss.facts()}
 
 
 def _columns_in_files(release: Release, files: list[BundleFile]) -> Json:

@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
-from dpportal.budgets.models import ChargedPublication, LedgerEntry
+from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.announcements import AnnouncedJob
 from dpportal.platform.json_types import Json
@@ -121,6 +122,11 @@ class Release(ChargedPublication):
     def _question(self) -> Json:
         asking = (self.Product.SELECTION, self.Product.MEANS, self.Product.SUMMARY)
         return self.parameters if self.product in asking else {}
+
+    @property
+    def counted_columns(self) -> list[str]:
+        columns: list[str] = self.columns
+        return columns
 
     @property
     def declaration(self) -> DomainVersion:

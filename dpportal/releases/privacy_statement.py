@@ -13,28 +13,21 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.protection import Protection
 from dpportal.publications.statement import Counting, statement
 from dpportal.releases.models import Release
-from dpportal.value_choices import disclosure
-from dpportal.value_choices.models import ValueChoice
+from dpportal.value_choices.disclosure import PublishedLoss, sentences_of_draft
 from mechanisms.accounting import Loss
 
 
 def promise(release: Release, loss: Loss, others: OtherPromises) -> str:
     """The privacy statement of a confirmed release, what others promise beside it, and where its table lies."""
     promised = _promised(loss, release.delta, release.declaration, others)
-    chosen = disclosure.sentences(choices_of(release))
+    chosen = PublishedLoss.of(release).sentences()
     return " ".join(filter(None, [promised, *chosen, _where(release)]))
 
 
 def promise_of_draft(draft: Release, loss: Loss, delta: float, version: DomainVersion) -> str:
     """The same before anything is read. delta: of the account."""
     promised = _promised(loss, delta, version, draft.other_promises)
-    return " ".join([promised, *disclosure.sentences(choices_of(draft, version))])
-
-
-def choices_of(release: Release, version: DomainVersion | None = None) -> list[ValueChoice]:
-    """The private choices that gave its columns their values. version: of the domain, for a draft."""
-    domain = (version or release.declaration).domain().project(release.columns)
-    return list(disclosure.choices_of(release.dataset, domain.read, before=release.requested_at))
+    return " ".join([promised, *sentences_of_draft(draft, version)])
 
 
 def _promised(loss: Loss, delta: float, version: DomainVersion, others: OtherPromises) -> str:

@@ -16,7 +16,6 @@ from dpportal.datasets.access import may_read
 from dpportal.platform.json_types import Json
 from dpportal.publications.metadata import Metadata
 from dpportal.publications.reader_pages import ReaderPages, asked
-from dpportal.publications.statement import epsilon_delta_text
 from dpportal.releases import results
 from dpportal.releases.bundle import filled_columns
 from dpportal.releases.display_texts import DisplayTexts, current_files, forget_lost, offered_files
@@ -24,6 +23,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import confirmed_plan, method_title, presenter_of, product_of
 from dpportal.releases.products.shared.explorer import has_form, without_picks
+from dpportal.value_choices.disclosure import PublishedLoss
 
 
 def readable_releases() -> QuerySet[Release]:
@@ -36,7 +36,7 @@ def readable_releases() -> QuerySet[Release]:
 
 def metadata(request: HttpRequest, release: Release) -> Metadata:
     """How a release is cited."""
-    loss, what = str(confirmed_plan(release).loss), _("Differentially private release")
+    loss, what = str(PublishedLoss.of(release)), _("Differentially private release")
     return Metadata.of(request, release, what, loss, release.columns)
 
 
@@ -78,7 +78,7 @@ pages = ReaderPages(
 @pages.negotiated
 def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
-    plan, delta = confirmed_plan(release), release.delta
+    plan, loss = confirmed_plan(release), PublishedLoss.of(release)
     drawn = _drawn(shown_of(request, release), presenter_of(release).not_still)
     words = DisplayTexts.of(release)
     files = offered_files(release, words)
@@ -90,8 +90,8 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "plan": plan,
         "method_title": method_title(release.product, plan.mechanism),
         "statement": promise(release, plan.loss, words.others),
-        "loss": str(plan.loss),
-        "epsilon_delta": epsilon_delta_text(plan.loss, delta),
+        "loss": str(loss),
+        "epsilon_delta": loss.pair(),
         "filled": filled_columns(release),
         "artifacts": files,
         "are_current": words.are_in(release),

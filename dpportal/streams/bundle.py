@@ -32,13 +32,14 @@ from dpportal.streams.drawing import series_svg
 from dpportal.streams.label_columns import VALUE, value_columns
 from dpportal.streams.measure import summed_bounds
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series, as_epsilon_delta, promise_of
+from dpportal.streams.series import Series, promise_of, whole_orders
 from dpportal.streams.series_view import Chosen, increments_chart, series_chart
+from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
 
 SERIES = "series.csv"
 # Raised when files are written otherwise than before: then all are written again.
-FORMAT = 3
+FORMAT = 4
 ABOUT_SERIES = "Every published period with its margin"
 MAX_DRAWINGS = 20
 # Periods of which a report lists the counts.
@@ -112,7 +113,7 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
 
 def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
     """What the public page says, as a file by itself."""
-    plan = stream.plan
+    plan, loss = stream.plan, PublishedLoss.of(stream)
     each = [Chosen((place,)) for place in range(min(series.width, MAX_DRAWINGS))]
     figures = [
         chart(series, one, len(series.labels)) for one in each for chart in (series_chart, increments_chart)
@@ -124,8 +125,8 @@ def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
         "method_title": registry.stream(plan.mechanism).title,
         "unit": series.unit,
         "statement": promise_of(stream, stream.other_promises),
-        "loss": str(plan.loss),
-        "epsilon_delta": as_epsilon_delta(plan, stream.delta),
+        "loss": str(loss),
+        "epsilon_delta": loss.pair(whole_orders=whole_orders(plan)),
         "about": stream.dataset.about,
         "figures": [stilled(asdict(figure)) for figure in figures],
         "rows": list(_newest(series)),
@@ -236,6 +237,7 @@ def _facts(stream: Stream, series: Series) -> Json:
     return {
         "stream": str(stream.pk),
         "product": "stream",
+        "loss": str(PublishedLoss.of(stream)),
         **_texts(stream, stream.other_promises),
         "opened_at": stream.opened_at.isoformat(timespec="seconds") if stream.opened_at else None,
         "periods": len(series.labels),
@@ -257,6 +259,13 @@ def _facts(stream: Stream, series: Series) -> Json:
 
 
 def _disclosure(stream: Stream) -> Json:
-    plan = stream.plan
-    whole = registry.stream(plan.mechanism).whole_orders
-    return Disclosure(plan.loss, stream.delta, plan.mechanism, dict(plan.noise.to_json()), whole).facts()
+    plan, loss = stream.plan, PublishedLoss.of(stream)
+    told = Disclosure(
+        plan.loss,
+        stream.delta,
+        plan.mechanism,
+        dict(plan.noise.to_json()),
+        whole_orders(plan),
+        total=loss.total if loss.choices else None,
+    )
+    return {**told.facts(), **loss.facts()}

@@ -11,7 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.accounts.program_tokens import ProgramToken
-from dpportal.budgets.models import ChargedPublication, LedgerEntry
+from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.announcements import AnnouncedJob
 from dpportal.jobs.claims import Job, JobState
@@ -77,6 +78,10 @@ class Stream(ChargedPublication):
 
     def get_absolute_url(self) -> str:
         return reverse("streams:public", args=[self.pk])
+
+    @property
+    def counted_columns(self) -> list[str]:
+        return [self.column] if self.column else []
 
     @property
     def is_opening(self) -> bool:

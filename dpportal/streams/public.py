@@ -20,16 +20,16 @@ from dpportal.streams import downloads
 from dpportal.streams.access import readable_streams
 from dpportal.streams.bundle import SERIES
 from dpportal.streams.models import SeriesFile, Stream
-from dpportal.streams.series import as_epsilon_delta, promise_of
+from dpportal.streams.series import promise_of, whole_orders
 from dpportal.streams.series_view import shown
+from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
 
 
 def metadata(request: HttpRequest, stream: Stream) -> Metadata:
     """How a stream is cited."""
-    columns = [stream.column] if stream.column else []
     what = _("Differentially private running count")
-    return Metadata.of(request, stream, what, str(stream.plan.loss), columns)
+    return Metadata.of(request, stream, what, str(PublishedLoss.of(stream)), stream.counted_columns)
 
 
 def files(stream: Stream) -> tuple[SeriesFile, ...]:
@@ -64,7 +64,7 @@ pages = ReaderPages(
 @pages.negotiated
 def page(request: HttpRequest, stream: Stream) -> HttpResponse:
     """A published stream; who may see its dataset sees it before, too."""
-    plan, delta = stream.plan, stream.delta
+    plan, loss = stream.plan, PublishedLoss.of(stream)
     numbers, offered = shown(stream, request.GET), downloads.offered(stream)
     context = {
         **pages.context(request, stream, offered.files),
@@ -73,8 +73,8 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
         "plan": plan,
         "method_title": registry.stream(plan.mechanism).title,
         "statement": promise_of(stream, stream.other_promises),
-        "loss": str(plan.loss),
-        "epsilon_delta": as_epsilon_delta(plan, delta),
+        "loss": str(loss),
+        "epsilon_delta": loss.pair(whole_orders=whole_orders(plan)),
         "offered": offered,
         "query": asked(request),
         **numbers,

@@ -15,7 +15,7 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.protection import Protection
 from dpportal.publications.statement import Counting, epsilon_delta_text, statement
 from dpportal.streams.models import Period, Stream
-from dpportal.value_choices import disclosure
+from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
 from mechanisms.continual.mechanism import StreamPlan
@@ -133,24 +133,27 @@ def promise(plan: StreamPlan, delta: float, version: DomainVersion, others: Othe
         delta,
         Counting(version.unit_column, by_curator=True, without_table=not version.dataset.had_table),
         _("This stream"),
-        whole_orders=registry.stream(plan.mechanism).whole_orders,
+        whole_orders=whole_orders(plan),
         total_published=others.total_published,
     )
     return " ".join([own, *others.sentences(plan.loss, Protection.of(version), _("this stream"))])
 
 
 def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:
-    """The reading of a zCDP loss as (ε, δ); empty for a pure loss."""
-    return epsilon_delta_text(plan.loss, delta, whole_orders=registry.stream(plan.mechanism).whole_orders)
+    """The reading of a draft's zCDP loss as (ε, δ); empty for a pure loss."""
+    return epsilon_delta_text(plan.loss, delta, whole_orders=whole_orders(plan))
+
+
+def whole_orders(plan: StreamPlan) -> bool:
+    """Whether its ρ is read as (ε, δ) by integer orders alone: see `zcdp_to_epsilon`."""
+    return registry.stream(plan.mechanism).whole_orders
 
 
 def promise_of(stream: Stream, others: OtherPromises) -> str:
     """The privacy statement of a stream that was confirmed. others: what else is promised of its dataset."""
     assert stream.domain_version is not None
     promised = promise(stream.plan, stream.delta, stream.domain_version, others)
-    counted = stream.domain_version.domain().project([stream.column] if stream.column else [])
-    choices = disclosure.choices_of(stream.dataset, counted.read, before=stream.requested_at)
-    return " ".join([promised, *disclosure.sentences(choices)])
+    return " ".join([promised, *PublishedLoss.of(stream).sentences()])
 
 
 def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:

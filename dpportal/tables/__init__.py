@@ -10,6 +10,7 @@ from dpportal.tables.facts import Column, FileLook, TableFacts
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.formats.import_process import ImportContext, convert, look
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
+from dpportal.tables.meaning.value_texts import ValueTexts
 from dpportal.tables.persons import Persons
 from dpportal.tables.preview import first_rows
 
@@ -43,6 +44,7 @@ __all__ = [
     "ReadOptions",
     "TableFacts",
     "UploadFault",
+    "ValueTexts",
     "convert",
     "count_cells",
     "count_tables",

@@ -1,36 +1,135 @@
-"""What releases of a column say of its values, where these were chosen privately."""
+"""What publications say of their columns' values, where these were chosen privately, and of what that cost."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, prefetch_related_objects
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import plain
-from dpportal.datasets.models import Dataset
+from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.models import Budget
+from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
+from dpportal.publications.statement import epsilon_delta_text
 from dpportal.value_choices.models import ValueChoice
+from mechanisms.accounting import Definition, Loss
+
+P = TypeVar("P", bound=ChargedPublication)
 
 
-def choices_of(
-    dataset: Dataset, columns: Collection[str], before: datetime | None = None
-) -> QuerySet[ValueChoice]:
-    """The choices of these columns' values that were made, the oldest first. before: that a release was confirmed."""
-    made = ValueChoice.objects.filter(dataset=dataset, column__in=columns).exclude(measured_at=None)
-    made = made.filter(measured_at__lte=before) if before else made
+@dataclass(frozen=True)
+class PublishedLoss:
+    """What a publication cost, with the private choices that its columns have their values from.
+
+    own: of the publication alone. choices: the oldest first. account: the budget that paid for the publication.
+    """
+
+    own: Loss
+    choices: tuple[ValueChoice, ...]
+    account: Budget
+
+    @classmethod
+    def of(cls, publication: ChargedPublication) -> PublishedLoss:
+        """Of one that was confirmed: from here all that names its cost has it."""
+        return losses_of([publication])[publication.pk]
+
+    @property
+    def total(self) -> Loss:
+        """With the choices that the same budget paid for; others protect other people, or count in the other unit."""
+        return _sum([self.own, *(choice.loss for choice in self.choices if self._adds(choice))])
+
+    def __str__(self) -> str:
+        """Such as ε = 0.6, δ = 10⁻⁷, of which ε = 0.5, δ = 10⁻⁷ for values chosen privately."""
+        text = str(self.total)
+        added = [choice.loss for choice in self.choices if self._adds(choice)]
+        if added:
+            values = {"total": text, "chosen": _sum(added)}
+            text = _("%(total)s, of which %(chosen)s for values chosen privately") % values
+        for choice in self.choices:
+            if not self._adds(choice):
+                values = {"total": text, "chosen": choice.loss}
+                text = _("%(total)s, and %(chosen)s of another budget for values chosen privately") % values
+        return text
+
+    def pair(self, *, whole_orders: bool = False) -> str:
+        """The total as (ε, δ), where it is of ρ; see `epsilon_delta_text`."""
+        return epsilon_delta_text(self.total, self.account.delta, whole_orders=whole_orders)
+
+    def sentences(self) -> list[str]:
+        """Each choice with its cost, which comes on top of the publication's own; and both together."""
+        told = _sentences(self.choices)
+        if self.total != self.own:
+            told.append(_("Together that is %(total)s.") % {"total": self.total})
+        return told
+
+    def facts(self) -> Json:
+        """For programs: what was paid for the values, where they were chosen privately."""
+        return {"values_chosen_privately": _facts(self.choices)} if self.choices else {}
+
+    def _adds(self, choice: ValueChoice) -> bool:
+        return choice.charge.budget_id == self.account.pk
+
+
+def losses_of(publications: Collection[P]) -> Mapping[UUID, PublishedLoss]:
+    """What each of these cost, by its id; by few queries, however many these are."""
+    made: dict[UUID, list[ValueChoice]] = {}
+    for choice in _made(publication.dataset_id for publication in publications):
+        made.setdefault(choice.dataset_id, []).append(choice)
+    # Whatever rests on no choice needs no declaration to be read.
+    resting = [publication for publication in publications if publication.dataset_id in made]
+    prefetch_related_objects(resting, "domain_version__attributes")
+    return {each.pk: _loss_of(each, made.get(each.dataset_id, [])) for each in publications}
+
+
+def _loss_of(publication: ChargedPublication, made: list[ValueChoice]) -> PublishedLoss:
+    account, amount, at = publication.account, publication.amount, publication.requested_at
+    assert account is not None and amount is not None and at is not None
+    before = [choice for choice in made if choice.measured_at and choice.measured_at <= at]
+    if before:
+        assert publication.domain_version is not None
+        read = _read(publication, publication.domain_version)
+        before = [choice for choice in before if choice.column in read]
+    own = Loss(Definition(account.definition), Fraction(amount))
+    return PublishedLoss(own, tuple(before), account)
+
+
+def sentences_of_draft(draft: ChargedPublication, version: DomainVersion) -> list[str]:
+    """The choices that a draft would rest on. version: of the domain."""
+    read = _read(draft, version)
+    return _sentences([choice for choice in _made([draft.dataset_id]) if choice.column in read])
+
+
+def _made(datasets: Iterable[UUID]) -> QuerySet[ValueChoice]:
+    """The choices of these datasets that were made, the oldest first."""
+    made = ValueChoice.objects.filter(dataset__in=set(datasets)).exclude(measured_at=None)
     return made.select_related("charge__budget", "domain_version").order_by("measured_at")
 
 
-def sentences(choices: Collection[ValueChoice]) -> list[str]:
-    """Each choice with its cost, which comes on top of what a release costs."""
+def _read(publication: ChargedPublication, version: DomainVersion) -> tuple[str, ...]:
+    """The columns of the table that it counts."""
+    return version.domain().project(publication.counted_columns).read
+
+
+def _sum(losses: Collection[Loss]) -> Loss:
+    """Of losses that one budget paid for: both parts add up."""
+    first = next(iter(losses))
+    amount = sum((loss.amount for loss in losses), Fraction(0))
+    delta = sum((loss.delta for loss in losses), Fraction(0))
+    return Loss(first.definition, amount, first.unit, min(Fraction(1), delta))
+
+
+def _sentences(choices: Iterable[ValueChoice]) -> list[str]:
     text = _("The values of “%(column)s” were chosen privately, at %(loss)s besides.")
     return [text % {"column": choice.column, "loss": choice.loss} for choice in choices]
 
 
-def facts(choices: Collection[ValueChoice]) -> list[Json]:
-    """The same for programs."""
+def _facts(choices: Iterable[ValueChoice]) -> list[Json]:
     return [
         {
             "column": choice.column,

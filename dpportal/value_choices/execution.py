@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from fractions import Fraction
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.budgets import ledger, refusals
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
@@ -33,7 +34,7 @@ from mechanisms.partition_selection import choosing
 VALUES = "values"
 # Until a choice that is paid for is looked at again after its workers died.
 REOPENING_SECONDS = 60.0
-LOST = (
+LOST = gettext_noop(
     "These values were chosen before the portal's database was put back from an older copy, and they are lost. The "
     "charge stays spent. Choose anew."
 )
@@ -98,7 +99,7 @@ def _chosen(choice: ValueChoice, claim: Claim) -> str:
     claim.step("counting")
     noise, plan, kept = secret_noise(), choice.plan, []
     counted = records.people_by_value(
-        dataset, choice.domain_version, choice.column, keeping.LONGEST, noise.key()
+        dataset, choice.domain_version, choice.column, keeping.VALUES, noise.key()
     )
     for some in counted:
         kept += some.of(choosing.measure(plan, some.people, noise))
@@ -120,13 +121,23 @@ def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str]) -> No
 def _declare(choice_id: UUID, claim: Claim) -> None:
     """Declare what was chosen; where the column cannot be declared so any more, the values are there all the same."""
     choice = ValueChoice.objects.select_related("dataset").get(pk=choice_id)
-    why = "" if choice.kept else _("No value was kept, so nothing is declared.")
+    why = "" if choice.kept else _nothing_kept(choice)
     try:
         if choice.kept:
             datasets.declare(choice.dataset, choice.column, keeping.attribute_of(choice.column, choice.kept))
     except (DomainError, DatasetError) as refusal:
         why = str(refusal)
     claim.finish(JobState.DONE, undeclared=why)
+
+
+def _nothing_kept(choice: ValueChoice) -> str:
+    """Why, and what to do; by the cost alone."""
+    text = _(
+        "No value was kept, so nothing is declared. At this cost a value needs %(people)s people to be kept half of "
+        "the time. Choose again at a larger cost, or from a table of more people; or declare values that are publicly "
+        "known."
+    )
+    return text % {"people": f"{choice.plan.people_for(Fraction(1, 2)):,}"}
 
 
 def void_left() -> None:

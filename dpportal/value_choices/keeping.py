@@ -1,10 +1,13 @@
-"""What becomes of the values that were kept: post-processing, which looks at no record."""
+"""Which texts are values, and what becomes of those that were kept: post-processing, which looks at no record."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
 
+from django.utils.translation import gettext as _
+
+from dpportal.tables import ValueTexts
 from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Categorical
 
 # Letters that a value has at most.
@@ -12,6 +15,31 @@ LONGEST = 200
 # So many values are declared at most. Which ones does not depend on how many people have them: the first by alphabet.
 MOST = 2000
 OWN_CELLS = {label.casefold() for label in (OTHER_LABEL, MISSING_LABEL)}
+VALUES = ValueTexts(LONGEST, tuple(sorted(OWN_CELLS)))
+
+
+def rules() -> list[str]:
+    """What counts as a value, whatever the table holds: to be read before anything is chosen."""
+    numbers = {"longest": LONGEST, "most": f"{MOST:,}", "other": OTHER_LABEL, "missing": MISSING_LABEL}
+    texts = (
+        _(
+            "A value is a text of at most %(longest)s letters. Longer texts, and those with line breaks or other "
+            "control characters, are never kept: they count as “%(other)s”, or as missing where the file’s settings "
+            "say so."
+        ),
+        _(
+            "Nor are empty fields, fields of spaces alone, and the words “%(other)s” and “%(missing)s”, which name the "
+            "cells for all else."
+        ),
+        _(
+            "Of values that differ only in the spaces around them, one is declared. The rest count as “%(other)s”."
+        ),
+        _(
+            "Of more than %(most)s kept values the first by alphabet are declared. All other values count as "
+            "“%(other)s”."
+        ),
+    )
+    return [text % numbers for text in texts]
 
 
 def declarable(values: Iterable[str]) -> list[str]:

@@ -18,6 +18,11 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.partition_selection.choosing import ValueChoicePlan
 
 
+def title_of(column: str) -> str:
+    """What a choice of this column's values is called."""
+    return _("Values of “%(column)s”") % {"column": column}
+
+
 class ValueChoice(AnnouncedJob):
     """One choice, from its confirmation on; its id is the identity of its job and of its charge.
 
@@ -50,7 +55,7 @@ class ValueChoice(AnnouncedJob):
 
     @property
     def title(self) -> str:
-        return _("Values of “%(column)s”") % {"column": self.column}
+        return title_of(self.column)
 
     @property
     def ids(self) -> dict[str, str]:

@@ -14,8 +14,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.budgets import ledger, refusals, second_person
-from dpportal.budgets.amounts import plain
+from dpportal.budgets import ledger, refusals
 from dpportal.budgets.models import Budget
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
@@ -71,6 +70,9 @@ def why_unpaid(dataset: Dataset, plan: ValueChoicePlan) -> str:
     """Why the budget cannot pay for it now; empty if it can."""
     budget = Budget.of(dataset)
     amount, delta = costs(plan)
+    if budget is None and not dataset.budgets.exists():
+        text = _("%(name)s has no privacy budget yet. Ask the administrators for what this choice costs.")
+        return text % {"name": dataset.name}
     if budget is not None and amount <= budget.left and delta <= budget.delta_left:
         return ""
     return refusals.refusal_text(dataset, amount, plan.loss.definition, delta)
@@ -114,31 +116,41 @@ def confirmed(
 
 
 @transaction.atomic
-def request(dataset: Dataset, column: str, plan: ValueChoicePlan, *, reviewed: str, by: User) -> ValueChoice:
+def request(
+    dataset: Dataset, column: str, plan: ValueChoicePlan, *, reviewed: str, by: User, key: UUID | None = None
+) -> ValueChoice:
     """Reserve the budget and queue the job. reviewed: the digest of what the curator read.
 
-    Raises ChoiceError or BudgetRefusedError.
+    key: the id of the choice, where a second person has approved it. Raises ChoiceError or BudgetRefusedError.
     """
+    require_possible(dataset, column, plan, reviewed=reviewed, by=by)
+    datasets.freeze_parse_options(dataset)
+    version = dataset.current_domain() or datasets.editable_domain(dataset)
+    choice = ValueChoice(dataset=dataset, column=column, domain_version=version, created_by=by)
+    choice.pk = key or choice.pk
+    return _reserved(choice, plan)
+
+
+def require_possible(
+    dataset: Dataset, column: str, plan: ValueChoicePlan, *, reviewed: str, by: User
+) -> None:
+    """Raises ChoiceError unless this choice can be made now, but for its budget. Holds the dataset."""
     require_releaser(dataset, by.pk, ChoiceError)
     datasets.lock_dataset(dataset)
     amount, delta = costs(plan)
     if reviewed_as(dataset, column, plan) != reviewed or plan != plan_of(dataset, amount, delta):
         raise ChoiceError(_("The declaration changed since you read this page. Read it again."))
-    if reason := why_not(dataset, column) or _why_alone(plan):
+    if reason := why_not(dataset, column):
         raise ChoiceError(reason)
     datasets.require_ready(dataset, ChoiceError)
     if is_running(dataset, column):
         raise ChoiceError(_("The values of this column are being chosen already."))
-    datasets.freeze_parse_options(dataset)
-    version = dataset.current_domain() or datasets.editable_domain(dataset)
-    return _reserved(ValueChoice(dataset=dataset, column=column, domain_version=version, created_by=by), plan)
 
 
 def _reserved(choice: ValueChoice, plan: ValueChoicePlan) -> ValueChoice:
     amount, delta = costs(plan)
     by, dataset = choice.created_by, choice.dataset
-    reason = _("Values of “%(column)s”") % {"column": choice.column}
-    booking = ledger.Booking(choice.pk, reason, delta=delta)
+    booking = ledger.Booking(choice.pk, choice.title, delta=delta)
     choice.plan_json = plan.to_json()
     choice.charge = ledger.reserve(dataset, amount, booking, definition=plan.loss.definition, by=by)
     DomainVersion.objects.filter(pk=choice.domain_version_id).update(frozen=True)
@@ -159,14 +171,3 @@ def is_running(dataset: Dataset, column: str) -> bool:
     return ValueChoice.objects.filter(
         dataset=dataset, column=column, state__in=("queued", "running")
     ).exists()
-
-
-def _why_alone(plan: ValueChoicePlan) -> str:
-    """Why no one person may spend so much here."""
-    amount, _delta = costs(plan)
-    if not second_person.exceeds(amount, plan.loss.definition.value):
-        return ""
-    text = _(
-        "Here %(symbol)s = %(amount)s needs a second person, who is asked for releases only. Choose less."
-    )
-    return text % {"symbol": plan.loss.symbol, "amount": plain(amount)}

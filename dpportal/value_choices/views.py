@@ -10,16 +10,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.budgets import asking, requests
 from dpportal.budgets.models import Budget
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.platform.json_types import Json
 from dpportal.publications.confirmation import ConfirmForm
 from dpportal.publications.steps import UNPROCESSABLE
-from dpportal.value_choices import keeping, services
+from dpportal.value_choices import keeping, prices, second_person, services
 from dpportal.value_choices.forms import CostForm
 from dpportal.value_choices.models import ValueChoice
-from dpportal.value_choices.services import ChoiceError
 from mechanisms.partition_selection.choosing import ValueChoicePlan
 
 
@@ -28,52 +28,74 @@ from mechanisms.partition_selection.choosing import ValueChoicePlan
 @with_dataset(Right.OWN)
 def choose(request: HttpRequest, dataset: Dataset, position: int) -> HttpResponseBase:
     """What a choice at the cost of the address would do; posting confirms it."""
-    if position >= len(dataset.columns):
-        raise Http404
-    column = dataset.columns[position]["name"]
+    column = _column(dataset, position)
     if reason := services.why_not(dataset, column):
         messages.error(request, reason)
         return redirect("datasets:column", dataset.pk, position)
-    cost = CostForm(request.GET if "amount" in request.GET else None)
-    plan = _planned(dataset, cost)
+    cost = CostForm(request.GET if "amount" in request.GET else None, dataset=dataset)
     confirm: ConfirmForm | None = None
-    if plan is not None:
-        confirm = _confirm(request, dataset, column, plan)
+    if cost.is_valid() and cost.plan:
+        confirm = _confirm(request, dataset, column, cost.plan)
+        if confirm is None and second_person.asks_first(cost.plan):
+            return redirect(prices.address_of(dataset, column, cost.plan))
         if confirm is None:
             return redirect(ValueChoice.objects.filter(dataset=dataset, column=column).latest("created_at"))
-    context = {
-        **_around(dataset, column),
-        "position": position,
-        "cost": cost,
+    requests.answer_was_read(dataset, prices.page_of(dataset, column), current_user(request))
+    context = {**_around(dataset, column), **_plan_context(dataset, column, cost.plan), "position": position}
+    wrong = cost.errors or (confirm and confirm.errors)
+    return render(
+        request,
+        "value_choices/choose.html",
+        {**context, "cost": cost, "confirm": confirm},
+        status=UNPROCESSABLE if wrong else 200,
+    )
+
+
+def _column(dataset: Dataset, position: int) -> str:
+    """The name of a column by its place in the table."""
+    if position >= len(dataset.columns):
+        raise Http404
+    name: str = dataset.columns[position]["name"]
+    return name
+
+
+def _plan_context(dataset: Dataset, column: str, plan: ValueChoicePlan | None) -> Json:
+    return {
         "plan": plan,
-        "confirm": confirm,
         "why_unpaid": services.why_unpaid(dataset, plan) if plan else "",
         "people": services.people_needed(plan) if plan else [],
+        "priced": prices.of(dataset, column, plan) if plan else None,
+        "second_person": second_person.latest(dataset, column),
+        "needs_second_person": plan is not None and second_person.asks_first(plan),
     }
-    wrong = cost.errors or (confirm and confirm.errors)
-    return render(request, "value_choices/choose.html", context, status=UNPROCESSABLE if wrong else 200)
-
-
-def _planned(dataset: Dataset, cost: CostForm) -> ValueChoicePlan | None:
-    if not cost.is_valid():
-        return None
-    try:
-        return services.plan_of(dataset, cost.cleaned_data["amount"], cost.cleaned_data["delta"])
-    except ChoiceError as refusal:
-        cost.add_error(None, str(refusal))
-        return None
 
 
 def _confirm(
     request: HttpRequest, dataset: Dataset, column: str, plan: ValueChoicePlan
 ) -> ConfirmForm | None:
-    """The form under the plan; None once it was confirmed."""
+    """The form under the plan; None once it was confirmed, and is made or waits for a second person."""
     by, shown = current_user(request), services.reviewed_as(dataset, column, plan)
+    act = second_person.ask if second_person.asks_first(plan) else services.request
 
     def spend(reviewed: str) -> None:
-        services.request(dataset, column, plan, reviewed=reviewed, by=by)
+        act(dataset, column, plan, reviewed=reviewed, by=by)
 
     return services.confirmed(request.POST, by, dataset, shown, spend)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+@with_dataset(Right.OWN)
+def ask(request: HttpRequest, dataset: Dataset, position: int) -> HttpResponseBase:
+    """Ask the administrators for what a choice at the cost of the address costs."""
+    column = _column(dataset, position)
+    cost = CostForm(request.GET, dataset=dataset)
+    if services.why_not(dataset, column) or not cost.is_valid() or cost.plan is None:
+        return redirect("values:choose", dataset.pk, position)
+    priced = prices.of(dataset, column, cost.plan)
+    if request.method != "POST":
+        return asking.awaited(request, dataset, priced.address)
+    return asking.send(request, dataset, priced)
 
 
 def _around(dataset: Dataset, column: str) -> Json:
@@ -81,9 +103,9 @@ def _around(dataset: Dataset, column: str) -> Json:
         "dataset": dataset,
         "column": column,
         "budget": Budget.for_planning(dataset),
+        "budget_request": dataset.budget_requests.first(),
         "version": dataset.current_domain(),
-        "most": keeping.MOST,
-        "longest": keeping.LONGEST,
+        "rules": keeping.rules(),
         "choices": ValueChoice.objects.filter(dataset=dataset, column=column).select_related(
             "charge__budget"
         ),

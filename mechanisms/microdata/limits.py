@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.microdata.tables import PairTables
@@ -39,9 +41,19 @@ def check_columns(domain: Domain) -> None:
         )
 
 
-def check_rows(loss: Loss, rows: int | None, total: int | None) -> None:
-    """Raises PlanError for too many rows or none, ValueError for a number of rows that is not public."""
-    if rows is not None and not 1 <= rows <= MOST_ROWS:
-        raise PlanError("Ask for 1 to {most_rows:,} synthetic rows.", most_rows=MOST_ROWS)
-    if total is not None and not loss.unit.total_public:
-        raise ValueError("the number of rows is not public under these neighbours")
+@dataclass(frozen=True)
+class RowCount:
+    """made: how many rows are made; None: the noisy total. public: the table's number of rows, where it is public."""
+
+    made: int | None = None
+    public: int | None = None
+
+    def check(self, loss: Loss) -> None:
+        """Raises PlanError for too many rows or none, ValueError for a number of rows that is not public."""
+        if self.made is not None and not 1 <= self.made <= MOST_ROWS:
+            raise PlanError("Ask for 1 to {most_rows:,} synthetic rows.", most_rows=MOST_ROWS)
+        if self.public is not None and not loss.unit.total_public:
+            raise ValueError("the number of rows is not public under these neighbours")
+
+
+AS_MEASURED = RowCount()

@@ -28,7 +28,7 @@ from mechanisms.microdata.features import (
     picks_left,
     selected_columns,
 )
-from mechanisms.microdata.limits import MOST_ROWS, check_columns, check_rows
+from mechanisms.microdata.limits import AS_MEASURED, MOST_ROWS, RowCount, check_columns
 from mechanisms.microdata.margins import Margins, estimate
 from mechanisms.microdata.packing import pack, unpack_measured
 from mechanisms.microdata.plan import LEAST_VARIANCE, MeasuredTable, MicrodataPlan, MicrodataResult
@@ -98,24 +98,21 @@ class Microdata(ABC):
         wishes: Wishes,
         loss: Loss,
         *,
-        rows: int | None = None,
-        total: int | None = None,
+        rows: RowCount = AS_MEASURED,
         choice: ColumnChoice = ALL_COLUMNS,
         sums: bool = False,
     ) -> MicrodataPlan:
-        """Decide everything without data.
+        """Decide everything without data. sums: whether columns of numbers are added up, too.
 
-        rows: how many to make; None: the noisy total. total: the number of rows, where it is public. sums: whether
-        columns of numbers are added up, too.
         Raises PlanError if columns, wishes or loss do not fit.
         """
         self._check_definition(loss)
         loss, keep = loss.for_domain(domain), choice.keep
         self._check_inputs(domain, wishes, loss)
-        choice.check(domain, wishes, total)
+        choice.check(domain, wishes, rows.public)
         self._check(domain, wishes, keep)
         self._check_groups(domain, keep)
-        check_rows(loss, rows, total)
+        rows.check(loss)
         own = self._shares(domain, wishes, keep)
         shares = column_sums.with_share(own) if sums else own
         plan = MicrodataPlan(
@@ -124,18 +121,22 @@ class Microdata(ABC):
             loss=loss,
             wishes=wishes,
             shares=shares,
-            rows=rows,
-            total=total,
+            rows=rows.made,
+            total=rows.public,
             pairwise=self.pairwise or keep is not None,
             keep=keep,
             explanation=self._explanation(shares, keep),
             criterion=choice.criterion,
             sums=sums,
         )
+        self._check_amounts(plan)
+        return plan
+
+    def _check_amounts(self, plan: MicrodataPlan) -> None:
+        """Raises PlanError where a step's share of the loss is too small for its noise."""
         margin_laws(plan)
         column_sums.check(plan)
         self._check_noise(plan)
-        return plan
 
     def _check_definition(self, loss: Loss) -> None:
         """Raises PlanError unless the method can be taken, with a budget of this kind."""

@@ -24,6 +24,7 @@ from mechanisms.matrix.combined import combined_error
 from mechanisms.matrix.mechanism import Optimised, QueryMechanism, QueryPlan
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.limits import RowCount
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.noise import Noise, NoiseLaw
 from mechanisms.noise.sum_quantiles import PlainSum, characteristic
@@ -239,7 +240,7 @@ class Numbered(Noise):
 def test_the_intervals_of_the_tables_of_synthetic_rows(mechanism: Microdata, loss: Loss) -> None:
     """Every published count is the true one and one number of noise, which no other count has."""
     try:
-        plan = mechanism.plan(DOMAIN, Wishes(), loss, rows=10)
+        plan = mechanism.plan(DOMAIN, Wishes(), loss, rows=RowCount(10))
     except PlanError:
         return
     noise, rows = Numbered(), people(500)

@@ -3,6 +3,17 @@
 from .faults import PortalError
 from .portal import Dataset, Portal, Release
 from .published import Published, read
+from .values import ValueChoice, ValuePlan
 from .webhooks import verified
 
-__all__ = ["Dataset", "Portal", "PortalError", "Published", "Release", "read", "verified"]
+__all__ = [
+    "Dataset",
+    "Portal",
+    "PortalError",
+    "Published",
+    "Release",
+    "ValueChoice",
+    "ValuePlan",
+    "read",
+    "verified",
+]

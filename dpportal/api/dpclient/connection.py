@@ -15,6 +15,8 @@ API = "/api/v1"
 ANSWER_SECONDS = 60.0
 # Of one question about a job, which the portal answers when the job has ended, or after so long.
 POLL_SECONDS = 20.0
+# Reading a large table takes minutes, and a job may wait for others.
+PATIENCE_SECONDS = 3600.0
 MOST_TRIES = 60
 T = TypeVar("T")
 

@@ -12,13 +12,12 @@ import httpx
 import pandas as pd
 
 from . import uploading
-from .connection import POLL_SECONDS, Connection
+from .connection import PATIENCE_SECONDS, POLL_SECONDS, Connection
 from .faults import PortalError
 from .published import Files, Published
+from .values import ValueChoice, ValuePlan
 
 Facts = dict[str, Any]
-# Reading a large table takes minutes, and a job may wait for others.
-PATIENCE_SECONDS = 3600.0
 
 
 class Portal:
@@ -140,6 +139,17 @@ class Dataset:
             seconds,
         )
         return found
+
+    def plan_values(self, column: str, amount: str, delta: str) -> ValuePlan:
+        """What a private choice of the column's values, which nobody declared, would cost and keep.
+
+        amount: of ε or ρ; delta: of δ besides. No data is looked at, and nothing is spent. Raises PortalError.
+        """
+        return ValuePlan.of(self.connection, self.id, column, amount, delta)
+
+    def value_choice(self, choice_id: str) -> ValueChoice:
+        """A choice of values that was paid for, by its id."""
+        return ValueChoice.by_id(self.connection, self.id, choice_id)
 
     def plan(self, product: str, choices: Mapping[str, Any], method: Mapping[str, Any]) -> Facts:
         """Cost, margin and promise of a release; no data is looked at, and nothing is spent. Raises PortalError."""

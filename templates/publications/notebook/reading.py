@@ -20,6 +20,7 @@ MOST_BARS = 40
 facts = json.loads((FOLDER / "release.json").read_text(encoding="utf-8"))
 plan = facts["plan"]
 print(facts["title"])
+print(facts.get("loss", ""))
 print(facts["statement"])
 
 

@@ -58,6 +58,7 @@ TWINS = {
     "streams:withdraw": "withdraw_stream",
     "streams:public": "publication",
     "values:choose": "choose_values",
+    "values:ask": "ask",
     "values:chosen": "chosen_values",
     "notices:page": "webhooks",
     "notices:webhook": "change_webhook",
@@ -142,6 +143,21 @@ def test_what_a_step_refuses_a_program_is_refused(client, program, draft, step, 
     page = page_says(client, of_release(step, draft), sent)
     for text in (text for texts in answer["errors"].values() for text in texts):
         assert text in page, text
+
+
+@pytest.mark.parametrize(
+    "cost", [{"amount": "0,5"}, {"delta": "1"}, {"amount": "0.000001", "delta": "1e-15"}]
+)
+def test_a_cost_of_values_that_the_page_refuses_a_program_is_refused(client, program, dataset, cost):
+    """Also one at which no number of people would be enough."""
+    client.force_login(dataset.owner)
+    wanted = {"amount": "0.5", "delta": "0.0000001", **cost}
+    answer = program.send("post", f"/datasets/{dataset.pk}/values/plan", {"column": "colour", **wanted})
+    assert answer.status_code in (409, 422)
+    page = client.get(reverse("values:choose", args=[dataset.pk, 0]), wanted)
+    assert page.status_code == 422
+    texts = [text for texts in answer.json().get("errors", {}).values() for text in texts]
+    assert all(text in unescape(page.text) for text in texts or [answer.json()["detail"]])
 
 
 def spent(program, release, **said):

@@ -33,6 +33,7 @@ def test_values_are_planned_paid_for_once_and_declared(coloured, program):
         "",
     )
     assert {"chance": "50 %", "people": 30} in plan["needed"]
+    assert "200 letters" in plan["rules"][0]
     spend, key = {**WANTED, "reviewed": plan["reviewed"], "agreed": True}, str(uuid4())
     program.said("post", address, {**spend, "agreed": False}, 422)
     first = program.said("post", address, spend, 202, Idempotency_Key=key)
@@ -43,6 +44,16 @@ def test_values_are_planned_paid_for_once_and_declared(coloured, program):
     assert done["kept"] == ["blue", "green", "red"] and done["cost"] == "ε 0.50, δ 10⁻⁷"
     [shown] = program.said("get", f"/datasets/{coloured.pk}/budgets")["budgets"]
     assert (shown["spent"], shown["delta_granted"], shown["delta_left"]) == ("0.50", "0.000001", "0.0000009")
+
+
+def test_a_budget_is_asked_for_with_its_delta(dataset, program):
+    address = f"/datasets/{dataset.pk}/budgets/ask"
+    for wrong, status in (({"column": "size"}, 422), ({"column": "age"}, 409), ({"delta": "1"}, 422)):
+        program.said("post", address, {"reason": "Colours", "values": {**WANTED, **wrong}}, status)
+    asked = program.said("post", address, {"reason": "Colours", "values": WANTED}, 202)["asked"]
+    assert (asked["state"], asked["cost"]) == ("waiting", "ε 0.50, δ 10⁻⁷")
+    request = dataset.budget_requests.get()
+    assert request.delta == Decimal(WANTED["delta"]) and "/values/0/?amount=0.50" in request.address
 
 
 def test_a_token_spends_no_more_than_its_limit(coloured, curator):

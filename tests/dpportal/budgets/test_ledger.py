@@ -145,7 +145,7 @@ def test_ten_releases_of_a_tenth_exhaust_one_and_the_eleventh_is_refused_with_bo
         reserve(dataset, "0.1")
     assert parts(dataset) == amounts("1", "1", "0")
     assert str(refusal.value) == (
-        "This release costs ε = 0.10; Small table has ε = 0.00 left. Ask an administrator for more."
+        "This costs ε = 0.10; Small table has ε = 0.00 left. Ask an administrator for more."
     )
 
 

@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpportal.tables import Persons, ReadOptions
+from dpportal.tables import Persons, ReadOptions, ValueTexts
 from dpportal.tables.undeclared_values import people_by_value
 
 KEY = b"k" * 32
 LONGEST = 20
+VALUES = ValueTexts(LONGEST, ("other", "missing"))
 
 
 def counted(folder: Path, rows: list[tuple[str | None, str | None]], **how) -> dict[str, int]:
@@ -23,7 +24,7 @@ def counted(folder: Path, rows: list[tuple[str | None, str | None]], **how) -> d
     pq.write_table(
         pa.table({"town": pa.array(towns, pa.string()), "person": pa.array(persons, pa.string())}), path
     )
-    batches = list(people_by_value(path, "town", LONGEST, how.pop("options", None), **how))
+    batches = list(people_by_value(path, "town", VALUES, how.pop("options", None), **how))
     pairs = [pair for b in batches for pair in zip(b.texts.to_pylist(), b.people.tolist(), strict=True)]
     assert len(dict(pairs)) == len(pairs)
     return dict(pairs)
@@ -63,6 +64,15 @@ def test_others_rows_have_no_part_in_which_texts_count(tmp_path: Path) -> None:
     alone = counted(tmp_path, own, persons=Persons("person", 3), key=KEY)
     beside = counted(tmp_path, [*own, ("Ulm", "b"), ("Bonn", "c")], persons=Persons("person", 3), key=KEY)
     assert beside == {**alone, "Ulm": 1, "Bonn": 1}
+
+
+@pytest.mark.parametrize("blank", [" ", "\u00a0", "\u2003 ", " OTHER", "Missing "])
+def test_blanks_and_the_names_of_cells_for_all_else_are_no_values(tmp_path: Path, blank: str) -> None:
+    """Also where spaces around a value count."""
+    options = ReadOptions(strip=False)
+    rows = [(blank, "a"), ("Ulm", "b"), ("Others", "c")]
+    assert counted(tmp_path, rows, options=options) == {"Ulm": 1, "Others": 1}
+    assert counted(tmp_path, rows) == {"Ulm": 1, "Others": 1}
 
 
 @pytest.mark.parametrize("unfit", ["a\tb", "two\nlines", "\x00", "\u2028", "x" * (LONGEST + 1), "\x85"])

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from fractions import Fraction
 from html import unescape
 
 import pytest
 from django.urls import reverse
+from django.utils.translation import gettext, override
 
 from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget
+from dpportal.jobs.claims import JobState
 from dpportal.releases import services as releases
 from dpportal.releases.execution import RELEASES
+from dpportal.value_choices import execution, keeping
 from dpportal.value_choices.execution import CHOICES
 from dpportal.value_choices.models import ValueChoice
 from tests.dpportal import building
@@ -86,6 +90,40 @@ def test_a_budget_without_delta_says_what_to_ask_for(dataset, desk):
 def test_costs_that_are_none_are_told_so(coloured, desk, cost, told):
     shown = desk.get(page(coloured) + cost)
     assert shown.status_code == 422 and told in words(shown)
+
+
+def test_what_counts_as_a_value_is_read_before_anything_is_chosen(coloured, desk):
+    """Nothing of it depends on the table, so that no answer tells whether it has such texts."""
+    before = words(desk.get(page(coloured)))
+    for rule in keeping.rules():
+        assert rule in before
+    assert "200 letters" in before and "control characters" in before and "fields of spaces alone" in before
+
+
+def test_where_nothing_is_kept_the_page_says_what_to_do(coloured, desk):
+    """At this cost a value would need more people than the table has."""
+    small = "?amount=0.05&delta=0.0000001"
+    desk.post(
+        page(coloured) + small, {"reviewed": reviewed(desk.get(page(coloured) + small)), "agreed": "on"}
+    )
+    choice = ValueChoice.objects.get()
+    CHOICES.run(choice.pk)
+    shown = words(desk.get(choice.get_absolute_url()))
+    fewest = choice.plan.people_for(Fraction(1, 2))
+    assert f"At this cost a value needs {fewest} people to be kept half of the time. Choose again" in shown
+    assert keeping.rules()[0] in shown and "0 values were kept" in shown
+
+
+@pytest.mark.parametrize("field", ["undeclared", "failure"])
+def test_what_a_worker_stored_is_said_in_the_readers_language(coloured, desk, field):
+    choice = building.requested_values(coloured)
+    ended = {"state": JobState.FAILED if field == "failure" else JobState.DONE, "kept": []}
+    ValueChoice.objects.filter(pk=choice.pk).update(**ended, **{field: execution.LOST})
+    with override("zh-hans"):
+        said = gettext(execution.LOST)
+        shown = desk.get(choice.get_absolute_url(), headers={"accept-language": "zh-hans"})
+    assert said != execution.LOST
+    assert said in unescape(shown.text) and execution.LOST not in unescape(shown.text)
 
 
 def test_other_curators_and_columns_that_are_not_there_are_none(coloured, client, other_curator, desk):

@@ -13,6 +13,7 @@ from mechanisms.domain import Domain, Integer
 from mechanisms.microdata import spending
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.features import ColumnChoice
+from mechanisms.microdata.limits import RowCount
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.spending import check_tables, table_laws
@@ -37,7 +38,7 @@ each_definition = pytest.mark.parametrize("definition", Definition, ids=lambda d
 def planned(method: Microdata, definition: Definition, amount: str) -> MicrodataPlan | None:
     """What cannot be released is refused by its plan."""
     try:
-        return method.plan(DOMAIN, Wishes(), loss(amount, definition), rows=10)
+        return method.plan(DOMAIN, Wishes(), loss(amount, definition), rows=RowCount(10))
     except PlanError:
         return None
 

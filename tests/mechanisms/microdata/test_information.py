@@ -12,6 +12,7 @@ from mechanisms.domain import Domain, Integer
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.features import INFORMATION, ColumnChoice
 from mechanisms.microdata.information import PARTS, information, information_sensitivity
+from mechanisms.microdata.limits import RowCount
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
 from mechanisms.registry import microdata
@@ -82,7 +83,7 @@ def test_the_column_that_tells_of_the_target_is_kept(definition):
     rows[:, 4] = np.where(random.random(3000) < 0.8, rows[:, 2], rows[:, 4])
     domain = Domain(tuple(Integer(f"c{j}", lower=0, upper=2) for j in range(5)))
     method = microdata("tree-of-pairs")
-    choices = {"total": 3000, "choice": ColumnChoice(2, INFORMATION)}
+    choices = {"rows": RowCount(public=3000), "choice": ColumnChoice(2, INFORMATION)}
     plan = method.plan(domain, Wishes(target="c4"), loss("5", definition, REPLACE), **choices)
     result = method.reconstruct(plan, method.measure(plan, counted(plan, rows), Noise()))
     assert result.columns == (2, 4)

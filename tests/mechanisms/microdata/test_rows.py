@@ -13,6 +13,7 @@ from mechanisms.microdata import whole_rows
 from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.features import ColumnChoice
+from mechanisms.microdata.limits import RowCount
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.swap_refinement import settle
 from mechanisms.microdata.tables import PairTables
@@ -87,7 +88,7 @@ def test_a_public_total_is_kept_exactly():
     method = microdata("latent-classes")
     domain = Domain(tuple(Categorical(n, values=("0", "1"), closed=True, misfits_to=0) for n in "abc"))
     unit = PrivacyUnit(Neighbours.REPLACE_ONE)
-    plan = method.plan(domain, Wishes(), loss("1", unit=unit), total=90)
+    plan = method.plan(domain, Wishes(), loss("1", unit=unit), rows=RowCount(public=90))
     rows = np.random.default_rng(0).integers(0, 2, (90, 3))
     assert len(method.reconstruct(plan, method.measure(plan, plan.tables.of_rows(rows), Noise())).rows) == 90
 

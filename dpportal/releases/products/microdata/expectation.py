@@ -7,6 +7,7 @@ from mechanisms import registry
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import foresee
 from mechanisms.microdata.features import ColumnChoice
+from mechanisms.microdata.limits import RowCount
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.protocol import PlanError
@@ -46,4 +47,5 @@ def _planned(method: Microdata, plan: MicrodataPlan) -> MicrodataPlan:
     """Another method's plan at the same cost, of which as many columns are kept."""
     wishes = Wishes() if plan.keep is None else Wishes(target=plan.wishes.target)
     choice = ColumnChoice(plan.keep, plan.criterion)
-    return method.plan(plan.domain, wishes, plan.loss, total=plan.total, choice=choice, sums=plan.sums)
+    rows = RowCount(public=plan.total)
+    return method.plan(plan.domain, wishes, plan.loss, rows=rows, choice=choice, sums=plan.sums)

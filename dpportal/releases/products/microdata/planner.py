@@ -25,7 +25,7 @@ from mechanisms.domain import Domain
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import foresee
 from mechanisms.microdata.features import DISTANCE, ColumnChoice
-from mechanisms.microdata.limits import FEWEST_COLUMNS, check_columns
+from mechanisms.microdata.limits import FEWEST_COLUMNS, RowCount, check_columns
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.replicates import every_pair, with_replicates
@@ -66,8 +66,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
             domain,
             wishes,
             loss,
-            rows=draft.parameters.get("rows"),
-            total=total,
+            rows=RowCount(draft.parameters.get("rows"), total),
             choice=ColumnChoice(draft.parameters.get("keep"), draft.parameters.get("criterion") or DISTANCE),
             sums=draft.parameters.get("sums", False),
         )

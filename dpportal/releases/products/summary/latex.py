@@ -39,6 +39,8 @@ _SIGNS = {
     "ε": r"$\varepsilon$",
     "ρ": r"$\rho$",
     "δ": r"$\delta$",
+    "⁻": r"\textsuperscript{--}",
+    **{raised: rf"\textsuperscript{{{digit}}}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     "\n": " ",
 }
 _SPECIAL = re.compile("|".join(map(re.escape, _SIGNS)))

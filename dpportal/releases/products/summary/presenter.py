@@ -16,6 +16,7 @@ from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from dpportal.releases.products.summary import adding_up, comparison, page, tables
 from dpportal.releases.products.summary.planner import SHARES
+from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import Summary
@@ -33,7 +34,8 @@ class SummaryPresenter(Presenter[SummaryPlan, Summary]):
     not_still = frozenset({"figure", "charts"})
 
     def tables(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary], folder: Path) -> list[Table]:
-        return tables.write(reconstructed.plan, reconstructed.result, folder)
+        loss = str(PublishedLoss.of(reconstructed.release))
+        return tables.write(reconstructed.plan, reconstructed.result, folder, loss)
 
     def page(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary]) -> Json:
         return page.page(reconstructed.plan, reconstructed.result)

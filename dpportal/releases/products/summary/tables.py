@@ -63,8 +63,11 @@ DENSITY_FIELDS = [
 DIFFERENCES = ("difference", "standardised")
 
 
-def write(plan: SummaryPlan, summary: Summary, folder: Path) -> list[Table]:
-    """summary.csv first, then totals.csv, density.csv, the table in three forms, and the codebook."""
+def write(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> list[Table]:
+    """summary.csv first, then totals.csv, density.csv, the table in three forms, and the codebook.
+
+    loss: what the release cost, in words.
+    """
     frame = _frame(plan, summary)
     totals = frame[(frame["unit"] == PEOPLE) | (frame["statistic"] == TOTAL)]
     files = [
@@ -83,7 +86,7 @@ def write(plan: SummaryPlan, summary: Summary, folder: Path) -> list[Table]:
         density = pd.DataFrame(_densities(plan, summary), columns=_names(DENSITY_FIELDS))
         about = "How the values of numbers and dates lie"
         files.append(_table(density, DENSITY_FIELDS, folder / "density.csv", about))
-    return [*files, *_printed(plan, summary, folder), codebook.write(plan.domain, folder)]
+    return [*files, *_printed(plan, summary, folder, loss), codebook.write(plan.domain, folder)]
 
 
 def _names(fields: Sequence[Json]) -> list[str]:
@@ -115,14 +118,14 @@ def _densities(plan: SummaryPlan, summary: Summary) -> Iterator[tuple[str | floa
                     yield (names[attribute.name], *whose, first, last, own.density[row, cell])
 
 
-def _printed(plan: SummaryPlan, summary: Summary, folder: Path) -> list[Table]:
+def _printed(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> list[Table]:
     """The table as the page has it: as texts, as a page by itself, and for LaTeX."""
     table = TableOne(plan, summary)
     shown = table_json(table, list(table.blocks()))
     html, tex = folder / "table1.html", folder / "table1.tex"
-    context = {"table_one": shown, "styles": styles(), "loss": str(plan.loss), "alone": True}
+    context = {"table_one": shown, "styles": styles(), "loss": loss, "alone": True}
     html.write_text(render_to_string("releases/summary/table1.html", context), encoding="utf-8")
-    tex.write_text(latex.document(shown, str(plan.loss)), encoding="utf-8")
+    tex.write_text(latex.document(shown, loss), encoding="utf-8")
     return [
         _texts(shown, folder / "table1.csv"),
         Table(html, "The table to read and to print, without programs"),

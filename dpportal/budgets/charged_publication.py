@@ -1,0 +1,77 @@
+"""What releases and streams have in common that a budget pays for: their price, their charge, whom it protects."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from django.db import models
+
+from dpportal.budgets.amounts import AmountField
+from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.budgets.promises import OtherPromises
+from dpportal.datasets.models import DomainVersion
+from dpportal.platform.json_types import Json
+from dpportal.publications.draft import Publication
+from mechanisms.accounting import PrivacyUnit
+
+
+class ChargedPublication(Publication):
+    """What a budget pays for: a release or a stream, with its charge once it is confirmed.
+
+    priced_in: what its amount was chosen in, ε or ρ; empty where that was not kept.
+    """
+
+    if TYPE_CHECKING:
+        charge: LedgerEntry | None
+        dataset_id: uuid.UUID
+        domain_version: DomainVersion | None
+
+    amount = AmountField(null=True)
+    priced_in = models.CharField(max_length=5, choices=Budget.Kind.choices, blank=True)
+
+    class Meta(Publication.Meta):
+        abstract = True
+
+    @property
+    def counted_columns(self) -> list[str]:
+        """The declared columns whose cells are counted."""
+        raise NotImplementedError
+
+    @property
+    def account(self) -> Budget | None:
+        """The account that was charged; of a draft the one that would be."""
+        return self.charge.budget if self.charge else Budget.of(self.dataset)
+
+    def price(self, amount: Decimal, budget: Budget) -> None:
+        """Choose what a draft costs, in what its budget counts."""
+        self.amount, self.priced_in = amount, budget.definition
+
+    def amount_of(self, budget: Budget) -> Decimal | None:
+        """A draft's cost; None where none was chosen yet, or only in what its budget does not count: ε is not ρ."""
+        return self.amount if self.priced_in in ("", budget.definition) else None
+
+    @property
+    def other_promises(self) -> OtherPromises:
+        """The promises of other protections that it stands beside, or as a draft will, with a budget or before."""
+        return OtherPromises.of(self.account or Budget.for_planning(self.dataset))
+
+    def protects(self, unit: PrivacyUnit, others: OtherPromises) -> Json:
+        """The people whom the charged loss is about, for programs. unit: that of its plan."""
+        assert self.charge is not None
+        account = self.charge.budget
+        return {
+            "neighbours": unit.neighbours.value,
+            "person_column": account.unit_column,
+            "ignore_case": account.ignore_case,
+            "max_rows": unit.max_rows,
+            "number_of_rows_is_public": unit.total_public,
+            **others.facts(),
+        }
+
+    @property
+    def delta(self) -> float:
+        """The δ at which a charged zCDP loss is also read as (ε, δ)."""
+        assert self.charge is not None
+        return self.charge.budget.delta

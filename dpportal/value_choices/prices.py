@@ -1,0 +1,41 @@
+"""What a choice of values costs and keeps, as administrators are told; no record is read."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.amounts import plain
+from dpportal.budgets.requests import PricedDraft
+from dpportal.datasets.models import Dataset
+from dpportal.value_choices import services
+from dpportal.value_choices.models import title_of
+from mechanisms.partition_selection.choosing import ValueChoicePlan
+
+
+def of(dataset: Dataset, column: str, plan: ValueChoicePlan) -> PricedDraft:
+    """For the request of a budget. Instead of a margin it says which values would be kept."""
+    amount, delta = services.costs(plan)
+    (_least, _few), (chance, people), *_more = services.people_needed(plan)
+    kept = _("A value of %(people)s people is kept with a chance of %(chance)s.")
+    return PricedDraft(
+        title_of(column),
+        amount,
+        plan.loss.definition.value,
+        kept % {"people": f"{people:,}", "chance": chance},
+        address_of(dataset, column, plan),
+        delta,
+    )
+
+
+def page_of(dataset: Dataset, column: str) -> str:
+    """The path of the page on which the values of a column are chosen."""
+    names = [each["name"] for each in dataset.columns]
+    return reverse("values:choose", args=[dataset.pk, names.index(column)])
+
+
+def address_of(dataset: Dataset, column: str, plan: ValueChoicePlan) -> str:
+    """The same at this cost."""
+    amount, delta = services.costs(plan)
+    return f"{page_of(dataset, column)}?{urlencode({'amount': plain(amount), 'delta': plain(delta)})}"
