@@ -12,6 +12,7 @@ from dpportal.charts.group_means import means_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
+from dpportal.releases.products.shared.extremes import extremes
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.shared.numbers import decimals_for, number_text
 from mechanisms.accounting import plainly
@@ -41,21 +42,19 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
 
 
 def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
-    """A column's mean over all with its interval, and the groups with the highest and the lowest."""
+    """A column's mean over all with its interval, and how groups certainly differ."""
     planned, style = plan.columns[place], styles_of(plan.columns[place], plan.degree)["mean"]
     everyone = result.together[place] if result.together else result.groups[place]
-    mean = cell_of(everyone.mean, 0, style)
-    means = result.groups[place].mean
-    known = np.flatnonzero(~np.isnan(means.estimate))
-    ends: Json = {}
-    if plan.groups.size > 1 and known.size > 1:
-        # By the ends of the intervals: a group of a few people is no extreme because its noise is.
-        highest, lowest = known[np.argmax(means.lower[known])], known[np.argmin(means.upper[known])]
-        names, which = names_of(plan), {"highest": int(highest), "lowest": int(lowest)}
-        if highest != lowest:
-            ends = {end: {"name": names[g], **cell_of(means, g, style)} for end, g in which.items()}
-    shown = {} if plan.groups.size > 1 and not result.together else {"mean": mean}
-    return {"column": planned.column.attribute.name, **shown, **ends}
+    shown: Json = {"column": planned.column.attribute.name, "mean": cell_of(everyone.mean, 0, style)}
+    if plan.groups.size == 1:
+        return shown
+    together, means = result.compared[place], result.groups[place].mean
+    certain = extremes(together.lower, together.upper)
+    above, below = certain.pair or (None, None)
+    places = {"highest": certain.highest, "lowest": certain.lowest, "above": above, "below": below}
+    names, known = names_of(plan), int((~np.isnan(together.lower)).sum())
+    ends = {end: {"name": names[g], **cell_of(means, g, style)} for end, g in places.items() if g is not None}
+    return {**shown, **ends, "alike": known > 1 and not ends, "passed_over": plan.groups.size - known}
 
 
 def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
