@@ -51,6 +51,13 @@ class ColumnEstimates:
     at_upper: Interval
 
 
+def within(interval: Interval, lower: float, upper: float) -> Interval:
+    """Cut to what is possible; at least half of its width stays, so that noise never looks like certainty."""
+    half = (interval.upper - interval.lower) / 2
+    low, high = np.minimum(interval.lower, upper - half), np.maximum(interval.upper, lower + half)
+    return Interval(*(np.clip(part, lower, upper) for part in (interval.estimate, low, high)))
+
+
 class Sums:
     """Sums of one column and the linear functions of them. times: of how many groups each sum is."""
 
@@ -93,8 +100,10 @@ class Sums:
         reach = widened * np.array([self.half_width(above - p * below, level) for p in knots])
         known = bottom > widened * self.half_width(below)
         safe = np.where(known, bottom, 1.0)
-        ends = [_root(top, safe, knots, side * reach) for side in (-1, 1)]
-        parts = (np.clip(top / safe, 0, 1), *ends)
+        low, high = (_root(top, safe, knots, side * reach) for side in (-1, 1))
+        # Where the noise leads beyond 0 or 1, as far as it reaches there stays, so that it never looks like certainty.
+        low, high = np.minimum(low, 1 - reach[-1] / safe), np.maximum(high, reach[0] / safe)
+        parts = (np.clip(top / safe, 0, 1), np.clip(low, 0, 1), np.clip(high, 0, 1))
         return Interval(*(np.where(known, part, np.nan) for part in parts))
 
 
@@ -135,7 +144,7 @@ def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int =
         total,
         mean,
         deviation=_deviation_of_values(own, sums) if degree == 2 else None,
-        missing=own.linear(sums, own.missing),
+        missing=within(own.linear(sums, own.missing), 0, np.inf),
         at_lower=own.ratio(sums, own.at_lower, own.number),
         at_upper=own.ratio(sums, own.at_upper, own.number),
     )
@@ -161,7 +170,10 @@ def _mean(own: Sums, sums: Floats, widened: float = 1.0) -> Interval:
 
 
 def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval | None, Interval]:
-    """Number, total and mean alone, which take little work. sums: (groups, degree + 4)."""
+    """Number, total and mean alone, which take little work: numbers and totals cut to what is possible.
+
+    sums: (groups, degree + 4).
+    """
     column = own.planned.column
     lower, above = float(column.lower), column.floor_error
     total = None
@@ -169,8 +181,8 @@ def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval | None, Interval
         least, most = (
             own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above)
         )
-        total = Interval(least.estimate, least.lower, most.upper)
-    return own.linear(sums, own.number), total, _mean(own, sums)
+        total = within(Interval(least.estimate, least.lower, most.upper), *column.possible_totals)
+    return within(own.linear(sums, own.number), 0, np.inf), total, _mean(own, sums)
 
 
 def _deviation_of_values(own: Sums, sums: Floats) -> Interval:

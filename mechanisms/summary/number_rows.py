@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.moments.estimates import Interval
-from mechanisms.moments.ratios import Moment, about, linear, over, ratio, within
+from mechanisms.moments.estimates import Interval, within
+from mechanisms.moments.ratios import Moment, about, linear, over, ratio
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
 from mechanisms.summary.quantiles import points, quantiles

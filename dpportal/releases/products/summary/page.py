@@ -12,9 +12,9 @@ from dpportal.charts.column_summaries import density_figure, shares_figure
 from dpportal.charts.equal_steps import steps_of_equal_width
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
+from dpportal.releases.products.shared.cells import SINGLE, joined, told
 from dpportal.releases.products.shared.extremes import is_certainly_largest
 from dpportal.releases.products.shared.figures import figure_json
-from dpportal.releases.products.summary.cells import SINGLE, told
 from dpportal.releases.products.summary.table_one import TableOne, edges_of
 from mechanisms.accounting import plainly
 from mechanisms.domain import Date
@@ -157,13 +157,13 @@ def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> str:
     if own.at_lower is None or own.at_upper is None:
         return ""
     lower, upper = line.measured.bound_texts
-    low, high = (SINGLE.cell([told(each, (row,), "share")]) for each in (own.at_lower, own.at_upper))
+    cells = (SINGLE.cell([told(each, (row,), "share")]) for each in (own.at_lower, own.at_upper))
+    low, high = (joined(cell["value"], cell["margin"]) or _("an unknown share") for cell in cells)
     text = _(
-        "Values were counted from %(lower)s to %(upper)s: %(low)s (%(low_margin)s) are %(lower)s or below, %(high)s "
-        "(%(high_margin)s) are %(upper)s or above. Those beyond count as the limit."
+        "Values were counted from %(lower)s to %(upper)s: %(low)s are %(lower)s or below, %(high)s are %(upper)s or "
+        "above. Those beyond count as the limit."
     )
-    margins = {"low_margin": low["margin"], "high_margin": high["margin"]}
-    text %= {"lower": lower, "upper": upper, "low": low["value"], "high": high["value"], **margins}
+    text %= {"lower": lower, "upper": upper, "low": low, "high": high}
     if not line.floor_error:
         return text
     rounded = _("They are rounded down to steps of %(step)s, which the margins allow for.")
