@@ -78,7 +78,9 @@ class Sums:
 
     def half_width(self, weights: Floats, level: float = LEVEL) -> float:
         noisy = weights[self.planned.basis.quiet :]
-        return weighted_half_width(self.planned.noise, tuple(noisy.tolist()), self.times, level)
+        half = weighted_half_width(self.planned.noise, tuple(noisy.tolist()), self.times, level)
+        # A sum that was rounded down lies less than 1 below the exact one.
+        return half if self.planned.rounded_by == 1 else half + self.times * float(np.abs(noisy).sum())
 
     def linear(self, sums: Floats, weights: Floats) -> Interval:
         """Σ w_i s_i, with an interval that is exact: it depends on the noise alone."""
