@@ -6,13 +6,14 @@ from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.cells import SINGLE, joined, told
 from mechanisms.moments.estimates import Interval
 
-# A share at a bound that may be so large is said beside a mean; one whose interval is so long says nothing.
-LARGE, UNKNOWN = 0.1, 0.5
+# A share at a bound is said beside a mean if it certainly is so large, or may be so large; one of an interval longer
+# than the last is not known.
+CERTAIN, POSSIBLE, UNKNOWN = 0.05, 0.25, 0.5
 
 
 def may_be_large(share: Interval, row: int) -> bool:
     """Whether so many values may lie at the bound that the mean is not to be read without knowing it."""
-    return bool(share.upper[row] >= LARGE)
+    return bool(share.lower[row] >= CERTAIN or share.upper[row] >= POSSIBLE)
 
 
 def notes(bounds: tuple[str, str], shares: tuple[Interval, Interval], row: int) -> list[Json]:

@@ -20,7 +20,7 @@ NO_TOTAL: Json = {"value": NOT_TOLD, "margin": "", "sort": 0}
 DAYS = gettext_lazy(" days")
 UNITS = {"share": " %", "days": DAYS, "plus-days": DAYS}
 # An interval whose shorter side is less than this of the longer one is written by its ends.
-LOPSIDED = 1 / 2
+LOPSIDED = 1 / 4
 # Differences.
 SIGNED = ("points", "plus", "plus-days")
 
@@ -133,7 +133,7 @@ def _written(part: Told, value: float, rounded: Callable[[float], float] = float
     if part.style == "day":
         return day_of(value).isoformat()
     text = number_text(_rounded(part.scale * value, part.decimals, rounded), part.decimals)
-    if part.style in SIGNED and value > 0:
+    if part.style in SIGNED and value > 0 and text.strip("0.,"):
         text = f"+{text}"
     return text.replace("-", "−") + str(UNITS.get(part.style, ""))
 
