@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
-from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
+from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all, whiskers
 from mechanisms.arrays import Floats
 
 MOST_LABELS = 40
@@ -28,10 +27,10 @@ def shares_figure(
     figure, names = go.Figure(), plain_all(labels[:MOST_LABELS])
     shown = dict(list(series.items())[:MOST_SERIES])
     for place, (name, (share, lower, upper)) in enumerate(shown.items()):
-        half = np.maximum(share - lower, upper - share)
+        sides = _percent(share - lower), _percent(upper - share)
         figure.add_bar(
             name=plain(name), x=names, y=_percent(share[:MOST_LABELS]), marker={"color": COLOURS[place]},
-            error_y={"type": "data", "array": _percent(half), "color": "var(--text)", "thickness": 1, "width": 2},
+            error_y=whiskers(*sides),
             hovertemplate="%{x}<br><b>%{y:.2f} %</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.update_layout(

@@ -8,8 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
-from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.style import Display, Figure, category_axis, finished, plain, plain_all
+from dpportal.charts.style import Display, Figure, category_axis, finished, plain, plain_all, whiskers
 from mechanisms.arrays import Floats
 
 MOST_GROUPS = 60
@@ -25,11 +24,15 @@ def means_figure(
 ) -> Figure:
     """A point for each group whose mean is told, the first MOST_GROUPS of them.
 
-    ends: of the 95 % intervals; the wider side is drawn on both. NaN: nothing is told. by: what makes the groups.
+    ends: of the 95 % intervals. NaN: nothing is told. by: what makes the groups.
     """
     shown = np.flatnonzero(~np.isnan(mean))[:MOST_GROUPS]
     names = plain_all([labels[i] for i in shown])
-    half = np.maximum(mean - ends[0], ends[1] - mean)[shown]
+    low, high = (end[shown] for end in ends)
+    between = [
+        _("%(low)s to %(high)s") % {"low": f"{a:,.6g}", "high": f"{b:,.6g}"}
+        for a, b in zip(low, high, strict=True)
+    ]
     figure = go.Figure()
     if true is not None:
         figure.add_scatter(
@@ -39,8 +42,9 @@ def means_figure(
         )  # fmt: skip
     figure.add_scatter(
         name=_("Mean"), x=names, y=_numbers(mean[shown]), mode="markers",
-        marker={"color": "var(--noisy)", "size": 7}, error_y=_bars(half), hovertext=[f"{h:,.3g}" for h in half],
-        hovertemplate="%{x}<br><b>%{y:,.6g}</b> ± %{hovertext}<extra>%{fullData.name}</extra>",
+        marker={"color": "var(--noisy)", "size": 7}, hovertext=between,
+        error_y=whiskers(_numbers(mean[shown] - low), _numbers(high - mean[shown])),
+        hovertemplate="%{x}<br><b>%{y:,.6g}</b><br>%{hovertext}<extra>%{fullData.name}</extra>",
     )  # fmt: skip
     figure.update_layout(
         xaxis=category_axis(by or _("group")),
@@ -62,10 +66,6 @@ def _caption(drawn: int, groups: int) -> str:
         )
         caption += " " + text % {"drawn": drawn, "groups": f"{groups:,}"}
     return caption
-
-
-def _bars(half: Floats) -> FigureJson:
-    return {"type": "data", "array": _numbers(half), "color": "var(--text)", "thickness": 1, "width": 3}
 
 
 def _numbers(values: Floats) -> list[float | None]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import filled, rectangle, round_step
-from dpportal.charts.trace_values import Trace, colour_of, half_width_at, plain_label, range_of, reach_on
+from dpportal.charts.trace_values import Trace, colour_of, plain_label, range_of, reach_on, sides_at
 
 GAP, LETTER, LINE, TOP, DOT = 8, 6.6, 15, 44, 4
 # Names and bars share the width; of a name at most so many letters are shown, on a phone fewer.
@@ -109,8 +109,9 @@ class _Lying:
                 path.append(rectangle(left, middle - self.thick * 0.45, right - left, self.thick * 0.9))
             else:
                 path.append(f"M{at - DOT:.1f} {middle:.1f}a{DOT} {DOT} 0 1 0 8 0a{DOT} {DOT} 0 1 0 -8 0")
-            if (half := half_width_at(trace, cell)) is not None:
-                self.lines.append(self._line(value - half, middle, value + half, middle, "var(--text)"))
+            if (sides := sides_at(trace, cell)) is not None:
+                ends = value - sides[0], value + sides[1]
+                self.lines.append(self._line(ends[0], middle, ends[1], middle, "var(--text)"))
         self.areas.append(filled("".join(path), trace.get("marker", {})))
 
     def _numbers(self) -> list[str]:
@@ -128,7 +129,7 @@ class _Lying:
         for cell, words in enumerate(self._numbers()):
             if words:
                 reach = max(values[cell], self.scale.low if self.scale.low > 0 else 0)
-                at = self.scale.at(reach + (half_width_at(self.traces[0], cell) or 0))
+                at = self.scale.at(reach + (sides_at(self.traces[0], cell) or (0, 0))[1])
                 text = _text(words, at + GAP, self._middle(cell) + 4, "start")
                 yield text | {"strong": values[cell] == max(v for v in values if v is not None)}
 

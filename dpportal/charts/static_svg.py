@@ -19,10 +19,10 @@ from dpportal.charts.svg_paths import bar, filled, points, rectangle, round_step
 from dpportal.charts.trace_values import (
     Trace,
     colour_of,
-    half_width_at,
     plain_label,
     range_of,
     reach_on,
+    sides_at,
     values_on,
 )
 
@@ -250,7 +250,7 @@ class _Drawing:
         known = [place for place, value in enumerate(values) if value is not None]
         top = max(known, key=lambda place: values[place], default=-1)
         for place in known if len(known) <= MOST_NUMBERED else (top,):
-            reach = max(0, values[place]) + (half_width_at(trace, place) or 0)
+            reach = max(0, values[place]) + (sides_at(trace, place) or (0, 0))[1]
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
             self._text(f"{values[place]:,.4g}", x.at(trace["x"][place]), above, "middle", in_full=True)
             if isinstance(values[place], int):
@@ -305,9 +305,10 @@ class _Drawing:
                 self._whisker(trace, place, at, trace["y"][place], y)
 
     def _whisker(self, trace: Trace, place: int, at: float, value: float | None, y: Axis) -> None:
-        half = half_width_at(trace, place)
-        if half is not None and value is not None:
-            self.lines.append(_line([(at, y.at(value - half)), (at, y.at(value + half))], "var(--text)"))
+        sides = sides_at(trace, place)
+        if sides is not None and value is not None:
+            ends = value - sides[0], value + sides[1]
+            self.lines.append(_line([(at, y.at(end)) for end in ends], "var(--text)"))
 
     def _heat_map(self, trace: Trace, x: Axis, y: Axis) -> None:
         """Cells of one shade as one path."""

@@ -243,6 +243,12 @@ def whisker(half_width: int | None) -> FigureJson | None:
     return {"type": "constant", "value": half_width, "color": "var(--text)", "thickness": 1, "width": 3}
 
 
+def whiskers(below: Sequence[float | None], above: Sequence[float | None]) -> FigureJson:
+    """Intervals around points or at the ends of bars, each with its own reach on either side; None without one."""
+    looks = {"color": "var(--text)", "thickness": 1, "width": 3}
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, **looks}
+
+
 def step_line(kind: str, labels: Sequence[str], counts: np.ndarray, *, hovertemplate: str) -> go.Scatter:
     """One series as a line of steps; the dash tells the series apart without colour."""
     looks: Mapping[str, FigureJson] = {

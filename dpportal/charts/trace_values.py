@@ -20,15 +20,18 @@ def reach_on(trace: Trace, letter: str) -> Sequence[float]:
     values = trace.get(letter) or ()
     if not trace.get(f"error_{letter}"):
         return [value for value in values if value is not None]
-    halves = [half_width_at(trace, place, letter) or 0 for place in range(len(values))]
-    known = [(value, half) for value, half in zip(values, halves, strict=True) if value is not None]
-    return [end for value, half in known for end in (value - half, value + half)]
+    sides = [sides_at(trace, place, letter) or (0, 0) for place in range(len(values))]
+    known = [(value, *own) for value, own in zip(values, sides, strict=True) if value is not None]
+    return [end for value, below, above in known for end in (value - below, value + above)]
 
 
-def half_width_at(trace: Trace, place: int, letter: str = "y") -> float | None:
-    """Of a mark's interval, None without one."""
+def sides_at(trace: Trace, place: int, letter: str = "y") -> tuple[float, float] | None:
+    """How far a mark's interval reaches below and above it, None without one."""
     error = trace.get(f"error_{letter}") or {}
-    return error["array"][place] if error.get("array") is not None else error.get("value")
+    above = error["array"][place] if error.get("array") is not None else error.get("value")
+    if above is None:
+        return None
+    return (error["arrayminus"][place] if error.get("arrayminus") is not None else above), above
 
 
 def range_of(numbers: Sequence[float], from_zero: bool) -> tuple[float, float]:

@@ -13,9 +13,9 @@ from mechanisms.domain import Ordered
 from mechanisms.microdata.column_sums import means_of, sums_plan
 from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
-from mechanisms.moments.estimates import Interval
+from mechanisms.moments.estimates import Interval, within
 from mechanisms.moments.plan import ColumnPlan
-from mechanisms.moments.ratios import Moment, ratio, within
+from mechanisms.moments.ratios import Moment, ratio
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import half_widths
 from mechanisms.synthesis.bin_error import most_mean_error

@@ -97,6 +97,11 @@ class MeasuredColumn:
         return step if isinstance(self.attribute, Real) else step - 1
 
     @property
+    def possible_totals(self) -> tuple[float, float]:
+        """Between which totals of any number of people lie: none is below 0 where no value is."""
+        return (0.0 if self.lower >= 0 else -math.inf), (0.0 if self.lower + self.range <= 0 else math.inf)
+
+    @property
     def is_date(self) -> bool:
         """Whether its values are days, which have a mean and no total."""
         return isinstance(self.attribute, Date)

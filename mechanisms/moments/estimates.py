@@ -8,7 +8,7 @@ import numpy as np
 
 from mechanisms.arrays import Floats, Integers
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
-from mechanisms.noise.sum_quantiles import LEVEL
+from mechanisms.noise.sum_quantiles import LEVEL, widening
 from mechanisms.noise.weighted_sum import weighted_half_width
 
 # Ratios at which the reach of the noise is worked out; between them it is at most as far as on a straight line.
@@ -51,6 +51,13 @@ class ColumnEstimates:
     at_upper: Interval
 
 
+def within(interval: Interval, lower: float, upper: float) -> Interval:
+    """Cut to what is possible; at least half of its width stays, so that noise never looks like certainty."""
+    half = (interval.upper - interval.lower) / 2
+    low, high = np.minimum(interval.lower, upper - half), np.maximum(interval.upper, lower + half)
+    return Interval(*(np.clip(part, lower, upper) for part in (interval.estimate, low, high)))
+
+
 class Sums:
     """Sums of one column and the linear functions of them. times: of how many groups each sum is."""
 
@@ -71,15 +78,19 @@ class Sums:
 
     def half_width(self, weights: Floats, level: float = LEVEL) -> float:
         noisy = weights[self.planned.basis.quiet :]
-        return weighted_half_width(self.planned.noise, tuple(noisy.tolist()), self.times, level)
+        half = weighted_half_width(self.planned.noise, tuple(noisy.tolist()), self.times, level)
+        # A sum that was rounded down lies less than 1 below the exact one.
+        return half if self.planned.rounded_by == 1 else half + self.times * float(np.abs(noisy).sum())
 
     def linear(self, sums: Floats, weights: Floats) -> Interval:
         """Σ w_i s_i, with an interval that is exact: it depends on the noise alone."""
         estimate, half = sums @ weights, self.half_width(weights)
         return Interval(estimate, estimate - half, estimate + half)
 
-    def ratio(self, sums: Floats, above: Floats, below: Floats, level: float = LEVEL) -> Interval:
-        """One linear function over another, which lies between 0 and 1.
+    def ratio(
+        self, sums: Floats, above: Floats, below: Floats, level: float = LEVEL, widened: float = 1.0
+    ) -> Interval:
+        """One linear function over another, which lies between 0 and 1. widened: `sum_quantiles.widening`.
 
         The interval holds each p for which above - p·below is no farther from 0 than its noise, whose law is known
         exactly, reaches with 95 %, or another level (Fieller's argument). Where `below` may be 0 every p may be the
@@ -88,11 +99,13 @@ class Sums:
         """
         top, bottom = sums @ above, sums @ below
         knots = np.linspace(0, 1, KNOTS)
-        reach = np.array([self.half_width(above - p * below, level) for p in knots])
-        known = bottom > self.half_width(below)
+        reach = widened * np.array([self.half_width(above - p * below, level) for p in knots])
+        known = bottom > widened * self.half_width(below)
         safe = np.where(known, bottom, 1.0)
-        ends = [_root(top, safe, knots, side * reach) for side in (-1, 1)]
-        parts = (np.clip(top / safe, 0, 1), *ends)
+        low, high = (_root(top, safe, knots, side * reach) for side in (-1, 1))
+        # Where the noise leads beyond 0 or 1, as far as it reaches there stays, so that it never looks like certainty.
+        low, high = np.minimum(low, 1 - reach[-1] / safe), np.maximum(high, reach[0] / safe)
+        parts = (np.clip(top / safe, 0, 1), np.clip(low, 0, 1), np.clip(high, 0, 1))
         return Interval(*(np.where(known, part, np.nan) for part in parts))
 
 
@@ -133,24 +146,45 @@ def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int =
         total,
         mean,
         deviation=_deviation_of_values(own, sums) if degree == 2 else None,
-        missing=own.linear(sums, own.missing),
+        missing=within(own.linear(sums, own.missing), 0, np.inf),
         at_lower=own.ratio(sums, own.at_lower, own.number),
         at_upper=own.ratio(sums, own.at_upper, own.number),
     )
 
 
+def compared_means(plan: MomentsPlan, sums: Integers) -> list[Interval]:
+    """Each column's means of groups, with intervals that hold together: all of a column with 95 %.
+
+    sums: (columns, groups, plan.sums), measured. NaN where a group may have nobody, at that level: a group of nobody
+    has a mean with a chance of at most 5 % over their number.
+    """
+    widened = widening(plan.groups.size)
+    return [
+        _mean(Sums(column, plan.degree), own.astype(np.float64), widened)
+        for column, own in zip(plan.columns, sums, strict=True)
+    ]
+
+
+def _mean(own: Sums, sums: Floats, widened: float = 1.0) -> Interval:
+    column = own.planned.column
+    mean = _scaled(own.ratio(sums, own.first, own.number, widened=widened), float(column.lower), own.span)
+    return Interval(mean.estimate, mean.lower, mean.upper + column.floor_error)
+
+
 def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval | None, Interval]:
-    """Number, total and mean alone, which take little work. sums: (groups, degree + 4)."""
+    """Number, total and mean alone, which take little work: numbers and totals cut to what is possible.
+
+    sums: (groups, degree + 4).
+    """
     column = own.planned.column
     lower, above = float(column.lower), column.floor_error
-    mean = _scaled(own.ratio(sums, own.first, own.number), lower, own.span)
     total = None
     if not column.is_date:
         least, most = (
             own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above)
         )
-        total = Interval(least.estimate, least.lower, most.upper)
-    return own.linear(sums, own.number), total, Interval(mean.estimate, mean.lower, mean.upper + above)
+        total = within(Interval(least.estimate, least.lower, most.upper), *column.possible_totals)
+    return within(own.linear(sums, own.number), 0, np.inf), total, _mean(own, sums)
 
 
 def _deviation_of_values(own: Sums, sums: Floats) -> Interval:

@@ -6,12 +6,9 @@ theorem these add up to W^d whatever v is, and none is negative. Source: for d =
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from decimal import ROUND_CEILING, Decimal
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -19,14 +16,13 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.arrays import Integers
 from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
-from mechanisms.domain import Domain, Real
+from mechanisms.domain import Domain
 from mechanisms.moments.basis import Basis, bases_for
 from mechanisms.moments.column import MeasuredColumn
-from mechanisms.moments.plan import ColumnPlan, MomentsPlan
+from mechanisms.moments.plan import ColumnPlan, MomentsPlan, rounded
 from mechanisms.noise import Noise
 from mechanisms.noise.sampler import WIDEST
 from mechanisms.protocol import Measurement, PlanError
-from mechanisms.refusal import Wording
 from mechanisms.validation import check_amount
 
 MAX_GROUPS = 10_000
@@ -40,6 +36,8 @@ MOST_PEOPLE = 10**10
 MOST_ROWS = 2**43
 # A row adds at least so much, so that its noise is as good as continuous.
 FINEST = 1024
+# The same where sums are rounded, which moves a few of them by 1 more.
+FINEST_ROUNDED = 2**17
 # What a row at a bound adds besides, as a share of what every row adds: it costs 1.6 % more noise in L1, 0.8 % in L2.
 AT_BOUND = {Definition.PURE: 64, Definition.ZCDP: 8}
 # What is counted exactly of each group and column, before it is made into Bernstein sums.
@@ -121,8 +119,9 @@ def exact_sums(plan: MomentsPlan, powers: np.ndarray) -> Integers:
 
 def _column_sums(planned: ColumnPlan, degree: int, powers: np.ndarray) -> Integers:
     *moments, at_lower, at_upper = powers.astype(object).T
-    steps = planned.column.steps
-    own = planned.basis.sums(degree, steps, planned.unit // steps**degree, np.array(moments, dtype=object))
+    steps, unit = planned.column.steps, planned.unit * planned.rounded_by
+    exact = planned.basis.sums(degree, steps, unit // steps**degree, np.array(moments, dtype=object))
+    own = [each // planned.rounded_by for each in exact]
     own += [planned.at_bound * at_lower, planned.at_bound * at_upper]
     sums: Integers = np.minimum(np.stack(own, axis=1), LARGEST_SUM).astype(np.int64)
     return sums
@@ -131,68 +130,45 @@ def _column_sums(planned: ColumnPlan, degree: int, powers: np.ndarray) -> Intege
 def _best_plan(
     column: MeasuredColumn, degree: int, loss: Loss, rows: int, bases: Sequence[Basis]
 ) -> ColumnPlan:
-    """With the first basis that fits 64 bits. Raises PlanError for what the last one cannot measure."""
-    *better, plainest = bases
-    for basis in better:
-        with suppress(PlanError):
-            return _column_plan(column, degree, loss, rows, basis)
-    return _column_plan(column, degree, loss, rows, plainest)
+    """With exact sums by the first basis that fits 64 bits, else with rounded ones. Raises PlanError for the rest."""
+    for rounded_by in (1, column.steps):
+        for basis in bases:
+            with suppress(PlanError):
+                return _column_plan(column, degree, loss, rows, basis, rounded_by)
+    return _column_plan(column, degree, loss, rows, bases[-1], column.steps)
 
 
-def _column_plan(column: MeasuredColumn, degree: int, loss: Loss, rows: int, basis: Basis) -> ColumnPlan:
-    power = column.steps**degree
-    times = -(-FINEST // power)
+def _column_plan(
+    column: MeasuredColumn, degree: int, loss: Loss, rows: int, basis: Basis, rounded_by: int
+) -> ColumnPlan:
+    """Raises PlanError where the sums of so many rows, or their noise, leave 64 bits."""
+    power = column.steps**degree // rounded_by
+    times = -(-(FINEST if rounded_by == 1 else FINEST_ROUNDED) // power)
     unit = power * -(-times // basis.divisor) * basis.divisor
     at_bound = unit // AT_BOUND[loss.definition]
     moved = basis.moved(degree, loss.unit, unit, at_bound)
+    if rounded_by > 1:
+        moved = rounded(moved, degree, loss.unit)
     law = law_for(loss, moved)
     if scale_squared(law) > (MAX_SCALE * unit) ** 2:
         raise too_small(loss)
     if rows > MOST_ROWS or unit * rows > LARGEST_SUM:
-        what = f"the sums of {rows:,} rows, {ROOM} times as many as expected,"
-        raise PlanError(_beyond(column, degree, loss, what, rows, basis))
+        raise PlanError(
+            "{column}: the sums of {rows:,} rows, {room} times as many as expected, would exceed 64 bits, even "
+            "rounded. Choose fewer rows a person, or expect fewer people.",
+            column=column.attribute.name,
+            rows=rows,
+            room=ROOM,
+        )
     if scale_squared(law) > WIDEST**2:
-        raise PlanError(_beyond(column, degree, loss, "its noise", 0, basis))
-    return ColumnPlan(column, unit, at_bound, moved, law, basis)
-
-
-def _beyond(column: MeasuredColumn, degree: int, loss: Loss, what: str, rows: int, basis: Basis) -> str:
-    """The refusal of sums or noise that 64 bits do not hold, by arithmetic alone. rows: of sums; 0 of noise."""
-    remedies = ["narrower bounds"] if rows <= MOST_ROWS else []
-    if remedies and not column.is_date:
-        needed = column.range / _largest_steps(degree, loss, rows, basis)
-        exact = isinstance(column.attribute, Real)
-        remedies.insert(0, f"a step of at least {_rounded_up(needed) if exact else math.ceil(needed)}")
-    if not rows:
-        remedies.append(f"a larger {loss.symbol}")
-    if loss.unit.max_rows > 1 or not remedies:
-        remedies.append("fewer rows a person")
-    *first, last = remedies
-    return Wording(
-        "{column}: in steps of {step:g} {what} would exceed 64 bits. Choose {remedies}.",
-        column=column.attribute.name,
-        step=float(column.step),
-        what=what,
-        remedies=" or ".join(filter(None, [", ".join(first), last])),
-    )
-
-
-def _largest_steps(degree: int, loss: Loss, rows: int, basis: Basis) -> int:
-    """Whole steps between the bounds that fit, at least 1."""
-    if rows:
-        unit = LARGEST_SUM // rows
-    else:
-        # Noise is as many units wide, whatever a unit is.
-        law = law_for(loss, basis.moved(degree, loss.unit, FINEST, FINEST // AT_BOUND[loss.definition]))
-        unit = math.isqrt(int(WIDEST**2 * FINEST**2 / scale_squared(law)))
-    unit //= basis.divisor
-    return max(1, unit if degree == 1 else math.isqrt(unit))
-
-
-def _rounded_up(number: Fraction) -> str:
-    """To two digits."""
-    digit = Decimal(1).scaleb(Decimal(float(number)).adjusted() - 1)
-    return f"{(Decimal(float(number)) / digit).to_integral_value(ROUND_CEILING) * digit:f}"
+        raise PlanError(
+            "{column}: the noise would exceed ± {most:,} people, the widest that is drawn for sums. Choose a larger "
+            "{symbol}, or fewer columns.",
+            column=column.attribute.name,
+            most=WIDEST // unit,
+            symbol=loss.symbol,
+        )
+    return ColumnPlan(column, unit, at_bound, moved, law, basis, rounded_by)
 
 
 def _explanation(planned: Sequence[ColumnPlan], degree: int) -> str:

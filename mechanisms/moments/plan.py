@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mechanisms.accounting import Loss
+from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.domain import Domain
 from mechanisms.json_types import JsonObject
 from mechanisms.moments.basis import Basis, Bernstein, basis_from_json
@@ -18,7 +18,8 @@ from mechanisms.sensitivity import Sensitivity
 class ColumnPlan:
     """One column's sums. unit: the size that `basis` says what a row adds in.
 
-    at_bound: what a row at a bound adds besides. sensitivity, noise: of this column's sums alone.
+    at_bound: what a row at a bound adds besides. sensitivity, noise: of this column's sums alone. rounded_by: what the
+    exact sums of the basis are divided by, and rounded down, so that they and their noise fit 64 bits; 1 if not at all.
     """
 
     column: MeasuredColumn
@@ -27,6 +28,12 @@ class ColumnPlan:
     sensitivity: Sensitivity
     noise: NoiseLaw
     basis: Basis = field(default_factory=Bernstein)
+    rounded_by: int = 1
+
+    def moved(self, degree: int, unit: PrivacyUnit) -> Sensitivity:
+        """How far one person moves the column's sums."""
+        exact = self.basis.moved(degree, unit, self.unit, self.at_bound)
+        return exact if self.rounded_by == 1 else rounded(exact, degree, unit)
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -37,6 +44,7 @@ class ColumnPlan:
             "sensitivity": {"l1": self.sensitivity.l1, "l2_squared": self.sensitivity.l2_squared},
             "noise": self.noise.to_json(),
             "basis": self.basis.to_json(),
+            "rounded_by": self.rounded_by,
         }
 
     @classmethod
@@ -48,7 +56,18 @@ class ColumnPlan:
             Sensitivity(**value["sensitivity"]),
             law_from_json(value["noise"]),
             basis_from_json(value.get("basis")),
+            value.get("rounded_by", 1),
         )
+
+
+def rounded(exact: Sensitivity, degree: int, unit: PrivacyUnit) -> Sensitivity:
+    """How far one person moves sums of a basis that are rounded down, of exact ones that are moved so far.
+
+    Each that differs does so by less than 1 more. At most 2m rows of a person, those before and those after, are in as
+    many groups, each with `degree` + 2 sums: with n of them Σ(|d| + 1) = Σ|d| + n, Σ(|d| + 1)² = Σd² + 2Σ|d| + n.
+    """
+    sums = 2 * unit.max_rows * (degree + 2)
+    return Sensitivity(exact.l1 + sums, exact.l2_squared + 2 * exact.l1 + sums)
 
 
 @dataclass(frozen=True)

@@ -42,13 +42,6 @@ def ratio(above: Moment, below: Floats, below_variance: Floats | float, reach: f
     return Interval(*(np.where(parts[3], part, np.nan) for part in parts[:3]))
 
 
-def within(interval: Interval, lower: float, upper: float) -> Interval:
-    """Cut to what is possible; at least half of its width stays, so that noise never looks like certainty."""
-    half = (interval.upper - interval.lower) / 2
-    low, high = np.minimum(interval.lower, upper - half), np.maximum(interval.upper, lower + half)
-    return Interval(*(np.clip(part, lower, upper) for part in (interval.estimate, low, high)))
-
-
 def about(estimate: Floats, interval: Interval) -> Interval:
     """The interval with another estimate, and as much longer as holds it; NaN where the interval tells nothing."""
     unknown = np.isnan(interval.lower)

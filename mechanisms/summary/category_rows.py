@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mechanisms.moments.ratios import Moment, about, linear, over, ratio, within
+from mechanisms.moments.estimates import within
+from mechanisms.moments.ratios import Moment, about, linear, over, ratio
 from mechanisms.summary.rows import Rows
 from mechanisms.summary.told import CategoryEstimates
 

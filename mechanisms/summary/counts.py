@@ -129,10 +129,11 @@ def _exact(plan: SummaryPlan, table: TablePlan, number: Integers, own: ColumnCou
     # All of one table come from one query, so that one row of a person is in them and no two.
     people, first, second, missing = own.powers.astype(object).T[:4]
     steps = plan.lines[table.name].measured.steps
-    times, curved = table.unit // steps**2, CURVED[plan.loss.definition]
+    unit = table.unit * table.rounded_by
+    times, curved = unit // steps**2, CURVED[plan.loss.definition]
     tilted = times * steps * (2 * first - steps * people)
     bent = times * curved * (steps * first - second)
-    return np.stack([tilted, bent, table.unit * missing], axis=1)
+    return np.stack([tilted, bent, unit * missing], axis=1) // table.rounded_by
 
 
 def _departures(table: TablePlan, cells: Integers) -> Integers:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mechanisms.arrays import Integers
-from mechanisms.moments.ratios import Moment, about, linear, over, ratio, within
+from mechanisms.moments.estimates import within
+from mechanisms.moments.ratios import Moment, about, linear, over, ratio
 from mechanisms.summary.category_rows import category_rows
 from mechanisms.summary.number_rows import number_rows
 from mechanisms.summary.plan import SummaryPlan

@@ -13,7 +13,7 @@ from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.arrays import Integers
 from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
 from mechanisms.domain import Attribute, Domain
-from mechanisms.moments.mechanism import LARGEST_SUM, rows_in_full
+from mechanisms.moments.mechanism import FINEST_ROUNDED, LARGEST_SUM, rows_in_full
 from mechanisms.noise import Noise
 from mechanisms.noise.sampler import WIDEST
 from mechanisms.protocol import Measurement, PlanError
@@ -46,7 +46,9 @@ class ColumnTables:
     it adds kWu and kb(W² - u²), with K = kW² and b = 1/2 of ε, 1 of ρ. As |u| <= W, W|u| + (W² - u²)/2 <= W², for that
     is (W - |u|)² >= 0; and W²u² + (W² - u²)² = W⁴ - u²(W² - u²) <= W⁴. So ‖a‖₁ <= K, ‖a‖₂² <= K², both reached at a
     bound; a row without a value adds K to a sum of its own. Two rows' vectors are at most 2K apart, as those of both
-    bounds are.
+    bounds are. Where W is large, these sums are divided by W and rounded down, so that K = kW: each that differs does
+    so by less than 1 more. Of n sums Σ(|d| + 1) = Σ|d| + n, and Σ(|d| + 1)² = Σd² + 2Σ|d| + n; m rows move at most m
+    times as many, and at most m times as far.
 
     Under ρ there are two plans, and the one with less weighted error is taken (`objective`). In the joint one the
     number of a group's people is measured once, and every other table is centred: of categories, with h = K/m for m
@@ -229,14 +231,31 @@ def _twice(row: Sensitivity) -> Sensitivity:
 def _line(line: LineColumn, strategies: Mapping[int, RunningTotals], weight: float) -> list[Part]:
     """The running totals of a column, and its moments: a mean as a share of the range is off by half of its sum."""
     name, own, steps = line.attribute.name, strategies[line.cells], line.measured.steps
-    unit = steps**2 * -(-FINEST // steps**2)
-    row = Sensitivity(unit, unit**2)
+    unit, rounded_by = _moment_unit(steps)
+    row, apart = Sensitivity(unit, unit**2), Sensitivity(2 * unit, 4 * unit**2)
+    if rounded_by > 1:
+        row, apart = _rounded(row, 3), _rounded(apart, 6)
     means, ranks = weight * MEAN_WEIGHT, weight * QUANTILE_WEIGHT
     error, step, centred = ranks * own.total_variance, own.missing or GRID, own.is_centred
     return [
         Part(name, LINE, step, own.answers, own.column, own.replaced, error, ranks, centred),
-        Part(name, MOMENTS, unit, 3, row, Sensitivity(2 * unit, 4 * unit**2), means / 4 / unit**2, means),
+        Part(name, MOMENTS, unit, 3, row, apart, means / 4 / unit**2, means, rounded_by=rounded_by),
     ]
+
+
+def _moment_unit(steps: int) -> tuple[int, int]:
+    """What a row adds in all to the sums of moments, and what exact sums are divided by: W, where W² is large."""
+    if steps**2 <= FINEST_ROUNDED:
+        return steps**2 * -(-FINEST // steps**2), 1
+    return steps * -(-FINEST_ROUNDED // steps), steps
+
+
+def _rounded(exact: Sensitivity, sums: int) -> Sensitivity:
+    """Of so many sums that are rounded down: each that differs does so by less than 1 more.
+
+    Under ρ, where b = 1, Σ|d| is at most 5/4 of what it is under ε: W|u| + W² - u² <= 5/4 W².
+    """
+    return Sensitivity(exact.l1 + sums, exact.l2_squared - (-5 * exact.l1 // 2) + sums)
 
 
 def _moved(part: Part, unit: PrivacyUnit, definition: Definition) -> float:
@@ -257,7 +276,9 @@ def _table(part: Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
             "column, choose fewer, or spend more.",
             column=part.name or "Numbers",
         )
-    return TablePlan(part.name, part.kind, part.unit, share, part.sums, moved, law, part.centred)
+    return TablePlan(
+        part.name, part.kind, part.unit, share, part.sums, moved, law, part.centred, part.rounded_by
+    )
 
 
 def _explanation(tables: Sequence[TablePlan]) -> str:

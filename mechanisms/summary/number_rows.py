@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.moments.estimates import Interval
-from mechanisms.moments.ratios import Moment, about, linear, over, ratio, within
+from mechanisms.moments.estimates import Interval, within
+from mechanisms.moments.ratios import Moment, about, linear, over, ratio
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
-from mechanisms.summary.quantiles import points, quantiles
+from mechanisms.summary.quantiles import mean_between, points, quantiles
 from mechanisms.summary.rows import Rows
 from mechanisms.summary.spread import Sums
 from mechanisms.summary.told import NumberEstimates
@@ -22,8 +22,6 @@ def number_rows(rows: Rows, line: LineColumn) -> NumberEstimates:
     """Number, total, mean, deviation, quantiles, and shares of those missing and at a bound."""
     own = _Column(rows, line)
     cells, low, high = own.possible, 0, line.cells - 1
-    held = quantiles(own.raw[:, :-1], own.inner, rows.times, line.edges, rows.reach)
-    drawn = np.clip(points(cells[:, :-1], line.edges), held.lower, held.upper)
     told = linear(own.sums.number, own.sums.variances[0], rows.reach)
     return NumberEstimates(
         about(own.people, within(told, 0, np.inf)),
@@ -31,7 +29,7 @@ def number_rows(rows: Rows, line: LineColumn) -> NumberEstimates:
         None if line.measured.is_date else own.total,
         own.mean,
         own.deviation,
-        Interval(drawn, held.lower, held.upper),
+        about(points(cells[:, :-1], line.edges), own.quantiles),
         None if line.measured.is_date else own.share_in(low),
         None if line.measured.is_date else own.share_in(high),
         np.where(np.isnan(own.mean.lower)[:, None], np.nan, over(cells[:, :-1], own.people[:, None])),
@@ -98,15 +96,31 @@ class _Column:
     def _agreed(self) -> tuple[Floats, Floats]:
         """(groups, cells + 1) of a possible table, and (groups,) means of u that its values could have.
 
-        A mean moves only where no cell that seems to hold anybody could give it, as in groups of next to nobody.
+        A mean moves only where the intervals of quantiles do not allow it, or no cell that seems to hold anybody could
+        give it, as in groups of next to nobody.
         """
         cells = self.rows.possible_cells(self.name)
-        # In u, in whose terms a value is spread evenly over its step.
-        low, high = (2 * (ends - self._value(-np.ones(1))) / self._span - 1 for ends in self.line.edges)
-        mean = self._group_moments[0]
+        groups, edges = len(cells), self.line.edges
+        low, high = (self._place(ends) for ends in edges)
+        band = mean_between(self.quantiles.lower[:groups], self.quantiles.upper[:groups], edges)
+        mean = self._clipped(self._group_moments[0], band)
         inner = cells[:, :-1] = tilted(cells[:, :-1], (low, high), mean)
         number = inner.sum(axis=1)
-        return cells, np.clip(mean, over(inner @ low, number, -1.0), over(inner @ high, number, 1.0))
+        mean = np.clip(mean, over(inner @ low, number, -1.0), over(inner @ high, number, 1.0))
+        drawn = points(inner, edges)
+        return cells, self._clipped(mean, mean_between(drawn, drawn, edges))
+
+    def _clipped(self, means: Floats, between: tuple[Floats, Floats]) -> Floats:
+        """Means of u cut to ends in the column's unit; as they are where these are NaN."""
+        low, high = (self._place(ends) for ends in between)
+        cut: Floats = np.where(np.isnan(low), means, np.clip(means, low, high))
+        return cut
+
+    @cached_property
+    def quantiles(self) -> Interval:
+        """(rows, 5) as the running totals tell them."""
+        rows = self.rows
+        return quantiles(self.raw[:, :-1], self.inner, rows.times, self.line.edges, rows.reach)
 
     @cached_property
     def possible(self) -> Floats:
@@ -126,6 +140,10 @@ class _Column:
     def _value(self, u: Floats) -> Floats:
         """In the column's unit: values are spread evenly over their step."""
         return float(self.line.measured.lower) + (1 + u) / 2 * self._span + self.line.floor_error / 2
+
+    def _place(self, value: Floats) -> Floats:
+        """In terms of u."""
+        return 2 * (value - self._value(-np.ones(1))) / self._span - 1
 
     @property
     def _moments(self) -> tuple[Floats, Floats]:

@@ -39,7 +39,7 @@ class Part:
     """A table before it has its share. column, replaced: what a row moves in it, as for `unit_sensitivity`.
 
     error: the variance of what is shown, in people, for noise of variance 1, times its weight; without what the number
-    of people adds where the table is centred. weight: of one of its squared errors.
+    of people adds where the table is centred. weight: of one of its squared errors. rounded_by: as of `TablePlan`.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Part:
     error: float
     weight: float
     centred: bool = False
+    rounded_by: int = 1
 
 
 def number_weight(parts: Sequence[Part]) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 
 from mechanisms.arrays import Integers
 from mechanisms.domain import Domain, Integer
-from mechanisms.moments.estimates import Interval
-from mechanisms.moments.ratios import about, linear, within
+from mechanisms.moments.estimates import Interval, within
+from mechanisms.moments.ratios import about, linear
 from mechanisms.summary.counts import split_values
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import Rows, measured_rows

@@ -26,7 +26,8 @@ class TablePlan:
     name: the column; empty of the numbers of the groups. kind: NUMBER, CELLS, LINE or MOMENTS. unit: what a row adds
     in all, or the length of what it adds, at most. share: of the loss, exactly. sums: integers measured of each group.
     centred: whether only departures of the cells from an even spread are measured, which say nothing of the number; of
-    CELLS and LINE alone.
+    CELLS and LINE alone. rounded_by: what exact sums of moments are divided by, and rounded down, so that they and
+    their noise fit 64 bits; 1 if not at all.
     """
 
     name: str
@@ -37,6 +38,7 @@ class TablePlan:
     sensitivity: Sensitivity
     noise: NoiseLaw
     centred: bool = False
+    rounded_by: int = 1
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -48,6 +50,7 @@ class TablePlan:
             "sensitivity": {"l1": self.sensitivity.l1, "l2_squared": self.sensitivity.l2_squared},
             "noise": self.noise.to_json(),
             "centred": self.centred,
+            "rounded_by": self.rounded_by,
         }
 
     @classmethod

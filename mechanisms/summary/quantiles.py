@@ -72,3 +72,13 @@ def points(cells: Floats, edges: tuple[Floats, Floats]) -> Floats:
         part = np.clip((p * total[:, 0] - before) / np.where(inside > 0, inside, 1), 0, 1)
         found.append(edges[0][cell] + part * (edges[1] - edges[0])[cell])
     return np.where(total > 0, np.stack(found, axis=1), np.nan)
+
+
+def mean_between(lower: Floats, upper: Floats, edges: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """The least and the largest mean of values whose `QUANTILES` lie between ends, (rows, 5) each; NaN where these are.
+
+    A part of the values between two quantiles lies at the lower one at least, and at the upper one at most.
+    """
+    shares = np.diff((0, *QUANTILES, 1))
+    first, last = edges[0][0], edges[1][-1]
+    return first * shares[0] + lower @ shares[1:], upper @ shares[:-1] + last * shares[-1]

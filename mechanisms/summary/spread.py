@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.moments.estimates import MEAN_LEVEL, SQUARES_LEVEL, TRIED, Interval
-from mechanisms.moments.ratios import Moment, ratio, within
+from mechanisms.moments.estimates import MEAN_LEVEL, SQUARES_LEVEL, TRIED, Interval, within
+from mechanisms.moments.ratios import Moment, ratio
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import reach as reach_of
 

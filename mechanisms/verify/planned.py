@@ -82,7 +82,7 @@ def _means(value: JsonObject) -> Planned:
     def again(column: ColumnPlan) -> ColumnPlan:
         """Which of the bases is taken depends on room for sums alone; what it moves and its noise do not."""
         basis = column.basis if column.basis in allowed else allowed[-1]
-        moved = basis.moved(plan.degree, plan.loss.unit, column.unit, column.at_bound)
+        moved = replace(column, basis=basis).moved(plan.degree, plan.loss.unit)
         return replace(column, basis=basis, sensitivity=moved, noise=law_for(share, moved))
 
     return Planned(plan, replace(plan, columns=tuple(map(again, plan.columns))))

@@ -20,8 +20,8 @@ plt.show()
 # ## The margins
 #
 # Each number and total is a weighted sum of what was measured, which `measurement.npy` holds: (columns, groups, sums).
-# `release.json` has the weights. The margin is the quantile of the continuous noise that is weighted so, and one step
-# of each whole number more.
+# `release.json` has the weights, and between which ends numbers and totals can lie: they are cut to these. The margin
+# is the quantile of the continuous noise that is weighted so, and one step of each whole number more.
 
 
 # %%
@@ -48,7 +48,11 @@ for sums, planned, readings in zip(measured, plan["columns"], facts["readings"],
     for name, weights in readings["weights"].items():
         again = sums @ np.array(weights)
         half = weighted_half_width(planned["noise"], weights[readings["public_sums"] :])
+        least, most = readings["possible"][name]
+        least, most = (-np.inf if least is None else least, np.inf if most is None else most)
         place = list(groups.columns).index(number) + (3 if name == "total" else 0)
         stated, lower, upper = (own[groups.columns[place + step]].to_numpy() for step in range(3))
-        compare(f"Estimates of {name}, {readings['column']}", stated, again)
-        compare(f"Margins of {name}, {readings['column']}", stated - lower, half, within=1e-3)
+        compare(f"Estimates of {name}, {readings['column']}", stated, np.clip(again, least, most))
+        low = np.clip(np.minimum(again, most) - half, least, most)
+        high = np.clip(np.maximum(again, least) + half, least, most)
+        compare(f"Margins of {name}, {readings['column']}", high - low, upper - lower, within=1e-3)

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared import bin_error
+from dpportal.releases.products.shared.extremes import is_certainly_largest
 from dpportal.releases.products.shared.figures import as_integers, figure_json
 from mechanisms.arrays import let_go, runs, summed
 from mechanisms.box_queries import CellSum
@@ -54,30 +55,40 @@ def page(plan: Plan, result: Result, people: CellSum | None) -> Json:
 
 
 def _finding(plan: Plan, result: Result, people: CellSum | None) -> Json:
-    """How many people there are, with a margin where there is one (0: exactly), and the largest cell of several."""
+    """How many people there are, with a margin where there is one (0: exactly), and the largest cell if certain.
+
+    alike: whether noise can explain which of the cells is the largest.
+    """
     total = {"people": max(0, round(people.estimate if people else summed(result.counts)))}
     if "total" in plan.details:
         total = {"people": int(plan.details["total"]), "margin": 0}
     elif people and people.half_width is not None:
         total["margin"] = math.ceil(people.half_width)
-    largest = _largest(result.raw)
-    names = plan.domain.names
-    labels = (label for (label,) in labels_of(plan.domain, np.array([largest])))
+    names, half_width = plan.domain.names, interval(plan, result)
+    shown = {**total, "columns": get_text_list(list(names), _("and"))}
+    place, largest, second = _two_largest(result.raw)
+    if not is_certainly_largest(largest, second, half_width, result.raw.size, plan.noise):
+        return {**shown, "alike": result.raw.size > 1}
+    labels = (label for (label,) in labels_of(plan.domain, np.array([place])))
     return {
-        **total,
-        "columns": get_text_list(list(names), _("and")),
+        **shown,
         "largest": ", ".join(f"{name} {label}" for name, label in zip(names, labels, strict=True)),
-        "count": max(0, int(as_integers(result.raw[largest : largest + 1])[0])),
+        "count": int(as_integers(result.raw[place : place + 1])[0]),
+        "count_margin": half_width,
     }
 
 
-def _largest(raw: np.ndarray) -> int:
-    """The first place of the largest; of an array in a file a run at a time is in memory."""
+def _two_largest(raw: np.ndarray) -> tuple[int, float, float]:
+    """The first place of the largest, and the two largest; of an array in a file a run at a time is in memory."""
     tops: list[int] = []
     for run in runs(raw.size):
-        tops.append(run.start + int(np.argmax(raw[run])))
+        most = raw[run]
+        two = np.argpartition(most, -2)[-2:] if most.size > 1 else np.zeros(1, dtype=np.int64)
+        tops += (run.start + two).tolist()
         let_go(raw)
-    return max(tops, key=lambda place: float(raw[place]))
+    ranked = sorted(map(int, tops), key=lambda place: (-float(raw[place]), place))
+    second = float(raw[ranked[1]]) if len(ranked) > 1 else -math.inf
+    return ranked[0], float(raw[ranked[0]]), second
 
 
 def labels_of(domain: Domain, cells: np.ndarray) -> list[list[str]]:

@@ -10,19 +10,17 @@ from dpportal.charts.group_means import means_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.means.page import (
     MOST_ROWS,
-    cell_of,
     has_chart,
     labels_of,
     means_of,
     names_of,
     styles_of,
-    written,
 )
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
+from dpportal.releases.products.shared.cells import SINGLE, aligned, told
 from dpportal.releases.products.shared.figures import figure_json
-from dpportal.releases.products.shared.numbers import decimals_for
-from mechanisms.arrays import Floats, Integers
+from mechanisms.arrays import Integers
 from mechanisms.moments.estimates import Interval
 from mechanisms.moments.mechanism import LARGEST_SUM, ROOM
 from mechanisms.moments.plan import MomentsPlan
@@ -43,6 +41,7 @@ def build(plan: MomentsPlan, result: GroupMeans, true: Integers) -> Json:
         "table": [row for section in sections for row in section.pop("lines")],
         "group_names": list(plan.groups.names),
         "deviation": plan.degree > 1,
+        "counts_rows": plan.loss.unit.max_rows > 1,
         "columns": sections,
         "inside": float(np.mean(inside)) if inside else None,
         "error": float(np.median(np.abs(errors))) if errors else None,
@@ -63,13 +62,15 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
     names = [name for name in _compared_statistics(plan) if name in styles]
     span = float(planned.column.top - planned.column.lower)
     hits = {n: (released[n].lower <= truth[n]) & (truth[n] <= released[n].upper) for n in names}
+    exact = {n: Interval(truth[n], truth[n], truth[n]) for n in names}
     known = {n: ~np.isnan(released[n].estimate) & ~np.isnan(truth[n]) for n in names}
+    shown_groups = range(min(plan.groups.size, MOST_ROWS))
+    parts = aligned(
+        [[told(released[n], (group,), styles[n], exact[n]) for n in names] for group in shown_groups]
+    )
     rows = [
-        {
-            "labels": labels[group],
-            "cells": [_pair(released[n], truth[n], hits[n], group, styles[n]) for n in names],
-        }
-        for group in range(min(plan.groups.size, MOST_ROWS))
+        {"labels": labels[group], "cells": [SINGLE.cell([part]) for part in row]}
+        for group, row in zip(shown_groups, parts, strict=True)
     ]
     name = planned.column.attribute.name
     nothing = np.full(plan.groups.size, np.nan)
@@ -95,15 +96,6 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
         "hits": [bool(hit) for n in names for hit in hits[n][known[n]]],
         "errors": ((released["mean"].estimate - truth["mean"])[known["mean"]] / span).tolist(),
     }
-
-
-def _pair(interval: Interval, truth: Floats, hits: np.ndarray, group: int, style: str) -> Json:
-    """A released number with the true one below it."""
-    cell, true = cell_of(interval, group, style), float(truth[group])
-    half = (float(interval.upper[group]) - float(interval.lower[group])) / 2
-    decimals = decimals_for(half if half > 0 else abs(true))
-    text = "–" if math.isnan(true) else written(true, decimals, style)
-    return {**cell, "true": text, "outside": bool(cell["value"]) and not bool(hits[group])}
 
 
 def _plain(value: float) -> float | None:

@@ -17,6 +17,7 @@ from dpportal.releases.products.means import comparison, page, tables
 from dpportal.releases.products.means.planner import RANGES
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.shared import explorer, stored_estimates
+from dpportal.releases.products.shared.cells import NO_TOTAL, SINGLE, told
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms.box_queries import CellSum, Picks
@@ -70,7 +71,7 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
                 columns.extend(_together(plan, values, picks))
             number = columns[0][0]
             assert number is not None
-            half_width = float(number.upper[0] - number.lower[0]) / 2
+            half_width = told(number, (0,), "").half_width
             return CellSum(float(number.estimate[0]), half_width, math.prod(map(len, picks)))
 
         shown = explorer.explored(plan.groups, question, answer)
@@ -84,13 +85,21 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
 def _readings(plan: MomentsPlan, planned: ColumnPlan) -> Json:
     """Of a column: the weights of its sums, of which the first so many are public and have no noise.
 
+    possible: between which numbers and totals lie, None where nothing bounds them.
+
     A total reads values that were rounded down to whole steps; where that rounds any, its interval is wider.
     """
     own, column = Sums(planned, plan.degree), planned.column
-    weights = {"number": own.number.tolist()}
+    weights, possible = {"number": own.number.tolist()}, {"number": [0.0, None]}
     if not column.is_date and not column.floor_error:
         weights["total"] = (float(column.lower) * own.number + own.span * own.first).tolist()
-    return {"column": column.attribute.name, "public_sums": planned.basis.quiet, "weights": weights}
+        possible["total"] = [end if math.isfinite(end) else None for end in column.possible_totals]
+    return {
+        "column": column.attribute.name,
+        "public_sums": planned.basis.quiet,
+        "weights": weights,
+        "possible": possible,
+    }
 
 
 def _together(plan: MomentsPlan, values: np.ndarray, picks: Picks) -> list[list[Interval | None]]:
@@ -107,6 +116,6 @@ def _cells(planned: ColumnPlan, parts: list[Interval | None]) -> list[Json]:
     """What a page shows of number, total and mean; dates have no total."""
     mean = page.styles_of(planned, 1)["mean"]
     return [
-        page.cell_of(part, 0, style) if part else {"value": "–", "range": "", "sort": 0}
-        for part, style in zip(parts, ("number", "number", mean), strict=True)
+        SINGLE.cell([told(part, (0,), style)]) if part else NO_TOTAL
+        for part, style in zip(parts, ("", "", mean), strict=True)
     ]

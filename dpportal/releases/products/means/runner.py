@@ -12,7 +12,14 @@ from dpportal.releases.models import Release
 from dpportal.releases.products.shared.runner import Runner
 from dpportal.releases.products.shared.values import Counted
 from mechanisms import registry
-from mechanisms.moments.estimates import ColumnEstimates, Sums, by_groups, together
+from mechanisms.moments.estimates import (
+    ColumnEstimates,
+    Interval,
+    Sums,
+    by_groups,
+    compared_means,
+    together,
+)
 from mechanisms.moments.mechanism import exact_sums
 from mechanisms.moments.plan import MomentsPlan
 from mechanisms.noise import Noise
@@ -21,15 +28,19 @@ from mechanisms.protocol import Measurement
 
 @dataclass(frozen=True)
 class GroupMeans:
-    """What is estimated of each measured column: by groups, and of all groups together where there are several."""
+    """What is estimated of each measured column: by groups, and of all groups together where there are several.
+
+    compared: means of groups whose intervals hold together, for what is said of all of them at once.
+    """
 
     groups: Sequence[ColumnEstimates]
     together: Sequence[ColumnEstimates]
+    compared: Sequence[Interval]
 
     @classmethod
     def of(cls, plan: MomentsPlan, sums: np.ndarray) -> GroupMeans:
         """sums: (columns, groups, plan.sums), measured."""
-        return cls(by_groups(plan, sums), together(plan, sums))
+        return cls(by_groups(plan, sums), together(plan, sums), compared_means(plan, sums))
 
 
 class MeansRunner(Runner[MomentsPlan, GroupMeans]):

@@ -20,11 +20,11 @@ from mechanisms.moments.plan import MomentsPlan
 
 MEASURED = "measured"
 TITLES = {
-    "number": "Estimated number of people with a value",
+    "number": "Estimated number of %s with a value",
     "total": "Estimated total",
     "mean": "Estimated mean; of dates in days since 1 January 1970",
     "deviation": "Estimated standard deviation; of dates in days",
-    "without_value": "Estimated number of people without a value",
+    "without_value": "Estimated number of %s without a value",
     "share_at_low": "Estimated share of values at or below the lower bound",
     "share_at_high": "Estimated share of values at or above the upper bound",
 }
@@ -78,8 +78,13 @@ def _table(
     ordered = [*groups.columns, names[MEASURED], *(names[t + end] for t in present for end in ENDS)]
     write_frame(pd.concat(frames, ignore_index=True)[ordered], path, float_format="%.10g")
     kinds = [{"name": names[MEASURED], "type": "string", "title": "What is measured"}]
+    counted = "rows" if plan.loss.unit.max_rows > 1 else "people"
     kinds += [
-        {"name": names[statistic + end], "type": "number", "title": TITLES[statistic] + about}
+        {
+            "name": names[statistic + end],
+            "type": "number",
+            "title": TITLES[statistic].replace("%s", counted) + about,
+        }
         for statistic in present
         for end, about in ENDS.items()
     ]

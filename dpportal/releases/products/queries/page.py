@@ -15,8 +15,10 @@ from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.queries import workloads
 from dpportal.releases.products.queries.strategy import strategy_figures
+from dpportal.releases.products.shared.extremes import extremes
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.workload.factor import AllRange
+from mechanisms.noise.sum_quantiles import widening
 
 # A page with so many lines takes less than 300 kB and a tenth of a second.
 MAX_TABLE_ROWS = 800
@@ -39,10 +41,15 @@ def page(plan: QueryPlan, result: QueryResult) -> Json:
 
 
 def _finding(plan: QueryPlan, result: QueryResult) -> Json:
-    """The largest answer with its margin, and of how many."""
-    top = int(np.argmax(result.answers))
+    """Of how many answers, and the largest one with its margin where it is certain which one that is."""
+    shown = {"columns": get_text_list(list(plan.domain.names), _("and"))}
+    # Noise on whole numbers lies beyond a half-width by up to one person.
+    reach = widening(result.answers.size, plan.noise) * (result.half_widths + 1)
+    top = extremes(result.answers - reach, result.answers + reach).highest
+    if top is None:
+        return {**shown, "alike": result.answers.size > 1}
     return {
-        "columns": get_text_list(list(plan.domain.names), _("and")),
+        **shown,
         "largest": next(iter(workloads.labels_at(plan.workload, plan.domain, [top]))),
         "count": round(float(result.answers[top])),
         "margin": math.ceil(float(result.half_widths[top])),

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared import explorer, stored_estimates
-from dpportal.releases.products.summary.cells import SINGLE, told
+from dpportal.releases.products.shared.cells import NO_TOTAL, SINGLE, told
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Attribute, Date, Domain
@@ -86,7 +86,4 @@ def _totals(rows: Rows) -> Iterator[Json]:
 
 def _cell(part: Interval | None, style: str, row: int) -> Json:
     """A cell as the explorer's table has it; dates have no total."""
-    if part is None:
-        return {"value": "–", "range": "", "sort": 0}
-    shown = SINGLE.cell([told(part, (row,), style)])
-    return {**shown, "range": shown["margin"]}
+    return NO_TOTAL if part is None else SINGLE.cell([told(part, (row,), style)])

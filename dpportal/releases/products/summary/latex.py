@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
+from dpportal.releases.products.shared.cells import joined
 
 _SIGNS = {
     "\\": r"\textbackslash{}",
@@ -54,7 +55,7 @@ _EASTERN = re.compile(
 def document(shown: Json, loss: str) -> str:
     """A document with the table alone. shown: as `page.table_json` gives it. loss: in words."""
     head = ["", *(f"{h['name']}" for h in shown["heads"]), *_difference_heads(shown)]
-    people = ["", *(f"n = {h['value']} {h['margin']}" for h in shown["heads"])]
+    people = ["", *(f"n = {joined(h['value'], h['margin'])}" for h in shown["heads"])]
     people += [""] * (len(head) - len(people))
     body = [line for block in shown["blocks"] for line in _block(block, len(head))]
     note = _(
@@ -114,7 +115,7 @@ def _block(block: Json, columns: int) -> Iterator[str]:
     yield rf"\multicolumn{{{columns}}}{{l}}{{\textbf{{{escaped(block['name'])}}}}}\\"
     for row in block["rows"]:
         cells = [*row["cells"], row.get("difference"), row.get("standardised")]
-        texts = [f"{c['value']} {c['margin']}" if c and c["value"] else "" for c in cells]
+        texts = [joined(c["value"], c["margin"]) if c else "" for c in cells]
         yield r"\quad " + _row([row["label"], *texts][:columns])
 
 

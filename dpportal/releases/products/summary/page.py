@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 from django.utils.translation import gettext as _, ngettext
 
 from dpportal.charts.column_summaries import density_figure, shares_figure
 from dpportal.charts.equal_steps import steps_of_equal_width
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
+from dpportal.releases.products.shared.cells import SINGLE, joined, told
+from dpportal.releases.products.shared.extremes import is_certainly_largest
 from dpportal.releases.products.shared.figures import figure_json
-from dpportal.releases.products.summary.cells import SINGLE, told
 from dpportal.releases.products.summary.table_one import TableOne, edges_of
 from mechanisms.accounting import plainly
 from mechanisms.domain import Date
 from mechanisms.moments.column import day_of
+from mechanisms.summary.expectation import number_half_width
+from mechanisms.summary.fusion import Model
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
@@ -85,20 +89,31 @@ def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
 
 
 def _finding(table: TableOne) -> Json:
-    """The first sentence: how many people there are, and the largest group; nothing without groups."""
+    """The first sentence: how many people there are, and the largest group if certain; nothing without groups."""
     if not table.groups:
         return {}
-    number = table.summary.number
-    largest = max(table.groups, key=lambda group: float(number.estimate[group]))
+    plan, number = table.plan, table.summary.number
     everybody = told(number, (table.everybody,), "people")
     finding = {
         "people": round(everybody.value),
         "margin": math.ceil(everybody.half_width),
-        "columns": table.plan.groups.names[0],
-        "largest": table.labels[largest],
-        "count": round(float(number.estimate[largest])),
+        "columns": plan.groups.names[0],
     }
-    return {"finding": finding}
+    # As measured, before negative ones were made possible: an interval's upper end stays where it was.
+    half = number_half_width(plan)
+    counts = number.upper[: plan.groups.size] - half
+    second, largest = np.argsort(counts)[-2:].tolist() if len(counts) > 1 else (0, 0)
+    if not is_certainly_largest(counts[largest], counts[second], half, len(counts), Model(plan).law):
+        return {"finding": {**finding, "alike": len(counts) > 1}}
+    count = round(float(number.estimate[largest]))
+    return {
+        "finding": {
+            **finding,
+            "largest": table.labels[largest],
+            "count": count,
+            "count_margin": math.ceil(half),
+        }
+    }
 
 
 def _caption(plan: SummaryPlan) -> str:
@@ -142,13 +157,13 @@ def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> str:
     if own.at_lower is None or own.at_upper is None:
         return ""
     lower, upper = line.measured.bound_texts
-    low, high = (SINGLE.cell([told(each, (row,), "share")]) for each in (own.at_lower, own.at_upper))
+    cells = (SINGLE.cell([told(each, (row,), "share")]) for each in (own.at_lower, own.at_upper))
+    low, high = (joined(cell["value"], cell["margin"]) or _("an unknown share") for cell in cells)
     text = _(
-        "Values were counted from %(lower)s to %(upper)s: %(low)s (%(low_margin)s) are %(lower)s or below, %(high)s "
-        "(%(high_margin)s) are %(upper)s or above. Those beyond count as the limit."
+        "Values were counted from %(lower)s to %(upper)s: %(low)s are %(lower)s or below, %(high)s are %(upper)s or "
+        "above. Those beyond count as the limit."
     )
-    margins = {"low_margin": low["margin"], "high_margin": high["margin"]}
-    text %= {"lower": lower, "upper": upper, "low": low["value"], "high": high["value"], **margins}
+    text %= {"lower": lower, "upper": upper, "low": low, "high": high}
     if not line.floor_error:
         return text
     rounded = _("They are rounded down to steps of %(step)s, which the margins allow for.")

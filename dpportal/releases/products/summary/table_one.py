@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from dpportal.charts.equal_steps import steps_of_equal_width
 from dpportal.charts.inline_marks import density_mark, share_mark
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.summary.cells import (
+from dpportal.releases.products.shared.bounds import may_be_large
+from dpportal.releases.products.shared.cells import (
     COUNT_AND_SHARE,
     MEAN_AND_DEVIATION,
     MEDIAN_AND_QUARTILES,
@@ -20,6 +21,7 @@ from dpportal.releases.products.summary.cells import (
     SINGLE,
     Pattern,
     Told,
+    aligned,
     told,
 )
 from mechanisms.arrays import Floats
@@ -133,21 +135,23 @@ class _Block:
     def _categories(self) -> Iterator[Json]:
         assert isinstance(self.own, CategoryEstimates)
         true = self.true if isinstance(self.true, CategoryEstimates) else None
-        for cell, label in enumerate(self.attribute.labels()):
-            if self._is_unseen(cell, label):
-                continue
-            cells = [
-                COUNT_AND_SHARE.cell(
-                    [
-                        told(self.own.counts, (row, cell), "people", true.counts if true else None),
-                        told(self.own.shares, (row, cell), "share", true.shares if true else None),
-                    ]
-                )
-                for row in self.table.shown
+        labels = self.attribute.labels()
+        seen = [cell for cell, label in enumerate(labels) if not self._is_unseen(cell, label)]
+        numbers = [
+            [
+                told(self.own.counts, (row, cell), "people", true.counts if true else None),
+                told(self.own.shares, (row, cell), "share", true.shares if true else None),
             ]
+            for cell in seen
+            for row in self.table.shown
+        ]
+        texts = iter([COUNT_AND_SHARE.cell(parts) for parts in aligned(numbers)])
+        compared = self._compared(seen, "points")
+        for cell, further in zip(seen, compared, strict=True):
             share = float(self.own.shares.estimate[self.table.everybody, cell])
-            row = {"label": label, "cells": cells, "is_category": True, "mark": share_mark(share)}
-            yield {**row, **self._compared(cell, "points")}
+            cells = [next(texts) for _row in self.table.shown]
+            row = {"label": labels[cell], "cells": cells, "is_category": True, "mark": share_mark(share)}
+            yield {**row, **further}
 
     def _is_unseen(self, cell: int, label: str) -> bool:
         """Whether it is the cell for what was not declared, or for missing values, and may well be nobody's."""
@@ -161,12 +165,11 @@ class _Block:
         assert isinstance(self.own, NumberEstimates)
         is_date = isinstance(self.attribute, Date)
         value, spread = ("day", "days") if is_date else ("", "")
+        [compared] = self._compared([0], "plus-days" if is_date else "plus")
         yield self._row(
-            _("Mean (SD)"),
-            MEAN_AND_DEVIATION,
-            [("mean", None, value), ("deviation", None, spread)],
-            self._compared(0, "plus-days" if is_date else "plus"),
+            _("Mean (SD)"), MEAN_AND_DEVIATION, [("mean", None, value), ("deviation", None, spread)], compared
         )
+        yield from self._at_bounds()
         value = "whole" if isinstance(self.attribute, Integer) else value
         for label, pattern, places in (
             (_("Median [Q1, Q3]"), MEDIAN_AND_QUARTILES, (MEDIAN, *QUARTILES)),
@@ -176,6 +179,18 @@ class _Block:
         if bool(self.own.missing.upper[self.table.everybody] > 0):
             yield self._row(_("Missing"), SINGLE, [("missing", None, "share")])
 
+    def _at_bounds(self) -> Iterator[Json]:
+        """The shares of values at a bound, where they may be large: a mean is not to be read without them."""
+        assert isinstance(self.own, NumberEstimates)
+        lower, upper = self.table.plan.lines[self.attribute.name].measured.bound_texts
+        for name, text, bound in (
+            ("at_lower", _("%(bound)s or below (counted as %(bound)s)"), lower),
+            ("at_upper", _("%(bound)s or above (counted as %(bound)s)"), upper),
+        ):
+            share: Interval | None = getattr(self.own, name)
+            if share is not None and any(may_be_large(share, row) for row in self.table.shown):
+                yield self._row(text % {"bound": bound}, SINGLE, [(name, None, "share")])
+
     def _row(
         self,
         label: str,
@@ -184,7 +199,8 @@ class _Block:
         compared: Json | None = None,
     ) -> Json:
         """parts: names of estimates, with the place of a quantile, and how each is written."""
-        cells = [pattern.cell([self._told(row, *part) for part in parts]) for row in self.table.shown]
+        numbers = aligned([[self._told(row, *part) for part in parts] for row in self.table.shown])
+        cells = [pattern.cell(own) for own in numbers]
         return {"label": label, "cells": cells, "is_category": False, "mark": "", **(compared or {})}
 
     def _told(self, row: int, name: str, place: int | None, style: str) -> Told:
@@ -193,15 +209,18 @@ class _Block:
         truth: Interval | None = getattr(self.true, name) if self.true else None
         return told(interval, index, style, truth)
 
-    def _compared(self, cell: int, style: str) -> Json:
-        """The difference of two groups, and the same standardised, where the table shows it."""
+    def _compared(self, cells: Sequence[int], style: str) -> list[Json]:
+        """For each cell the difference of two groups, and the same standardised, where the table shows it."""
         if self.difference is None:
-            return {}
+            return [{} for _cell in cells]
         pair = self.difference
-        return {
-            "difference": SINGLE.cell([told(pair.plain, (cell,), style)]),
-            "standardised": SINGLE.cell([told(pair.standardised, (cell,), "plus")]),
-        }
+        numbers = [
+            [told(pair.plain, (cell,), style), told(pair.standardised, (cell,), "plus")] for cell in cells
+        ]
+        return [
+            {"difference": SINGLE.cell([plain]), "standardised": SINGLE.cell([standardised])}
+            for plain, standardised in aligned(numbers)
+        ]
 
 
 def edges_of(line: LineColumn) -> Floats:

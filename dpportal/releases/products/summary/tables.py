@@ -17,6 +17,7 @@ from dpportal.publications.descriptions import styles
 from dpportal.publications.headers import Headers, valid_names
 from dpportal.publications.label_columns import written
 from dpportal.publications.table import Observed, Table
+from dpportal.releases.products.shared.cells import joined
 from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.page import table_json
 from dpportal.releases.products.summary.statistics import EVERYBODY, GROUP, PEOPLE, TOTAL, statistics
@@ -135,7 +136,7 @@ def _printed(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> li
 
 def _texts(shown: Json, path: Path) -> Table:
     """The table's cells as texts with their margins, for word processors."""
-    heads = [f"{head['name']} (n = {head['value']} {head['margin']})" for head in shown["heads"]]
+    heads = [f"{head['name']} (n = {joined(head['value'], head['margin'])})" for head in shown["heads"]]
     further = [shown["difference_name"], _("Standardised difference")] if shown["difference_name"] else []
     named = ["column", "row", *(head["name"] for head in shown["heads"]), *DIFFERENCES[: len(further)]]
     titles = [_("Column"), _("Value or statistic"), *heads, *further]
@@ -158,4 +159,4 @@ def _differences(row: Json, further: int) -> list[str]:
 
 def _text(cell: Json | None) -> str:
     """Without a plus: spreadsheets take a text that begins with one for a formula."""
-    return f"{cell['value']} {cell['margin']}".removeprefix("+") if cell and cell["value"] else ""
+    return joined(cell["value"], cell["margin"]).removeprefix("+") if cell else ""

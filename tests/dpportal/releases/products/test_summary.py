@@ -20,8 +20,8 @@ from dpportal.releases import bundle, drafts, results, services
 from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
+from dpportal.releases.products.shared.cells import COUNT_AND_SHARE, SINGLE, Told, aligned, joined
 from dpportal.releases.products.summary import latex
-from dpportal.releases.products.summary.cells import COUNT_AND_SHARE, Told
 from dpportal.releases.products.summary.form import usual_columns
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
 from mechanisms.summary.truth import true_summary
@@ -285,3 +285,19 @@ def test_a_margin_is_the_wider_side_rounded_up() -> None:
     """1,234 people, 1,230 to 1,239.5; their share 12.34 %, 12.2 to 12.46: 0.14 below and 0.12 above."""
     shown = COUNT_AND_SHARE.cell([Told(1234, 1230, 1239.5, "people"), Told(0.1234, 0.122, 0.1246, "share")])
     assert (shown["value"], shown["margin"]) == ("1,234 (12.34 %)", "± 6 (± 0.14)")
+
+
+def test_a_number_near_one_end_of_its_interval_has_both_ends() -> None:
+    """Of 0 to 0.39 no one margin is that of both sides; ends are rounded outwards."""
+    shown = SINGLE.cell([Told(0.0, 0.0, 0.3901, "share")])
+    assert (shown["value"], shown["margin"]) == ("0 %", "0 to 40 %")
+    assert joined(shown["value"], shown["margin"]) == "0 % [0 to 40 %]"
+    assert SINGLE.cell([Told(40.0, 40.0, 41.0, "whole")])["margin"] == "40 to 41"
+
+
+def test_numbers_below_each_other_have_as_many_decimals_as_the_narrowest_margin_bears() -> None:
+    rows = aligned([[Told(37.123, 36.0, 38.2)], [Told(38.5712, 38.5, 38.64)], [Told(np.nan, np.nan, np.nan)]])
+    shown = [SINGLE.cell(row) for row in rows]
+    assert [(cell["value"], cell["margin"]) for cell in shown] == [
+        ("37.123", "± 1.123"), ("38.571", "± 0.072"), ("", "")
+    ]  # fmt: skip

@@ -35,11 +35,14 @@ def test_the_total_has_the_margin_of_all_cells_together(client, dataset, method)
 
 
 @pytest.mark.slow
-def test_the_largest_group_is_that_of_the_noisy_counts(client, dataset):
-    release = finished(dataset, "histogram", ["colour", "age"], "1", "laplace-histogram")
+def test_the_largest_group_is_named_with_its_margin_where_noise_leaves_no_doubt(client, dataset):
+    """At ε = 1,000 counts are the true ones; at ε = 0.01 their margin is larger than all of the table."""
+    release = finished(dataset, "histogram", ["colour", "age"], "1000", "laplace-histogram")
     raw = results.reconstruct(release).result.raw
     text = sentence(client, release)
-    assert ", by colour and age." in text and f"has about {max(0, int(raw.max())):,}." in text
+    assert ", by colour and age." in text and f"has {int(raw.max()):,} ± 0." in text
+    noisy = finished(dataset, "histogram", ["colour", "age"], "0.01", "laplace-histogram")
+    assert sentence(client, noisy).endswith("No group is certainly the largest.")
 
 
 @pytest.mark.slow

@@ -1,13 +1,13 @@
-"""A number of the table as text: the estimate, and one margin, "± n"; with the truth below it for the curator alone."""
+"""A number as text: the estimate and its margin, "± n" or "a to b"; with the truth below it for the curator alone."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.numbers import decimals_for, number_text
@@ -15,8 +15,12 @@ from mechanisms.moments.column import day_of
 from mechanisms.moments.estimates import Interval
 
 NOT_TOLD = "–"
+# The cell of dates, which have no total.
+NO_TOTAL: Json = {"value": NOT_TOLD, "margin": "", "sort": 0}
 DAYS = gettext_lazy(" days")
 UNITS = {"share": " %", "days": DAYS, "plus-days": DAYS}
+# An interval whose shorter side is less than this of the longer one is written by its ends.
+LOPSIDED = 1 / 4
 # Differences.
 SIGNED = ("points", "plus", "plus-days")
 
@@ -26,7 +30,7 @@ class Told(NamedTuple):
 
     style: "people", "whole" (numbers), "share", "points" (of shares), "plus" and "plus-days" (with their signs), "day",
     "days" or "".
-    truth: without noise, NaN where it is not known.
+    truth: without noise, NaN where it is not known. places: decimals; None for those that its own margin bears.
     """
 
     value: float
@@ -34,6 +38,7 @@ class Told(NamedTuple):
     upper: float
     style: str = ""
     truth: float = math.nan
+    places: int | None = None
 
     @property
     def scale(self) -> float:
@@ -43,6 +48,12 @@ class Told(NamedTuple):
     def half_width(self) -> float:
         """The wider side, in what is written."""
         return self.scale * max(self.upper - self.value, self.value - self.lower)
+
+    @property
+    def is_lopsided(self) -> bool:
+        """Whether the estimate lies so near one end that one margin would not be that of both sides."""
+        sides = self.upper - self.value, self.value - self.lower
+        return min(sides) < LOPSIDED * max(sides)
 
     @property
     def is_determined(self) -> bool:
@@ -55,6 +66,8 @@ class Told(NamedTuple):
 
     @property
     def decimals(self) -> int:
+        if self.places is not None:
+            return self.places
         return 0 if self.style in ("people", "whole") else decimals_for(self.half_width)
 
 
@@ -99,22 +112,51 @@ def told(interval: Interval, place: tuple[int, ...], style: str, truth: Interval
     return Told(value, lower, upper, style, math.nan if truth is None else float(truth.estimate[place]))
 
 
-def _written(part: Told, value: float) -> str:
+def aligned(rows: Sequence[Sequence[Told]]) -> list[list[Told]]:
+    """Numbers below each other with the same decimals: as many as the narrowest margin of a column bears."""
+    columns = [
+        max((part.decimals for part in column if part.is_determined), default=0)
+        for column in zip(*rows, strict=True)
+    ]
+    return [[part._replace(places=n) for part, n in zip(row, columns, strict=True)] for row in rows]
+
+
+def joined(value: str, margin: str) -> str:
+    """A number and its margin in running text."""
+    return f"{value} {margin}" if margin.startswith("±") else f"{value} [{margin}]" if margin else value
+
+
+def _written(part: Told, value: float, rounded: Callable[[float], float] = float) -> str:
+    """rounded: to a whole number of the last digit."""
     if math.isnan(value):
         return NOT_TOLD
     if part.style == "day":
         return day_of(value).isoformat()
-    text = number_text(part.scale * value, part.decimals)
-    if part.style in SIGNED and value > 0:
+    text = number_text(_rounded(part.scale * value, part.decimals, rounded), part.decimals)
+    if part.style in SIGNED and value > 0 and text.strip("0.,"):
         text = f"+{text}"
     return text.replace("-", "−") + str(UNITS.get(part.style, ""))
 
 
+def _rounded(value: float, decimals: int, rounded: Callable[[float], float]) -> float:
+    return rounded(value) if rounded is float else rounded(value * 10**decimals) / 10**decimals
+
+
 def _margin(part: Told) -> str:
-    """The margin, rounded up to its two digits."""
+    """The margin, rounded up to its two digits; of a lopsided interval both ends, rounded outwards."""
     if not part.is_determined or not math.isfinite(part.half_width):
         return NOT_TOLD
-    half, decimals = part.half_width, part.decimals
-    rounded = math.ceil(half * 10**decimals - 1e-9) / 10**decimals
+    if part.is_lopsided:
+        low = _written(part, part.lower, _down).removesuffix(str(UNITS.get(part.style, "")))
+        return _("%(low)s to %(high)s") % {"low": low, "high": _written(part, part.upper, _up)}
     unit = DAYS if part.style in ("day", "days", "plus-days") else ""
-    return f"± {number_text(rounded, decimals)}{unit}"
+    return f"± {number_text(_rounded(part.half_width, part.decimals, _up), part.decimals)}{unit}"
+
+
+def _down(value: float) -> float:
+    # What a float is off by is no digit.
+    return math.floor(value + 1e-9)
+
+
+def _up(value: float) -> float:
+    return math.ceil(value - 1e-9)

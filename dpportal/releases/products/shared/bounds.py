@@ -1,0 +1,35 @@
+"""What a page says of values that lie at a declared bound, where values beyond it count as well."""
+
+from __future__ import annotations
+
+from dpportal.platform.json_types import Json
+from dpportal.releases.products.shared.cells import SINGLE, joined, told
+from mechanisms.moments.estimates import Interval
+
+# A share at a bound is said beside a mean if it certainly is so large, or may be so large; one of an interval longer
+# than the last is not known.
+CERTAIN, POSSIBLE, UNKNOWN = 0.05, 0.25, 0.5
+
+
+def may_be_large(share: Interval, row: int) -> bool:
+    """Whether so many values may lie at the bound that the mean is not to be read without knowing it."""
+    return bool(share.lower[row] >= CERTAIN or share.upper[row] >= POSSIBLE)
+
+
+def notes(bounds: tuple[str, str], shares: tuple[Interval, Interval], row: int) -> list[Json]:
+    """For each bound at which many values may lie: bound, is_upper, and share as text, empty where it is not known.
+
+    bounds: the lower and the upper one, as texts. shares: of the values at or beyond each.
+    """
+    return [
+        {"bound": bound, "is_upper": bool(place), "share": _text(share, row)}
+        for place, (bound, share) in enumerate(zip(bounds, shares, strict=True))
+        if may_be_large(share, row)
+    ]
+
+
+def _text(share: Interval, row: int) -> str:
+    if share.upper[row] - share.lower[row] > UNKNOWN:
+        return ""
+    cell = SINGLE.cell([told(share, (row,), "share")])
+    return joined(cell["value"], cell["margin"])

@@ -1,0 +1,27 @@
+"""Means of groups and shares: an interval reaches as far on either side as it says, live and standing still."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpportal.charts.column_summaries import shares_figure
+from dpportal.charts.group_means import means_figure
+from dpportal.charts.trace_values import reach_on, sides_at
+
+
+def test_an_interval_is_drawn_to_both_its_ends() -> None:
+    """A mean of 0 with an interval from 0 to 632, as it is told."""
+    mean, ends = (
+        np.array([0.0, 50.0, np.nan]),
+        (np.array([0.0, 40.0, np.nan]), np.array([632.0, 70.0, np.nan])),
+    )
+    [trace] = means_figure("gain", ["a", "b", "c"], mean, ends).json["data"]
+    assert [sides_at(trace, place) for place in (0, 1)] == [(0, 632), (10, 20)]
+    assert min(reach_on(trace, "y")) == 0
+    assert trace["hovertext"] == ["0 to 632", "40 to 70"]
+
+
+def test_a_share_at_its_end_has_a_line_on_one_side() -> None:
+    [trace] = shares_figure("x", ["a"], {"All": (np.zeros(1), np.zeros(1), np.array([0.4]))}).json["data"]
+    assert sides_at(trace, 0) == pytest.approx((0, 40))

@@ -1,0 +1,65 @@
+"""What is told stays possible, and no interval looks like certainty."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Domain, Integer
+from mechanisms.moments.estimates import Interval, compared_means, within
+from mechanisms.moments.mechanism import exact_sums
+from mechanisms.noise import Noise
+from mechanisms.noise.sum_quantiles import widening
+from tests.mechanisms.moments.measuring import BERNSTEIN, NOBODY, ONE, RHO, column, held, powers_of, repeated
+
+HALF = Loss(Definition.PURE, Fraction(1, 2))
+every_loss = pytest.mark.parametrize("loss", [HALF, RHO], ids=["pure", "zcdp"])
+
+
+@every_loss
+def test_a_share_at_a_bound_is_never_told_for_certain(loss: Loss) -> None:
+    """One of a hundred values lies at the upper bound, five at the lower one."""
+    x = np.array([0] * 5 + [50] * 94 + [100])
+    told = repeated(BERNSTEIN.plan(NOBODY, [column(0, 100)], 2, loss, 100), powers_of(x, 100), 1000)
+    for interval, truth in ((told.at_lower, 0.05), (told.at_upper, 0.01)):
+        known = ~np.isnan(interval.estimate)
+        widths = interval.upper[known] - interval.lower[known]
+        assert known.mean() > 0.9 and widths.min() > 0.2 * np.median(widths) > 0
+        assert held(interval, truth) >= 0.93
+
+
+@every_loss
+def test_numbers_and_totals_are_possible_and_hold_the_truth_as_often(loss: Loss) -> None:
+    """Two people of 1 and 3; 0 is the least total of columns from 0, and there is none of those from -10."""
+    for lower, least in ((0, 0.0), (-10, -np.inf)):
+        x = np.array([1, 3]) - lower
+        plan = BERNSTEIN.plan(NOBODY, [column(lower, 10)], 2, loss, 2)
+        told = repeated(plan, powers_of(x, 10 - lower), 2000)
+        assert told.total is not None
+        for interval, truth, end in ((told.number, 2, 0.0), (told.total, 4, least), (told.missing, 0, 0.0)):
+            assert min(interval.estimate.min(), interval.lower.min()) >= end
+            assert (interval.upper > interval.lower).all() and held(interval, truth) >= 0.938
+    assert told.total.lower.min() < 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", [ONE, RHO], ids=["pure", "zcdp"])
+def test_means_of_groups_hold_together_in_95_percent(loss: Loss) -> None:
+    """Six groups of 60 people, 1,000 times: all six intervals hold, or tell nothing."""
+    x = np.random.default_rng(3).integers(0, 101, 60)
+    plan = BERNSTEIN.plan(Domain((Integer("g", lower=1, upper=6),)), [column(0, 100)], 2, loss, 360)
+    one = BERNSTEIN.plan(NOBODY, [column(0, 100)], 2, loss, 360)
+    sums = np.tile(exact_sums(one, powers_of(x, 100)), (1, 6000, 1))
+    sums += Noise(np.random.default_rng(4).bytes).draw(plan.columns[0].noise, sums.size).reshape(sums.shape)
+    [means] = compared_means(plan, sums)
+    wrong = (means.lower > x.mean()) | (x.mean() > means.upper)
+    assert wrong.reshape(1000, 6).any(axis=1).mean() <= 0.062
+    assert widening(6) > 1.5
+
+
+def test_an_interval_beyond_what_is_possible_keeps_half_of_its_width() -> None:
+    cut = within(Interval(np.array([-5.0]), np.array([-7.0]), np.array([-3.0])), 0, np.inf)
+    assert (cut.estimate[0], cut.lower[0], cut.upper[0]) == (0, 0, 2)
