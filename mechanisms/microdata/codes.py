@@ -13,6 +13,7 @@ from mechanisms.domain import Categorical, Domain
 from mechanisms.microdata.cell_rows import CellRows
 from mechanisms.microdata.coarsening import MOST
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.known_values import UNKNOWN, is_declared
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan
@@ -31,7 +32,7 @@ MOST_PARTNER_VALUES = 64
 def code_steps(domain: Domain, wishes: Wishes) -> Mapping[str, Fraction]:
     """The parts of the loss that codes take; none where there are none."""
     chosen = {PARTNERS: PARTNERS_SHARE} if _candidates(domain, wishes) else {}
-    return {**chosen, CODES: CODES_SHARE} if chosen or wishes.follows else {}
+    return {**chosen, CODES: CODES_SHARE} if chosen or _estimated(domain, wishes) else {}
 
 
 @dataclass(frozen=True)
@@ -50,26 +51,34 @@ class CodeTables:
         """As a round of pairs is recorded: scores, pairs, tables."""
         return [self.scores, np.array(self.asked, dtype=np.int64).ravel(), *(t.values for t in self.tables)]
 
-    def companions(self, margins: Margins) -> list[Integers]:
-        """Of each table the other column's cell that each code goes with, (codes,) int64."""
-        result = []
+    def companions(self, margins: Margins) -> dict[Pair, Integers]:
+        """Of each table (code, other) the other column's cell that each code goes with, (codes,) int64."""
+        result = dict[Pair, Integers]()
         for (code, other), table in zip(self.asked, self.tables, strict=True):
             values = table.values if code < other else table.values.T
             shares = margins.shares(other)
-            result.append(likeliest(values, margins.counts[code], shares, table.variance))
+            result[code, other] = likeliest(values, margins.counts[code], shares, table.variance)
         return result
 
-    def kinds(self, margins: Margins) -> Mapping[int, Integers]:
-        """For columns of codes what their rare codes are grouped by: the first companions of few enough cells."""
-        kinds = dict[int, Integers]()
-        for (code, other), cells in zip(self.asked, self.companions(margins), strict=True):
-            if margins.counts[other].size <= MOST_PARTNER_VALUES:
-                kinds.setdefault(code, cells)
-        return kinds
+
+NOTHING_ASKED = CodeTables(np.empty(0, dtype=np.int64), (), ())
+
+
+def kinds_of(plan: MicrodataPlan, codes: CodeTables, margins: Margins) -> Mapping[int, Integers]:
+    """For columns of codes what their rare codes are grouped by: the first companions of few enough cells.
+
+    Codes of which nothing is known, as `Other`, are a kind of their own.
+    """
+    kinds = dict[int, Integers]()
+    for (code, other), cells in _companions(plan, codes, margins).items():
+        size = margins.counts[other].size
+        if size <= MOST_PARTNER_VALUES:
+            kinds.setdefault(code, np.where(cells == UNKNOWN, size, cells))
+    return kinds
 
 
 def measured_codes(plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise) -> CodeTables:
-    """What codes go with, as far as it is paid for.
+    """What codes go with, as far as it is paid for, and not publicly known.
 
     Which other column tells most of a column's codes is chosen by noisy L1 scores of all that could, at once
     (`spending.score_law`); then tables of single cells are measured (`spending.table_laws`). Scores and tables are paid
@@ -77,7 +86,7 @@ def measured_codes(plan: MicrodataPlan, counts: Integers, margins: Margins, nois
     asked later composes adaptively.
     """
     single = Grouping(tuple(np.arange(size) for size in plan.domain.shape))
-    noisy, asked = np.empty(0, dtype=np.int64), plan.wishes.dependencies(plan.domain)
+    noisy, asked = np.empty(0, dtype=np.int64), _estimated(plan.domain, plan.wishes)
     if candidates := _candidates(plan.domain, plan.wishes):
         pairs = [_sorted(candidate) for candidate in candidates]
         true = scores(plan, counts, single, independent(single, margins), pairs)
@@ -111,14 +120,27 @@ def likeliest(table: Integers, rows: np.ndarray, shares: np.ndarray, variance: f
 
 def follow(rows: CellRows, plan: MicrodataPlan, codes: CodeTables, margins: Margins) -> None:
     """Give each row, in place, what its code goes with by a declared dependency; `Other` and missing ones stay."""
-    declared = plan.wishes.dependencies(plan.domain)
-    for (code, other), cells in zip(declared, codes.companions(margins), strict=False):
-        attribute = plan.domain.attributes[code]
-        assert isinstance(attribute, Categorical)
-        is_declared = np.zeros(attribute.size, dtype=bool)
-        is_declared[list(attribute.places)] = True
+    companions = _companions(plan, codes, margins)
+    for code, other in plan.wishes.dependencies(plan.domain):
         own = rows[:, code]
-        rows[:, other] = np.where(is_declared[own], cells[own], rows[:, other])
+        follows = is_declared(plan.domain.attributes[code])[own]
+        rows[:, other] = np.where(follows, companions[code, other][own], rows[:, other])
+
+
+def _companions(plan: MicrodataPlan, codes: CodeTables, margins: Margins) -> dict[Pair, Integers]:
+    """As `CodeTables.companions`, declared dependencies first, and with what is known of them."""
+    known, estimated = plan.wishes.known_values(plan.domain), codes.companions(margins)
+    declared = {
+        pair: known.over(pair, estimated.get(pair, known.of(pair)))
+        for pair in plan.wishes.dependencies(plan.domain)
+    }
+    return {**declared, **{pair: cells for pair, cells in estimated.items() if pair not in declared}}
+
+
+def _estimated(domain: Domain, wishes: Wishes) -> list[Pair]:
+    """The declared dependencies of which not everything is known."""
+    known = wishes.known_values(domain)
+    return [pair for pair in wishes.dependencies(domain) if not known.is_complete(pair)]
 
 
 def _candidates(domain: Domain, wishes: Wishes) -> list[tuple[int, int]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from mechanisms.domain import Attribute, Categorical, Domain
+from mechanisms.domain import Categorical, Domain
 from mechanisms.json_types import JsonObject
 from mechanisms.microdata.feasible_row import SearchEndedError, possible_row
 from mechanisms.microdata.impossible import Impossible
+from mechanisms.microdata.known_values import KnownValue, KnownValues
+from mechanisms.microdata.named_cells import cells_named, named_cell
 from mechanisms.microdata.tables import Pair
 from mechanisms.protocol import PlanError
 
@@ -24,7 +26,8 @@ class Wishes:
     weights: of columns, 1 to 10, 1 unless given; a pair counts by the heavier. pairs: (column, column, weight) of pairs
     that have a weight of their own instead. target: a column whose pairs count four times, or empty. required: pairs
     that are measured whatever their scores. zeros: (column, label, column, label) that cannot occur together, and do
-    in no row. follows: (column, other) where a value of the first has one value of the other, whichever it is.
+    in no row. follows: (column, other) where a value of the first has one value of the other, whichever it is. known:
+    (column, label, other, label) of such a pair where it is known which: every row with the first has the second.
     """
 
     weights: Mapping[str, int] = field(default_factory=dict)
@@ -33,6 +36,7 @@ class Wishes:
     required: tuple[tuple[str, str], ...] = ()
     zeros: tuple[tuple[str, str, str, str], ...] = ()
     follows: tuple[tuple[str, str], ...] = ()
+    known: tuple[KnownValue, ...] = ()
 
     def check(self, domain: Domain) -> None:
         """Raises PlanError if they speak of columns or values that are not declared, or leave no row possible."""
@@ -40,7 +44,7 @@ class Wishes:
         named += [
             name for pair in (*self.required, *self.follows, *(p[:2] for p in self.pairs)) for name in pair
         ]
-        named += [z[i] for z in self.zeros for i in (0, 2)]
+        named += [line[i] for line in (*self.zeros, *self.known) for i in (0, 2)]
         for name in named:
             if name not in domain.names:
                 raise PlanError(
@@ -77,6 +81,13 @@ class Wishes:
                     first=first,
                 )
             seen.add(other)
+        if missing := next((line for line in self.known if line[::2] not in self.follows), None):
+            raise PlanError(
+                "{other} is not among the columns that follow from {first}. Say so, too.",
+                other=missing[2],
+                first=missing[0],
+            )
+        self.known_values(domain)
 
     def _check_zeros(self, domain: Domain) -> None:
         try:
@@ -100,6 +111,7 @@ class Wishes:
             required=tuple(pair for pair in self.required if set(pair) <= set(names)),
             zeros=tuple(zero for zero in self.zeros if {zero[0], zero[2]} <= set(names)),
             follows=tuple(pair for pair in self.follows if set(pair) <= set(names)),
+            known=tuple(line for line in self.known if {line[0], line[2]} <= set(names)),
         )
 
     def pair_weight(self, domain: Domain, pair: Pair) -> int:
@@ -118,14 +130,18 @@ class Wishes:
         """The places of each column and of that which follows from it."""
         return [(domain.names.index(first), domain.names.index(other)) for first, other in self.follows]
 
+    def known_values(self, domain: Domain) -> KnownValues:
+        """Which value follows from which, by place. Raises PlanError for a label that is none."""
+        return KnownValues.read(domain, self.known)
+
     def impossible(self, domain: Domain) -> Impossible:
         """The pairs of cells that cannot occur, by place. Raises PlanError for a label that is none."""
         result: dict[Pair, list[tuple[int, int]]] = {}
         columns = {name for zero in self.zeros for name in (zero[0], zero[2])}
-        named = {name: _cells_named(domain.attributes[domain.names.index(name)]) for name in columns}
+        named = {name: cells_named(domain.attributes[domain.names.index(name)]) for name in columns}
         for first, value, second, other in self.zeros:
-            a, x = domain.names.index(first), _cell(named[first], first, value)
-            b, y = domain.names.index(second), _cell(named[second], second, other)
+            a, x = domain.names.index(first), named_cell(named[first], first, value)
+            b, y = domain.names.index(second), named_cell(named[second], second, other)
             pair, cells = ((a, b), (x, y)) if a < b else ((b, a), (y, x))
             result.setdefault(pair, []).append(cells)
         return Impossible({pair: tuple(sorted(set(cells))) for pair, cells in sorted(result.items())})
@@ -138,6 +154,7 @@ class Wishes:
             "required": [list(pair) for pair in self.required],
             "zeros": [list(zero) for zero in self.zeros],
             "follows": [list(pair) for pair in self.follows],
+            "known": [list(line) for line in self.known],
         }
 
     @classmethod
@@ -149,33 +166,5 @@ class Wishes:
             required=tuple((str(a), str(b)) for a, b in value.get("required", ())),
             zeros=tuple((str(a), str(x), str(b), str(y)) for a, x, b, y in value.get("zeros", ())),
             follows=tuple((str(a), str(b)) for a, b in value.get("follows", ())),
+            known=tuple((str(a), str(x), str(b), str(y)) for a, x, b, y in value.get("known", ())),
         )
-
-
-def _cells_named(attribute: Attribute) -> dict[str, int | None]:
-    """The cells by their labels, and by these with the hyphen that a keyboard has; None where two have one label."""
-    labels = attribute.labels()
-    result: dict[str, int | None] = {}
-    for cell, label in enumerate(labels):
-        result[label] = None if label in result else cell
-    for cell, label in enumerate(labels):
-        result.setdefault(label.replace("–", "-"), cell)
-    return result
-
-
-def _cell(named: Mapping[str, int | None], column: str, label: str) -> int:
-    if label not in named:
-        raise PlanError(
-            "{column} has no declared value of that name: {label}. Write it as the column's page shows it.",
-            column=column,
-            label=label,
-        )
-    cell = named[label]
-    if cell is None:
-        raise PlanError(
-            "{column} has two cells that are called {label}, so nobody can tell which one is meant. Give "
-            "the declared value another name on the column's page.",
-            column=column,
-            label=label,
-        )
-    return cell

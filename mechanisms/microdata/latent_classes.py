@@ -17,7 +17,16 @@ from mechanisms.microdata.agreement import agreed
 from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.cell_rows import CellRows, from_columns
 from mechanisms.microdata.coarsening import FEWEST, MOST, group, most_groups_of
-from mechanisms.microdata.codes import CODES, PARTNERS, code_steps, follow, measured_codes, recorded_codes
+from mechanisms.microdata.codes import (
+    CODES,
+    NOTHING_ASKED,
+    PARTNERS,
+    code_steps,
+    follow,
+    kinds_of,
+    measured_codes,
+    recorded_codes,
+)
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.group_counts import group_counts
 from mechanisms.microdata.margins import Margins
@@ -132,11 +141,12 @@ class LatentClasses(Microdata):
 
         After the groups what codes go with, recorded as a round is. No scores where there is a single pair.
         """
-        codes = measured_codes(plan, counts, margins, noise) if CODES in plan.shares else None
-        kinds = codes.kinds(margins) if codes else {}
+        is_asked = CODES in plan.shares
+        codes = measured_codes(plan, counts, margins, noise) if is_asked else NOTHING_ASKED
+        kinds = kinds_of(plan, codes, margins)
         grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS, kinds)
         grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
-        seen: list[np.ndarray] = [np.concatenate(grouping.groups), *(codes.record() if codes else ())]
+        seen: list[np.ndarray] = [np.concatenate(grouping.groups), *(codes.record() if is_asked else ())]
         pairs, tables = plan.tables.pairs, list[MeasuredTable]()
         for round_ in _rounds(plan):
             loss = plan.step(TABLES.format(round_))
@@ -187,9 +197,14 @@ class LatentClasses(Microdata):
             impossible = plan.wishes.impossible(plan.domain)
             cells = refined(plan.domain.attributes, grouping, margins, target, impossible)
             rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
-        if plan.wishes.follows:
-            follow(rows, plan, recorded_codes(plan, iter(further[1:])), margins)
         return replace(result, rows=rows, grouping=grouping, tables=tuple(tables))
+
+    def _keep_dependencies(
+        self, plan: MicrodataPlan, rows: CellRows, margins: Margins, further: Sequence[Integers]
+    ) -> None:
+        if plan.wishes.follows:
+            codes = recorded_codes(plan, iter(further[1:])) if CODES in plan.shares else NOTHING_ASKED
+            follow(rows, plan, codes, margins)
 
 
 def _rounds(plan: MicrodataPlan) -> list[int]:

@@ -217,6 +217,8 @@ class Microdata(ABC):
         selected = plan.of_columns(columns)
         result = self._with_rows(selected, result, margins.of_columns(columns), further, random)
         rows = _possible_only(plan, selected, result, margins, random)
+        # Last, since what is done about impossible values may change a value that another follows.
+        self._keep_dependencies(selected, rows, margins.of_columns(columns), further)
         reorder(rows, random.permutation(len(rows)))
         return replace(result, rows=rows)
 
@@ -262,6 +264,11 @@ class Microdata(ABC):
         random: np.random.Generator,
     ) -> MicrodataResult:
         """The result with its rows filled in; `result.rows` has their number."""
+
+    def _keep_dependencies(  # noqa: B027
+        self, plan: MicrodataPlan, rows: CellRows, margins: Margins, further: Sequence[Integers]
+    ) -> None:
+        """Change the rows, in place, so that what is declared to follow does, where `keeps_dependencies`."""
 
     def _explanation(self, shares: Mapping[str, Fraction], keep: int | None) -> str:
         sentences = [self.summary]

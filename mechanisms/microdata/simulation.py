@@ -25,7 +25,7 @@ from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import PlanError
 
 # Counts up whenever what is simulated changes, so that answers of before are not taken for answers of now.
-EDITION = 6
+EDITION = 7
 # Of more people so many are drawn, and the loss is larger by as much: noise is as strong beside the counts.
 MOST_PEOPLE = 50_000
 # ε, and the ρ that has it with δ = 10^-9.
@@ -35,8 +35,9 @@ AMOUNTS = {
 }
 # Cells of all pairs together: a look ahead may not take the memory of a release. Of more, columns are made coarser.
 MOST_CELLS = 2**22
-# Of few columns several tables are drawn, until they have so many pairs together: one alone would decide by luck.
-FEWEST_PAIRS, MOST_TABLES = 80, 10
+# Of few columns or people several tables are drawn, until they have so many pairs and so many values together: one
+# alone would decide by luck. A release's error of 500 people and 14 columns varies by a tenth where noise rules.
+FEWEST_PAIRS, FEWEST_VALUES, MOST_TABLES = 80, 50_000, 10
 # How much larger an error may be that counts as equal: about what another draw of the tables changes.
 AS_GOOD = 1.03
 
@@ -114,7 +115,7 @@ def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Micro
     shape = shape.within(MOST_CELLS)
     few = min(people, MOST_PEOPLE)
     random = repeatable(sha256(f"made-up people {shape.columns}".encode()).digest())
-    tables = [_MadeUp(shape.domain(), few, random) for _ in range(_tables(len(shape.columns)))]
+    tables = [_MadeUp(shape.domain(), few, random) for _ in range(_tables(len(shape.columns), few))]
     stronger = Fraction(people, few) ** (1 if loss.definition is Definition.PURE else 2)
     for name, method in methods.items():
         for amount in AMOUNTS[loss.definition]:
@@ -155,8 +156,9 @@ def at(lines: Sequence[Simulated], amount: float, what: str) -> float:
     return math.exp(np.interp(math.log(amount), logs, errors))
 
 
-def _tables(columns: int) -> int:
-    return min(MOST_TABLES, math.ceil(FEWEST_PAIRS / max(1, columns * (columns - 1) // 2)))
+def _tables(columns: int, people: int) -> int:
+    by_pairs = math.ceil(FEWEST_PAIRS / max(1, columns * (columns - 1) // 2))
+    return min(MOST_TABLES, max(by_pairs, math.ceil(FEWEST_VALUES / (columns * people))))
 
 
 class _MadeUp:

@@ -37,6 +37,7 @@ def codes(column: str, size: int) -> Categorical:
 DOMAIN = Domain((Integer("hour", lower=0, upper=23), codes("plane", PLANES), codes("carrier", CARRIERS)))
 # Smaller than any release, but with a column of codes.
 SMALL = Domain((codes("plane", 102), codes("carrier", 2), codes("late", 2)))
+PARTLY = replace(DECLARED, known=(("plane", "7", "carrier", "1"), ("plane", "101", "carrier", "0")))
 
 
 def flights() -> np.ndarray:
@@ -91,6 +92,39 @@ def test_what_is_no_declared_value_follows_nothing():
         assert 0.4 < made[made[:, 0] == several, 1].mean() < 0.6
 
 
+def register(planes: range = range(PLANES)) -> Wishes:
+    """Which carrier these planes have is public."""
+    known = tuple(("plane", str(plane), "carrier", str(carriers()[plane])) for plane in planes)
+    return replace(DECLARED, known=known)
+
+
+@pytest.mark.slow
+def test_a_public_register_leaves_no_row_wrong_and_nothing_to_measure():
+    """At a tenth of the loss of the other tests, and no part of it is for codes."""
+    method = microdata("latent-classes")
+    plan = method.plan(DOMAIN, register(), loss("0.01"))
+    assert CODES not in plan.shares and PARTNERS not in plan.shares and sum(plan.shares.values()) == 1
+    rows = method.reconstruct(plan, method.measure(plan, counted(plan, flights()), Noise())).rows
+    assert wrong(rows) == 0 and len(np.unique(rows[:, 1])) > PLANES / 2
+
+
+@pytest.mark.slow
+def test_of_a_register_with_gaps_the_rest_is_measured():
+    rows = released(register(range(0, PLANES, 2))).rows
+    known = rows[:, 1] % 2 == 0
+    assert wrong(rows[known]) == 0 < wrong(rows[~known]) < 0.06
+    assert len(np.unique(rows[:, 1:], axis=0)) == len(np.unique(rows[:, 1]))
+
+
+@pytest.mark.slow
+def test_what_follows_does_so_where_impossible_values_were_taken_out_too():
+    """Taking them out gives rows other planes."""
+    early = tuple(("plane", str(p), "hour", str(h)) for p in range(PLANES // 2) for h in range(12))
+    rows = released(replace(DECLARED, zeros=early)).rows
+    assert not ((rows[:, 1] < PLANES // 2) & (rows[:, 0] < 12)).any()
+    assert len(np.unique(rows[:, 1:], axis=0)) == len(np.unique(rows[:, 1]))
+
+
 def test_the_likeliest_companion_is_that_of_normal_noise():
     """Three codes, σ = 2: of 6 rows with counts 5 and 1; of 1 row with 1 and 2; of 30 rows against all that is known.
 
@@ -118,7 +152,7 @@ def test_heavy_codes_stand_alone_and_rare_ones_with_their_kind():
 
 @pytest.mark.parametrize("definition", Definition)
 @pytest.mark.parametrize("unit", UNITS, ids=name)
-@pytest.mark.parametrize("wishes", [Wishes(), DECLARED], ids=["chosen", "declared"])
+@pytest.mark.parametrize("wishes", [Wishes(), DECLARED, PARTLY], ids=["chosen", "declared", "partly known"])
 def test_neighbours_are_asked_the_same_and_all_answers_cost_the_loss(definition, unit, wishes, monkeypatch):
     """A loner's plane, carrier and delay; along the same answers groups, pairs and laws are the same (`steps`)."""
     monkeypatch.setattr(mixture, "MOST_STEPS", 2)
@@ -151,11 +185,22 @@ def test_a_step_is_paid_for_only_where_there_are_codes():
         (Wishes(follows=(("plane", "plane"),)), "two different columns"),
         (Wishes(follows=(("plane", "pilot"),)), "not among the chosen columns"),
         (replace(DECLARED, zeros=(("hour", "3", "carrier", "1"),)), "cannot occur with others"),
+        (Wishes(known=(("plane", "1", "carrier", "1"),)), "not among the columns that follow from plane"),
+        (replace(DECLARED, known=(("plane", "1", "pilot", "1"),)), "not among the chosen columns"),
+        (replace(DECLARED, known=(("plane", "x", "carrier", "1"),)), "no declared value of that name: x"),
+        (replace(DECLARED, known=tuple(("plane", "1", "carrier", c) for c in "12")), "two values of carrier"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(wishes, refusal):
     with pytest.raises(PlanError, match=refusal):
         wishes.check(DOMAIN)
+
+
+def test_nothing_is_known_of_values_that_stand_for_several():
+    domain = Domain((Categorical("plane", True, ("x", "y")), codes("carrier", 2)))
+    for label in domain.attributes[0].labels()[2:]:
+        with pytest.raises(PlanError, match="stands for several values"):
+            replace(DECLARED, known=(("plane", label, "carrier", "1"),)).check(domain)
 
 
 @pytest.mark.parametrize("method", [m for m in MICRODATA if not m.keeps_dependencies and not m.missing])

@@ -21,16 +21,18 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 MAX_TEXT = 20_000
+# Of a register with some ten thousand values.
+MAX_REGISTER = 1_000_000
 # As they are typed: nothing else is a weight, nor has to be read as a number.
 WEIGHTS = {str(weight): weight for weight in range(1, HEAVIEST + 1)}
 
 
-def _lines_field(label: StrOrPromise, example: str, help_text: StrOrPromise) -> forms.CharField:
-    """A wish a line."""
+def _lines_field(
+    label: StrOrPromise, example: str, help_text: StrOrPromise, most: int = MAX_TEXT
+) -> forms.CharField:
+    """A wish a line. most: characters of all."""
     widget = forms.Textarea(attrs={"rows": 2, "placeholder": example})
-    return forms.CharField(
-        label=label, required=False, max_length=MAX_TEXT, widget=widget, help_text=help_text
-    )
+    return forms.CharField(label=label, required=False, max_length=most, widget=widget, help_text=help_text)
 
 
 class ColumnsForm(ChoiceForm):
@@ -100,8 +102,17 @@ class ColumnsForm(ChoiceForm):
         "plane, carrier",
         gettext_lazy(
             "From public knowledge. A line for each: a column of categories, and one that has the same value wherever "
-            "the first has. Which value that is, is measured. By latent classes alone."
+            "the first has. Which value that is, is measured, or said below. By latent classes alone."
         ),
+    )
+    known = _lines_field(
+        gettext_lazy("Which value follows from which"),
+        "plane, N14228, carrier, UA",
+        gettext_lazy(
+            "As a public register or codebook has it; never from the data. A line for each: column, value, column, "
+            "value. Every row will agree. If every value of the first column has a line, nothing is measured for it."
+        ),
+        MAX_REGISTER,
     )
 
     replicates = forms.BooleanField(
@@ -136,6 +147,11 @@ class ColumnsForm(ChoiceForm):
         return [a.name for a in telling if first[a.column] == a.name]
 
     @property
+    def says_more(self) -> bool:
+        """Whether a question is answered that most need not answer."""
+        return any(self[name].value() for name in ("weights", "required_pairs", "zeros", "follows", "known"))
+
+    @property
     def left_out(self) -> int:
         """How many columns of the table have one value only, however they are declared."""
         return len({a.column for a in self.declared.attributes}) - len(self.once)
@@ -167,6 +183,7 @@ class ColumnsForm(ChoiceForm):
             "required_pairs": _lines(wishes.required),
             "zeros": _lines(wishes.zeros),
             "follows": _lines(wishes.follows),
+            "known": _lines(wishes.known),
         }
 
     def clean(self) -> Json:
@@ -213,6 +230,10 @@ class ColumnsForm(ChoiceForm):
                 _("%(twice)s has two weights, and only one can count. Keep one of the lines.")
                 % {"twice": " × ".join(twice)}
             )
+        known = [
+            (a, x, b, y) for a, x, b, y in _fields(data["known"], (4,), _("Which value follows from which"))
+        ]
+        follows = [(a, b) for a, b in _fields(data["follows"], (2,), _("Columns that follow from another"))]
         return Wishes(
             weights={fields[0]: WEIGHTS[fields[1]] for fields in weights if len(fields) == 2},
             pairs=tuple((f[0], f[1], WEIGHTS[f[2]]) for f in weights if len(f) == 3),
@@ -224,9 +245,9 @@ class ColumnsForm(ChoiceForm):
                 (a, x, b, y)
                 for a, x, b, y in _fields(data["zeros"], (4,), _("Values that cannot occur together"))
             ),
-            follows=tuple(
-                (a, b) for a, b in _fields(data["follows"], (2,), _("Columns that follow from another"))
-            ),
+            # Whoever says which value follows need not say once more that one does.
+            follows=tuple(dict.fromkeys([*follows, *((a, b) for a, _x, b, _y in known)])),
+            known=tuple(known),
         )
 
 

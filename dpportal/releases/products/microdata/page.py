@@ -9,6 +9,7 @@ from dpportal.charts.pairs import pairs_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.microdata import means, measured, relied_pairs, sample
 from dpportal.releases.products.microdata.component_lines import component_lines
+from dpportal.releases.products.microdata.dependency_lines import dependency_lines
 from dpportal.releases.products.microdata.expectation import expected_errors, public_people
 from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
 from dpportal.releases.products.shared.figures import figure_json
@@ -42,7 +43,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
         "relied_on": relied_pairs.relied_on(plan),
         "impossible": [list(zero) for zero in released.wishes.zeros[:MOST_IMPOSSIBLE]],
         "all_impossible": len(released.wishes.zeros),
-        "follows": [list(pair) for pair in released.wishes.follows],
+        "follows": dependency_lines(released),
         "counts": counts.head(MOST_LINES).values.tolist(),
         "lines": len(counts),
         "measured": int(pairs["measured"].sum()),

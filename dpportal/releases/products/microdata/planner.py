@@ -14,6 +14,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.microdata import cost_estimate, means, relied_pairs, simulations, usefulness
+from dpportal.releases.products.microdata.dependency_lines import dependency_lines
 from dpportal.releases.products.microdata.form import ColumnsForm
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.job_cost import JobCost
@@ -87,6 +88,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
             "noise_errors": partial(means.noise_in_words, plan, draft.people) if draft.people else (),
             "unheeded": relied_pairs.unheeded(plan),
             "weighted": relied_pairs.weighted(plan),
+            "follows": dependency_lines(plan),
         }
 
     def job_cost(self, plan: MicrodataPlan, people: int | None) -> JobCost:
