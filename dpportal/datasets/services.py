@@ -27,6 +27,7 @@ from dpportal.datasets.truths import is_read_so
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.tables import ReadOptions
 from dpportal.tables.meaning.identifiers import named_like_identifier
 from mechanisms.domain import OTHER_LABEL, Attribute, Boolean, Categorical, DomainError
@@ -326,7 +327,7 @@ def _unanswered_text(columns: Collection[str]) -> str:
     return _(
         "Does a person have more than one row? %(columns)s looks like an identifier of people. Name it on the page "
         "“Who is protected”, or confirm that each person has one row."
-    ) % {"columns": ", ".join(columns)}
+    ) % {"columns": listed(columns)}
 
 
 def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> None:

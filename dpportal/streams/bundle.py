@@ -6,7 +6,7 @@ Everything here is made from published numbers and the plan; nothing of the true
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,13 +32,13 @@ from dpportal.streams.drawing import series_svg
 from dpportal.streams.label_columns import VALUE, value_columns
 from dpportal.streams.measure import summed_bounds
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series, as_epsilon_delta, promise_of
+from dpportal.streams.series import Series, as_epsilon_delta, promise_of, unit_of
 from dpportal.streams.series_view import Chosen, increments_chart, series_chart
 from mechanisms import registry
 
 SERIES = "series.csv"
 # Raised when files are written otherwise than before: then all are written again.
-FORMAT = 3
+FORMAT = 4
 ABOUT_SERIES = "Every published period with its margin"
 MAX_DRAWINGS = 20
 # Periods of which a report lists the counts.
@@ -87,21 +87,22 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
         about=stream.dataset.about,
     )
     package = descriptions.package_file(folder, [table], described)
+    explained = {
+        "stream": stream,
+        "about": stream.dataset.about,
+        "series": series,
+        "coded": len(value_columns(stream)) > 1,
+        "plan": stream.plan,
+        "files": files,
+        "measured": measured_in([table]),
+    }
     readme = descriptions.readme_file(
         folder,
         "streams/bundle_readme.md",
-        {
-            "stream": stream,
-            "about": stream.dataset.about,
-            "series": series,
-            "coded": len(value_columns(stream)) > 1,
-            "plan": stream.plan,
-            "statement": promised,
-            "files": files,
-            "measured": measured_in([table]),
-        },
+        lambda: {**explained, "statement": promise_of(stream, stream.other_promises)},
     )
-    files += [package, croissant_file(folder, [table], described), readme, _report(stream, series, folder)]
+    reports = descriptions.report_files(folder, "streams/report.html", lambda: _report(stream, series))
+    files = [*files, package, croissant_file(folder, [table], described), readme, *reports]
     files += notebook_files(folder, "streams/notebook.py")
     about = descriptions.about_file(folder, _facts(stream, series), files)
     together = folder_name(stream.name, f"stream-{stream.pk}")
@@ -110,14 +111,14 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     return [archive, *files]
 
 
-def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
-    """What the public page says, as a file by itself."""
-    plan = stream.plan
+def _report(stream: Stream, series: Series) -> Json:
+    """What the public page says, for a file by itself, in the language of the moment."""
+    plan, series = stream.plan, replace(series, unit=unit_of(stream))
     each = [Chosen((place,)) for place in range(min(series.width, MAX_DRAWINGS))]
     figures = [
         chart(series, one, len(series.labels)) for one in each for chart in (series_chart, increments_chart)
     ]
-    context = {
+    return {
         "title": stream.name,
         "stream": stream,
         "plan": plan,
@@ -130,7 +131,6 @@ def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
         "figures": [stilled(asdict(figure)) for figure in figures],
         "rows": list(_newest(series)),
     }
-    return descriptions.report_file(folder, "streams/report.html", context)
 
 
 def _newest(series: Series) -> Iterator[tuple[str, str, *tuple[int, ...]]]:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.protection import Protection
+from dpportal.platform.listed_names import in_a_row
 from dpportal.publications.statement import Counting, epsilon_delta_text, statement
 from dpportal.streams.models import Period, Stream
 from dpportal.value_choices import disclosure
@@ -136,7 +137,7 @@ def promise(plan: StreamPlan, delta: float, version: DomainVersion, others: Othe
         whole_orders=registry.stream(plan.mechanism).whole_orders,
         total_published=others.total_published,
     )
-    return " ".join([own, *others.sentences(plan.loss, Protection.of(version), _("this stream"))])
+    return in_a_row([own, *others.sentences(plan.loss, Protection.of(version), _("this stream"))])
 
 
 def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:
@@ -150,7 +151,7 @@ def promise_of(stream: Stream, others: OtherPromises) -> str:
     promised = promise(stream.plan, stream.delta, stream.domain_version, others)
     counted = stream.domain_version.domain().project([stream.column] if stream.column else [])
     choices = disclosure.choices_of(stream.dataset, counted.read, before=stream.requested_at)
-    return " ".join([promised, *disclosure.sentences(choices)])
+    return in_a_row([promised, *disclosure.sentences(choices)])
 
 
 def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:

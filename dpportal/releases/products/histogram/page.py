@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.figures import as_integers, figure_json
 from mechanisms.arrays import let_go, runs, summed
@@ -66,7 +67,7 @@ def _finding(plan: Plan, result: Result, people: CellSum | None) -> Json:
     return {
         **total,
         "columns": get_text_list(list(names), _("and")),
-        "largest": ", ".join(f"{name} {label}" for name, label in zip(names, labels, strict=True)),
+        "largest": listed(f"{name} {label}" for name, label in zip(names, labels, strict=True)),
         "count": max(0, int(as_integers(result.raw[largest : largest + 1])[0])),
     }
 
