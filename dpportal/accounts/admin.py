@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth import admin as auth_admin  # noqa: F401 which registers groups
 from django.contrib.auth.models import Group
 from django.db.models import Model, QuerySet
@@ -21,6 +23,7 @@ from dpportal.accounts.forms import origin_of
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.permissions import current_user
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.platform.stored_texts import translated
 
 if TYPE_CHECKING:
@@ -41,6 +44,15 @@ class PersonFilter(admin.RelatedFieldListFilter):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.title = _("person")
+
+
+class ActFilter(admin.AllValuesFieldListFilter):
+    """What was done, in the reader's language."""
+
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
+        """As the record has them, which is in English, said again."""
+        for choice in super().choices(changelist):
+            yield {**choice, "display": translated(choice["display"])}
 
 
 class OfferedFilters(admin.ModelAdmin[M]):
@@ -130,7 +142,7 @@ class PortalUserAdmin(OfferedFilters[User]):
         ended = [
             user.get_username() for user in users if sessions.end_all(user, by, request.session.session_key)
         ]
-        names = ", ".join(ended) or _("nobody")
+        names = listed(ended) or _("nobody")
         self.message_user(request, _("Sessions ended for: %s. Each of them is told.") % names)
 
     @admin.action(description=gettext_lazy("Remove the second factors of who has lost them"))
@@ -138,7 +150,7 @@ class PortalUserAdmin(OfferedFilters[User]):
         """Of other people: their password alone signs them in then, until they set up new ones."""
         by = current_user(request)
         removed = [user.get_username() for user in users.exclude(pk=by.pk) if remove_all(user, by)]
-        names = ", ".join(removed) or _("nobody")
+        names = listed(removed) or _("nobody")
         self.message_user(request, _("Removed for: %s. Each of them is told.") % names)
 
 
@@ -161,8 +173,8 @@ class ReadOnlyAdmin(OfferedFilters[M]):
 class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     """Who looked at or changed what."""
 
-    list_display = ["at", "by", "act", "subject", "detail"]
-    list_filter = ["action"]
+    list_display = ["at", "by", "act", "subject", "more"]
+    list_filter = [("action", ActFilter)]
     search_fields = ["subject", "detail", "by__username"]
     date_hierarchy = "at"
     list_select_related = ["by"]
@@ -172,6 +184,11 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     def act(self, entry: AuditEntry) -> str:
         """The act in the reader's language; the record has it in English."""
         return translated(entry.action)
+
+    @admin.display(description=gettext_lazy("detail"), ordering="detail")
+    def more(self, entry: AuditEntry) -> str:
+        """The detail, as far as its words are the portal's."""
+        return translated(entry.detail)
 
     @admin.action(description=gettext_lazy("Download the selected lines (JSON Lines)"), permissions=["view"])
     def export(self, request: HttpRequest, entries: QuerySet[AuditEntry]) -> HttpResponse:

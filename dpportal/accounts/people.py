@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from django.db import transaction
 from django.utils.crypto import get_random_string
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit, mailing
 from dpportal.accounts.models import Role, User
@@ -14,10 +14,10 @@ from dpportal.platform.stored_texts import in_site_language
 
 # The fields that are recorded with old and new value; a password is recorded only as a fact.
 FIELDS = ("username", "first_name", "last_name", "display_name", "email", "role", "is_active")
-LINK_SHOWN = "was shown a password link"
-LINK_SENT = "had a password link sent"
+LINK_SHOWN = gettext_noop("was shown a password link")
+LINK_SENT = gettext_noop("had a password link sent")
 NO_FACTORS = "removed all second factors"
-LINKED = "linked the institution's sign-in"
+LINKED = gettext_noop("linked the institution's sign-in")
 UNLINKED = "unlinked the institution's sign-in"
 # After which somebody else could sign in with the account.
 IN_HAND = ("made the account", "changed the account", LINK_SHOWN, LINK_SENT, NO_FACTORS)

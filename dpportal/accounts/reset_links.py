@@ -17,12 +17,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
-from django.utils.translation import override
+from django.utils.translation import gettext_noop, override
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry, User
 
-LINK_REQUESTED = "asked for a new password"
+LINK_REQUESTED = gettext_noop("asked for a new password")
 BETWEEN_MAILS = timedelta(minutes=10)
 
 

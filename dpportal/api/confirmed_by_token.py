@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from django.db import transaction
-from django.http import HttpRequest
 
 from dpportal.accounts.permissions import current_user
-from dpportal.api import repeating, spending
+from dpportal.api import spending
 from dpportal.api.authentication import token_of
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
+from dpportal.api.repeating import RepeatableRequest
 from dpportal.api.schemas import Spend
 from dpportal.budgets import confirming, second_person
 from dpportal.budgets.charged_publication import ChargedPublication
@@ -17,20 +17,20 @@ from dpportal.budgets.models import Budget
 from dpportal.platform.form_data import form_data
 
 
-def confirm(request: HttpRequest, said: Spend, draft: ChargedPublication, act: str, reviewed: str) -> None:
+def confirm(sent: RepeatableRequest, said: Spend, draft: ChargedPublication, reviewed: str) -> None:
     """Reserve the budget for what was reviewed, and queue the job.
 
-    act: as in `repeating`. reviewed: the digest of the present plan. Raises RefusedError, also where a second person
+    reviewed: the digest of the present plan. Raises RefusedError, also where a second person
     has to approve: what is spent then would be no token's.
     """
     if second_person.asks_first(draft, Budget.for_planning(draft.dataset)):
         raise RefusedError(409, second_person.missing_text())
-    spender, by = second_person.spender_of(draft), current_user(request)
+    spender, by = second_person.spender_of(draft), current_user(sent.request)
 
     @transaction.atomic
     def spend(read: str) -> None:
         if spender.request(draft, reviewed=read, by=by):
-            spending.charge(token_of(request), draft)
-        repeating.remember(request, act, draft.pk)
+            spending.charge(token_of(sent.request), draft)
+        sent.remember(draft.pk)
 
     require_valid(confirming.confirmed(form_data(said.dict()), by, draft, reviewed, spend, spender.refusals))

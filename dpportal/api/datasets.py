@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from hmac import HMAC
 from uuid import UUID
 
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
@@ -21,6 +23,7 @@ from dpportal.datasets.access import dataset_for, open_datasets, with_right
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.forms import COMPLETE, UploadForm
 from dpportal.datasets.models import Dataset, Right
+from dpportal.publications import idempotency_keys
 from dpportal.serving import long_polling
 from dpportal.serving.files import LimitedUploadHandler, refusal as upload_refusal, upload_limit
 
@@ -65,19 +68,29 @@ def upload(request: HttpRequest) -> object:
 
     The fields are those of the page: `name`, `description` and how the file is read. What is left out is proposed from
     the first rows. `arrived` comes last, with the value “whole”: without it, the file may be cut short.
+    Sent again with the same Idempotency-Key, it is answered with the same dataset; another file, or another field, with
+    that key is refused with 422.
     """
-    if (known := repeating.earlier(request, UPLOAD)) is not None:
-        return shown(dataset_for(request, known, Right.SEE))
-    request.upload_handlers = [LimitedUploadHandler(request, upload_limit())]
+    digest = idempotency_keys.file_digest() if repeating.sent_key(request) else None
+    request.upload_handlers = [LimitedUploadHandler(request, upload_limit(), digest)]
     form = UploadForm(request.POST, request.FILES)
     if refused := upload_refusal(request):
         raise RefusedError(413, refused)
     require_valid(form)
     draft, file, by = form.save(commit=False), form.cleaned_data["file"], current_user(request)
+    sent = repeating.RepeatableRequest(request, UPLOAD, _content(request, file, digest))
+    if (known := sent.earlier()) is not None:
+        return shown(dataset_for(request, known, Right.SEE))
     with transaction.atomic():
         services.create_dataset(draft, file, form.options().to_json(), by)
-        repeating.remember(request, UPLOAD, draft.pk)
+        sent.remember(draft.pk)
     return Status(201, shown(dataset_for(request, draft.pk, Right.SEE)))
+
+
+def _content(request: HttpRequest, file: UploadedFile[bytes], digest: HMAC | None) -> dict[str, object]:
+    """An upload, as one that comes again is compared with it: fields, name, size and a keyed digest of the bytes."""
+    bytes_digest = digest and digest.hexdigest()
+    return {"fields": dict(request.POST.lists()), "file": [file.name, file.size, bytes_digest]}
 
 
 @router.get("/{uuid:dataset_id}", auth=READ, response=DatasetShown)

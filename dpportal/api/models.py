@@ -78,11 +78,12 @@ class TokenCharge(models.Model):
 
 
 class AnsweredRequest(models.Model):
-    """A request with a key that did something: what, and to which object. Written by `repeating` only."""
+    """A request with a key that did something: what, with what, and to which object. Written by `repeating` only."""
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    # Keyed by the portal's secret.
+    # Digests, keyed by the portal's secret.
     key = models.CharField(max_length=64)
+    content = models.CharField(max_length=64)
     act = models.CharField(max_length=100)
     subject = models.UUIDField()
     at = models.DateTimeField(auto_now_add=True)

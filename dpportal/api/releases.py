@@ -14,13 +14,12 @@ from ninja import Router
 from ninja.responses import Status
 
 from dpportal.accounts.permissions import current_user
-from dpportal.api import repeating
 from dpportal.api.authentication import READ, RELEASE
 from dpportal.api.confirmed_by_token import confirm
 from dpportal.api.planning import plan_shown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
-from dpportal.api.repeating import HAS_A_KEY
+from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
 from dpportal.api.schemas import (
     ChoicesSaid,
     CompareShown,
@@ -63,7 +62,8 @@ def releases(request: HttpRequest, dataset: UUID | None = None, page: PageNumber
 @router.post("", auth=RELEASE, response={200: ReleaseShown, 201: ReleaseShown}, openapi_extra=HAS_A_KEY)
 def draft(request: HttpRequest, said: ReleaseSaid) -> object:
     """Draft a release: nothing is spent before it is confirmed. Choices that are left out can be made later."""
-    if (known := repeating.earlier(request, DRAFT)) is not None:
+    sent = RepeatableRequest(request, DRAFT, said.dict())
+    if (known := sent.earlier()) is not None:
         return shown(request, release_for(request, known))
     dataset = dataset_for(request, said.dataset, Right.RELEASE)
     if reason := services.why_not_started(dataset):
@@ -73,7 +73,7 @@ def draft(request: HttpRequest, said: ReleaseSaid) -> object:
         choosing.choose(begun, said.dict(exclude={"dataset"}))
     with transaction.atomic():
         begun.save(force_insert=True)
-        repeating.remember(request, DRAFT, begun.pk)
+        sent.remember(begun.pk)
     return Status(201, shown(request, begun))
 
 
@@ -133,14 +133,15 @@ def spend(request: HttpRequest, release_id: UUID, said: Spend) -> object:
 
     Sent again with the same Idempotency-Key, it spends nothing and is answered with the release.
     """
-    found, act = release_for(request, release_id), f"{SPENDING} {release_id}"
-    if repeating.earlier(request, act) is not None:
+    found = release_for(request, release_id)
+    sent = RepeatableRequest(request, f"{SPENDING} {release_id}", said.dict())
+    if sent.earlier() is not None:
         return shown(request, found)
     if not found.is_draft:
         raise RefusedError(409, str(ALREADY))
     with searching():
         version, plan = drafts.plan_of(found)
-        confirm(request, said, found, act, services.reviewed_as(version, plan))
+        confirm(sent, said, found, services.reviewed_as(version, plan))
     return Status(202, shown(request, release_for(request, release_id)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -21,32 +22,48 @@ HAS_A_KEY = {
             "name": idempotency_keys.HEADER,
             "schema": {"type": "string", "format": "uuid"},
             "required": False,
-            "description": "A random UUID: what is sent again with the same key is done once.",
+            "description": "A random UUID: what is sent again with the same key is done once. "
+            "The same key with another content is refused with 422.",
         }
     ]
 }
 
 
-def earlier(request: HttpRequest, act: str) -> UUID | None:
-    """The object to which an earlier request with this key did the same; None if there was none, or no key.
+class RepeatableRequest:
+    """A request that is done once for its key, which it may lack.
 
-    act: what is done, and to what. Raises KeyRefusedError, and RefusedError for the key of another act.
+    act: what is done, and to what. content: all that was sent for it, as `idempotency_keys.content_digest` takes it.
+    Raises KeyRefusedError.
     """
-    key = _key(request)
-    if not key:
-        return None
-    row = AnsweredRequest.objects.filter(person=current_user(request), key=key).first()
-    if row is not None and row.act != act:
-        raise RefusedError(
-            422, _("Another request was sent with this Idempotency-Key. Send a new key with each request.")
+
+    def __init__(self, request: HttpRequest, act: str, content: Mapping[str, object]) -> None:
+        self.request, self.act = request, act
+        self._person = current_user(request)
+        owner = f"api {self._person.pk}"
+        self._key = idempotency_keys.digest(owner, sent_key(request))
+        self._content = idempotency_keys.content_digest(owner, act, content)
+
+    def earlier(self) -> UUID | None:
+        """The object to which this request did the same before; None if there was none, or no key.
+
+        Raises RefusedError where the key came with another act or content.
+        """
+        if not self._key:
+            return None
+        row = AnsweredRequest.objects.filter(person=self._person, key=self._key).first()
+        if row is None:
+            return None
+        if (row.act, row.content) != (self.act, self._content):
+            raise RefusedError(422, _another())
+        return row.subject
+
+    def remember(self, subject: UUID) -> None:
+        """Keep the key with what was done, in the transaction that does it. Raises RefusedError in a race."""
+        if not self._key:
+            return
+        row = AnsweredRequest(
+            person=self._person, key=self._key, content=self._content, act=self.act, subject=subject
         )
-    return row.subject if row else None
-
-
-def remember(request: HttpRequest, act: str, subject: UUID) -> None:
-    """Keep the request's key with what it did, in the transaction that does it. Raises RefusedError in a race."""
-    if key := _key(request):
-        row = AnsweredRequest(person=current_user(request), key=key, act=act, subject=subject)
         try:
             with transaction.atomic():
                 row.save(force_insert=True)
@@ -55,6 +72,13 @@ def remember(request: HttpRequest, act: str, subject: UUID) -> None:
             raise RefusedError(409, text) from None
 
 
-def _key(request: HttpRequest) -> str:
-    sent = idempotency_keys.read(request.headers.get(idempotency_keys.HEADER))
-    return idempotency_keys.digest(f"api {current_user(request).pk}", sent)
+def sent_key(request: HttpRequest) -> str:
+    """The request's key, empty if it has none. Raises KeyRefusedError."""
+    return idempotency_keys.read(request.headers.get(idempotency_keys.HEADER))
+
+
+def _another() -> str:
+    return _(
+        "Another request was sent with this Idempotency-Key, so nothing was done now. Send the first request again as "
+        "it was, or send this one with a new key."
+    )

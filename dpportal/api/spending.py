@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from django.db.models import Sum
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit
 from dpportal.api.models import ApiToken, TokenCharge
@@ -43,4 +43,4 @@ def charge(token: ApiToken, publication: ChargedPublication | ValueChoice) -> No
         values = {"symbol": held.symbol, "cost": plain(entry.amount), "left": plain(left)}
         raise LimitError(text % values)
     TokenCharge.objects.create(token=held, entry=entry)
-    audit.record(held.by, "spent by a token", publication, f"token {held.pk}")
+    audit.record(held.by, gettext_noop("spent by a token"), publication, f"token {held.pk}")

@@ -13,12 +13,11 @@ from ninja import Router
 from ninja.responses import Status
 
 from dpportal.accounts.permissions import current_user
-from dpportal.api import repeating
 from dpportal.api.authentication import READ, RELEASE
 from dpportal.api.confirmed_by_token import confirm
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
-from dpportal.api.repeating import HAS_A_KEY
+from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
 from dpportal.api.schemas import Spend
 from dpportal.api.searching import searching
 from dpportal.api.shown import Wait, price_of
@@ -39,7 +38,8 @@ ALREADY = gettext_lazy("This running count was already confirmed; its choices ca
 @router.post("", auth=RELEASE, response={200: StreamShown, 201: StreamShown}, openapi_extra=HAS_A_KEY)
 def draft_stream(request: HttpRequest, said: StreamSaid) -> object:
     """Draft a running count with all that its wizard asks; nothing is spent before it is opened."""
-    if (known := repeating.earlier(request, DRAFT)) is not None:
+    sent = RepeatableRequest(request, DRAFT, said.dict())
+    if (known := sent.earlier()) is not None:
         return shown(request, stream_for(request, known))
     dataset = dataset_for(request, said.dataset, Right.RELEASE)
     if reason := services.why_not_started(dataset):
@@ -52,7 +52,7 @@ def draft_stream(request: HttpRequest, said: StreamSaid) -> object:
             require_valid(error.form)
     with transaction.atomic():
         draft.save(force_insert=True)
-        repeating.remember(request, DRAFT, draft.pk)
+        sent.remember(draft.pk)
     return Status(201, shown(request, draft))
 
 
@@ -80,14 +80,15 @@ def discard_stream(request: HttpRequest, stream_id: UUID) -> object:
 )
 def open_stream(request: HttpRequest, stream_id: UUID, said: Spend) -> object:
     """Spend the budget on what was reviewed, for good, and have a worker open the running count."""
-    found, act = stream_for(request, stream_id), f"{OPENING} {stream_id}"
-    if repeating.earlier(request, act) is not None:
+    found = stream_for(request, stream_id)
+    sent = RepeatableRequest(request, f"{OPENING} {stream_id}", said.dict())
+    if sent.earlier() is not None:
         return shown(request, found)
     if not found.is_draft:
         raise RefusedError(409, str(ALREADY))
     with searching():
         version, plan = drafts.plan_of(found)
-        confirm(request, said, found, act, services.reviewed_as(found, version, plan))
+        confirm(sent, said, found, services.reviewed_as(found, version, plan))
     return Status(202, shown(request, stream_for(request, stream_id)))
 
 

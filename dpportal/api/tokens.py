@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from dpportal.accounts import audit, people, program_tokens
 from dpportal.accounts.models import User
@@ -34,7 +35,7 @@ def make(
         expires_at=timezone.now() + timedelta(days=days),
     )
     audit.record(by, "made a token", token, f"{token.scope} {token.limit_text}".strip())
-    people.note(by, by, "made a token for programs", name, alarming=True)
+    people.note(by, by, gettext_noop("made a token for programs"), name, alarming=True)
     return token, text
 
 
@@ -44,7 +45,7 @@ def revoke(token: ApiToken, by: User) -> bool:
     working = ApiToken.objects.filter(pk=token.pk, revoked_at=None)
     if not working.update(revoked_at=timezone.now()):
         return False
-    audit.record(by, "revoked a token", token)
+    audit.record(by, gettext_noop("revoked a token"), token)
     return True
 
 

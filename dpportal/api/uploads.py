@@ -58,16 +58,19 @@ TAKES_A_PIECE = {
 def begin_upload(request: HttpRequest, response: HttpResponse) -> object:
     """Announce a table; send its pieces to the address that the answer has in `Location`, and ask there how far it is.
 
-    All that is wrong with the announcement is said now. After 24 hours an upload that is not whole is given up.
+    All that is wrong with the announcement is said now. Sent again with the same Idempotency-Key, it is answered with
+    the same upload; another announcement with that key is refused with 422. After 24 hours an upload that is not whole
+    is given up.
     """
     _require_tus(request)
-    if (known := repeating.earlier(request, UPLOAD)) is not None:
+    said, size = _metadata(request), request.headers.get("Upload-Length", "")
+    sent = repeating.RepeatableRequest(request, UPLOAD, {"fields": said, "size": size})
+    if (known := sent.earlier()) is not None:
         return _told(request, response, _begun_before(request, known))
-    said = _metadata(request)
     sha256 = said.pop("sha256", "").lower()
     if sha256 and not _SHA256.fullmatch(sha256):
         raise RefusedError(422, _("A SHA-256 has 64 hexadecimal digits."), {"sha256": []})
-    named = {"file_name": said.pop("filename", ""), "size": request.headers.get("Upload-Length", "")}
+    named = {"file_name": said.pop("filename", ""), "size": size}
     form = DirectUploadForm(form_data({**said, **named, "arrived": COMPLETE}))
     require_valid(form)
     draft, chosen, by = form.save(commit=False), form.cleaned_data, current_user(request)
@@ -75,7 +78,7 @@ def begin_upload(request: HttpRequest, response: HttpResponse) -> object:
         upload = resumable_upload.begin(
             draft, chosen["file_name"], chosen["size"], sha256, form.options().to_json(), by
         )
-        repeating.remember(request, UPLOAD, upload.pk)
+        sent.remember(upload.pk)
     return Status(201, _told(request, response, upload))
 
 

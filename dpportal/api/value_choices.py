@@ -10,11 +10,11 @@ from ninja import Router
 from ninja.responses import Status
 
 from dpportal.accounts.permissions import current_user
-from dpportal.api import repeating, spending
+from dpportal.api import spending
 from dpportal.api.authentication import ADMINISTER, READ, token_of
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
-from dpportal.api.repeating import HAS_A_KEY
+from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
 from dpportal.api.shown import Wait, job_shown
 from dpportal.api.value_choice_schemas import (
     NeededShown,
@@ -68,8 +68,9 @@ def choose_values(request: HttpRequest, dataset_id: UUID, said: ValuesSpent) -> 
     Sent again with the same Idempotency-Key, it spends nothing and is answered with the choice. Where a site wants a
     second person for such a cost, one is asked for on the page: what is spent then would be no token's.
     """
-    dataset, act = dataset_for(request, dataset_id, Right.OWN), f"values of {dataset_id}"
-    if (known := repeating.earlier(request, act)) is not None:
+    dataset = dataset_for(request, dataset_id, Right.OWN)
+    sent = RepeatableRequest(request, f"values of {dataset_id}", said.dict())
+    if (known := sent.earlier()) is not None:
         return _shown(services.choice_of(dataset, known))
     plan, by = planned(dataset, said), current_user(request)
     if second_person.asks_first(plan):
@@ -80,7 +81,7 @@ def choose_values(request: HttpRequest, dataset_id: UUID, said: ValuesSpent) -> 
     def spend(reviewed: str) -> None:
         choice = services.request(dataset, said.column, plan, reviewed=reviewed, by=by)
         spending.charge(token_of(request), choice)
-        repeating.remember(request, act, choice.pk)
+        sent.remember(choice.pk)
         made.append(choice)
 
     answer = form_data(said.dict(include={"reviewed", "agreed", "one_row"}))

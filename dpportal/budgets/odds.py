@@ -14,6 +14,7 @@ from dpportal.budgets.models import Budget
 from dpportal.budgets.risk import Risk, at_most_percent
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
+from dpportal.platform.listed_names import in_a_row
 from dpportal.publications.statement import rounded_up
 from mechanisms.accounting import SYMBOL, Definition, Neighbours, chance_factor, posterior, zcdp_loss_bound
 from mechanisms.number_text import small_text
@@ -146,7 +147,7 @@ class Odds:
                 "%(symbol)s %(total)s in all: including or leaving out one person makes any result at most %(factor)s "
                 "times more or less likely."
             )
-        return " ".join(filter(None, (text % values, self._elsewhere_text, self._aside_text)))
+        return in_a_row((text % values, self._elsewhere_text, self._aside_text))
 
     @property
     def _elsewhere_text(self) -> str:

@@ -19,6 +19,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import in_a_row
 from mechanisms.accounting import Definition, Loss, Neighbours, group_delta, plainly
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class AccountPromise:
             cost = _("That can cost %(person)s up to %(cost)s (%(factor)s)%(beside)s.")
             tells = total_published and not self.protection.hides_total
             sentences.append(cost % {**worked, "beside": _besides_total() if tells else ""})
-        return " ".join(sentences)
+        return in_a_row(sentences)
 
     def _spent_text(self) -> str:
         if self.is_bound:
@@ -329,4 +330,4 @@ def _before_grant(account: AccountPromise, own: Protection) -> str:
         of_this % here if here["times"] > 1 else "",
         _("Costs under different promises are not added to each other."),
     ]
-    return " ".join(filter(None, sentences))
+    return in_a_row(sentences)

@@ -18,6 +18,7 @@ from dpportal.catalogue.entries import RUNNING_COUNT, CatalogueEntry, loaded
 from dpportal.datasets.models import AttributeDeclaration, Dataset
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.publications.draft import PUBLIC
 from dpportal.releases.models import Release
 from dpportal.streams.models import Stream
@@ -100,9 +101,7 @@ def _line(attribute: Attribute) -> Json:
         values = _("%(lower)s to %(upper)s") % dict(zip(("lower", "upper"), ends, strict=True))
         return {"name": attribute.name, "kind": kind_in_words(attribute), "values": values, "more": 0}
     labels = attribute.labels() if attribute.size <= MOST_WRITTEN else []
-    shown = (
-        ", ".join(labels[:MOST_NAMED]) if labels else _("%(cells)s cells") % {"cells": f"{attribute.size:,}"}
-    )
+    shown = listed(labels[:MOST_NAMED]) if labels else _("%(cells)s cells") % {"cells": f"{attribute.size:,}"}
     return {
         "name": attribute.name,
         "kind": kind_in_words(attribute),

@@ -15,6 +15,7 @@ from dpportal.datasets import geojson
 from dpportal.datasets.area_map import declare_areas, remove_areas
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.domain_views import column_of
+from dpportal.platform.listed_names import listed
 from dpportal.serving.files import refusal as upload_refusal, takes_files
 from mechanisms.domain import Categorical
 
@@ -54,5 +55,5 @@ def _remark(request: HttpRequest, declared: Categorical, known: set[str]) -> Non
     counts = {"known": len(declared.values) - len(lacking), "all": len(declared.values)}
     messages.success(request, text % counts)
     if lacking:
-        named = ", ".join(lacking[:10]) + (", …" if len(lacking) > 10 else "")
+        named = listed([*lacking[:10], *["…"] * (len(lacking) > 10)])
         messages.warning(request, _("No area of the file is called: %(values)s.") % {"values": named})

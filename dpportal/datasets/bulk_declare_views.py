@@ -24,6 +24,7 @@ from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.proposals import proposed, proposed_kind
+from dpportal.platform.listed_names import listed
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
 
@@ -151,7 +152,7 @@ def _missing_codes(counts: Sequence[tuple[str, int]]) -> str:
         "are not on the list. Where they are to be missing, add them under “How the file is read”, for all columns."
     )
     shown = [f"{name[:80]} ({count})" for name, count in counts[:MOST_NAMED]]
-    return text % {"columns": ", ".join(shown + ["…"] * (len(counts) > MOST_NAMED))}
+    return text % {"columns": listed(shown + ["…"] * (len(counts) > MOST_NAMED))}
 
 
 def _left_out(names: Sequence[str]) -> str:
@@ -167,7 +168,7 @@ def _left_out(names: Sequence[str]) -> str:
 def _quoted(names: Sequence[str]) -> str:
     """The first of some columns' names."""
     shown = [f"“{name[:80]}”" for name in names[:MOST_NAMED]] + ["…"] * (len(names) > MOST_NAMED)
-    return ", ".join(shown)
+    return listed(shown)
 
 
 def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils.translation import gettext_noop
 
 from dpportal.accounts import audit
 from dpportal.datasets import near_duplicates, records
@@ -109,7 +110,7 @@ def _standing(dataset: Dataset, mark: str) -> Json:
 
 def _record(dataset: Dataset, similar: list[SimilarDataset]) -> None:
     """Write down for administrators what a table is like; a line each time, so that nobody can tell from the time."""
-    action = "uploaded a known table" if similar else "uploaded a new table"
+    action = gettext_noop("uploaded a known table") if similar else gettext_noop("uploaded a new table")
     audit.record(dataset.owner, action, dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in similar))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
+from dpportal.platform.listed_names import listed
 from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Attribute, Categorical, DomainError
 
 BETWEEN = " = "
@@ -67,7 +68,7 @@ def shared_other_text(columns: Sequence[str]) -> str:
         "%(columns)s: what is called “Other” shares a cell with every value that is not on the list. Call it "
         "otherwise to count it alone."
     )
-    return text % {"columns": ", ".join(column[:80] for column in columns)}
+    return text % {"columns": listed(column[:80] for column in columns)}
 
 
 def _composed(text: str) -> str:

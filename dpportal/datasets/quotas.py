@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db.models import QuerySet, Sum
 from django.template.defaultfilters import filesizeformat
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.datasets.begun_uploads import BegunUpload
@@ -13,8 +13,8 @@ from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DirectUpload
 from dpportal.jobs.clock import db_ago
 
-UPLOADED, CONNECTED = "uploaded", "connected a table"
-OPENED = "opened without a table"
+UPLOADED, CONNECTED = gettext_noop("uploaded"), gettext_noop("connected a table")
+OPENED = gettext_noop("opened without a table")
 
 
 def megabytes(size: int) -> int:

@@ -7,7 +7,7 @@ import logging
 
 from django.db import OperationalError, connection, transaction
 from django.utils import formats, timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit, mailing
 from dpportal.accounts.models import AuditEntry, User
@@ -25,7 +25,7 @@ NOTICE_DAYS = 3
 # States in which nothing is deleted: it is deleted already, or being read. In every other one there may be files with
 # records, of a reading that was refused or cancelled, too.
 SPARED = (Dataset.State.ERASED, Dataset.State.CONVERTING)
-WARNED, CHOSEN = "warned of the day of erasure", "chose the day of erasure"
+WARNED, CHOSEN = gettext_noop("warned of the day of erasure"), gettext_noop("chose the day of erasure")
 
 
 @transaction.atomic

@@ -25,7 +25,7 @@ from dpportal.datasets.protection import Protection
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
 from dpportal.datasets.truths import is_read_so
 from dpportal.jobs.claims import JobState, reset_fields
-from dpportal.platform import storage
+from dpportal.platform import listed_names, storage
 from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions
 from dpportal.tables.meaning.identifiers import named_like_identifier
@@ -326,7 +326,7 @@ def _unanswered_text(columns: Collection[str]) -> str:
     return _(
         "Does a person have more than one row? %(columns)s looks like an identifier of people. Name it on the page "
         "“Who is protected”, or confirm that each person has one row."
-    ) % {"columns": ", ".join(columns)}
+    ) % {"columns": listed_names.listed(columns)}
 
 
 def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry, Role, User
@@ -19,7 +19,7 @@ from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, Right, Share
 from dpportal.jobs.clock import db_ago
 
-NOBODY = "named nobody to share with"
+NOBODY = gettext_noop("named nobody to share with")
 
 
 def share(dataset: Dataset, name: str, right: Right, by: User) -> Share:

@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.datasets.labels import BETWEEN
 from dpportal.datasets.out_of_domain_forms import FieldError
+from dpportal.platform.listed_names import listed
 from dpportal.tables.meaning.number_syntax import FALSE_WORDS, TRUE_WORDS
 from mechanisms.domain import Boolean
 
@@ -32,7 +33,7 @@ def _parts(field: str, line: str, known: tuple[str, ...]) -> tuple[str, str]:
         return (value, "") if value.casefold() in known else ("", value)
     if value.casefold() not in known:
         text = _("Only %(values)s are read so. To count other texts, choose categories.")
-        raise FieldError(field, text % {"values": ", ".join(known)})
+        raise FieldError(field, text % {"values": listed(known)})
     return value, word
 
 

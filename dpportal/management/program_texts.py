@@ -53,7 +53,7 @@ OF_FRAGMENTS = (
     "tables/meaning/proposals.py",
 )  # fmt: skip
 # Names of a class or a call that people read, whatever they look like.
-SHOWN = {"title", "summary"}
+SHOWN = {"title", "summary", "HALVINGS", "LEAVES"}
 DESCRIBED = {"Parameter", "integer", "BundleFile", "Table"}
 
 
@@ -126,7 +126,8 @@ class _Reader(ast.NodeVisitor):
         """What is compared is not shown."""
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        self._assigned([_name(target) for target in node.targets], node.value)
+        targets = [each for target in node.targets for each in getattr(target, "elts", [target])]
+        self._assigned([_name(target) for target in targets], node.value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import mailing
 from dpportal.accounts.models import User
+from dpportal.notices import switching_off
 from dpportal.notices.delivery_job import DELIVERIES
 from dpportal.notices.events import Event, Kind
 from dpportal.notices.models import Delivery, MailChoice, Webhook
@@ -39,6 +40,7 @@ def deliver(webhook: Webhook, event: Event) -> Delivery:
         "data": {**event.data, "address": webhook.origin + event.path},
     }
     delivery = Delivery.objects.create(webhook=webhook, kind=event.kind, body=json.dumps(body))
+    switching_off.give_up_the_oldest(webhook)
     DELIVERIES.hint_on_commit(delivery.pk)
     return delivery
 

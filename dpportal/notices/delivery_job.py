@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.clock import from_now
 from dpportal.jobs.runner import JobKind, register
-from dpportal.notices import hosts, outbound, signing
+from dpportal.notices import hosts, outbound, signing, switching_off
 from dpportal.notices.models import Delivery, Webhook
 from dpportal.notices.outbound import HostRefusedError, UnreachableError
 
@@ -42,7 +42,9 @@ class Deliveries(JobKind[Delivery]):
         try:
             status = _send(job)
         except HostRefusedError as refusal:
-            claim.finish(JobState.FAILED, str(refusal), tries=job.tries + 1, status=None)
+            with transaction.atomic():
+                claim.finish(JobState.FAILED, str(refusal), tries=job.tries + 1, status=None)
+                switching_off.failed(webhook)
         except UnreachableError as fault:
             _try_later(job, claim, str(fault))
         else:
@@ -66,7 +68,9 @@ def _send(job: Delivery) -> int:
 
 def _answered(job: Delivery, claim: Claim, status: int) -> None:
     if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-        claim.finish(JobState.DONE, tries=job.tries + 1, status=status, fault="")
+        with transaction.atomic():
+            claim.finish(JobState.DONE, tries=job.tries + 1, status=status, fault="")
+            switching_off.worked(job.webhook)
     elif status == HTTPStatus.GONE:
         with transaction.atomic():
             Webhook.objects.filter(pk=job.webhook_id).update(paused=True)
@@ -76,18 +80,19 @@ def _answered(job: Delivery, claim: Claim, status: int) -> None:
         _try_later(job, claim, _("The receiver answered %(status)s.") % {"status": status}, status)
 
 
+@transaction.atomic
 def _try_later(job: Delivery, claim: Claim, fault: str, status: int | None = None) -> None:
     """Put it off, and with it what else waits for the same receiver; or give it up."""
+    switching_off.failed(job.webhook)
     if job.tries >= len(PAUSES):
         text = _("%(fault)s It was tried %(times)s times.") % {"fault": fault, "times": job.tries + 1}
         claim.finish(JobState.FAILED, text, tries=job.tries + 1, status=status)
         return
     pause = PAUSES[job.tries]
-    with transaction.atomic():
-        claim.postpone(pause, tries=job.tries + 1, status=status, fault=fault)
-        later = from_now(pause)
-        others = Delivery.objects.filter(webhook=job.webhook_id, state=JobState.QUEUED, hinted_at__lt=later)
-        others.exclude(pk=job.pk).update(hinted_at=later, queued_at=later)
+    claim.postpone(pause, tries=job.tries + 1, status=status, fault=fault)
+    later = from_now(pause)
+    others = Delivery.objects.filter(webhook=job.webhook_id, state=JobState.QUEUED, hinted_at__lt=later)
+    others.exclude(pk=job.pk).update(hinted_at=later, queued_at=later)
 
 
 def forget() -> None:

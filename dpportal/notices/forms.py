@@ -68,9 +68,14 @@ class HostForm(forms.ModelForm[AllowedHost]):
         }
 
     def clean_host(self) -> str:
+        typed: str = self.cleaned_data["host"].strip()
         wrong = forms.ValidationError(_("Type a name only, such as hooks.example."))
+        if "*" in typed:
+            raise forms.ValidationError(
+                _("A “*” would allow hosts that nobody looked at. Add each host by its exact name.")
+            )
         try:
-            place = outbound.place_of(f"https://{self.cleaned_data['host'].strip()}")
+            place = outbound.place_of(f"https://{typed}")
         except ValueError:
             raise wrong from None
         if (place.target, place.port) != ("/", HTTPS_PORT):

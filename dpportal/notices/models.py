@@ -61,7 +61,7 @@ class Webhook(models.Model):
     """An address that a program of a person's listens at. Written by `services` only.
 
     address: sealed, since many have a password in their path. secret: signs what is sent.
-    origin: the portal's, as its person saw it.
+    origin: the portal's, as its person saw it. failing_since: of one that took nothing since, by the database's clock.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -71,6 +71,7 @@ class Webhook(models.Model):
     secret = SealedField(null=True)
     origin = models.CharField(max_length=300)
     paused = models.BooleanField(default=False)
+    failing_since = models.DateTimeField(null=True)
     added_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -53,7 +53,7 @@ def change(webhook: Webhook, kinds: Collection[str], by: User) -> None:
 @transaction.atomic
 def pause(webhook: Webhook, paused: bool, by: User) -> None:
     """Send it nothing, or go on: what happens meanwhile is not sent later."""
-    if Webhook.objects.filter(pk=webhook.pk, paused=not paused).update(paused=paused):
+    if Webhook.objects.filter(pk=webhook.pk, paused=not paused).update(paused=paused, failing_since=None):
         audit.record(by, "paused a webhook" if paused else "went on with a webhook", webhook)
     webhook.refresh_from_db()
 

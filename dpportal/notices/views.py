@@ -15,7 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dpportal.accounts import mailing
 from dpportal.accounts.forms import origin_of
 from dpportal.accounts.permissions import View, administrator_required, curator_required, current_user
-from dpportal.notices import announcing, hosts, services
+from dpportal.jobs.claims import JobState
+from dpportal.notices import announcing, hosts, services, switching_off
 from dpportal.notices.delivery_job import PAUSES
 from dpportal.notices.forms import HostForm, KindsForm, MailForm, WebhookForm
 from dpportal.notices.models import AllowedHost, Webhook
@@ -87,6 +88,10 @@ def webhook(request: HttpRequest, own: Webhook) -> HttpResponseBase:
         "form": form,
         "deliveries": own.deliveries.all()[:DELIVERIES_SHOWN],
         "tries": len(PAUSES) + 1,
+        "waiting": own.deliveries.filter(state=JobState.QUEUED).count(),
+        "given_up": switching_off.given_up(own),
+        "most_waiting": switching_off.MOST_WAITING,
+        "off_after": switching_off.OFF_AFTER_DAYS,
     }
     return render(request, "notices/webhook.html", context, status=UNPROCESSABLE if form.errors else 200)
 

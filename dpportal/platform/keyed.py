@@ -11,14 +11,19 @@ from dpportal.platform.sealing_faults import KeyMissingFault
 from dpportal.platform.signing import SigningKeys
 
 
-def keyed_digest(content: bytes) -> bytes:
-    """HMAC-SHA-256 with the fingerprint key: without it nobody can test a guess of the content.
+def keyed(content: bytes) -> hmac.HMAC:
+    """HMAC-SHA-256 with the fingerprint key, which may be fed with more: without it nobody can test a guess.
 
     Raises KeyMissingFault where the master key is missing, which wraps it.
     """
     if not settings.FINGERPRINT_KEY:
         raise KeyMissingFault(settings.MASTER_KEYS.missing)
-    return hmac.new(settings.FINGERPRINT_KEY.encode(), content, hashlib.sha256).digest()
+    return hmac.new(settings.FINGERPRINT_KEY.encode(), content, hashlib.sha256)
+
+
+def keyed_digest(content: bytes) -> bytes:
+    """The same of a content that is complete."""
+    return keyed(content).digest()
 
 
 def signing_keys() -> SigningKeys:

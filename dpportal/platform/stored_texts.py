@@ -32,6 +32,7 @@ _PREFIX = 4
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:;”]) (?=\S)")
 # What a value may be: what people typed has sentences, what the portal puts in has none.
 _ANYTHING, _WITHIN_A_SENTENCE = r".+?", r"(?:(?![.!?] [A-Z“]).)+?"
+_SHARE = re.compile(r"\d+(?:/\d+)?")
 _FULL_STOPS = "。！？：；”"
 # Values that people typed: names of theirs are no words of ours.
 _TYPED = {
@@ -109,10 +110,21 @@ class Catalogue:
         return self._exact.get(text) or self._filled(text) or self._joined(text) or listed
 
     def _joined(self, text: str) -> str | None:
-        """Two phrases of ours with a comma between."""
+        """Two phrases of ours with a comma between, or several, each with its share or without."""
         first, _comma, last = text.rpartition(", ")
-        both = self._exact.get(first), self._exact.get(last)
-        return "，".join(phrase for phrase in both if phrase) if all(both) else None
+        for phrases in ((first, last), text.split(", ")):
+            said = [self._with_share(phrase) for phrase in phrases]
+            if all(said):
+                return "，".join(filter(None, said))
+        return None
+
+    def _with_share(self, text: str) -> str | None:
+        """A phrase of ours, such as “tables” in “tables 1/3”."""
+        phrase, blank, share = text.rpartition(" ")
+        if not _SHARE.fullmatch(share):
+            return self.sentence(text)
+        said = self.sentence(phrase)
+        return said and f"{said}{blank}{share}"
 
     def sentence(self, text: str) -> str | None:
         """One text of the catalogue; None if it is none."""

@@ -12,6 +12,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 
 
 class ReviewedPlan(Protocol):
@@ -34,7 +35,7 @@ class ConfirmForm(forms.Form):
         if identifying:
             self.fields["one_row"] = forms.BooleanField(
                 label=_("Each person has one row, although %(columns)s looks like an identifier of people.")
-                % {"columns": ", ".join(identifying)},
+                % {"columns": listed(identifying)},
                 error_messages={
                     "required": _("Confirm this, or name the column on the page “Who is protected”.")
                 },

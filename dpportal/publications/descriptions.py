@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,12 +21,13 @@ from mechanisms.verify.bundle import SIGNATURE
 from mechanisms.verify.signature import signed_text
 
 FORMAT = 1
-STYLES = "css/portal.css"
+STYLES, REPORT = "css/portal.css", "report.html"
 # What each file is, in the lists of files on pages and in README.md.
 ABOUT_RELEASE = "Every parameter, version and checksum"
 ABOUT_SIGNATURE = "The portal's signature of release.json"
 ABOUT_README = "What this is and how to read it"
 ABOUT_REPORT = "What the public page says, to read in a browser and to print"
+ABOUT_REPORT_IN = "What the public page says, in {language}"
 LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "Django")
 
 
@@ -65,27 +66,39 @@ def about_package(tables: int) -> str:
     return f"Column types of the {'table' if tables == 1 else 'tables'} (Frictionless)"
 
 
-def readme_file(folder: Path, template: str, context: Json) -> BundleFile:
+def readme_file(folder: Path, template: str, context: Callable[[], Json]) -> BundleFile:
     """README.md: the bundle's explanation for people, in English, and below it in each other language.
 
-    template: in English; another language's has its code before the ending.
+    template: in English; another language's has its code before the ending. context: is asked in each language.
     """
     path = folder / "README.md"
     with path.open("w", encoding="utf-8") as readme:
         for code, _name in settings.LANGUAGES:
-            own = template if code == settings.LANGUAGE_CODE else f"{template.removesuffix('.md')}.{code}.md"
             with override(code):
-                readme.write(render_to_string(own, context))
+                readme.write(render_to_string(_named(template, code), context()))
     return BundleFile(path, ABOUT_README)
 
 
-def report_file(folder: Path, template: str, context: Json) -> BundleFile:
-    """report.html: what the public page says, to read and to print without the portal."""
-    path = folder / "report.html"
-    path.write_text(
-        render_to_string(template, {**context, "styles": styles(), "alone": True}), encoding="utf-8"
-    )
-    return BundleFile(path, ABOUT_REPORT)
+def report_files(folder: Path, template: str, context: Callable[[], Json]) -> list[BundleFile]:
+    """What the public page says, to read and to print without the portal: a file for each language.
+
+    context: is asked in each language.
+    """
+    files = []
+    for code, language in settings.LANGUAGES:
+        path = folder / _named(REPORT, code)
+        about = ABOUT_REPORT if path.name == REPORT else ABOUT_REPORT_IN.format(language=language)
+        with override(code):
+            text = render_to_string(template, {**context(), "styles": styles(), "alone": True})
+        path.write_text(text, encoding="utf-8")
+        files.append(BundleFile(path, about))
+    return files
+
+
+def _named(name: str, code: str) -> str:
+    """A file's name in English; in another language with its code before the ending."""
+    stem, _dot, ending = name.rpartition(".")
+    return name if code == settings.LANGUAGE_CODE else f"{stem}.{code}.{ending}"
 
 
 def styles() -> str:

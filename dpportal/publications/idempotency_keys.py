@@ -1,16 +1,19 @@
 """The random key that a program sends with a request, so that sending it again does nothing twice.
 
-A key is never looked at together with a content.
+A period's key is never looked at together with its counts. Of other requests the portal keeps a keyed digest of what
+was sent with the key, so that a key that comes with another content is refused and not answered with the first one's.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from dpportal.platform.keyed import keyed_digest
+from dpportal.platform.keyed import keyed
 
 HEADER = "Idempotency-Key"
 # A key that is worked out from a content would be a fingerprint of it, and who guesses the one could test the other.
@@ -46,8 +49,26 @@ def digest(owner: str, key: str) -> str:
     """
     if not key:
         return ""
-    content = json.dumps([owner, key]).encode()
-    return keyed_digest(content).hex()
+    return _keyed(json.dumps([owner, key])).hexdigest()
+
+
+def content_digest(owner: str, act: str, content: Mapping[str, object]) -> str:
+    """What the portal keeps of what was sent with a key, to tell a repeated request from another one.
+
+    content: public parameters as JSON has them; a file's bytes as their `file_digest`, never true counts. The digest
+    tells a stranger nothing about data: without the secret nobody can test a guess of it, and only a token of the
+    person who sent the first request, with the key of that request, learns whether what is sent now is the same.
+    """
+    return _keyed(json.dumps([owner, act, content], sort_keys=True, default=str)).hexdigest()
+
+
+def file_digest() -> hmac.HMAC:
+    """A keyed digest of a file's bytes, to be fed with them as they come."""
+    return _keyed("bytes of a file\n")
+
+
+def _keyed(text: str) -> hmac.HMAC:
+    return keyed(text.encode())
 
 
 def _refused() -> KeyRefusedError:

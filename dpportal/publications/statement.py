@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from django.utils.translation import gettext as _, ngettext
 
+from dpportal.platform.listed_names import in_a_row
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, chance_factor, zcdp_to_epsilon
 from mechanisms.number_text import small_text
 
@@ -53,7 +54,7 @@ def statement(
         _total_published() if total_published and not loss.unit.total_public else "",
         _limits(),
     )
-    return " ".join(filter(None, sentences))
+    return in_a_row(sentences)
 
 
 def _unidentified(person_column: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from dpportal.charts.report import stilled
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
+from dpportal.platform.language_layers import in_every_language, in_reader_language
 from dpportal.publications import codebook, descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
 from dpportal.publications.croissant import Described, croissant_file
@@ -78,15 +80,17 @@ def _explanations(
     files: list[BundleFile],
     folder: Path,
 ) -> list[BundleFile]:
-    """What explains the data files: release.json, package description, readme and report."""
-    context = _context(reconstructed, words)
-    described = _described(reconstructed.release, words, context["statement"])
+    """What explains the data files: release.json, package description, readme and reports."""
+    release = reconstructed.release
+    page = in_every_language(lambda: presenter_of(release).page(reconstructed))
+    context = partial(_context, reconstructed, words, page)
+    described = _described(release, words, promise(release, reconstructed.plan.loss, words.others))
     explaining = [
         descriptions.package_file(folder, tables, described),
         croissant_file(folder, tables, described),
         _readme(context, tables, files, folder),
-        _report(context, folder),
-        *notebook_files(folder, f"releases/{reconstructed.release.product}/notebook.py"),
+        *descriptions.report_files(folder, "releases/report.html", lambda: _report(context())),
+        *notebook_files(folder, f"releases/{release.product}/notebook.py"),
     ]
     facts = _facts(reconstructed, words, files)
     about = descriptions.about_file(folder, facts, [*files, *explaining])
@@ -105,41 +109,45 @@ def _described(release: Release, words: DisplayTexts, statement: str) -> Describ
     )
 
 
-def _context(reconstructed: AnyReconstructed, words: DisplayTexts) -> Json:
-    """What the readme and the report both show."""
+def _context(reconstructed: AnyReconstructed, words: DisplayTexts, page: Json) -> Json:
+    """What the readme and the reports both show, in the language of the moment. page: in every one."""
     release, plan = reconstructed.release, reconstructed.plan
     return {
         "release": release,
         "words": words,
         "product": product_of(release),
         "plan": plan,
-        "shown": presenter_of(release).page(reconstructed),
+        "shown": in_reader_language(page),
         "statement": promise(release, plan.loss, words.others),
         "filled": filled_columns(release),
     }
 
 
-def _readme(context: Json, tables: list[Table], files: list[BundleFile], folder: Path) -> BundleFile:
-    release = context["release"]
+def _readme(
+    context: Callable[[], Json], tables: list[Table], files: list[BundleFile], folder: Path
+) -> BundleFile:
+    said = context()
+    release = said["release"]
     independent = next((table.path.name for table in tables if table.has_independent_cells), "")
     first_csv = next((table.path.name for table in tables if table.path.suffix == ".csv"), "")
     further = {
         "files": files,
-        "method": method_of(release.product, context["plan"].mechanism),
+        "method": method_of(release.product, said["plan"].mechanism),
         "retention": RowRetention.of(release),
         "first_table": independent or first_csv,
         "independent_cells": bool(independent),
         "measured": measured_in(tables),
         "has_codebook": any(table.path.name == codebook.NAME for table in tables),
     }
-    return descriptions.readme_file(folder, "releases/bundle_readme.md", {**context, **further})
+    return descriptions.readme_file(folder, "releases/bundle_readme.md", lambda: {**context(), **further})
 
 
-def _report(context: Json, folder: Path) -> BundleFile:
-    """What the public page says, as a file by itself."""
+def _report(context: Json) -> Json:
+    """What the public page says, for a file by itself."""
     release, plan, words = context["release"], context["plan"], context["words"]
     loss = PublishedLoss.of(release)
-    further = {
+    return {
+        **context,
         "title": words.title,
         "about": words.about,
         "method_title": method_title(release.product, plan.mechanism),
@@ -147,7 +155,6 @@ def _report(context: Json, folder: Path) -> BundleFile:
         "epsilon_delta": loss.pair(),
         "shown": stilled(context["shown"]),
     }
-    return descriptions.report_file(folder, "releases/report.html", {**context, **further})
 
 
 def _facts(reconstructed: AnyReconstructed, words: DisplayTexts, files: list[BundleFile]) -> Json:

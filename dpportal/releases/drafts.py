@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import DomainVersion
+from dpportal.platform.listed_names import listed
 from dpportal.publications import cost
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, AwaitedError, DraftError, Method, ReleasePlan, planner_of
@@ -50,7 +51,7 @@ def domain_of(release: Release) -> tuple[DomainVersion, Domain]:
 def reject_overlapping_columns(release: Release, domain: Domain) -> None:
     """Raise DraftError for a column beside a coarser one that is made of it. domain: of the draft's columns."""
     for names in planner_of(release).crossed(release, domain).read_twice():
-        raise DraftError(_(READ_TWICE) % {"columns": ", ".join(names)}, "columns")
+        raise DraftError(_(READ_TWICE) % {"columns": listed(names)}, "columns")
 
 
 def loss_of(release: Release, budget: Budget, version: DomainVersion) -> Loss:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.protection import Protection
+from dpportal.platform.listed_names import in_a_row
 from dpportal.publications.statement import Counting, statement
 from dpportal.releases.models import Release
 from dpportal.value_choices.disclosure import PublishedLoss, sentences_of_draft
@@ -20,19 +21,18 @@ from mechanisms.accounting import Loss
 def promise(release: Release, loss: Loss, others: OtherPromises) -> str:
     """The privacy statement of a confirmed release, what others promise beside it, and where its table lies."""
     promised = _promised(loss, release.delta, release.declaration, others)
-    chosen = PublishedLoss.of(release).sentences()
-    return " ".join(filter(None, [promised, *chosen, _where(release)]))
+    return in_a_row([promised, *PublishedLoss.of(release).sentences(), _where(release)])
 
 
 def promise_of_draft(draft: Release, loss: Loss, delta: float, version: DomainVersion) -> str:
     """The same before anything is read. delta: of the account."""
     promised = _promised(loss, delta, version, draft.other_promises)
-    return " ".join([promised, *sentences_of_draft(draft, version)])
+    return in_a_row([promised, *sentences_of_draft(draft, version)])
 
 
 def _promised(loss: Loss, delta: float, version: DomainVersion, others: OtherPromises) -> str:
     own = statement(loss, delta, Counting(version.unit_column), total_published=others.total_published)
-    return " ".join([own, *others.sentences(loss, Protection.of(version), _("this release"))])
+    return in_a_row([own, *others.sentences(loss, Protection.of(version), _("this release"))])
 
 
 def read_from(release: Release) -> dict[str, str]:

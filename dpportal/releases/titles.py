@@ -9,6 +9,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile
 
 LONGEST = 160
@@ -45,7 +46,7 @@ def named(columns: Sequence[str], parameters: Json) -> str:
 def _by_groups(measured: Sequence[str], groups: Sequence[str]) -> str:
     """Measured columns, and by which others."""
     many = _("%(number)s columns") % {"number": len(measured)}
-    texts = {"measured": ", ".join(measured) if len(measured) <= NAMED_COLUMNS else many}
+    texts = {"measured": listed(measured) if len(measured) <= NAMED_COLUMNS else many}
     if not groups:
         return texts["measured"]
     return _("%(measured)s by %(groups)s") % {**texts, "groups": named(groups, {})}

@@ -24,6 +24,7 @@ from dpportal.datasets.notifications import ended_jobs, shared_with
 from dpportal.jobs.claims import JobState
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.publications.descriptions import styles
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.steps import StepState
@@ -158,7 +159,7 @@ def _say_what_differs(request: HttpRequest, release: Release, other: Dataset) ->
         cells % {"column": column, "own": own, "there": there}
         for column, own, there in services.changed_columns(release, other)
     ]
-    names = {"name": other.name, "columns": ", ".join(differ)}
+    names = {"name": other.name, "columns": listed(differ)}
     if differ:
         messages.warning(request, _("“%(name)s” declares these columns otherwise: %(columns)s.") % names)
     if release.account and other.budgets.exists() and not services.same_budget_kind(release, other):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from functools import wraps
+from hmac import HMAC
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -89,13 +90,13 @@ class NoFiles(FileUploadHandler):
 class LimitedUploadHandler(FileUploadHandler):
     """Writes a request's files to disk and stops where they are larger than allowed or than the disk has space for.
 
-    Each is sealed with a key that only this request has.
+    Each is sealed with a key that only this request has. digest: is fed with all bytes that come.
     """
 
-    def __init__(self, request: HttpRequest, most_bytes: int) -> None:
+    def __init__(self, request: HttpRequest, most_bytes: int, digest: HMAC | None = None) -> None:
         super().__init__(request)
         self.most_bytes = most_bytes
-        self.received = 0
+        self.received, self._digest = 0, digest
         self._writer: BinaryIO | None = None
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
@@ -114,6 +115,8 @@ class LimitedUploadHandler(FileUploadHandler):
         self._require_space()
         assert self._writer is not None
         self._writer.write(raw_data)
+        if self._digest is not None:
+            self._digest.update(raw_data)
 
     def file_complete(self, file_size: int) -> UploadedFile[bytes]:
         """The file, to be read; its place on the disk has no name any more."""

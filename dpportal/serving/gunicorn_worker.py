@@ -1,14 +1,23 @@
-"""A process of the web server: Gunicorn's, which moreover ends connections that never say what they want."""
+"""A process of the web server: Gunicorn's, which moreover ends connections that never say what they want.
+
+What it cannot read it refuses in words, to a program as problem details.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import resource
 from asyncio import Transport
+from collections.abc import Iterable
 from contextlib import suppress
+from http import HTTPStatus
 
 from gunicorn.asgi.protocol import ASGIProtocol
 from gunicorn.workers import gasgi
+
+from dpportal.serving import early_refusals
+
+Headers = Iterable[tuple[str, str]]
 
 # A connection has so long to send the head of its first request. Between later ones Gunicorn's keepalive counts.
 HEAD_SECONDS = 10.0
@@ -17,7 +26,13 @@ TIDY_SECONDS = 15.0
 
 
 class Protocol(ASGIProtocol):  # type: ignore[misc]
-    """One connection."""
+    """One connection. path: how that of the newest request begins."""
+
+    path = ""
+
+    def data_received(self, data: bytes) -> None:
+        self.path = early_refusals.path_of(data) or self.path
+        super().data_received(data)
 
     def connection_made(self, transport: Transport) -> None:
         super().connection_made(transport)
@@ -29,6 +44,19 @@ class Protocol(ASGIProtocol):  # type: ignore[misc]
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self.worker.tidy_later()
+
+    def _send_error_response(self, status: int, _message: str, extra_headers: Headers = ()) -> None:
+        """Instead of Gunicorn's plain text, which may repeat what was sent."""
+        answer = early_refusals.answer(status, self.path)
+        headers = {
+            "Content-Type": answer.media_type,
+            "Content-Length": str(len(answer.body)),
+            "X-Content-Type-Options": "nosniff",
+            **dict(extra_headers),
+            "Connection": "close",
+        }
+        head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{n}: {v}" for n, v in headers.items())]
+        self._safe_write("\r\n".join([*head, "", ""]).encode("latin-1") + answer.body)
 
     def _end_if_silent(self, transport: Transport) -> None:
         if self.req_count <= 1 and self._awaiting_request:

@@ -6,7 +6,7 @@ Everything here is made from published numbers and the plan; nothing of the true
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ from dpportal.streams.drawing import series_svg
 from dpportal.streams.label_columns import VALUE, value_columns
 from dpportal.streams.measure import summed_bounds
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series, promise_of, whole_orders
+from dpportal.streams.series import Series, promise_of, unit_of, whole_orders
 from dpportal.streams.series_view import Chosen, increments_chart, series_chart
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
@@ -88,21 +88,22 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
         about=stream.dataset.about,
     )
     package = descriptions.package_file(folder, [table], described)
+    explained = {
+        "stream": stream,
+        "about": stream.dataset.about,
+        "series": series,
+        "coded": len(value_columns(stream)) > 1,
+        "plan": stream.plan,
+        "files": files,
+        "measured": measured_in([table]),
+    }
     readme = descriptions.readme_file(
         folder,
         "streams/bundle_readme.md",
-        {
-            "stream": stream,
-            "about": stream.dataset.about,
-            "series": series,
-            "coded": len(value_columns(stream)) > 1,
-            "plan": stream.plan,
-            "statement": promised,
-            "files": files,
-            "measured": measured_in([table]),
-        },
+        lambda: {**explained, "statement": promise_of(stream, stream.other_promises)},
     )
-    files += [package, croissant_file(folder, [table], described), readme, _report(stream, series, folder)]
+    reports = descriptions.report_files(folder, "streams/report.html", lambda: _report(stream, series))
+    files = [*files, package, croissant_file(folder, [table], described), readme, *reports]
     files += notebook_files(folder, "streams/notebook.py")
     about = descriptions.about_file(folder, _facts(stream, series), files)
     together = folder_name(stream.name, f"stream-{stream.pk}")
@@ -111,14 +112,14 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     return [archive, *files]
 
 
-def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
-    """What the public page says, as a file by itself."""
-    plan, loss = stream.plan, PublishedLoss.of(stream)
+def _report(stream: Stream, series: Series) -> Json:
+    """What the public page says, for a file by itself, in the language of the moment."""
+    plan, series, loss = stream.plan, replace(series, unit=unit_of(stream)), PublishedLoss.of(stream)
     each = [Chosen((place,)) for place in range(min(series.width, MAX_DRAWINGS))]
     figures = [
         chart(series, one, len(series.labels)) for one in each for chart in (series_chart, increments_chart)
     ]
-    context = {
+    return {
         "title": stream.name,
         "stream": stream,
         "plan": plan,
@@ -131,7 +132,6 @@ def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
         "figures": [stilled(asdict(figure)) for figure in figures],
         "rows": list(_newest(series)),
     }
-    return descriptions.report_file(folder, "streams/report.html", context)
 
 
 def _newest(series: Series) -> Iterator[tuple[str, str, *tuple[int, ...]]]:

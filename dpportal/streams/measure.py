@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils.translation import gettext as _
 
+from dpportal.platform.listed_names import listed
 from dpportal.streams import correction_rule
 from dpportal.streams.models import Stream
 from mechanisms.domain import Attribute, Domain, Integer
@@ -187,7 +188,7 @@ def largest_increment(stream: Stream) -> int:
 
 def shown(labels: list[str], most: int = 20) -> str:
     """Labels in a sentence, the first of many."""
-    return ", ".join(labels[:most]) + (" …" if len(labels) > most else "")
+    return listed(labels[:most]) + (" …" if len(labels) > most else "")
 
 
 def _increment(stream: Stream, value: object) -> int:

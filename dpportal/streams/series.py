@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.protection import Protection
+from dpportal.platform.listed_names import in_a_row
 from dpportal.publications.statement import Counting, epsilon_delta_text, statement
 from dpportal.streams.models import Period, Stream
 from dpportal.value_choices.disclosure import PublishedLoss
@@ -136,7 +137,7 @@ def promise(plan: StreamPlan, delta: float, version: DomainVersion, others: Othe
         whole_orders=whole_orders(plan),
         total_published=others.total_published,
     )
-    return " ".join([own, *others.sentences(plan.loss, Protection.of(version), _("this stream"))])
+    return in_a_row([own, *others.sentences(plan.loss, Protection.of(version), _("this stream"))])
 
 
 def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:
@@ -153,7 +154,7 @@ def promise_of(stream: Stream, others: OtherPromises) -> str:
     """The privacy statement of a stream that was confirmed. others: what else is promised of its dataset."""
     assert stream.domain_version is not None
     promised = promise(stream.plan, stream.delta, stream.domain_version, others)
-    return " ".join([promised, *PublishedLoss.of(stream).sentences()])
+    return in_a_row([promised, *PublishedLoss.of(stream).sentences()])
 
 
 def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:

@@ -24,6 +24,7 @@ from dpportal.datasets.access import open_datasets, shows_own, with_right
 from dpportal.datasets.buttons import button
 from dpportal.datasets.models import Right
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import in_a_row
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.publishing import record_comparison
 from dpportal.serving.files import refusal as upload_refusal, takes_files
@@ -209,7 +210,7 @@ def _tell_published(request: HttpRequest, stream: Stream, index: int) -> str:
         due = stream.calendar.label(stream.periods.count() + 1)
         parts.append(_("A late record goes into the next period, %(next)s.") % {"next": due})
         parts.append(correction_rule.rule(stream.plan.loss))
-    messages.info(request, " ".join(parts))
+    messages.info(request, in_a_row(parts))
     return ""
 
 

@@ -1,5 +1,5 @@
 # %% [markdown]
-# ## The running counts
+# ## The running counts · 持续计数
 
 # %%
 series = table("series.csv")
@@ -13,11 +13,14 @@ for value, own in series.groupby("value", dropna=False, sort=False):
     plt.show()
 
 # %% [markdown]
-# ## The margins
+# ## The margins · 误差范围
 #
 # A count's noise is a weighted sum of noises; its standard error says how many of them there are. Where all weights are
 # one, the margin is the exact one of so many noises. Where they are not, it lies between that of normal noise and the
 # farthest that any such sum reaches, and `python -m mechanisms.verify` derives it.
+#
+# 一个计数的噪声是若干份噪声的加权和；其标准误说明有多少份。若所有权重都是一，误差范围就是这么多份噪声的精确误差范围。
+# 否则它介于正态噪声的误差范围与这种和所能偏离的最远处之间，由 `python -m mechanisms.verify` 推导。
 
 # %%
 noise, errors, margins = plan["noise"], series["standard_error"].to_numpy(), series["margin"].to_numpy()

@@ -43,6 +43,7 @@ def test_the_zip_holds_every_file(published):
         "notebook.py",
         "release.json",
         "report.html",
+        "report.zh-hans.html",
         "signature.json",
         "synthetic.csv",
         "synthetic.parquet",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 from collections.abc import Iterator
@@ -15,11 +16,18 @@ from django.urls import reverse
 from django.utils.translation import override
 from polib import POEntry
 
+from dpportal.accounts.models import User
 from dpportal.management import translations
+from dpportal.operations import dataset_record
+from dpportal.platform.stored_texts import translated
 from dpportal.releases import services
 from dpportal.releases.models import Release
 
-TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
+PORTAL = Path(__file__).resolve().parents[2] / "dpportal"
+TEMPLATES = PORTAL.parent / "templates"
+AUDIT = "/admin/accounts/auditentry/"
+# At which argument of a call the act stands.
+ACT_AT = {"audit.record": 1, "people.note": 2, "note": 2}
 PLACE = re.compile(r"%\(\w+\)[sd]|\{\w*(?:![rsa])?(?::[^{}]*)?\}")
 # Names of people, files, formats and programs are the same in every language.
 SAME_EVERYWHERE = re.compile(
@@ -162,6 +170,49 @@ def test_pages_of_a_curator_speak_chinese(client: Client, ready: Release) -> Non
     own = [reverse("releases:public", args=[ready.pk]), reverse("releases:compare", args=[ready.pk])]
     for address in [*map(reverse, CURATORS), *own, reverse("datasets:home", args=[ready.dataset_id])]:
         check(client.get(address).content.decode())
+
+
+def test_every_act_of_the_record_has_a_translation() -> None:
+    """As owners and administrators read them: those that stand in the calls, and those that calls name."""
+    acts = {act for path in PORTAL.rglob("*.py") for act in acts_of(path)} | dataset_record.SHOWN
+    assert len(acts) > 80
+    with override("zh-hans"):
+        assert not {act for act in acts if translated(act) == act}
+
+
+def acts_of(path: Path) -> Iterator[str]:
+    """What the calls of `record` and `note` in a module say was done."""
+    tree = ast.parse(path.read_text())
+    named = {
+        name.id: text.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for name, text in zip(parts(node.targets[0]), parts(node.value), strict=False)
+        if isinstance(name, ast.Name) and isinstance(text, ast.Constant)
+    }
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and (place := ACT_AT.get(ast.unparse(call.func))) and call.args[place:]:
+            for node in ast.walk(call.args[place]):
+                text = node.value if isinstance(node, ast.Constant) else named.get(getattr(node, "id", ""))
+                if isinstance(text, str):
+                    yield text
+
+
+def parts(node: ast.expr) -> list[ast.expr]:
+    """One or several names or values; of a marked text the text."""
+    listed = node.elts if isinstance(node, ast.Tuple) else [node]
+    return [each.args[0] if isinstance(each, ast.Call) and each.args else each for each in listed]
+
+
+def test_the_record_is_read_in_chinese(client: Client, ready: Release, administrator: User) -> None:
+    owner = ready.created_by
+    services.publish(ready, owner)
+    User.objects.update(language="zh-hans")
+    pages = {owner: reverse("dataset_record", args=[ready.dataset_id]), administrator: AUDIT}
+    for person, address in pages.items():
+        client.force_login(User.objects.get(pk=person.pk))
+        page = client.get(address).content.decode()
+        assert "批准了预算" in page and not re.search(r">\s*(published|granted a budget)\s*<", page)
 
 
 def check(page: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django import template
 from django.conf import settings
 from django.forms.utils import ErrorList
 from django.utils.safestring import SafeString, mark_safe
 
-from dpportal.platform import stored_texts
+from dpportal.platform import listed_names, stored_texts
 
 register = template.Library()
 
@@ -24,6 +26,18 @@ def translated(text: object) -> str:
         return str(errors)
     said = stored_texts.translated(text)
     return mark_safe(said) if isinstance(text, SafeString) else said  # noqa: S308 (as safe as it came)
+
+
+@register.filter
+def listed(names: Iterable[object]) -> str:
+    """Names one after the other, with the comma of the reader's language."""
+    return listed_names.listed(names)
+
+
+@register.simple_tag
+def joint(mark: str) -> str:
+    """A comma, colon, semicolon or full stop between two texts, as the reader's language writes it."""
+    return listed_names.joint(mark)
 
 
 @register.simple_tag

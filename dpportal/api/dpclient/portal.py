@@ -202,12 +202,14 @@ class Release:
         return plan
 
     def spend(self, *, key: str | None = None, one_row: bool = False) -> Release:
-        """Spend its cost for good and have it made; one that was paid for with this key stays as it is.
+        """Spend its cost for good and have it made; with a key, one that is paid for already stays as it is.
 
         one_row: says that each person has one row, where a column looks like an identifier. Raises PortalError.
         """
-        reviewed = self.plan()["reviewed"] if self.state == "draft" else ""
-        said = {"reviewed": reviewed, "agreed": True, "one_row": one_row}
+        is_paid = self.state != "draft"
+        if is_paid and key:
+            return self
+        said = {"reviewed": "" if is_paid else self.plan()["reviewed"], "agreed": True, "one_row": one_row}
         self.facts = self.connection.call("POST", f"{self._path}/spend", said, key=key)
         return self
 

@@ -54,6 +54,7 @@ class _Upload:
         self.connection, self.file, self.key = connection, file, key
         self.address, self.offset, self.is_lost = "", 0, True
         self.dataset: Facts | None = None
+        file.seek(0)  # the same file may have been sent before
         self._said = {**said, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
         self._size = file.seek(0, os.SEEK_END)
 

@@ -16,6 +16,7 @@ from dpportal.datasets.codebooks import json_file
 from dpportal.datasets.codebooks.faults import CodebookError
 from dpportal.datasets.codebooks.model import FILLED, MAX_CELLS_OF_A_COLUMN, categories
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from mechanisms.domain import STEPS
 
 MAX_LENGTH = 1000
@@ -53,7 +54,7 @@ def _entry(name: str, lines: list[dict[str, str]]) -> Json:
     kind = facts["kind"].lower() or "categorical"
     if kind not in KINDS:
         text = _("“%(name)s”: the kind in a CSV codebook is one of %(kinds)s.")
-        raise CodebookError(text % {"name": name[:80], "kinds": ", ".join(KINDS)})
+        raise CodebookError(text % {"name": name[:80], "kinds": listed(KINDS)})
     try:
         entry = _of_kind(kind, lines, facts)
         entry |= {"missing_cell": True} if facts["missing"].lower() == YES else {}

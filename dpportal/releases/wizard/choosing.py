@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.cost_dial import counted_otherwise
 from dpportal.platform.form_data import form_data
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import AwaitedError, DraftError, planner_of
@@ -133,7 +134,7 @@ def _refuse_unknown(form: BaseForm, said: Iterable[str]) -> None:
     for name in said:
         if name not in form.fields:
             text = _("There is no choice “%(name)s” here. There are: %(names)s.")
-            values = {"name": name.removeprefix(PARAMETER), "names": ", ".join(form.fields)}
+            values = {"name": name.removeprefix(PARAMETER), "names": listed(form.fields)}
             form.add_error(None, text % values)
 
 

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy, gettext_noop
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
@@ -110,7 +110,7 @@ class ConnectionAdmin(admin.ModelAdmin[Connection]):
         self, request: HttpRequest, obj: Connection, form: forms.ModelForm[Connection], change: bool
     ) -> None:
         super().save_model(request, obj, form, change)
-        action = "changed a connection" if change else "added a connection"
+        action = gettext_noop("changed a connection") if change else gettext_noop("added a connection")
         audit.record(current_user(request), action, obj, ", ".join(form.changed_data))
 
     def save_formset(

@@ -1,9 +1,12 @@
 # %% [markdown]
-# # Reading a release with differential privacy
+# # Reading a release with differential privacy · 阅读差分隐私发布
 #
 # This notebook lies beside the files that it reads. It shows what they say, draws their charts, and works the margins
 # out again from the noise that `release.json` states, with nothing of the portal that made them. It needs pandas, NumPy
 # and matplotlib. A margin that does not follow from the noise stops it.
+#
+# 本笔记本与它所读取的文件放在一起。它显示这些文件的内容，绘制图表，并根据 `release.json` 所述的噪声重新计算误差范围，
+# 不使用生成这些文件的门户。它需要 pandas、NumPy 和 matplotlib。若某个误差范围不能由噪声得出，它就会停止。
 
 # %%
 import json
@@ -30,11 +33,14 @@ def table(name):
 
 
 # %% [markdown]
-# ## The noise
+# ## The noise · 噪声
 #
 # Noise is a whole number. Discrete Laplace noise of scale t is k with a chance in proportion to exp(-|k|/t), discrete
 # Gaussian noise to exp(-k²/(2σ²)). A margin is the least h such that the noise lies within ± h at least 95 times in
 # 100.
+#
+# 噪声是整数。尺度为 t 的离散拉普拉斯噪声取 k 的概率与 exp(-|k|/t) 成正比，离散高斯噪声则与 exp(-k²/(2σ²)) 成正比。
+# 误差范围是使噪声至少有 95% 的概率落在 ± h 之内的最小 h。
 
 # %%
 LEVEL = 0.95

@@ -1,5 +1,5 @@
 # %% [markdown]
-# ## The counts
+# ## The counts · 计数
 
 # %%
 cells = table("histogram.csv")
@@ -10,11 +10,14 @@ bars(labels, cells["noisy_count"], margins, "Noisy counts, and their 95 % interv
 plt.show()
 
 # %% [markdown]
-# ## The margins
+# ## The margins · 误差范围
 #
 # Where each count has noise of its own, its margin is that of one noise, and a sum of m counts has the margin of m
 # noises together: half-widths are not added. By other methods cells share noise, and `python -m mechanisms.verify`
 # derives their margins.
+#
+# 若每个计数都有自己的噪声，其误差范围就是一份噪声的误差范围，m 个计数之和的误差范围则是 m 份噪声合在一起的误差范围：
+# 半宽不能相加。其他方法的单元格共享噪声，其误差范围由 `python -m mechanisms.verify` 推导。
 
 # %%
 own_noise = plan["standard_error"] is not None and math.isclose(

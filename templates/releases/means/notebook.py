@@ -1,5 +1,5 @@
 # %% [markdown]
-# ## Totals and means
+# ## Totals and means · 总数与均值
 
 # %%
 groups = table("totals.csv")
@@ -17,11 +17,15 @@ bars(
 plt.show()
 
 # %% [markdown]
-# ## The margins
+# ## The margins · 误差范围
 #
 # Each number and total is a weighted sum of what was measured, which `measurement.npy` holds: (columns, groups, sums).
 # `release.json` has the weights, and between which ends numbers and totals can lie: they are cut to these. The margin
 # is the quantile of the continuous noise that is weighted so, and one step of each whole number more.
+#
+# 每个人数和总数都是所测数值的加权和，这些数值在 `measurement.npy` 中：（列，组，和）。权重见 `release.json`，
+# 其中也写明人数和总数可能落在哪两端之间：它们被截断到这两端。
+# 误差范围是按同样权重相加的连续噪声的分位数，再为每个整数加一步。
 
 
 # %%

@@ -1,7 +1,9 @@
 # %% [markdown]
-# ## The rows, and what was counted of their columns
+# ## The rows, and what was counted of their columns · 各行及各列的计数
 #
 # The rows in `synthetic.csv` are made up. What was measured has margins; the rows have none of their own.
+#
+# `synthetic.csv` 中的行是编造的。所测的计数有误差范围；这些行本身没有。
 
 # %%
 rows, columns = table("synthetic.csv"), table("columns.csv")
@@ -12,9 +14,11 @@ for column, own in columns.groupby("column", sort=False):
     plt.show()
 
 # %% [markdown]
-# ## The margins
+# ## The margins · 误差范围
 #
 # Each count has noise of its own, of the law that `release.json` names for its column or measured table.
+#
+# 每个计数都有自己的噪声，其分布见 `release.json` 中该列或所测表的说明。
 
 # %%
 for column, own in columns.groupby("column", sort=False):

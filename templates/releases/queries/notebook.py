@@ -1,5 +1,5 @@
 # %% [markdown]
-# ## The answers
+# ## The answers · 回答
 
 # %%
 answers = table("answers.csv")
@@ -8,11 +8,14 @@ bars(answers["query"], answers["answer"], margins, "Answers, and their 95 % inte
 plt.show()
 
 # %% [markdown]
-# ## The margins
+# ## The margins · 误差范围
 #
 # An answer is a weighted sum of what was measured. Its margin follows from its standard error σ: no weighted sum of
 # noises of this law reaches farther than the one below. Where each cell was counted by itself, an answer that adds up m
 # cells has the exact margin of m noises.
+#
+# 回答是所测数值的加权和。其误差范围由标准误 σ 得出：这种分布的噪声的任何加权和都不会超出下面的界限。
+# 若每个单元格是单独计数的，把 m 个单元格相加的回答就有 m 份噪声的精确误差范围。
 
 # %%
 noise, errors = plan["noise"], answers["standard_error"].to_numpy()

@@ -1,5 +1,5 @@
 # %% [markdown]
-# ## The estimates
+# ## The estimates · 估计值
 
 # %%
 answers, estimates = table("answers.csv"), table("estimates.csv")
@@ -13,10 +13,13 @@ bars(
 plt.show()
 
 # %% [markdown]
-# ## From the answers to the estimates and margins
+# ## From the answers to the estimates and margins · 从回答到估计值与误差范围
 #
 # Each person's answer was randomised. How many have a value follows from how many answered it, since the chances to
 # answer truly (`keep`) and otherwise (`other`) are known.
+#
+# 每个人的回答都经过随机化。由于如实回答（`keep`）与其他回答（`other`）的概率已知，
+# 有某个值的人数可由给出该回答的人数得出。
 
 # %%
 keep, other, rows = fraction(plan["keep"]), fraction(plan["other"]), len(answers)

@@ -1,15 +1,17 @@
 # %% [markdown]
-# ## The choice
+# ## The choice · 选择
 
 # %%
 choice = table("choice.csv")
 print(choice.to_string(index=False))
 
 # %% [markdown]
-# ## How sure it is
+# ## How sure it is · 有多大把握
 #
 # No count is published, so no count has a margin. What is known beforehand is how often the better of two candidates
 # wins, by how many people it leads.
+#
+# 没有公布计数，因此没有误差范围。事先知道的是：两个候选中较好的一个领先多少人时，它有多大机会胜出。
 
 # %%
 leads, chances_of_best = (np.array(each, float) for each in zip(*plan["resolved"], strict=True))

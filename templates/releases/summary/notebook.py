@@ -1,5 +1,5 @@
 # %% [markdown]
-# ## The summary
+# ## The summary · 汇总
 
 # %%
 summary = table("summary.csv")
@@ -16,10 +16,13 @@ for column, own in means.groupby("column"):
     plt.show()
 
 # %% [markdown]
-# ## The margins
+# ## The margins · 误差范围
 #
 # The number of people in a group is the best linear estimate from every table that counts them; `release.json` has its
 # standard error. Of such sums none reaches farther, in standard errors, than a single noise of this law.
+#
+# 一组的人数是由所有统计该组的表得出的最佳线性估计；其标准误见 `release.json`。
+# 以标准误计，这样的和都不会比这种分布的一份噪声偏离得更远。
 
 # %%
 told = facts["number_of_people"]

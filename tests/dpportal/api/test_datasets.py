@@ -40,6 +40,23 @@ def test_an_upload_is_read_once_for_its_key(program):
 
 
 @pytest.mark.parametrize(
+    ("content", "fields"),
+    [
+        (CONTENT.replace(b"m", b"f"), {"name": "People"}),  # as long, and other people
+        (CONTENT, {"name": "Persons"}),
+        (CONTENT, {"name": "People", "delimiter": ";"}),
+    ],
+)
+def test_another_upload_with_a_known_key_is_refused(program, content, fields):
+    key = str(uuid4())
+    assert upload(program, key=key, name="People").status_code == 201
+    refused = upload(program, content, key=key, **fields)
+    assert refused.status_code == 422 and refused["Content-Type"] == "application/problem+json"
+    assert "new key" in refused.json()["detail"] and Dataset.objects.count() == 1
+    assert upload(program, key=key, name="People").status_code == 200
+
+
+@pytest.mark.parametrize(
     ("content", "fields", "name"),
     [
         (b"", {}, "file"),

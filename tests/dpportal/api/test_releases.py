@@ -8,6 +8,7 @@ import pytest
 
 from dpportal.api import spending
 from dpportal.budgets.models import LedgerEntry
+from dpportal.publications import idempotency_keys
 from dpportal.releases import execution
 from dpportal.releases.models import Release
 from tests.dpportal import building
@@ -62,6 +63,33 @@ def test_the_same_keys_do_nothing_twice(program, dataset):
     assert LedgerEntry.objects.filter(kind=LedgerEntry.Kind.CHARGE).count() == 1
     other = program.said("post", "/releases", said(dataset), 422, Idempotency_Key=spend_key)
     assert "new key" in other["detail"]
+
+
+def test_a_key_with_another_content_is_refused_and_does_nothing(program, stranger, dataset):
+    draft_key, spend_key = str(uuid4()), str(uuid4())
+    first = program.said("post", "/releases", said(dataset), 201, Idempotency_Key=draft_key)
+    refused = program.said("post", "/releases", said(dataset, title="Other"), 422, Idempotency_Key=draft_key)
+    assert (refused["title"], refused["status"]) == ("Unprocessable Entity", 422)
+    assert "as it was" in refused["detail"] and Release.objects.count() == 1
+    plan = program.said("get", f"/releases/{first['id']}/plan")
+    spend, path = {"reviewed": plan["reviewed"], "agreed": True}, f"/releases/{first['id']}/spend"
+    program.said("post", path, spend, 202, Idempotency_Key=spend_key)
+    for changed in ({"reviewed": "another"}, {"agreed": False}, {"one_row": True}):
+        program.said("post", path, {**spend, **changed}, 422, Idempotency_Key=spend_key)
+    program.said(
+        "post", path, {**spend, "one_row": False}, 200, Idempotency_Key=spend_key
+    )  # as it is left out
+    # Another person's key of the same text is another key.
+    stranger.said("post", "/releases", said(dataset, title="Other"), 404, Idempotency_Key=draft_key)
+
+
+def test_what_is_kept_of_a_request_is_keyed_and_no_one_elses(program, dataset, settings):
+    content = {"a": 1}
+    kept = idempotency_keys.content_digest("api 1", "release", content)
+    assert kept != idempotency_keys.content_digest("api 2", "release", content)
+    assert kept != idempotency_keys.content_digest("api 1", "stream", content)
+    settings.FINGERPRINT_KEY = "another"
+    assert kept != idempotency_keys.content_digest("api 1", "release", content)
 
 
 def test_a_token_spends_no_more_than_its_limit(curator, dataset):

@@ -47,9 +47,11 @@ class Sender:
         kind = named.pop("Content-Type", "application/offset+octet-stream")
         return self.program.client.generic(method, path, content, kind, headers=named, CONTENT_TYPE=kind)
 
-    def begun(self, size: int = len(CONTENT), **more: str):
+    def begun(self, size: int = len(CONTENT), key: str = "", **more: str):
         said = {"filename": "people.csv", "name": "People", **more}
-        return self.send("POST", f"{BASE}/uploads", Upload_Length=str(size), Upload_Metadata=encoded(**said))
+        named = {"Upload_Length": str(size), "Upload_Metadata": encoded(**said)}
+        named |= {"Idempotency_Key": key} if key else {}
+        return self.send("POST", f"{BASE}/uploads", **named)
 
     def piece(self, place: str, offset: int, content: bytes):
         return self.send("PATCH", place, content, Upload_Offset=str(offset))
@@ -163,6 +165,24 @@ def test_a_full_disk_is_said_before_anything_comes(sender, monkeypatch):
     monkeypatch.setattr("dpportal.platform.storage.is_full", lambda _more=0: True)
     answer = sender.begun()
     assert answer.status_code == 409 and "nearly full" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("size", "more"),
+    [
+        (len(CONTENT) + 1, {}),
+        (len(CONTENT), {"sha256": hashlib.sha256(b"other").hexdigest()}),
+        (len(CONTENT), {"filename": "other.csv"}),
+        (len(CONTENT), {"delimiter": ";"}),
+    ],
+)
+def test_another_announcement_with_a_known_key_is_refused(sender, size, more):
+    key = str(uuid4())
+    first = sender.begun(key=key, sha256=DIGEST)
+    assert sender.begun(key=key, sha256=DIGEST)["Location"] == first["Location"]
+    refused = sender.begun(size, key=key, **{"sha256": DIGEST, **more})
+    assert refused.status_code == 422 and "new key" in refused.json()["detail"]
+    assert BegunUpload.objects.count() == 1
 
 
 def test_an_upload_is_given_up_by_its_sender_or_after_a_day(sender, stranger):

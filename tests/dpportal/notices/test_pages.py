@@ -118,6 +118,14 @@ def test_an_administrator_allows_hosts_and_takes_them_back(client, administrator
     assert sorted(written) == ["hooks.example:8443", "hooks.example:8443, private network"]
 
 
+@pytest.mark.parametrize("host", ["*", "*.org", "hooks.*", "https://*.example"])
+def test_a_wildcard_is_refused_with_a_reason(client, administrator, host):
+    client.force_login(administrator)
+    answer = client.post(HOSTS, {"host": host, "port": "443"})
+    assert answer.status_code == 422 and "would allow hosts that nobody looked at" in answer.text
+    assert not AllowedHost.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("host", "port"), [("a b", "443"), ("", "443"), ("x/y", "443"), ("x.example", "70000")]
 )

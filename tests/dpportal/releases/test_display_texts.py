@@ -19,7 +19,8 @@ from dpportal.releases.services import ReleaseError
 from tests.dpportal.releases.products.building import files
 
 SECRET = "DRAFTSECRET"
-SAYING = ("README.md", "release.json", "datapackage.json", "croissant.json", "report.html")
+REPORTS = ("report.html", "report.zh-hans.html")
+SAYING = ("README.md", "release.json", "datapackage.json", "croissant.json", *REPORTS)
 
 
 @pytest.fixture

@@ -83,6 +83,7 @@ def test_the_description_is_valid_and_the_digests_are_right(running: Stream, tmp
         "croissant.json",
         "README.md",
         "report.html",
+        "report.zh-hans.html",
         "notebook.py",
         "notebook.ipynb",
     }

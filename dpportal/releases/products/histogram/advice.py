@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from dpportal.platform.listed_names import in_a_row
 from dpportal.platform.stored_texts import translated
 from dpportal.releases.products.shared.recommendation import Recommendation
 from mechanisms import registry
@@ -99,4 +100,4 @@ def _why(line: Ranked, ranked: Ranking, *, margin_known: bool) -> str:
     reasons.append(
         _("In tests on similar tables, its error was on average %(ratio)s times that of the best method.")
     )
-    return " ".join(reasons) % {"ratio": f"{line.ratio:.2f}"}
+    return in_a_row(reasons) % {"ratio": f"{line.ratio:.2f}"}

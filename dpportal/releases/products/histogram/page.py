@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.extremes import is_certainly_largest
 from dpportal.releases.products.shared.figures import as_integers, figure_json
@@ -72,7 +73,7 @@ def _finding(plan: Plan, result: Result, people: CellSum | None) -> Json:
     labels = (label for (label,) in labels_of(plan.domain, np.array([place])))
     return {
         **shown,
-        "largest": ", ".join(f"{name} {label}" for name, label in zip(names, labels, strict=True)),
+        "largest": listed(f"{name} {label}" for name, label in zip(names, labels, strict=True)),
         "count": int(as_integers(result.raw[place : place + 1])[0]),
         "count_margin": half_width,
     }

@@ -10,6 +10,7 @@ from django.forms import BoundField
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
 from mechanisms.accounting import plainly
@@ -99,7 +100,7 @@ class MeansForm(ChoiceForm):
         both = set(data.get("columns", [])) & set(data.get("groups", []))
         if both:
             text = _("%(columns)s cannot be measured and say the groups at once. Choose one of the two.")
-            self.add_error("groups", text % {"columns": ", ".join(sorted(both))})
+            self.add_error("groups", text % {"columns": listed(sorted(both))})
         if len(data.get("groups", [])) > MAX_GROUP_COLUMNS:
             text = _("Choose at most %(most)s columns for the groups.")
             self.add_error("groups", text % {"most": MAX_GROUP_COLUMNS})

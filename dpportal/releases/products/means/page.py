@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.group_means import means_figure
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared import bounds
@@ -152,4 +153,4 @@ def labels_of(plan: MomentsPlan) -> list[list[str]]:
 
 def names_of(plan: MomentsPlan) -> list[str]:
     """What each group is called."""
-    return [", ".join(labels) for labels in labels_of(plan)]
+    return [listed(labels) for labels in labels_of(plan)]

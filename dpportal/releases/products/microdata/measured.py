@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.headers import Headers
 from dpportal.publications.label_columns import written
@@ -179,4 +180,4 @@ def _named(values: list[str], *, neighbours: bool) -> str:
     if neighbours:
         return f"{values[0]} … {values[-1]}"
     more = f" + {len(values) - MOST_NAMED}" if len(values) > MOST_NAMED else ""
-    return ", ".join(values[:MOST_NAMED]) + more
+    return listed(values[:MOST_NAMED]) + more

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
+from dpportal.platform.listed_names import in_a_row, listed
 from mechanisms import registry
 from mechanisms.microdata.features import FEATURES
 from mechanisms.microdata.plan import MicrodataPlan
@@ -29,9 +30,9 @@ def unheeded(plan: MicrodataPlan) -> str:
         unused.remove("target")
         sentences.append(_("This method uses the target column only to choose columns."))
     if unused:
-        names = ", ".join(wish_labels[wish][1] for wish in unused)
+        names = listed(wish_labels[wish][1] for wish in unused)
         sentences.append(_("This method does not use %(wishes)s.") % {"wishes": names})
-    return " ".join(sentences)
+    return in_a_row(sentences)
 
 
 def weighted(plan: MicrodataPlan) -> list[tuple[str, int]]:

@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import matrices, workloads
 from dpportal.releases.products.shared.draft_form import ChoiceForm
@@ -259,7 +260,7 @@ class WorkloadForm(ChoiceForm):
         for name in dict.fromkeys(name for table in tables for name in table):
             if name not in self.declared.names:
                 text = _("There is no declared column %(column)s. Choose among: %(columns)s.")
-                raise PlanError(text % {"column": name, "columns": ", ".join(self.declared.names)})
+                raise PlanError(text % {"column": name, "columns": listed(self.declared.names)})
         return self._in_order({n for t in tables for n in t}), " + ".join(
             f"marginal({_quoted(t)})" for t in tables
         )

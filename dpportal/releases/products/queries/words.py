@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext as _
+from django.conf import settings
+from django.utils.translation import get_language, gettext as _
 
+from dpportal.platform.listed_names import listed
 from mechanisms.matrix.workload.notation import NotationPart, ProductTerm, parse
 
 MOST_PHRASES = 6
@@ -20,7 +22,8 @@ def in_words(text: str, columns: list[str]) -> str:
     if more:
         phrases.append(_("%(count)d more") % {"count": more})
     phrase = "; ".join(phrases)
-    return phrase[:1].upper() + phrase[1:]
+    # Where there are no capitals, a phrase may begin with a column's name, which stays as it is.
+    return phrase[:1].upper() + phrase[1:] if get_language() == settings.LANGUAGE_CODE else phrase
 
 
 def _of_product(product: ProductTerm, columns: list[str]) -> str:
@@ -56,7 +59,7 @@ def _of_part(part: NotationPart, columns: list[str]) -> str:
 
 
 def _marginals(part: NotationPart, columns: list[str]) -> str:
-    values = {"number": part.number, "columns": ", ".join(part.columns or columns)}
+    values = {"number": part.number, "columns": listed(part.columns or columns)}
     exactly, at_most = (
         _("every table of %(number)d of %(columns)s"),
         _("every table of up to %(number)d of %(columns)s"),

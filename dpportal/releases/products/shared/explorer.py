@@ -14,6 +14,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.releases.products.shared.listed_choice import ListedSelect, ListedSelectMultiple
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
@@ -256,9 +257,9 @@ def _named(attribute: Attribute, places: Integers) -> str:
     regular = places[places < attribute.regular_size]
     if not attribute.ordered:
         labels = attribute.labels()
-        return ", ".join(labels[place] for place in places)
+        return listed(labels[place] for place in places)
     if len(regular) <= 2:
-        return ", ".join(_label(attribute, int(place)) for place in places)
+        return listed(_label(attribute, int(place)) for place in places)
     ends = {"first": _label(attribute, int(regular[0])), "last": _label(attribute, int(regular[-1]))}
     rest = f", {MISSING_LABEL}" if len(regular) < len(places) else ""
     return _("%(first)s to %(last)s") % ends + rest

@@ -12,6 +12,7 @@ from dpportal.charts.column_summaries import density_figure, shares_figure
 from dpportal.charts.equal_steps import steps_of_equal_width
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.releases.products.shared.cells import SINGLE, joined, told
 from dpportal.releases.products.shared.extremes import is_certainly_largest
 from dpportal.releases.products.shared.figures import figure_json
@@ -80,7 +81,7 @@ def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
     return {
         "caption": _caption(table.plan),
         "heads": table.heads,
-        "group_name": ", ".join(table.plan.groups.names),
+        "group_name": listed(table.plan.groups.names),
         "difference_name": table.difference_name,
         "hidden": table.hidden,
         "blocks": blocks,
@@ -120,7 +121,7 @@ def _caption(plan: SummaryPlan) -> str:
     """What the table is of, as journals say it."""
     number = len(plan.columns)
     text = ngettext("Table 1. %(number)s characteristic", "Table 1. %(number)s characteristics", number)
-    names = {"number": number, "group": ", ".join(plan.groups.names)}
+    names = {"number": number, "group": listed(plan.groups.names)}
     return (text + _(", in all and by %(group)s") if plan.groups.names else text) % names
 
 

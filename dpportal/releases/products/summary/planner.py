@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.publications.verdict import Verdict, VerdictLevel, level_of, rounded
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.average_group import average_people
@@ -61,7 +62,7 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
         share, mean = typical(plan, people)
         return {
             "foreseen": rows,
-            "group_name": ", ".join(plan.groups.names),
+            "group_name": listed(plan.groups.names),
             "group_people_text": rounded(people),
             "number_text": number_text(number_half_width(plan)),
             "share_text": None if share is None else number_text(100 * share),

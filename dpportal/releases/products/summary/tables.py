@@ -62,6 +62,10 @@ DENSITY_FIELDS = [
 
 # What a row of the table has beside its cells, where two groups are compared.
 DIFFERENCES = ("difference", "standardised")
+ABOUT_SUMMARY = "Every number, with its margin (95 %)"
+ABOUT_TOTALS = "Numbers of people and totals, with margins (95 %)"
+ABOUT_TABLE = "The table as the page shows it, with margins"
+ABOUT_DENSITY = "How the values of numbers and dates lie"
 
 
 def write(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> list[Table]:
@@ -72,21 +76,20 @@ def write(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> list[
     frame = _frame(plan, summary)
     totals = frame[(frame["unit"] == PEOPLE) | (frame["statistic"] == TOTAL)]
     files = [
-        _table(frame, SUMMARY_FIELDS, folder / "summary.csv", "Every number, with its margin (95 %)"),
+        _table(frame, SUMMARY_FIELDS, folder / "summary.csv", ABOUT_SUMMARY),
         replace(
             _table(
                 totals,
                 TOTALS_FIELDS,
                 folder / "totals.csv",
-                "Numbers of people and totals, with margins (95 %)",
+                ABOUT_TOTALS,
             ),
             observed=[Observed("estimate", "interval_lower", "interval_upper")],
         ),
     ]
     if plan.lines:
         density = pd.DataFrame(_densities(plan, summary), columns=_names(DENSITY_FIELDS))
-        about = "How the values of numbers and dates lie"
-        files.append(_table(density, DENSITY_FIELDS, folder / "density.csv", about))
+        files.append(_table(density, DENSITY_FIELDS, folder / "density.csv", ABOUT_DENSITY))
     return [*files, *_printed(plan, summary, folder, loss), codebook.write(plan.domain, folder)]
 
 
@@ -150,7 +153,7 @@ def _texts(shown: Json, path: Path) -> Table:
         for row in block["rows"]
     ]
     frame = pd.DataFrame(lines, columns=_names(fields))
-    return _table(frame, fields, path, "The table as the page shows it, with margins")
+    return _table(frame, fields, path, ABOUT_TABLE)
 
 
 def _differences(row: Json, further: int) -> list[str]:

@@ -79,7 +79,8 @@ class TestSelection:
         release = self.choose(rich, ["age"], "most-common-value")
         services.publish(release, rich.owner)
         assert ">30<" not in page_of(client, release)
-        explained = {"release.json", "signature.json", "datapackage.json", "README.md", "report.html"}
+        explained = {"release.json", "signature.json", "datapackage.json", "README.md"}
+        explained |= {"report.html", "report.zh-hans.html"}
         explained |= {"croissant.json", "notebook.py", "notebook.ipynb"}
         assert set(files(release)) == {"choice.csv", "choice.xlsx", "measurement.npy"} | explained
         assert pd.read_csv(io.BytesIO(files(release)["choice.csv"])).columns.tolist() == ["rank", "choice"]

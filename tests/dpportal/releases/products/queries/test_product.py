@@ -107,7 +107,7 @@ class TestBundle:
             "answers.csv", "cells.csv", "synthetic.csv", "synthetic.parquet", "strategy.npz", "release.json",
             "datapackage.json", "README.md", "answers.xlsx", "cells.xlsx", "synthetic.xlsx", "report.html",
             "codebook.csv", "codebook.xlsx", "measurement.npy", "signature.json", "croissant.json",
-            "notebook.py", "notebook.ipynb",
+            "notebook.py", "notebook.ipynb", "report.zh-hans.html",
         }  # fmt: skip
 
     @pytest.mark.slow

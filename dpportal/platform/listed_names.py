@@ -1,0 +1,28 @@
+"""Names and texts one after the other, with the marks of the reader's language between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.utils.translation import gettext as _
+
+_FULL_WIDTH = tuple("。！？：；，、")
+
+
+def listed(names: Iterable[object]) -> str:
+    """“a, b, c” in English. The last is joined as the others are, so that a name may have an “and” of its own."""
+    between = _("{first}, {next}").removeprefix("{first}").removesuffix("{next}")
+    return between.join(map(str, names))
+
+
+def joint(mark: str) -> str:
+    """A comma, colon, semicolon or full stop between two texts, with its blank. Raises KeyError for another mark."""
+    return {",": _(", "), ":": _(": "), ";": _("; "), ".": _(". ")}[mark]
+
+
+def in_a_row(sentences: Iterable[str]) -> str:
+    """Those sentences that are not empty, with a blank between them unless the mark before is as wide as one."""
+    said = ""
+    for sentence in filter(None, sentences):
+        said += ("" if not said or said.endswith(_FULL_WIDTH) else " ") + sentence
+    return said

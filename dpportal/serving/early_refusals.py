@@ -1,0 +1,74 @@
+"""What is answered to a request that the web server cannot read, so that it never comes to Django.
+
+A program is told as RFC 9457 says; a person gets a page in every language, since nothing of the request says which.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from http import HTTPStatus
+from typing import NamedTuple
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _, override
+
+from dpportal.serving.admission import PROGRAMS
+
+_FIRST_LINE = re.compile(rb"[A-Z]{3,10} (/[!-~]{0,200})")
+
+
+class Answer(NamedTuple):
+    """media_type: with its encoding."""
+
+    media_type: str
+    body: bytes
+
+
+def path_of(data: bytes) -> str | None:
+    """The beginning of the path in what begins as the head of a request does; None for anything else."""
+    begun = _FIRST_LINE.match(data[:256])
+    return begun[1].decode("ascii") if begun else None
+
+
+def answer(status: int, path: str) -> Answer:
+    """Why the request was not read, and what to do; never a word of the request itself."""
+    return _problem(status) if path.startswith(PROGRAMS) else _page(status)
+
+
+def _texts(status: int) -> tuple[str, str]:
+    """A heading, and what to do."""
+    if status == HTTPStatus.REQUEST_URI_TOO_LONG:
+        return _("That address is too long"), _(
+            "Shorten it, or choose fewer values at a time. Nothing was changed."
+        )
+    if status == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
+        return _("That request’s headers are too large"), _(
+            "Delete the cookies of this site in your browser, or send fewer headers. Nothing was changed."
+        )
+    return _("That request could not be read"), _("It is not what HTTP asks for. Send it again as HTTP says.")
+
+
+@lru_cache(maxsize=16)
+def _problem(status: int) -> Answer:
+    with override(settings.LANGUAGE_CODE):
+        heading, remedy = _texts(status)
+    facts = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": f"{heading}. {remedy}",
+    }
+    return Answer("application/problem+json", json.dumps(facts).encode())
+
+
+@lru_cache(maxsize=16)
+def _page(status: int) -> Answer:
+    said = []
+    for code, _name in settings.LANGUAGES:
+        with override(code):
+            said.append((code, *_texts(status), _("Go to the start")))
+    page = render_to_string("early_refusal.html", {"said": said, "language": settings.LANGUAGE_CODE})
+    return Answer("text/html; charset=utf-8", page.encode())
