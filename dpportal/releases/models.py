@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.models import User
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.history.watched import WatchedQuerySet
 from dpportal.jobs.announcements import AnnouncedJob
 from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
@@ -19,7 +20,7 @@ from dpportal.releases import titles
 from mechanisms.domain import Domain
 
 
-class Releases(models.QuerySet["Release"]):
+class Releases(WatchedQuerySet["Release"]):
     """Many releases."""
 
     def estimated_people(self) -> int | None:
