@@ -185,6 +185,8 @@ class ProviderIdentity(models.Model):
     person = models.OneToOneField(User, on_delete=models.CASCADE, related_name="provider_identity")
     issuer = models.CharField(max_length=300)
     subject = models.CharField(max_length=255)
+    # When the provider let the person in last, with a role.
+    seen_at = models.DateTimeField(default=timezone.now)
 
     objects: ClassVar[WatchedManager[ProviderIdentity]] = WatchedManager()
 
