@@ -30,6 +30,7 @@ def _begin_memory(**_: object) -> None:
 
 
 def _begin_history(**_: object) -> None:
-    from dpportal.history import chain
+    from dpportal.history import chain, imprints
 
     chain.begin()
+    imprints.begin()

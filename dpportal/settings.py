@@ -177,6 +177,8 @@ AXES_ENABLE_ADMIN = False
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "answer"]
 # The institution's own sign-in (OpenID Connect), where there is one.
 IDENTITY_PROVIDER = IdentityProvider.of(os.environ)
+# So long programs act for a person whom only the institution lets in, after it did.
+PROVIDER_DAYS = positive_integer("DPPORTAL_OIDC_DAYS", 30)
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",

@@ -15,3 +15,17 @@ class AccountsConfig(AppConfig):
         rules.connect()
         triggers.GUARD.connect(self)
         chain.declare(audit.LINE)
+        self._watch()
+
+    def _watch(self) -> None:
+        """Who may do what, and by what somebody signs in."""
+        from dpportal.accounts import models
+        from dpportal.history.watched import watch
+
+        person = ("username", "role", "is_active", "is_staff", "is_superuser", "email", "password")
+        watch(models.User, *person, "display_name")
+        watch(models.AuthenticatorApp, "added_at")
+        watch(models.Passkey, "person", "credential", "public_key", "added_at")
+        watch(models.RecoveryCode, "person", "digest")
+        watch(models.SecondFactorRule, "role")
+        watch(models.ProviderIdentity, "person", "issuer", "subject")

@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy as _
 
+from dpportal.history.watched import WatchedManager
 from dpportal.platform.sealed import SealedField
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def validate_printable(name: str) -> None:
         raise ValidationError(_("Use letters, digits, spaces and visible signs only."))
 
 
-class PortalUserManager(UserManager["User"]):
+class PortalUserManager(WatchedManager["User"], UserManager["User"]):
     """Makes users; what Django calls a superuser is an administrator here."""
 
     def create_superuser(
@@ -128,6 +129,8 @@ class AuthenticatorApp(models.Model):
     wrong_codes = models.PositiveIntegerField(default=0)
     added_at = models.DateTimeField(null=True)
 
+    objects: ClassVar[WatchedManager[AuthenticatorApp]] = WatchedManager()
+
     def __str__(self) -> str:
         return f"authenticator app of {self.person_id}"
 
@@ -144,6 +147,8 @@ class Passkey(models.Model):
     added_at = models.DateTimeField(default=timezone.now)
     last_used_at = models.DateTimeField(null=True)
 
+    objects: ClassVar[WatchedManager[Passkey]] = WatchedManager()
+
     class Meta:
         ordering = ["pk"]
 
@@ -157,6 +162,8 @@ class RecoveryCode(models.Model):
     person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="recovery_codes")
     digest = models.CharField(max_length=64, unique=True)
 
+    objects: ClassVar[WatchedManager[RecoveryCode]] = WatchedManager()
+
     def __str__(self) -> str:
         return f"recovery code {self.pk}"
 
@@ -165,6 +172,8 @@ class SecondFactorRule(models.Model):
     """A role whose people need a second factor; others may have one. Written by `factors.rules` only."""
 
     role = models.CharField(max_length=15, choices=Role.choices, primary_key=True)
+
+    objects: ClassVar[WatchedManager[SecondFactorRule]] = WatchedManager()
 
     def __str__(self) -> str:
         return self.role
@@ -176,6 +185,10 @@ class ProviderIdentity(models.Model):
     person = models.OneToOneField(User, on_delete=models.CASCADE, related_name="provider_identity")
     issuer = models.CharField(max_length=300)
     subject = models.CharField(max_length=255)
+    # When the provider let the person in last, with a role.
+    seen_at = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[WatchedManager[ProviderIdentity]] = WatchedManager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="one_person_per_subject")]

@@ -28,6 +28,8 @@ class Token(HttpBearer):
         """The token that was sent. Raises TooManyRequestsError, and RefusedError for one of too small a scope."""
         found = tokens.of(token)
         if found is None:
+            if reason := tokens.why_not(token):
+                raise RefusedError(401, reason)
             return None
         if not is_repeated(request):
             tokens.count(found)

@@ -46,7 +46,7 @@ def declare(request: HttpRequest, dataset_id: UUID, said: DeclarationSaid) -> ob
             _declare_unit(request, dataset, said.unit)
         if said.columns:
             content = json.dumps(said.columns, ensure_ascii=True).encode()
-            left_out = take_codebook.take(dataset, content).book.left_out
+            left_out = take_codebook.take(dataset, content, current_user(request)).book.left_out
     return _shown(dataset, left_out)
 
 

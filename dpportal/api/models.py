@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -11,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.budgets.amounts import AmountField, plain
 from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.history.watched import WatchedManager
 from mechanisms.accounting import SYMBOL, Definition
 
 
@@ -41,6 +43,8 @@ class ApiToken(ProgramToken):
     counted_in = models.CharField(max_length=5, choices=Budget.Kind.choices, default=Budget.Kind.PURE)
     made_at = models.DateTimeField(auto_now_add=True)
     revoked_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[WatchedManager[ApiToken]] = WatchedManager()
 
     class Meta:
         ordering = ["-made_at"]

@@ -161,7 +161,7 @@ def _declare(dataset: Dataset, declaration: Mapping[str, Any], by: User) -> None
     if columns := declaration.get("columns"):
         before = codebooks.as_json(take_codebook.written(dataset))
         with transaction.atomic():
-            take_codebook.take(dataset, json.dumps(columns).encode())
+            take_codebook.take(dataset, json.dumps(columns).encode(), by)
             if codebooks.as_json(take_codebook.written(dataset)) != before:
                 _require_own(dataset)
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_noop
 
 from dpportal.accounts import audit, people, program_tokens
 from dpportal.accounts.models import User
+from dpportal.accounts.provider import standing
 from dpportal.api.models import ApiToken, Scope
 from dpportal.platform import keys
 
@@ -50,7 +51,18 @@ def revoke(token: ApiToken, by: User) -> bool:
 
 
 def of(text: str) -> ApiToken | None:
-    """The token that was sent, if it works and its person is still a curator."""
+    """The token that was sent, if it works, and its person is still a curator whom the institution has not lost."""
+    token = _working(text)
+    return token if token and not standing.has_lapsed(token.by) else None
+
+
+def why_not(text: str) -> str:
+    """Why a token that would work opens nothing now, for its program; empty for every other one."""
+    token = _working(text)
+    return standing.lapsed_text() if token and standing.has_lapsed(token.by) else ""
+
+
+def _working(text: str) -> ApiToken | None:
     rows = ApiToken.objects.filter(sha256=program_tokens.digest(text)).select_related("by")
     token = rows.first()
     if token is None or not token.works:

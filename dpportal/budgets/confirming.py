@@ -17,6 +17,7 @@ from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.domain_fit import shown_warnings
+from dpportal.datasets.frozen_declarations import freeze
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.platform.two_people import SPENDS
@@ -110,7 +111,7 @@ def reserve(
     assert draft.amount is not None
     booking = ledger.Booking(draft.pk, reason, loss.unit.total_public)
     charge = ledger.reserve(draft.dataset, draft.amount, booking, definition=loss.definition, by=by)
-    DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
+    freeze(version)
     return charge
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -39,6 +40,7 @@ class Thumbnails(QuestionKind):
         return DRAWING.version
 
     def answer(self, question: Mapping[str, Any], claim: Claim) -> Json:
+        _forget_smaller(question)
         return _picture(question)
 
 
@@ -92,9 +94,40 @@ def _picture(question: Mapping[str, Any]) -> Json:
     return {"marks": thumbnail.thumbnail(figure["json"]), "about": figure["title"]}
 
 
+def _forget_smaller(question: Mapping[str, Any]) -> None:
+    """Older pictures of a running count go."""
+    if "stream" in question:
+        older = THUMBNAILS.jobs().filter(
+            question__stream=question["stream"], question__periods__lt=question["periods"]
+        )
+        older.delete()
+
+
+def changed() -> Iterator[str]:
+    """The stored pictures whose shapes are not those that are drawn of what is published, by their question."""
+    for stored in THUMBNAILS.jobs().filter(state=JobState.DONE).iterator(chunk_size=100):
+        subject = stored.question.get("release") or stored.question.get("stream")
+        if stored.question.get("version") == DRAWING.version and not _is_drawn_so(
+            stored.question, stored.answer
+        ):
+            yield str(subject)
+
+
+def _is_drawn_so(question: Mapping[str, Any], answer: Json) -> bool:
+    """Pictures of what is gone, and those that are empty, since nothing was public then, show nobody anything."""
+    if not answer or not answer["marks"]:
+        return True
+    try:
+        drawn: Json = json.loads(json.dumps(_picture(question)))
+    except (Release.DoesNotExist, Stream.DoesNotExist):
+        return True
+    except (FileNotFoundError, ValueError, KeyError):
+        return False
+    return bool(drawn["marks"] == answer["marks"])
+
+
 def _of_stream(pk: UUID, periods: int) -> Json:
-    """The first of its running counts; older pictures of it go."""
-    THUMBNAILS.jobs().filter(question__stream=str(pk), question__periods__lt=periods).delete()
+    """The first of its running counts."""
     stream = Stream.objects.get(pk=pk)
     rows = stream.periods.filter(index__lte=periods).order_by("index")
     values = [released[0] for released in rows.values_list("released", flat=True)]

@@ -15,8 +15,10 @@ class DatasetsConfig(AppConfig):
             area_map,
             begun_uploads,
             domain_fit_job,
+            frozen_declarations,
             import_job,
             keys,
+            near_duplicates,
             notifications,
             protection_change,
             receipts,
@@ -24,7 +26,20 @@ class DatasetsConfig(AppConfig):
 
         bell.add(notifications.news)
         acts.declare(protection_change.CHANGE)
+        self._watch()
         if settings.DIRECT_UPLOADS:
             from dpportal.platform.objects import multipart
 
             multipart.require_origin()
+
+    def _watch(self) -> None:
+        """Whose a dataset is and where its records lie, who else may what, and what everyone sees of it."""
+        from dpportal.datasets.area_map import AreaMap
+        from dpportal.datasets.models import Dataset, PublicDescription, Share
+        from dpportal.history.watched import watch
+
+        watch(Dataset, "owner", "source", "upload", "table", "fingerprint", "granted_fingerprint", "erase_on")
+        watch(Share, "dataset", "person", "right")
+        watch(AreaMap, "dataset", "column", "outlines", "credit")
+        about = ("text", "keywords", "place", "first", "last", "publisher", "contact", "licence")
+        watch(PublicDescription, "shown", *about)

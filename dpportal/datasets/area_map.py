@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models, transaction
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +12,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.charts.area_map import Areas
 from dpportal.datasets.models import Dataset
+from dpportal.history.watched import WatchedManager
 from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical
 
@@ -23,6 +24,8 @@ class AreaMap(models.Model):
     column = models.CharField(max_length=200)
     outlines = models.JSONField()
     credit = models.CharField(_("source of the areas"), max_length=200, blank=True)
+
+    objects: ClassVar[WatchedManager[AreaMap]] = WatchedManager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["dataset", "column"], name="one_map_per_column")]

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dpportal.accounts.permissions import curator_required
+from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import codebooks, services, take_codebook
 from dpportal.datasets.access import open_datasets, with_dataset
 from dpportal.datasets.common_values import common_values
@@ -103,7 +103,7 @@ def import_codebook(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         messages.error(request, _("Choose a codebook file first."))
         return redirect("datasets:domain", dataset.pk)
     try:
-        taken = take_codebook.take(dataset, file.read(codebooks.MAX_BYTES + 1))
+        taken = take_codebook.take(dataset, file.read(codebooks.MAX_BYTES + 1), current_user(request))
     except (codebooks.CodebookError, DomainError) as error:
         messages.error(request, str(error))
     else:
@@ -200,7 +200,7 @@ def _declare(
     filled: as `services.declare_all` takes it.
     """
     try:
-        services.declare_all(dataset, attributes, filled=filled, ignored=ignored)
+        services.declare_all(dataset, attributes, filled=filled, ignored=ignored, by=current_user(request))
     except DomainError as error:
         messages.error(request, str(error))
         return False

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from dpportal.accounts.permissions import curator_required
+from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import services
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.coarser_forms import CoarserForm
@@ -36,7 +36,7 @@ def coarser(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespon
         new = form.cleaned_data["attribute"]
         try:
             _require_new(dataset, new.name)
-            services.declare(dataset, new.name, new)
+            services.declare(dataset, new.name, new, by=current_user(request))
         except DomainError as wrong:
             form.add_error("name", str(wrong))
         else:
@@ -71,6 +71,6 @@ def remove(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
     if existing is None or existing.source != column:
         messages.error(request, _("There is no such coarser column any more."))
     else:
-        services.declare(dataset, existing.name, None)
+        services.declare(dataset, existing.name, None, by=current_user(request))
         messages.success(request, _("Removed: %(column)s.") % {"column": existing.name})
     return redirect("datasets:column", dataset.pk, position)

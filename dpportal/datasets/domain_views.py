@@ -54,7 +54,7 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
     if request.method == "POST" and form.is_valid():
         try:
             attribute = form.attribute()
-            services.declare(dataset, name, attribute)
+            services.declare(dataset, name, attribute, by=current_user(request))
         except DomainError as wrong:
             form.add_error(None, str(wrong))
         else:
@@ -106,7 +106,8 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
         )
         return here
     try:
-        services.declare(dataset, name, records.suggested_attribute(dataset, name), filled=True)
+        suggested = records.suggested_attribute(dataset, name)
+        services.declare(dataset, name, suggested, filled=True, by=current_user(request))
     except (UploadFault, DomainError) as fault:
         messages.error(request, str(fault))
         return here
@@ -165,7 +166,8 @@ def several_rows(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     if column not in [c["name"] for c in dataset.columns]:
         messages.error(request, _("Choose the column that identifies a person."))
         return redirect("datasets:unit", dataset.pk)
-    services.declare_unit(dataset, neighbours=Neighbours.ADD_REMOVE.value, unit_column=column, max_rows=1)
+    said = {"neighbours": Neighbours.ADD_REMOVE.value, "unit_column": column, "max_rows": 1}
+    services.declare_unit(dataset, **said, by=current_user(request))
     text = _("Saved: rows with the same %(column)s are one person's. Now say what each column can hold.")
     messages.success(request, text % {"column": column})
     return _answered(request, dataset)

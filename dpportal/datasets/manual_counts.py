@@ -38,8 +38,8 @@ def create(draft: Dataset, who: Protected, categories: Categorical | None, by: U
     draft.owner, draft.state = by, Dataset.State.COUNTED
     draft.columns = [{"name": categories.name, "kind": "text"}] if categories else []
     draft.save(force_insert=True)
-    declare_unit(draft, neighbours=who.neighbours, unit_column=who.person, max_rows=who.max_rows)
+    declare_unit(draft, neighbours=who.neighbours, unit_column=who.person, max_rows=who.max_rows, by=by)
     if categories:
-        declare(draft, categories.name, categories)
+        declare(draft, categories.name, categories, by=by)
     audit.record(by, OPENED, draft)
     return draft

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
+from dpportal.history.watched import WatchedManager, WatchedQuerySet
 from dpportal.jobs.claims import Job
 from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
@@ -27,7 +29,7 @@ class Right(models.IntegerChoices):
     OWN = 3, _("Own")
 
 
-class Datasets(models.QuerySet["Dataset"]):
+class Datasets(WatchedQuerySet["Dataset"]):
     """Datasets as lists show them."""
 
     def open_to(self, person: User, right: Right = Right.SEE) -> Datasets:
@@ -233,6 +235,8 @@ class Share(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     seen = models.BooleanField(default=False, editable=False)
 
+    objects: ClassVar[WatchedManager[Share]] = WatchedManager()
+
     class Meta:
         ordering = ["at"]
         constraints = [models.UniqueConstraint(fields=["dataset", "person"], name="one_right_of_a_person")]
@@ -262,6 +266,8 @@ class PublicDescription(models.Model):
     contact = models.CharField(_("contact"), max_length=200, blank=True)
     licence = models.CharField(_("licence"), max_length=20, blank=True)
 
+    objects: ClassVar[WatchedManager[PublicDescription]] = WatchedManager()
+
     def __str__(self) -> str:
         return f"Description of {self.dataset_id}"
 
@@ -290,21 +296,6 @@ class DirectUpload(models.Model):
 
     def __str__(self) -> str:
         return f"Upload of {self.pk}"
-
-
-class TableSketch(models.Model):
-    """A keyed sample of a dataset's table, in Base64. It outlives the records, as the fingerprint does.
-
-    Sealed, since it says how often rows occur. Written and read by `near_duplicates` only.
-    """
-
-    dataset = models.OneToOneField(
-        Dataset, primary_key=True, on_delete=models.CASCADE, related_name="sketch", editable=False
-    )
-    content = SealedField()
-
-    def __str__(self) -> str:
-        return f"Sketch of {self.dataset_id}"
 
 
 class Conversion(Job):

@@ -9,11 +9,28 @@ from base64 import b64decode, b64encode
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from django.db import models
 from django.utils.translation import gettext as _, ngettext
 
-from dpportal.datasets.models import Dataset, TableSketch
+from dpportal.datasets.models import Dataset
 from dpportal.platform.keyed import keyed_digest
+from dpportal.platform.sealed import SealedField
 from dpportal.tables.similarity.sketch import Likeness, Sketch, likeness
+
+
+class TableSketch(models.Model):
+    """A keyed sample of a dataset's table, in Base64. It outlives the records, as the fingerprint does.
+
+    Sealed, since it says how often rows occur.
+    """
+
+    dataset = models.OneToOneField(
+        Dataset, primary_key=True, on_delete=models.CASCADE, related_name="sketch", editable=False
+    )
+    content = SealedField()
+
+    def __str__(self) -> str:
+        return f"Sketch of {self.dataset_id}"
 
 
 @dataclass(frozen=True)

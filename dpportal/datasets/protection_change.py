@@ -55,7 +55,7 @@ def _change(approval: Approval) -> None:
     is_as_before = str(Protection.of(dataset.current_domain())) == approval.arguments["before"]
     if not is_as_before or (declared["unit_column"] not in columns and not dataset.is_tableless):
         raise OutdatedError(_("The declaration has changed since this was asked for."))
-    services.declare_unit(dataset, **declared)
+    services.declare_unit(dataset, **declared, by=approval.by)
     identifying = services.identifying_columns(dataset)
     if identifying and not declared["unit_column"]:
         services.confirm_one_row(dataset, identifying, approval.by)

@@ -17,6 +17,7 @@ from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import reading
 from dpportal.platform.sealed_files import (
+    CHUNK,
     HEAD_BYTES,
     ChangedFileError,
     FilePath,
@@ -35,6 +36,20 @@ def opened(name: str) -> Iterator[FilePath]:
             yield _with_key(path, name)
         except ChangedFileError:
             raise FileChangedFault from None
+
+
+def is_whole(name: str) -> bool:
+    """Whether a file of records is there, and every byte of it as the portal wrote it, where it is sealed.
+
+    Raises KeyMissingFault where that cannot be known.
+    """
+    try:
+        with opened(name) as path, path.open("rb") as file:
+            while isinstance(path, SealedPath) and file.read(CHUNK):
+                pass
+    except (FileNotFoundError, FileChangedFault, KeyLostFault):
+        return False
+    return True
 
 
 @contextmanager

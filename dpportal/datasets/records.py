@@ -22,6 +22,7 @@ from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.record_files import (
     FileFacts,
     described,
+    is_whole as is_whole,
     kept_json,
     opened,
     piece as piece,

@@ -16,20 +16,21 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.datasets import derived, keys, protection_change, receipts, records, sealing
+from dpportal.datasets.declaration_record import columns_declared, protection_declared
 from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.frozen_declarations import own_facts
 from dpportal.datasets.import_job import CONVERSIONS
-from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
+from dpportal.datasets.name_clash import refuse_clash
 from dpportal.datasets.other_options import columns_under
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
-from dpportal.datasets.truths import is_read_so
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.platform import listed_names, storage
 from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions
 from dpportal.tables.meaning.identifiers import named_like_identifier
-from mechanisms.domain import OTHER_LABEL, Attribute, Boolean, Categorical, DomainError
+from mechanisms.domain import Attribute, DomainError
 
 # Sent in the transaction that erases a dataset's records, with `dataset`, so that rooms above forget what they hold
 # of it. A receiver that cannot now raises DatasetError.
@@ -161,14 +162,7 @@ def editable_domain(dataset: Dataset) -> DomainVersion:
 
 
 def _copied(old: DomainVersion) -> DomainVersion:
-    new = DomainVersion.objects.create(
-        dataset=old.dataset,
-        version=old.version + 1,
-        neighbours=old.neighbours,
-        unit_column=old.unit_column,
-        max_rows=old.max_rows,
-        ignore_case=old.ignore_case,
-    )
+    new = DomainVersion.objects.create(**{**own_facts(old), "version": old.version + 1})
     copies = [
         AttributeDeclaration(
             domain_version=new,
@@ -185,19 +179,29 @@ def _copied(old: DomainVersion) -> DomainVersion:
 
 @transaction.atomic
 def declare(
-    dataset: Dataset, column: str, attribute: Attribute | None, *, filled: bool | None = None
+    dataset: Dataset,
+    column: str,
+    attribute: Attribute | None,
+    *,
+    filled: bool | None = None,
+    by: User | None = None,
 ) -> None:
     """Declare a column's cells, or with None ignore the column.
 
     filled: whether the declaration was taken from the data; False: it comes from elsewhere, as from a codebook, and
     replaces what was; None: a person typed it. A column that was filled keeps that mark whatever is typed later, since
-    who has seen the values cannot unsee them.
+    who has seen the values cannot unsee them. by: None for the owner, on whose word a worker does it.
     """
+    _declare(dataset, column, attribute, filled)
+    columns_declared(dataset, {column: attribute}, by)
+
+
+def _declare(dataset: Dataset, column: str, attribute: Attribute | None, filled: bool | None) -> None:
     version = editable_domain(dataset)
     if attribute is None:
         version.attributes.filter(column=column).delete()
         return
-    _refuse_clash(attribute)
+    refuse_clash(attribute)
     if refusal := records.cannot_count(dataset, attribute):
         raise DomainError(f"{column}: {refusal}")
     names = [c["name"] for c in dataset.columns]
@@ -223,17 +227,6 @@ def _remember_filled(dataset: Dataset, attribute: Attribute, filled: bool) -> No
     dataset.refresh_from_db(fields=["filled_columns"])
 
 
-def _refuse_clash(attribute: Attribute) -> None:
-    """Raise DomainError if two cells would be called alike: what names a cell must name one."""
-    if isinstance(attribute, Boolean) and not is_read_so(attribute):
-        raise DomainError(f"{attribute.name}: no and yes are not read by these values. Choose categories.")
-    if isinstance(attribute, Categorical):
-        is_open = not attribute.closed and OTHER_LABEL not in attribute.values
-        wrong = wrong_values(attribute, own_missing=attribute.missing is not None, is_open=is_open)
-        if wrong:
-            raise DomainError(f"{attribute.name}: {wrong}")
-
-
 @transaction.atomic
 def declare_all(
     dataset: Dataset,
@@ -241,23 +234,30 @@ def declare_all(
     *,
     filled: Collection[str] | None = None,
     ignored: Collection[str] = (),
+    by: User | None = None,
 ) -> None:
-    """Declare several columns at once, or none if one is refused.
+    """Declare several columns at once, or none if one is refused. by: None for the owner.
 
     filled: those that were taken from data, while the others come from elsewhere; None: a person typed them all.
     """
-    for attribute in attributes:
-        is_filled = None if filled is None else attribute.name in filled
-        declare(dataset, attribute.name, attribute, filled=is_filled)
-    for column in ignored:
-        declare(dataset, column, None)
+    said: dict[str, Attribute | None] = {attribute.name: attribute for attribute in attributes}
+    said |= dict.fromkeys(ignored)
+    for name, attribute in said.items():
+        _declare(dataset, name, attribute, None if filled is None else name in filled)
+    columns_declared(dataset, said, by)
 
 
 @transaction.atomic
 def declare_unit(
-    dataset: Dataset, *, neighbours: str, unit_column: str, max_rows: int, ignore_case: bool = False
+    dataset: Dataset,
+    *,
+    neighbours: str,
+    unit_column: str,
+    max_rows: int,
+    ignore_case: bool = False,
+    by: User | None = None,
 ) -> None:
-    """Say who is protected."""
+    """Say who is protected. by: None for the owner."""
     if protection_change.lacks_approval(dataset, Protection(neighbours, unit_column, ignore_case)):
         raise DatasetError(_("Here this needs a second person: ask for one on the page “Who is protected”."))
     version = editable_domain(dataset)
@@ -265,6 +265,7 @@ def declare_unit(
     version.ignore_case = ignore_case
     version.save(update_fields=["neighbours", "unit_column", "max_rows", "ignore_case"])
     _unit_is_declared(dataset)
+    protection_declared(dataset, version, by)
 
 
 # What is said to whoever wants to release first.
@@ -278,8 +279,7 @@ def _unit_is_declared(dataset: Dataset) -> None:
 
 def identifying_columns(dataset: Dataset) -> list[str]:
     """Columns that look as if they named people."""
-    columns = dataset.columns
-    return [c["name"] for c in columns if c.get("identifies", named_like_identifier(c["name"]))]
+    return [c["name"] for c in dataset.columns if c.get("identifies", named_like_identifier(c["name"]))]
 
 
 def columns_to_ask_about(dataset: Dataset) -> list[str]:

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from dpportal.accounts.permissions import curator_required
+from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import services, table_forms
 from dpportal.datasets.access import open_datasets, with_dataset
 from dpportal.datasets.declared import declared_of
@@ -56,7 +56,7 @@ def _save(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row]) -
     attributes = [row.attribute for row in said if row.attribute]
     ignored = [row.line["name"] for row in said if row.attribute is None]
     try:
-        services.declare_all(dataset, attributes, ignored=ignored)
+        services.declare_all(dataset, attributes, ignored=ignored, by=current_user(request))
     except DomainError as error:
         messages.error(request, str(error))
         return False

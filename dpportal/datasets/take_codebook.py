@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpportal.accounts.models import User
 from dpportal.datasets import codebooks, services
 from dpportal.datasets.common_values import with_own_cells
 from dpportal.datasets.declared import declared_of, filled_of
@@ -20,7 +21,7 @@ class Taken:
     unknown: list[str]
 
 
-def take(dataset: Dataset, content: bytes) -> Taken:
+def take(dataset: Dataset, content: bytes, by: User) -> Taken:
     """Declare it; what it does not name stays as it is. Raises CodebookError or DomainError, and declares nothing.
 
     What is declared so already is not declared again: a version that releases keep is not copied for nothing.
@@ -37,7 +38,7 @@ def take(dataset: Dataset, content: bytes) -> Taken:
         or (attribute.name in filled) != (attribute.name in marked)
     ]
     if changed:
-        services.declare_all(dataset, changed, filled=filled)
+        services.declare_all(dataset, changed, filled=filled, by=by)
     return Taken(book, attributes, unknown)
 
 

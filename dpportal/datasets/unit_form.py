@@ -97,6 +97,6 @@ class UnitForm(forms.ModelForm[DomainVersion]):
         current = self.dataset.current_domain()
         is_new = current is None or any(getattr(current, name) != value for name, value in said.items())
         if is_new or self.dataset.asks_for_unit:
-            services.declare_unit(self.dataset, **said)
+            services.declare_unit(self.dataset, **said, by=by)
         if not said["unit_column"] and (identifying := services.columns_to_ask_about(self.dataset)):
             services.confirm_one_row(self.dataset, identifying, by)

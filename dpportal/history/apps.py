@@ -5,6 +5,7 @@ class HistoryConfig(AppConfig):
     name = "dpportal.history"
 
     def ready(self) -> None:
-        from dpportal.history import triggers
+        from dpportal.history import chain, imprints, triggers
 
         triggers.GUARD.connect(self)
+        chain.declare(imprints.LINE)

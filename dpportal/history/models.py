@@ -1,4 +1,4 @@
-"""The links of the chain."""
+"""The links of the chain, and the lines of what things were."""
 
 from __future__ import annotations
 
@@ -24,3 +24,21 @@ class Link(models.Model):
 
     def __str__(self) -> str:
         return f"{self.position}: {self.event} {self.line}"
+
+
+class Imprint(models.Model):
+    """What a thing was when the portal last wrote it. Written by `imprints` only.
+
+    kind, subject: which thing. digests: of each part by its name, keyed; none of what was deleted.
+    """
+
+    kind = models.CharField(max_length=40)
+    subject = models.CharField(max_length=80)
+    digests = models.JSONField(default=dict)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["kind", "subject"], name="imprint_of_a_thing")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.subject}"

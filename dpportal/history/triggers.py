@@ -1,5 +1,7 @@
 """What the database does of the chain by itself: it gives links their places, and refuses to change or delete them.
 
+Nor does it let anybody change or delete imprints.
+
 On PostgreSQL a link gets its place when its transaction commits, after all else that is checked then: only that short
 moment is one writer's at a time, and a worker that hangs inside a transaction stops nobody.
 """
@@ -18,6 +20,8 @@ LINKS = "history_link"
 # Names the lock among all advisory locks of the database.
 LOCK = 0x6368_6169_6E
 STAY = "Links of the history are never changed or deleted."
+IMPRINTS = "history_imprint"
+IMPRINTS_STAY = "Imprints of the history are never changed or deleted."
 WAITS = "waits"
 
 
@@ -58,7 +62,7 @@ _GETS_ITS_PLACE = (
 
 GUARD = Guard(
     "history",
-    frozenset({LINKS}),
+    frozenset({LINKS, IMPRINTS}),
     (
         Refusal("link_delete", LINKS, "DELETE", STAY),
         Refusal("link_truncate", LINKS, "TRUNCATE", STAY, vendors=POSTGRESQL),
@@ -80,6 +84,16 @@ GUARD = Guard(
         ),
         # Where one writes at a time, a link has its place from the beginning.
         Refusal("link_without_place", LINKS, "INSERT", STAY, "NEW.position IS NULL", vendors=SQLITE),
+        Refusal("imprint_delete", IMPRINTS, "DELETE", IMPRINTS_STAY),
+        Refusal("imprint_truncate", IMPRINTS, "TRUNCATE", IMPRINTS_STAY, vendors=POSTGRESQL),
+        Refusal("imprint_change", IMPRINTS, "UPDATE", IMPRINTS_STAY),
+        Refusal(
+            "imprint_insert",
+            IMPRINTS,
+            "INSERT",
+            IMPRINTS_STAY,
+            f"EXISTS (SELECT 1 FROM {IMPRINTS} WHERE id = NEW.id)",
+        ),
         AtCommit("link_goes_last", "INSERT", _GOES_LAST),
         AtCommit("link_gets_its_place", "UPDATE", _GETS_ITS_PLACE),
     ),

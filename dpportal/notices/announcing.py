@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import mailing
 from dpportal.accounts.models import User
 from dpportal.notices import switching_off
-from dpportal.notices.delivery_job import DELIVERIES
+from dpportal.notices.delivery_job import DELIVERIES, may_hear
 from dpportal.notices.events import Event, Kind
 from dpportal.notices.models import Delivery, MailChoice, Webhook
 
@@ -25,7 +25,7 @@ def announce(event: Event, people: Iterable[User]) -> None:
     """Have these people hear of an event, as each of them chose: by mail, and by their webhooks."""
     listening = {person.pk: person for person in people if person.is_active and person.is_curator}
     for webhook in Webhook.objects.filter(person__in=listening, paused=False):
-        if event.kind in webhook.kinds:
+        if event.kind in webhook.kinds and may_hear(listening[webhook.person_id]):
             deliver(webhook, event)
     chosen = {choice.pk: choice for choice in MailChoice.objects.filter(person__in=listening)}
     for pk, person in listening.items():

@@ -9,3 +9,12 @@ class NoticesConfig(AppConfig):
         from dpportal.notices import job_ends
 
         claims.ended.connect(job_ends.job_ended)
+        self._watch()
+
+    def _watch(self) -> None:
+        """Where programs are told of events."""
+        from dpportal.history.watched import watch
+        from dpportal.notices.models import AllowedHost, Webhook
+
+        watch(Webhook, "person", "kinds", "origin", "paused")
+        watch(AllowedHost, "host", "port", "plain", "private")

@@ -10,6 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from dpportal.accounts.models import User
+from dpportal.accounts.provider import standing
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.clock import from_now
 from dpportal.jobs.runner import JobKind, register
@@ -36,7 +38,7 @@ class Deliveries(JobKind[Delivery]):
 
     def work(self, job: Delivery, claim: Claim) -> None:
         webhook = job.webhook
-        if webhook.paused or not (webhook.person.is_active and webhook.person.is_curator):
+        if webhook.paused or not may_hear(webhook.person):
             claim.finish(JobState.CANCELLED)
             return
         try:
@@ -52,6 +54,11 @@ class Deliveries(JobKind[Delivery]):
 
 
 DELIVERIES = register(Deliveries())
+
+
+def may_hear(person: User) -> bool:
+    """Whether a person's programs are still told of anything."""
+    return person.is_active and person.is_curator and not standing.has_lapsed(person)
 
 
 def _send(job: Delivery) -> int:

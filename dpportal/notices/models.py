@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.history.watched import WatchedManager
 from dpportal.jobs.claims import Job
 from dpportal.notices.events import CHOICES, Kind
 from dpportal.notices.outbound import HTTPS_PORT
@@ -32,6 +34,8 @@ class AllowedHost(models.Model):
     private = models.BooleanField(_("also in a private network"), default=False)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
+
+    objects: ClassVar[WatchedManager[AllowedHost]] = WatchedManager()
 
     class Meta:
         ordering = ["host", "port"]
@@ -73,6 +77,8 @@ class Webhook(models.Model):
     paused = models.BooleanField(default=False)
     failing_since = models.DateTimeField(null=True)
     added_at = models.DateTimeField(auto_now_add=True)
+
+    objects: ClassVar[WatchedManager[Webhook]] = WatchedManager()
 
     class Meta:
         ordering = ["added_at"]

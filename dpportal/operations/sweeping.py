@@ -11,6 +11,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import connection
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from dpportal.accounts import reset_limits, tasks as account_tasks
@@ -76,6 +77,7 @@ def sweep_jobs() -> None:
     )
     sweeps = [*rooms, *(kind.sweep for kind in kinds())]
     failures = [failure for sweep in sweeps if (failure := _failure_of(sweep)) is not None]
+    _write_checkpoint()
     if demo_marker.is_pending():
         demonstration.go_on_if_possible()
     if failures:
@@ -113,7 +115,6 @@ def sweep_files() -> None:
     for name in orphans():
         default_storage.delete(name)
     keys.forget_unused(timezone.now() - ORPHANS_AFTER)
-    _write_checkpoint()
     storage.clear_scratch()
     _sweep_old(settings.SCRATCH_DIR)
     _sweep_old(settings.BROKER_DIR, beginning=".")  # messages that were half written, or half taken
@@ -124,7 +125,7 @@ def sweep_files() -> None:
 def _write_checkpoint() -> None:
     """What keeps it from being written keeps nothing else of the sweep waiting."""
     try:
-        checkpoints.write_nightly()
+        checkpoints.write_if_due()
     except OSError as fault:
         log.warning("no checkpoint of the history was written: %s", fault.strerror)
     except KeyMissingFault:
@@ -142,7 +143,7 @@ def orphans() -> Iterator[str]:
     if searches_end:  # which of the files is a running search's, nothing says
         yield from storage.orphans(strategies.FOLDER, strategies.stored_names(), before)
     yield from storage.orphans(bundle_checks.FOLDER, bundle_checks.stored_names(), before)
-    yield from storage.orphans("matrices", _named_matrices(), before)
+    yield from storage.orphans("matrices", named_matrices(Release.objects.all()), before)
 
 
 def _files_in_work() -> set[str]:
@@ -184,9 +185,9 @@ def _orphaned_records(before: datetime, known: set[str]) -> Iterator[str]:
     yield from storage.orphans("releases", known, before, suffixes=(".npy", *UNFINISHED, *BUNDLED))
 
 
-def _named_matrices() -> set[str]:
-    """The uploaded matrices that a release or a draft names."""
-    drafts = Release.objects.filter(product=Release.Product.QUERIES).values_list("parameters", flat=True)
+def named_matrices(releases: QuerySet[Release]) -> set[str]:
+    """The uploaded matrices that these releases and drafts name."""
+    drafts = releases.filter(product=Release.Product.QUERIES).values_list("parameters", flat=True)
     named = ([*workloads.digests(p.get("workload", "")), p.get("strategy", "")] for p in drafts)
     return {matrices.stored_name(digest) for digests in named for digest in digests if digest}
 

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.apps import apps
 from django.db.models import Case, F, Field, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.models import Budget, LedgerEntry
-from dpportal.history import verification
-from dpportal.history.verification import BrokenChainError, Place
-from dpportal.operations import sweeping
-from dpportal.platform import storage
-from dpportal.platform.sealed import UndecryptableValue
-from dpportal.publications.downloads import PublishedFile
+from dpportal.history import checkpoints, imprints, verification
+from dpportal.history.checkpoints import Checkpoint
+from dpportal.history.verification import BrokenChainError
+from dpportal.operations import stored_files, sweeping
 
 
-def problems(since: Place) -> Iterator[str]:
-    """What does not agree, in sentences. since: from which link on the history is looked at."""
-    yield from broken_chain(since)
+def problems(carried: list[Checkpoint]) -> Iterator[str]:
+    """What does not agree, in sentences. carried: checkpoints from elsewhere, beside those of the folder."""
+    yield from broken_chain()
+    yield from checkpoints.contradictions(carried)
+    yield from imprints.differences()
     yield from wrong_budgets()
-    yield from changed_files()
+    yield from stored_files.faults()
     for name in sweeping.orphans():
         yield _("No row names the stored file %(name)s.") % {"name": name}
 
 
-def broken_chain(since: Place) -> Iterator[str]:
+def broken_chain() -> Iterator[str]:
     """The first line that differs from the history."""
     try:
-        verification.verify(since)
+        verification.verify()
     except BrokenChainError as fault:
         yield str(fault)
 
@@ -67,23 +66,3 @@ def _sums(prefix: str, of: str, like: str) -> dict[str, Coalesce]:
     field = Budget._meta.get_field(like)
     assert isinstance(field, Field)
     return {prefix + name: Coalesce(total, Value(0), output_field=field) for name, total in sums.items()}
-
-
-def changed_files() -> Iterator[str]:
-    """Files of downloads that are gone, or are not what they were when they were written."""
-    for model in apps.get_models():
-        if issubclass(model, PublishedFile):
-            for file in model._default_manager.iterator(chunk_size=100):
-                if fault := _fault_of(file):
-                    yield fault % {"name": file.stored}
-
-
-def _fault_of(file: PublishedFile) -> str:
-    if isinstance(file.sha256, UndecryptableValue):
-        return _("The digest of %(name)s is sealed with a key that the portal does not have.")
-    try:
-        with storage.local_path(file.stored) as path:
-            same = storage.sha256(path) == file.sha256
-    except FileNotFoundError:
-        return _("The file %(name)s is gone.")
-    return "" if same else _("The file %(name)s was changed.")

@@ -31,6 +31,12 @@ class Publication(models.Model):
     PUBLISHABLE_SINCE: ClassVar[str]
     # Fields that no list shows, and that can be as large as the domain: megabytes of a plan of many cells.
     UNLISTED: ClassVar[tuple[str, ...]] = ("plan_json",)
+    # What the history has of it once it is confirmed, beside a subclass's own fields.
+    CONFIRMED: ClassVar[tuple[str, ...]] = (
+        *("dataset", "created_by", "mechanism", "plan_json"),
+        *("published_at", "withdrawn_at", "withdrawn_because", "doi", "supersedes"),
+    )
+    IS_CONFIRMED: ClassVar[models.Q] = models.Q(requested_at__isnull=False)
 
     if TYPE_CHECKING:
         # Models of rooms above this one.

@@ -21,6 +21,7 @@ class ReleasesConfig(AppConfig):
         refusals = (DraftError, services.ReleaseError, BudgetRefusedError)
         second_person.declare(second_person.Spender(Release, services.request_release, refusals))
         self._listen()
+        self._watch()
 
     def _listen(self) -> None:
         """To what is said of datasets: it stands in the files of their releases."""
@@ -36,3 +37,21 @@ class ReleasesConfig(AppConfig):
         ledger.charged.connect(tasks.budget_charged)
         for changed in (post_save, post_delete):
             changed.connect(tasks.description_saved, sender=PublicDescription)
+
+    def _watch(self) -> None:
+        """What was confirmed, measured and published."""
+        from dpportal.history.watched import watch
+        from dpportal.releases import file_imprints  # noqa: F401 (declares what its files are)
+        from dpportal.releases.models import Release
+
+        own = (
+            "title",
+            "product",
+            "columns",
+            "parameters",
+            "measurement",
+            "measurement_sha256",
+            "true_counts",
+        )
+        paid = ("amount", "priced_in", "charge", "domain_version")
+        watch(Release, *Release.CONFIRMED, *paid, *own, rows=Release.IS_CONFIRMED)

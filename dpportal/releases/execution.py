@@ -31,7 +31,7 @@ from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
 from dpportal.platform.language_layers import in_every_language
 from dpportal.platform.sealing_faults import FileChangedFault, KeyLostFault
-from dpportal.releases import bundle, results
+from dpportal.releases import bundle, file_imprints, results
 from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.going_public import publish_as_decided
 from dpportal.releases.models import Artifact, Release, ReleaseJob
@@ -257,12 +257,14 @@ def finish(release_id: UUID, claim: Claim) -> None:
     results.store_page(reconstructed)
     if release.dataset.has_records:
         _try_comparison(reconstructed)
+    beside = file_imprints.beside(release)
     with transaction.atomic():
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()
         Artifact.objects.bulk_create(artifacts)
         said = {"words": words.digest, "spending": words.spending}
         Release.objects.filter(pk=release.pk).update(state=Release.State.READY, **said)
+        file_imprints.note(release, beside)
         publish_as_decided(release)
 
 

@@ -12,6 +12,7 @@ from dpportal.accounts.models import User
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.history.watched import WatchedQuerySet
 from dpportal.jobs.announcements import AnnouncedJob
 from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
@@ -20,7 +21,7 @@ from dpportal.releases import titles
 from mechanisms.domain import Domain
 
 
-class Releases(models.QuerySet["Release"]):
+class Releases(WatchedQuerySet["Release"]):
     """Many releases."""
 
     def estimated_people(self) -> int | None:

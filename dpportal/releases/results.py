@@ -48,15 +48,16 @@ def store_page(reconstructed: AnyReconstructed) -> None:
     with storage.scratch_folder() as scratch:
         path = scratch / "public.json"
         path.write_text(json.dumps(shown))
-        storage.keep(path, _name(reconstructed.release))
+        storage.keep(path, page_name(reconstructed.release))
 
 
 def stored_page(release: Release) -> Json:
     """What `store_page` stored, in the reader's language."""
-    with default_storage.open(_name(release)) as file:
+    with default_storage.open(page_name(release)) as file:
         page: Json = json.load(file)
     return in_reader_language(page)
 
 
-def _name(release: Release) -> str:
+def page_name(release: Release) -> str:
+    """Where what the public page shows is stored."""
     return f"releases/{release.pk}/public.json"

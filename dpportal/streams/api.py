@@ -62,7 +62,7 @@ def periods(request: HttpRequest, stream_id: UUID) -> JsonResponse:
     except VaultError as shut:
         response = JsonResponse({"error": str(shut)}, status=503)
     except TokenRefusedError as refusal:
-        response = JsonResponse({"error": str(refusal)}, status=403)
+        response = JsonResponse({"error": str(refusal)}, status=refusal.status)
     except TooManyRequestsError as refusal:
         wait = {"Retry-After": str(refusal.wait)}
         response = JsonResponse({"error": str(refusal)}, status=429, headers=wait)

@@ -16,3 +16,15 @@ class StreamsConfig(AppConfig):
         erasing.connect(forget, dispatch_uid="streams forget what is erased")
         refusals = (StreamDraftError, StreamError, BudgetRefusedError)
         second_person.declare(second_person.Spender(Stream, request_opening, refusals))
+        self._watch()
+
+    def _watch(self) -> None:
+        """What was confirmed and published, and which programs may add periods."""
+        from dpportal.history.watched import watch
+        from dpportal.streams import file_imprints, period_imprints  # noqa: F401 (declare files and periods)
+        from dpportal.streams.models import Stream, Token
+
+        own = ("name", "description", "column", "cells", "split", "summed", "labels", "state", "token_sha256")
+        paid = ("amount", "priced_in", "charge", "domain_version")
+        watch(Stream, *Stream.CONFIRMED, *paid, *own, rows=Stream.IS_CONFIRMED)
+        watch(Token, "by", "expires_at")

@@ -21,7 +21,7 @@ from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
 from dpportal.publications.downloads import FAILED_PAUSE_SECONDS, store
 from dpportal.publications.draft import PUBLIC
-from dpportal.streams import bundle
+from dpportal.streams import bundle, file_imprints
 from dpportal.streams.bundle import Said
 from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
 from dpportal.streams.series import published
@@ -139,6 +139,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
         claim.write(periods=int(series.periods[-1]) if series else 0, **said._asdict())
         stream.files.filter(replaced_at=None).update(replaced_at=Now())
         SeriesFile.objects.bulk_create(files)
+        file_imprints.note(stream)
         claim.finish(JobState.DONE)
 
 

@@ -26,7 +26,7 @@ from dpportal.budgets.charge_journal import RestoredError, require_complete
 from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.platform.journal import MemoryFaultError
-from dpportal.streams import closing, period_journal, vault
+from dpportal.streams import closing, period_imprints, period_journal, vault
 from dpportal.streams.announcements import announce_periods
 from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Period, Stream
@@ -243,6 +243,7 @@ def _period(stream: Stream, update: Update, released: np.ndarray, width: int) ->
 def _store(stream: Stream, run: _Run, version: int) -> None:
     """Write what the run made, in the caller's transaction; after its last period a stream keeps no noise."""
     Period.objects.bulk_create(run.released)
+    period_imprints.note(stream, run.released)
     announce_periods(stream, run.released)
     vault.keep_sums(zip(run.released, run.true, strict=True))
     vault.replace(stream, run.state, version)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -14,6 +15,7 @@ from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.history.watched import WatchedManager
 from dpportal.jobs.announcements import AnnouncedJob
 from dpportal.jobs.claims import Job, JobState
 from dpportal.platform.json_types import Json
@@ -72,6 +74,8 @@ class Stream(ChargedPublication):
     closed_at = models.DateTimeField(null=True)
     # Closed since the database was put back from an older copy that lacks periods that people have seen.
     closed_by_restore = models.BooleanField(default=False)
+
+    objects: ClassVar[WatchedManager[Stream]] = WatchedManager()
 
     def __str__(self) -> str:
         return self.name
@@ -151,6 +155,8 @@ class Token(ProgramToken):
     """Until when a stream's token opens it; its digest stands in the stream. `tokens` writes it."""
 
     stream = models.OneToOneField(Stream, primary_key=True, on_delete=models.CASCADE, related_name="token")
+
+    objects: ClassVar[WatchedManager[Token]] = WatchedManager()
 
     def __str__(self) -> str:
         return f"Token of {self.stream_id}"

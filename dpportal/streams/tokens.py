@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import program_tokens
 from dpportal.accounts.models import User
 from dpportal.accounts.program_tokens import LIFETIME, digest
+from dpportal.accounts.provider import standing
 from dpportal.datasets.access import require_releaser
 from dpportal.platform import keys
 from dpportal.streams.models import Stream, Token
@@ -20,6 +21,14 @@ REQUESTS_PER_MINUTE = 60
 
 class TokenRefusedError(Exception):
     """A right token that opens nothing now; the message says why and what to do."""
+
+    status = 403
+
+
+class LapsedError(TokenRefusedError):
+    """The institution has not let the token's person in for too long."""
+
+    status = 401
 
 
 def renew(stream: Stream, by: User) -> str:
@@ -48,10 +57,12 @@ def opens(token: str, stream: Stream | None) -> bool:
 
 def admit(stream: Stream) -> None:
     """Count a request with the right token. Raises TokenRefusedError or TooManyRequestsError."""
-    token = Token.objects.filter(stream=stream).first()
+    token = Token.objects.filter(stream=stream).select_related("by").first()
     if token is not None:
         with transaction.atomic():
             require_releaser(stream.dataset, token.by_id, TokenRefusedError)
+        if standing.has_lapsed(token.by):
+            raise LapsedError(standing.lapsed_text())
     if token is None or token.has_expired:
         raise TokenRefusedError(
             _("This token has expired. Its curator can make a new one on the running count's page.")

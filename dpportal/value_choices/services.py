@@ -19,6 +19,7 @@ from dpportal.budgets.models import Budget
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.declared import declared_of
+from dpportal.datasets.frozen_declarations import freeze
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.publications.confirmation import ConfirmForm, confirmation, digest
 from dpportal.value_choices.execution import CHOICES
@@ -153,7 +154,7 @@ def _reserved(choice: ValueChoice, plan: ValueChoicePlan) -> ValueChoice:
     booking = ledger.Booking(choice.pk, choice.title, delta=delta)
     choice.plan_json = plan.to_json()
     choice.charge = ledger.reserve(dataset, amount, booking, definition=plan.loss.definition, by=by)
-    DomainVersion.objects.filter(pk=choice.domain_version_id).update(frozen=True)
+    freeze(choice.domain_version)
     choice.save()
     audit.record(by, "chose values privately", dataset, f"choice {choice.pk}, {plan.loss}")
     CHOICES.hint_on_commit(choice.pk)

@@ -43,6 +43,7 @@ def memory_of_its_own(django_db_setup, tmp_path_factory, settings) -> Path:
     folder: Path = tmp_path_factory.mktemp("memory")
     shutil.copy(settings.MEMORY_DIR / journal.MARK, folder / journal.MARK)
     settings.MEMORY_DIR = folder
+    settings.CHECKPOINTS_DIR = tmp_path_factory.mktemp("checkpoints")
     return folder
 
 

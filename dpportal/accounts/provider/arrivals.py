@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import people
 from dpportal.accounts.models import ProviderIdentity, User
+from dpportal.accounts.provider import standing
 from dpportal.accounts.provider.client import Claims, ProviderError
 from dpportal.platform.identity_provider import IdentityProvider
 
@@ -36,6 +37,8 @@ def person_of(claims: Claims, provider: IdentityProvider) -> User:
     if not person.is_active:
         raise ProviderError(_("This account is switched off. Ask an administrator to open it again."))
     people.take_role(person, role)
+    if identity:
+        standing.seen(identity)
     return person
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
-from dpportal.history import chain, checkpoints
-from dpportal.history.checkpoints import CheckpointError
-from dpportal.history.verification import Place
+from dpportal.history import checkpoints
+from dpportal.history.checkpoints import Checkpoint, CheckpointError
 from dpportal.jobs import lock_timeouts
 from dpportal.management.commands.check_restored import report
 from dpportal.operations import restore_check, verification
@@ -25,24 +26,39 @@ class Command(BaseCommand):
             "--since",
             type=Path,
             metavar="CHECKPOINT",
-            help="also compare the history with this checkpoint, which whoever made all links anew cannot do",
+            help="also compare the history with this checkpoint, which was carried where nobody here can change it",
         )
 
     def handle(self, *args: object, since: Path | None, **options: object) -> None:
         lock_timeouts.keep_to(lock_timeouts.COMMAND)
-        place = self._place(since)
-        found = [*verification.problems(place), *report(restore_check.findings())]
+        carried = [self._read(since)] if since else []
+        found = [*verification.problems(carried), *report(restore_check.findings())]
         for line in found:
             self.stdout.write(line)
+        self.stdout.write(_covered(carried))
         if found:
             raise CommandError(f"{len(found)} findings.", returncode=1)
-        last = chain.last_link()
-        self.stdout.write(f"All agrees; the history has {last.position if last else 0:,} links.")
+        self.stdout.write(f"All agrees; the history has {checkpoints.length():,} links.")
 
-    def _place(self, since: Path | None) -> Place:
-        if since is None:
-            return Place()
+    def _read(self, path: Path) -> Checkpoint:
         try:
-            return checkpoints.read(since.read_bytes())
+            return checkpoints.read(path.read_bytes(), path.name)
         except (CheckpointError, OSError) as fault:
-            raise CommandError(f"{since}: {fault}") from None
+            raise CommandError(f"{path}: {fault}") from None
+
+
+def _covered(carried: list[Checkpoint]) -> str:
+    """How far checkpoints go: what came since could have been chained anew without being noticed here."""
+    known = [*carried, *filter(None, [checkpoints.newest_written()])]
+    if not known:
+        return (
+            f"Warning: there is no checkpoint in {settings.CHECKPOINTS_DIR}. Nothing but the chain itself shows that "
+            "the history was not made anew. The sweep writes one; keep copies elsewhere, and give one with --since."
+        )
+    newest = max(known, key=lambda checkpoint: checkpoint.position)
+    minutes = max(0, int((timezone.now() - newest.at).total_seconds() // 60))
+    since = max(0, checkpoints.length() - newest.position)
+    return (
+        f"The newest checkpoint, {newest.name}, is {minutes:,} minutes old. The {since:,} lines since then are covered "
+        "by nothing but the chain itself."
+    )

@@ -14,7 +14,6 @@ from dpportal.budgets.ledger_lines import LINE
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.budgets.promises import AccountPromise
 from dpportal.budgets.writing import writing
-from dpportal.history.verification import Place
 from dpportal.operations.verification import broken_chain, wrong_budgets
 from mechanisms.accounting import Definition
 from tests.dpportal.building import stored_dataset
@@ -54,7 +53,7 @@ def test_delta_is_reserved_spent_and_given_back(funded):
     ledger.void(given_back)
     ledger.spend(spent)
     assert deltas(funded) == (DELTA, Decimal("0.0000004"), 0)
-    assert not [*wrong_budgets(), *broken_chain(Place(0, ""))]
+    assert not [*wrong_budgets(), *broken_chain()]
 
 
 def test_delta_is_not_overspent_by_its_smallest_part(funded):

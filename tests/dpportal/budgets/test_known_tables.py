@@ -18,7 +18,8 @@ from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services
 from dpportal.datasets.import_job import CONVERSIONS
-from dpportal.datasets.models import Dataset, TableSketch
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.near_duplicates import TableSketch
 from mechanisms.accounting import Definition
 from tests.dpportal import building
 

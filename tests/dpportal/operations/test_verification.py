@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.urls import reverse
 
 from dpportal.accounts import audit
-from dpportal.history import checkpoints
+from dpportal.accounts.models import AuditEntry
+from dpportal.history import chain, checkpoints
 from dpportal.history.checkpoints import CheckpointError
-from dpportal.history.verification import verify
+from dpportal.history.models import Link
+from dpportal.history.verification import Place, verify
 from dpportal.operations import sweeping, verification
 from dpportal.platform.signing import SigningKeys
 from dpportal.releases.models import Artifact
+from tests.dpportal.history.test_chain import unguarded
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +39,11 @@ def said(*arguments: str) -> str:
     out = io.StringIO()
     call_command("verify", *arguments, stdout=out)
     return out.getvalue()
+
+
+def of(path: Path) -> Place:
+    read = checkpoints.read(path.read_bytes())
+    return Place(read.position, read.digest)
 
 
 @pytest.fixture
@@ -59,7 +70,7 @@ def test_a_portal_at_work_agrees_and_a_changed_download_is_named(ready):
 def test_a_file_that_nobody_names_is_found(dataset, monkeypatch):
     monkeypatch.setattr(sweeping, "ORPHANS_AFTER", timedelta(hours=-1))
     default_storage.save("uploads/lost", ContentFile(b"left"))
-    assert "No row names the stored file uploads/lost." in list(verification.problems(verify()))
+    assert "No row names the stored file uploads/lost." in list(verification.problems([]))
 
 
 def test_verification_goes_on_from_a_checkpoint(checkpoint, curator):
@@ -98,26 +109,126 @@ def test_another_portals_checkpoint_is_refused_and_a_former_keys_is_not(checkpoi
     checkpoint.unlink()
     checkpoints.write(checkpoint)
     settings.SIGNING_KEYS = SigningKeys("newest", "new")
-    assert checkpoints.read(checkpoint.read_bytes()) == verify()
+    assert of(checkpoint) == verify()
     assert mine.public[0] == json.loads(content)["key"]
 
 
 def test_the_sweep_writes_one_a_day_where_something_was_written(
     dataset, curator, settings, tmp_path, monkeypatch
 ):
-    settings.CHECKPOINTS_DIR = tmp_path / "checkpoints"
     for _ in range(2):
-        checkpoints.write_nightly()
+        checkpoints.write_if_due()
     [first] = settings.CHECKPOINTS_DIR.iterdir()
     audit.record(curator, "later", curator)
-    checkpoints.write_nightly()
+    checkpoints.write_if_due()
     assert len(list(settings.CHECKPOINTS_DIR.iterdir())) == 1
     monkeypatch.setattr(checkpoints, "EVERY", timedelta(0))
-    checkpoints.write_nightly()
+    checkpoints.write_if_due()
     newest = max(settings.CHECKPOINTS_DIR.iterdir())
-    assert newest != first and checkpoints.read(newest.read_bytes()) == verify()
-    checkpoints.write_nightly()  # nothing was written since
+    assert newest != first and of(newest) == verify()
+    checkpoints.write_if_due()  # nothing was written since
     assert len(list(settings.CHECKPOINTS_DIR.iterdir())) == 2
+
+
+def test_the_sweep_writes_the_first_at_once_and_one_after_many_lines(dataset, curator, monkeypatch):
+    assert "Warning: there is no checkpoint" in said()
+    sweeping.sweep_jobs()
+    [first] = checkpoints.written()
+    monkeypatch.setattr(checkpoints, "EVERY_LINES", 3)
+    for _ in range(2):
+        audit.record(curator, "later", curator)
+        sweeping.sweep_jobs()
+    assert checkpoints.written() == [first]
+    assert f"{first.name}, is 0 minutes old. The 2 lines since then" in said()
+    audit.record(curator, "later", curator)
+    sweeping.sweep_jobs()
+    [_, second] = checkpoints.written()
+    assert checkpoints.read(second.read_bytes()).since == checkpoints.read(first.read_bytes()).position
+    assert "The 0 lines since then" in said()
+
+
+def refused() -> str:
+    out = io.StringIO()
+    with pytest.raises(CommandError, match="findings"):
+        call_command("verify", stdout=out)
+    return out.getvalue()
+
+
+def chained_anew(change: Callable[[], object]) -> None:
+    """What the database's owner can do: change lines, and compute all digests again."""
+    events = list(Link.objects.order_by("position").values_list("event", "line"))
+    with unguarded():
+        change()
+        Link.objects.all().delete()
+        for event, line in events:
+            source = chain.sources[event]
+            if row := source.rows().filter(pk=line).first():
+                chain.add(source, row)
+
+
+def test_a_history_that_was_chained_anew_is_seen_and_its_first_line_named(dataset, curator):
+    for number in range(5):
+        audit.record(curator, f"act {number}", curator)
+    checkpoints.write_if_due()
+    forged = AuditEntry.objects.get(action="act 3")
+    chained_anew(lambda: AuditEntry.objects.filter(pk=forged.pk).update(detail="not so"))
+    verify()  # the chain alone says nothing
+    position = Link.objects.get(event="audit", line=forged.pk).position
+    assert f"Link {position}, audit {forged.pk}, is the first that is not as checkpoint-" in refused()
+
+
+def test_a_line_between_two_checkpoints_is_named(dataset, curator, monkeypatch):
+    monkeypatch.setattr(checkpoints, "EVERY_LINES", 1)
+    for number in range(3):
+        audit.record(curator, f"act {number}", curator)
+        checkpoints.write_if_due()
+    forged = AuditEntry.objects.get(action="act 1")
+    chained_anew(lambda: AuditEntry.objects.filter(pk=forged.pk).update(detail="not so"))
+    assert f"audit {forged.pk}, is the first" in refused()
+    checkpoints.written()[1].unlink()
+    assert (
+        f"A line up to link {Link.objects.get(event='audit', line=forged.pk).position + 1} is not"
+        in refused()
+    )
+
+
+def test_a_tail_that_was_cut_off_is_seen(dataset, curator):
+    audit.record(curator, "last", curator)
+    checkpoints.write_if_due()
+    length = checkpoints.length()
+    with unguarded():
+        Link.objects.filter(position=length).delete()
+        AuditEntry.objects.filter(action="last").delete()
+    verify()
+    assert f"The history ends at link {length - 1}, and checkpoint-" in refused()
+
+
+@pytest.mark.slow
+def test_a_ledger_whose_tail_was_cut_off_is_seen_without_any_checkpoint(ready):
+    """With the budget's sums made to agree: the journal outside the database knows the charge."""
+    charge = ready.charge
+    links = Link.objects.filter(event__in=("line", "settled"), line=charge.pk)
+    first = links.order_by("position").first().position
+    with unguarded(), connection.cursor() as cursor:
+        for imprint in Link.objects.filter(event="imprint", position__gte=first).values_list(
+            "line", flat=True
+        ):
+            cursor.execute("DELETE FROM history_imprint WHERE id = %s", [imprint])
+        for entry in Link.objects.filter(event="audit", position__gte=first).values_list("line", flat=True):
+            cursor.execute("DELETE FROM accounts_auditentry WHERE id = %s", [entry])
+        Link.objects.filter(position__gte=first).delete()
+        cursor.execute("DELETE FROM releases_releasejob")
+        cursor.execute("DELETE FROM releases_artifact")
+        cursor.execute("DELETE FROM releases_release")
+        cursor.execute("DELETE FROM budgets_ledgerentry WHERE id = %s", [charge.pk])
+        cursor.execute("UPDATE budgets_budget SET spent = 0")
+    assert "put back from an older copy. It lacks these charges" in refused()
+
+
+def test_a_checkpoint_of_another_portal_in_the_folder_is_a_finding(dataset, settings):
+    checkpoints.write_if_due()
+    settings.SIGNING_KEYS = SigningKeys("another key of at least so many characters as asked for")
+    assert "signed with a key that this portal never had" in refused()
 
 
 def test_no_checkpoint_is_written_over(checkpoint, curator):

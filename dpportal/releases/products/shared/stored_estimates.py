@@ -24,18 +24,18 @@ def keep_estimates(release: Release, values: np.ndarray) -> None:
     with storage.scratch_folder() as scratch:
         path = scratch / "estimates.npy"
         np.save(path, values)
-        storage.keep(path, _name(release))
+        storage.keep(path, stored_name(release))
 
 
 def has_estimates(release: Release) -> bool:
     """Whether there are any: of too many rows none are kept."""
-    return default_storage.exists(_name(release))
+    return default_storage.exists(stored_name(release))
 
 
 @contextmanager
 def estimates(release: Release) -> Iterator[np.ndarray]:
     """What `keep_estimates` kept, mapped."""
-    with _mapped(_name(release)) as values:
+    with _mapped(stored_name(release)) as values:
         yield values
 
 
@@ -45,6 +45,7 @@ def _mapped(name: str) -> Iterator[np.ndarray]:
         yield np.asarray(np.load(path, mmap_mode="r"))
 
 
-def _name(release: Release) -> str:
+def stored_name(release: Release) -> str:
+    """Where the estimates lie, if there are any."""
     # Without an ending: it belongs to the release for good, and is not swept with what no row points to.
     return f"releases/{release.pk}/estimates"

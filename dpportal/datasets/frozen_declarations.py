@@ -1,0 +1,39 @@
+"""A declaration that something was paid for never changes: freezing it, and its digest in the chain of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from dpportal.datasets.models import DomainVersion
+from dpportal.history import imprints
+from dpportal.history.imprints import Kind, State
+
+OWN = ("dataset_id", "version", "neighbours", "unit_column", "max_rows", "ignore_case")
+
+
+def freeze(version: DomainVersion) -> None:
+    """From now on it stays as it is. In the caller's transaction, which holds the dataset's lock."""
+    if DomainVersion.objects.filter(pk=version.pk, frozen=False).update(frozen=True):
+        imprints.note(DECLARATIONS, [str(version.pk)])
+
+
+def own_facts(version: DomainVersion) -> dict[str, Any]:
+    """What a version says beside its columns."""
+    return {name: getattr(version, name) for name in OWN}
+
+
+def _states(versions: Collection[str] | None) -> Iterator[tuple[str, State]]:
+    frozen = DomainVersion.objects.filter(frozen=True).order_by("pk").prefetch_related("attributes")
+    if versions is not None:
+        frozen = frozen.filter(pk__in=versions)
+    for version in frozen.iterator(chunk_size=100):
+        columns = {
+            f"column {attribute.column}": [attribute.position, attribute.declaration]
+            for attribute in version.attributes.all()
+        }
+        yield str(version.pk), {**own_facts(version), **columns}
+
+
+DECLARATIONS = Kind("declaration", _states)
+imprints.declare(DECLARATIONS)

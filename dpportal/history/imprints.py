@@ -1,0 +1,170 @@
+"""What rows and stored files were when the portal last wrote them: digests in lines that the chain covers.
+
+Whoever changes a role, a token, a published file or its row past the portal leaves it other than its newest line says.
+Digests are keyed (HMAC-SHA256 with the key of fingerprints), so that a dump of the database confirms no guess.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TypeAlias
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from dpportal.history import chain
+from dpportal.history.canonical import Plain
+from dpportal.history.models import Imprint
+from dpportal.platform.sealed import UndecryptableValue
+
+# What a thing is, by the names of its parts: values that JSON can hold, times, amounts and identities.
+State: TypeAlias = "Mapping[str, object]"
+Digests: TypeAlias = dict[str, str]
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Things of one kind. states: what those with these ids are now, or all; one that is gone is left out."""
+
+    name: str
+    states: Callable[[Collection[str] | None], Iterator[tuple[str, State]]]
+
+
+# Of every room that has things whose state is in the chain, by name.
+kinds: dict[str, Kind] = {}
+
+
+def declare(*declared: Kind) -> None:
+    """Have things of these kinds compared with their lines."""
+    kinds.update({kind.name: kind for kind in declared})
+
+
+def note(kind: Kind, subjects: Collection[str]) -> None:
+    """Write a line for each of these things that is not what its newest line says, in the same transaction."""
+    names = list(subjects)
+    with transaction.atomic():
+        for begin in range(0, len(names), BATCH):
+            batch = names[begin : begin + BATCH]
+            _write(kind, batch, dict(kind.states(batch)))
+
+
+def note_state(kind: Kind, subject: str, state: State) -> None:
+    """Write a line of a thing whose files were read before, while no row was locked."""
+    with transaction.atomic():
+        _write(kind, [subject], {subject: state})
+
+
+def _write(kind: Kind, subjects: Collection[str], states: Mapping[str, State]) -> None:
+    newest = newest_of(kind, subjects)
+    for subject in subjects:
+        before = newest.get(subject, {})
+        digests = digests_of(kind, subject, states.get(subject, {}), before)
+        if digests != before:
+            chain.add(LINE, Imprint.objects.create(kind=kind.name, subject=subject, digests=digests))
+
+
+def newest_of(kind: Kind, subjects: Collection[str] | None = None) -> dict[str, Digests]:
+    """What the newest lines say of these things, or of all; empty of one that is gone."""
+    lines = Imprint.objects.filter(kind=kind.name).order_by("pk")
+    if subjects is not None:
+        lines = lines.filter(subject__in=subjects)
+    return dict(lines.values_list("subject", "digests").iterator(chunk_size=1000))
+
+
+def digests_of(kind: Kind, subject: str, state: State, before: Digests) -> Digests:
+    """The digest of each part. before: stands for parts that are sealed with a key that the portal does not have."""
+    return {
+        part: before.get(part, "")
+        if isinstance(value, UndecryptableValue)
+        else _digest(kind.name, subject, part, value)
+        for part, value in state.items()
+    }
+
+
+def _digest(kind: str, subject: str, part: str, value: object) -> str:
+    text = json.dumps([kind, subject, part, value], sort_keys=True, default=_text)
+    key = hmac.digest(settings.FINGERPRINT_KEY.encode(), b"imprints", hashlib.sha256)
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def _text(value: object) -> str:
+    """Alike for every database: these give times, amounts and bytes in several ways."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    if isinstance(value, memoryview | bytes):
+        return bytes(value).hex()
+    return str(value)
+
+
+def differences() -> Iterator[str]:
+    """What is not as its newest line says, in sentences."""
+    for kind in kinds.values():
+        yield from _differences(kind)
+
+
+def _differences(kind: Kind) -> Iterator[str]:
+    newest = newest_of(kind)
+    for subject, state in kind.states(None):
+        before = newest.pop(subject, {})
+        if digests_of(kind, subject, state, before) != before and (text := _difference(kind, subject)):
+            yield text
+    for subject, before in newest.items():
+        if before and (text := _difference(kind, subject)):
+            yield text
+
+
+def _difference(kind: Kind, subject: str) -> str:
+    """What differs of one thing; looked at again, since the portal may have been writing it. Empty if nothing does."""
+    old, new = _settled(kind, subject)
+    words = {"thing": f"{kind.name} {subject}"}
+    if new == old:
+        return ""
+    if not old:
+        return _("%(thing)s is not in the history: it was written past the portal.") % words
+    if not new:
+        return _("%(thing)s is gone: it was deleted past the portal.") % words
+    parts = sorted(part for part in new.keys() | old.keys() if new.get(part) != old.get(part))
+    text = _("%(parts)s of %(thing)s is not what the portal wrote: it was changed past the portal.")
+    return text % {**words, "parts": ", ".join(parts)}
+
+
+def _settled(kind: Kind, subject: str) -> tuple[Digests, Digests]:
+    """What its newest line says and what it is, read while nobody wrote another line."""
+    old = newest_of(kind, [subject])
+    while True:
+        state, before = dict(kind.states([subject])).get(subject, {}), old.get(subject, {})
+        again = newest_of(kind, [subject])
+        if again == old:
+            return before, digests_of(kind, subject, state, before)
+        old = again
+
+
+@transaction.atomic
+def begin() -> None:
+    """Write a line of all that there was before there were such lines; nothing where there is any."""
+    if not Imprint.objects.exists():
+        for kind in kinds.values():
+            for subject, state in kind.states(None):
+                _write(kind, [subject], {subject: state})
+
+
+def _facts(imprint: Imprint) -> dict[str, Plain]:
+    return {
+        "at": imprint.at.isoformat(),
+        "kind": imprint.kind,
+        "subject": imprint.subject,
+        "digests": [[part, digest] for part, digest in sorted(imprint.digests.items())],
+    }
+
+
+LINE = chain.Source("imprint", Imprint.objects.all, _facts)

@@ -1,0 +1,93 @@
+"""Models whose rows have their state in the chain: each write by Django's own means notes it, in its transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any, TypeVar
+
+from django.db import models, transaction
+from django.db.models.signals import post_delete, post_save
+
+from dpportal.history import imprints
+from dpportal.history.imprints import Kind, State
+
+M = TypeVar("M", bound=models.Model)
+EVERY = models.Q()
+
+
+class Watch:
+    """The fields of a model that are noted, of the rows that `rows` chooses."""
+
+    def __init__(self, model: type[models.Model], fields: Collection[str], rows: models.Q) -> None:
+        self.model, self.rows = model, rows
+        self.columns = [model._meta.get_field(name).attname for name in fields]  # type: ignore[union-attr]
+        self.names = {*fields, *self.columns}
+        self.kind = Kind(str(model._meta.model_name), self.states)
+
+    def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
+        rows = self.model._base_manager.filter(self.rows).order_by("pk")
+        if subjects is not None:
+            rows = rows.filter(pk__in=subjects)
+        for row in rows.values("pk", *self.columns).iterator(chunk_size=1000):
+            yield str(row["pk"]), {name: row[name] for name in self.columns}
+
+    def note(self, keys: Collection[object]) -> None:
+        imprints.note(self.kind, [str(key) for key in keys])
+
+
+_watches: dict[type[models.Model], Watch] = {}
+
+
+def watch(model: type[models.Model], *fields: str, rows: models.Q = EVERY) -> None:
+    """Note these fields of a model's rows from now on. Its default manager has to be of the classes below."""
+    _watches[model] = Watch(model, fields, rows)
+    imprints.declare(_watches[model].kind)
+    post_save.connect(_saved, sender=model)
+    post_delete.connect(_deleted, sender=model)
+
+
+def _saved(
+    sender: type[models.Model],
+    instance: models.Model,
+    raw: bool,
+    update_fields: frozenset[str] | None,
+    **_: object,
+) -> None:
+    watch = _watches[sender]
+    if not raw and (update_fields is None or watch.names & update_fields):
+        watch.note([instance.pk])
+
+
+def _deleted(sender: type[models.Model], instance: models.Model, **_: object) -> None:
+    _watches[sender].note([instance.pk])
+
+
+class WatchedQuerySet(models.QuerySet[M]):
+    """Notes what it changes of many rows at once, for which Django sends no signal."""
+
+    def update(self, **values: Any) -> int:
+        watch = _watches.get(self.model)
+        if watch is None or not watch.names & values.keys():
+            return super().update(**values)
+        with transaction.atomic(using=self.db):
+            keys = list(self.values_list("pk", flat=True))
+            changed = super().update(**values)
+            if changed:
+                watch.note(keys)
+        return changed
+
+    update.alters_data = True  # type: ignore[attr-defined]
+
+    def bulk_create(self, objs: Any, *arguments: Any, **options: Any) -> list[M]:
+        with transaction.atomic(using=self.db):
+            rows = super().bulk_create(objs, *arguments, **options)
+            if watch := _watches.get(self.model):
+                watch.note([row.pk for row in rows])
+        return rows
+
+
+class WatchedManager(models.Manager[M]):
+    """The manager of a model that has no queryset of its own."""
+
+    def get_queryset(self) -> WatchedQuerySet[M]:
+        return WatchedQuerySet(self.model, using=self._db)

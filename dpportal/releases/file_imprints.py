@@ -1,0 +1,40 @@
+"""The files of a release in the chain of the history: its bundle, its public page, and the estimates beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from dpportal.history import imprints
+from dpportal.history.imprints import Kind, State
+from dpportal.platform.stored_digests import digest_of
+from dpportal.releases import results
+from dpportal.releases.models import Release
+from dpportal.releases.products.shared import stored_estimates
+
+
+def beside(release: Release) -> dict[str, str]:
+    """The digests of the files that no row points to; read while no row is locked."""
+    names = (results.page_name(release), stored_estimates.stored_name(release))
+    return {name: digest for name in names if (digest := digest_of(name))}
+
+
+def note(release: Release, beside: Mapping[str, str]) -> None:
+    """In the transaction that points at the files of the bundle."""
+    imprints.note_state(FILES, str(release.pk), {**_rows(release), **beside})
+
+
+def _rows(release: Release) -> dict[str, object]:
+    return {file.name: [file.stored, file.sha256] for file in release.artifacts.all()}
+
+
+def _states(releases: Collection[str] | None) -> Iterator[tuple[str, State]]:
+    rows = Release.objects.filter(artifacts__isnull=False).distinct().order_by("pk")
+    rows = rows.only("pk").prefetch_related("artifacts")
+    if releases is not None:
+        rows = rows.filter(pk__in=releases)
+    for release in rows.iterator(chunk_size=100):
+        yield str(release.pk), {**_rows(release), **beside(release)}
+
+
+FILES = Kind("files of release", _states)
+imprints.declare(FILES)

@@ -1,0 +1,27 @@
+"""The files of a stream's download in the chain of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from dpportal.history import imprints
+from dpportal.history.imprints import Kind, State
+from dpportal.streams.models import Stream
+
+
+def note(stream: Stream) -> None:
+    """In the transaction that points at newer files."""
+    imprints.note(FILES, [str(stream.pk)])
+
+
+def _states(streams: Collection[str] | None) -> Iterator[tuple[str, State]]:
+    rows = Stream.objects.filter(files__isnull=False).distinct().order_by("pk").only("pk")
+    if streams is not None:
+        rows = rows.filter(pk__in=streams)
+    for stream in rows.iterator(chunk_size=100):
+        present = stream.files.filter(replaced_at=None)
+        yield str(stream.pk), {file.name: [file.stored, file.sha256] for file in present}
+
+
+FILES = Kind("files of stream", _states)
+imprints.declare(FILES)

@@ -1,0 +1,44 @@
+"""What was published of each period, in the chain of the history: a line for a few periods at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import groupby
+
+from dpportal.history import imprints
+from dpportal.history.imprints import Kind, State
+from dpportal.streams.models import Period, Stream
+
+# Periods that share a line: each new one writes their line again, and names all of them.
+TOGETHER = 20
+SHOWN = ("released", "half_width", "source")
+
+
+def note(stream: Stream, periods: Collection[Period]) -> None:
+    """In the transaction that published them, which holds the stream's row."""
+    imprints.note(PERIODS, sorted({_subject(stream.pk, period.index) for period in periods}))
+
+
+def _subject(stream: object, index: int) -> str:
+    return f"{stream} {index // TOGETHER * TOGETHER}"
+
+
+def _states(subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
+    rows = Period.objects.order_by("stream", "index").values("stream_id", "index", *SHOWN)
+    if subjects is None:
+        yield from _grouped(rows.iterator(chunk_size=100))
+        return
+    for subject in subjects:
+        stream, first = subject.split()
+        yield from _grouped(
+            rows.filter(stream=stream, index__gte=int(first), index__lt=int(first) + TOGETHER)
+        )
+
+
+def _grouped(rows: Iterator[dict[str, object]]) -> Iterator[tuple[str, State]]:
+    for subject, together in groupby(rows, lambda row: _subject(row["stream_id"], int(str(row["index"])))):
+        yield subject, {f"period {row['index']}": [row[name] for name in SHOWN] for row in together}
+
+
+PERIODS = Kind("periods of stream", _states)
+imprints.declare(PERIODS)
