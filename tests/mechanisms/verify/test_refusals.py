@@ -10,7 +10,7 @@ import pytest
 
 from mechanisms.verify.__main__ import main
 
-EARLIER = Path(__file__).parents[1] / "data/histogram_1.0.zip"
+EARLIER = Path(__file__).parents[2] / "data/histogram_1.0.zip"
 
 
 def fault_of(path: Path, capsys) -> str:
@@ -36,6 +36,7 @@ def test_what_no_portal_writes_is_refused_in_words(tmp_path, capsys, release):
 
 def test_a_download_that_a_disk_has_damaged_is_to_be_downloaded_again(tmp_path, capsys):
     content = bytearray(EARLIER.read_bytes())
-    content[content.find(b"PK\1\2") + 16] ^= 1  # the first file's checksum
+    for checksum in (content.find(b"PK\3\4") + 14, content.find(b"PK\1\2") + 16):
+        content[checksum] ^= 1
     (tmp_path / "release.zip").write_bytes(content)
     assert "damaged: download it again" in fault_of(tmp_path / "release.zip", capsys)

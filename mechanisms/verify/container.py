@@ -1,0 +1,187 @@
+"""Whether the zip itself is what a portal writes: its members once each, one right after the other, and no byte beside.
+
+Two programs must not read two things in one file. So what a zip may have, and no portal writes, is refused: comments,
+bytes before, between and after, odd paths, links, folders, passwords, further fields.
+
+Source: APPNOTE.TXT 6.3.10, .ZIP File Format Specification, PKWARE.
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from mechanisms.verify.finding import Finding
+
+WHAT = "zip"
+# Of a member: 30 bytes, name, further fields, content; of the list 46 bytes and the same texts; and what ends it.
+_LOCAL, _CENTRAL, _END = b"PK\3\4", b"PK\1\2", b"PK\5\6"
+_LOCAL_SIZE, _CENTRAL_SIZE, _END_SIZE, _END_SIZE_64 = 30, 46, 22, 56 + 20
+# The only further field that is written: sizes beyond 4 GiB.
+_ZIP64 = 1
+_UTF8_NAMES = 0x800
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_FOLDER = 0x10
+_BLOCK = 1 << 20
+_NOT_IN_NAMES = set('\\:*?"<>|')
+
+
+def check(path: Path) -> Finding:
+    """Read the zip once, without unpacking it. Raises BadZipFile for what is none."""
+    with zipfile.ZipFile(path) as archive, path.open("rb") as file:
+        infos = archive.infolist()
+        fault = next(_faults(archive, infos, file), "")
+    return Finding.of(WHAT, fault, f"{len(infos)} files once each, and nothing beside them")
+
+
+def _faults(archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo], file: IO[bytes]) -> Iterator[str]:
+    if archive.comment:
+        yield "it has a comment"
+    for info in infos:
+        if fault := _odd_path(info.orig_filename) or _odd_member(info):
+            yield f"{_shown(info.orig_filename)} {fault}"
+    folders = {info.filename.rpartition("/")[0] for info in infos}
+    if len(folders) > 1:
+        yield "its files are in several folders"
+    names = Counter(info.filename.casefold() for info in infos)
+    if (twice := names.most_common(1)) and twice[0][1] > 1:
+        yield f"{_shown(twice[0][0])} is in it more than once"
+    yield from _faults_of_layout(archive, infos, file)
+
+
+def _odd_path(name: str) -> str:
+    """A plain path is a name, or a folder and a name."""
+    if name.endswith("/"):
+        return "is a folder"
+    parts = name.split("/")
+    if name.startswith("/") or len(parts) > 2 or any(not part.strip(". ") for part in parts):
+        return "has a path that leads elsewhere"
+    if any(sign in _NOT_IN_NAMES or not sign.isprintable() for sign in name):
+        return "has signs in its name that no portal writes"
+    return ""
+
+
+def _odd_member(info: zipfile.ZipInfo) -> str:
+    mode = info.external_attr >> 16
+    if stat.S_ISLNK(mode):
+        return "is a link to another file"
+    if (stat.S_IFMT(mode) not in (0, stat.S_IFREG)) or info.external_attr & _FOLDER:
+        return "is no plain file"
+    if info.flag_bits & ~_UTF8_NAMES or info.compress_type not in _METHODS:
+        return "is packed in a way that no portal uses"
+    if info.comment:
+        return "has a comment"
+    return "" if _are_known(info.extra) else "has further fields"
+
+
+def _are_known(extra: bytes) -> bool:
+    """Whether there is nothing but sizes beyond 4 GiB, or nothing at all."""
+    if not extra:
+        return True
+    if len(extra) < 4:
+        return False
+    kind, size = struct.unpack_from("<HH", extra)
+    return bool(kind == _ZIP64 and size == len(extra) - 4 and size % 8 == 0 and size <= 24)
+
+
+def _faults_of_layout(
+    archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo], file: IO[bytes]
+) -> Iterator[str]:
+    """Every byte of the file belongs to a member, to the list of them, or to its end."""
+    at = 0
+    for info in sorted(infos, key=lambda each: each.header_offset):
+        if info.header_offset != at:
+            apart = "there are bytes before" if info.header_offset > at else "another file overlaps"
+            yield f"{apart} {_shown(info.filename)}"
+            return
+        file.seek(at)
+        head = file.read(_LOCAL_SIZE)
+        if len(head) < _LOCAL_SIZE or head[:4] != _LOCAL:
+            yield f"{_shown(info.filename)} is not where the list says"
+            return
+        name_size, extra_size = struct.unpack_from("<HH", head, 26)
+        name, extra = file.read(name_size), file.read(extra_size)
+        if fault := _other_head(info, head, name, extra) or _fault_of_content(info, file):
+            yield f"{_shown(info.filename)} {fault}"
+            return
+        at += _LOCAL_SIZE + name_size + extra_size + info.compress_size
+    yield from _faults_of_end(archive, infos, file, at)
+
+
+def _fault_of_content(info: zipfile.ZipInfo, file: IO[bytes]) -> str:
+    """What is packed ends where the list says, and unpacks to as much as the list says."""
+    if info.compress_type == zipfile.ZIP_STORED:
+        return "" if info.file_size == info.compress_size else "has another size than the list says"
+    unpacking, left, size = zlib.decompressobj(-zlib.MAX_WBITS), info.compress_size, 0
+    while left and not unpacking.eof and size <= info.file_size:
+        block = file.read(min(left, _BLOCK))
+        if not block:
+            break
+        left -= len(block)
+        while block and size <= info.file_size:
+            size += len(unpacking.decompress(block, _BLOCK))
+            block = unpacking.unconsumed_tail
+    if left or unpacking.unused_data or not unpacking.eof:
+        return "has other bytes after its content, or is cut"
+    return "" if size == info.file_size else "has another size than the list says"
+
+
+def _other_head(info: zipfile.ZipInfo, head: bytes, name: bytes, extra: bytes) -> str:
+    """What a member says of itself, and the list says otherwise."""
+    flags, method, _time, _day, crc, packed, size = struct.unpack_from("<HHHHIII", head, 6)
+    encoding = "utf-8" if info.flag_bits & _UTF8_NAMES else "cp437"
+    if name != info.orig_filename.encode(encoding, "replace"):
+        return "has another name inside"
+    if not _are_known(extra):
+        return "has further fields"
+    if extra and len(extra) >= 20:
+        large = struct.unpack_from("<QQ", extra, 4)
+        size, packed = (
+            full if short == 0xFFFFFFFF else short for short, full in zip((size, packed), large, strict=True)
+        )
+    own = (flags, method, crc, packed, size)
+    listed = (info.flag_bits, info.compress_type, info.CRC, info.compress_size, info.file_size)
+    return "" if own == listed else "says other sizes or another checksum of itself than the list"
+
+
+def _faults_of_end(
+    archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo], file: IO[bytes], begin: int
+) -> Iterator[str]:
+    """The list follows at once, and its end is the file's."""
+    if archive.start_dir != begin:
+        yield "there are bytes after its last file"
+        return
+    at = begin
+    for _info in infos:
+        file.seek(at)
+        head = file.read(_CENTRAL_SIZE)
+        if head[:4] != _CENTRAL:
+            yield "its list of files has other bytes in it"
+            return
+        at += _CENTRAL_SIZE + sum(struct.unpack_from("<HHH", head, 28))
+    total = file.seek(0, 2)
+    file.seek(max(0, total - _END_SIZE))
+    end = file.read()
+    if end[:4] != _END:
+        yield "there are bytes after its end"
+        return
+    is_long = total - at == _END_SIZE + _END_SIZE_64
+    if not is_long and total - at != _END_SIZE:
+        yield "there are bytes after its list of files"
+    own = (0, 0, len(infos), len(infos), at - begin, begin, 0)
+    # What does not fit stands in the longer end before it.
+    most = (0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0) if is_long else own
+    stated = struct.unpack("<HHHHIIH", end[4:])
+    if any(each not in pair for each, pair in zip(stated, zip(own, most, strict=True), strict=True)):
+        yield "its end says another number or place of files"
+
+
+def _shown(name: str) -> str:
+    """A name that somebody else has chosen, cut and without signs that steer a terminal."""
+    return "".join(sign if sign.isprintable() else "?" for sign in name[:80])
