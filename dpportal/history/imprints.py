@@ -15,13 +15,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TypeAlias
 
-from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from dpportal.history import chain
 from dpportal.history.canonical import Plain
 from dpportal.history.models import Imprint
+from dpportal.platform.keyed import keyed_digest
 from dpportal.platform.sealed import UndecryptableValue
 
 # What a thing is, by the names of its parts: values that JSON can hold, times, amounts and identities.
@@ -91,8 +91,7 @@ def digests_of(kind: Kind, subject: str, state: State, before: Digests) -> Diges
 
 def _digest(kind: str, subject: str, part: str, value: object) -> str:
     text = json.dumps([kind, subject, part, value], sort_keys=True, default=_text)
-    key = hmac.digest(settings.FINGERPRINT_KEY.encode(), b"imprints", hashlib.sha256)
-    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+    return hmac.new(keyed_digest(b"imprints"), text.encode(), hashlib.sha256).hexdigest()
 
 
 def _text(value: object) -> str:
