@@ -172,6 +172,19 @@ def test_a_choice_after_the_confirmation_is_none_of_the_publications(chosen):
     assert len(before.choices) == 1 and str(PublishedLoss.of(draft)) == str(before)
 
 
+def test_a_draft_says_what_its_values_cost_before_it_is_confirmed(chosen, client):
+    """Of a release as of a running count."""
+    client.force_login(chosen.owner)
+    release, stream = building.complete_draft(chosen), streams.draft_stream(chosen, amount=OWN)
+    if chosen.budgets.get().definition == "zcdp":
+        Release.objects.update(mechanism="gaussian-histogram")
+    for address in (
+        reverse("releases:review", args=[release.pk]),
+        reverse("streams:review", args=[stream.pk]),
+    ):
+        assert "The values of “colour” were chosen privately, at" in read(client.get(address).text)
+
+
 def test_a_list_of_them_takes_as_many_queries_as_one(chosen):
     for _number in range(3):
         building.requested_release(chosen, "0.1")
