@@ -27,6 +27,7 @@ class ChargedPublication(Publication):
         charge: LedgerEntry | None
         dataset_id: uuid.UUID
         domain_version: DomainVersion | None
+        domain_version_id: int
 
     amount = AmountField(null=True)
     priced_in = models.CharField(max_length=5, choices=Budget.Kind.choices, blank=True)

@@ -16,7 +16,7 @@ from dpportal.datasets.protection import Protection
 from dpportal.platform.listed_names import in_a_row
 from dpportal.publications.statement import Counting, epsilon_delta_text, statement
 from dpportal.streams.models import Period, Stream
-from dpportal.value_choices.disclosure import PublishedLoss
+from dpportal.value_choices.disclosure import PublishedLoss, sentences_of_draft
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
 from mechanisms.continual.mechanism import StreamPlan
@@ -138,6 +138,12 @@ def promise(plan: StreamPlan, delta: float, version: DomainVersion, others: Othe
         total_published=others.total_published,
     )
     return in_a_row([own, *others.sentences(plan.loss, Protection.of(version), _("this stream"))])
+
+
+def promise_of_draft(draft: Stream, plan: StreamPlan, delta: float, version: DomainVersion) -> str:
+    """The privacy statement of a stream before it is opened. delta: of the account. version: of the domain."""
+    promised = promise(plan, delta, version, draft.other_promises)
+    return " ".join([promised, *sentences_of_draft(draft, version)])
 
 
 def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:

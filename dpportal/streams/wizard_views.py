@@ -25,7 +25,7 @@ from dpportal.streams.access import stream_for
 from dpportal.streams.forms import CHOSEN, CountedForm, StrategyForm
 from dpportal.streams.measure import StreamDraftError
 from dpportal.streams.models import Stream
-from dpportal.streams.series import as_epsilon_delta, promise
+from dpportal.streams.series import as_epsilon_delta, promise_of_draft
 from dpportal.streams.services import StreamError
 from mechanisms import registry
 from mechanisms.protocol import PlanError
@@ -153,7 +153,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         **confirming.around(by, draft, budget, columns),
         "counted": counts,
         "standard_error": plan.mean_squared_error**0.5,
-        "statement": promise(plan, budget.delta, version, draft.other_promises),
+        "statement": promise_of_draft(draft, plan, budget.delta, version),
         "corrections": correction_rule.rule(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, budget.delta),
         **strategy_page.expected_verdict(draft, plan, draft.amount),

@@ -19,6 +19,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Domain
 
 P = TypeVar("P", bound=ChargedPublication)
 
@@ -84,24 +85,29 @@ def losses_of(publications: Collection[P]) -> Mapping[UUID, PublishedLoss]:
     # Whatever rests on no choice needs no declaration to be read.
     resting = [publication for publication in publications if publication.dataset_id in made]
     prefetch_related_objects(resting, "domain_version__attributes")
-    return {each.pk: _loss_of(each, made.get(each.dataset_id, [])) for each in publications}
+    versions = {each.domain_version for each in resting if each.domain_version}
+    domains = {version.pk: version.domain() for version in versions}
+    return {
+        each.pk: _loss_of(each, made.get(each.dataset_id, []), domains.get(each.domain_version_id))
+        for each in publications
+    }
 
 
-def _loss_of(publication: ChargedPublication, made: list[ValueChoice]) -> PublishedLoss:
+def _loss_of(
+    publication: ChargedPublication, made: list[ValueChoice], domain: Domain | None
+) -> PublishedLoss:
+    """made: of its dataset. domain: of all its columns, where any was made."""
     account, amount, at = publication.account, publication.amount, publication.requested_at
     assert account is not None and amount is not None and at is not None
-    before = [choice for choice in made if choice.measured_at and choice.measured_at <= at]
-    if before:
-        assert publication.domain_version is not None
-        read = _read(publication, publication.domain_version)
-        before = [choice for choice in before if choice.column in read]
+    read = domain.project(publication.counted_columns).read if domain else ()
+    before = [c for c in made if c.measured_at and c.measured_at <= at and c.column in read]
     own = Loss(Definition(account.definition), Fraction(amount))
     return PublishedLoss(own, tuple(before), account)
 
 
 def sentences_of_draft(draft: ChargedPublication, version: DomainVersion) -> list[str]:
     """The choices that a draft would rest on. version: of the domain."""
-    read = _read(draft, version)
+    read = version.domain().project(draft.counted_columns).read
     return _sentences([choice for choice in _made([draft.dataset_id]) if choice.column in read])
 
 
@@ -109,11 +115,6 @@ def _made(datasets: Iterable[UUID]) -> QuerySet[ValueChoice]:
     """The choices of these datasets that were made, the oldest first."""
     made = ValueChoice.objects.filter(dataset__in=set(datasets)).exclude(measured_at=None)
     return made.select_related("charge__budget", "domain_version").order_by("measured_at")
-
-
-def _read(publication: ChargedPublication, version: DomainVersion) -> tuple[str, ...]:
-    """The columns of the table that it counts."""
-    return version.domain().project(publication.counted_columns).read
 
 
 def _sum(losses: Collection[Loss]) -> Loss:

@@ -20,23 +20,23 @@ VALUES = ValueTexts(LONGEST, tuple(sorted(OWN_CELLS)))
 
 def rules() -> list[str]:
     """What counts as a value, whatever the table holds: to be read before anything is chosen."""
-    numbers = {"longest": LONGEST, "most": f"{MOST:,}", "other": OTHER_LABEL, "missing": MISSING_LABEL}
+    numbers = {"longest": LONGEST, "most": f"{MOST:,}"}
     texts = (
         _(
             "A value is a text of at most %(longest)s letters. Longer texts, and those with line breaks or other "
-            "control characters, are never kept: they count as “%(other)s”, or as missing where the file’s settings "
+            "control characters, are never kept: they count as “Other”, or as missing where the file’s settings "
             "say so."
         ),
         _(
-            "Nor are empty fields, fields of spaces alone, and the words “%(other)s” and “%(missing)s”, which name the "
+            "Nor are empty fields, fields of spaces alone, and the words “Other” and “Missing”, which name the "
             "cells for all else."
         ),
         _(
-            "Of values that differ only in the spaces around them, one is declared. The rest count as “%(other)s”."
+            "Of values that differ only in the spaces around them, one is declared. The rest count as “Other”."
         ),
         _(
             "Of more than %(most)s kept values the first by alphabet are declared. All other values count as "
-            "“%(other)s”."
+            "“Other”."
         ),
     )
     return [text % numbers for text in texts]

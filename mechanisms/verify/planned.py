@@ -15,6 +15,7 @@ from mechanisms.json_types import JsonObject
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.microdata.features import ColumnChoice
+from mechanisms.microdata.limits import RowCount
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.replicates import with_replicates
 from mechanisms.moments.basis import bases_for
@@ -108,11 +109,9 @@ def _response(value: JsonObject) -> Planned:
 
 def _microdata(value: JsonObject) -> Planned:
     plan = MicrodataPlan.from_json(value)
-    choice = ColumnChoice(plan.keep, plan.criterion)
+    choice, rows = ColumnChoice(plan.keep, plan.criterion), RowCount(plan.rows, plan.total)
     method = registry.microdata(plan.mechanism)
-    again = method.plan(
-        plan.domain, plan.wishes, plan.loss, rows=plan.rows, total=plan.total, choice=choice, sums=plan.sums
-    )
+    again = method.plan(plan.domain, plan.wishes, plan.loss, rows=rows, choice=choice, sums=plan.sums)
     return Planned(plan, with_replicates(again) if plan.replicates else again)
 
 

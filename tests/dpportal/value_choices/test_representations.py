@@ -10,7 +10,9 @@ from decimal import Decimal
 from html import unescape
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dpportal.budgets import ledger
@@ -23,7 +25,7 @@ from dpportal.streams import execution, services as stream_services
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream
 from dpportal.value_choices import services as value_choices
-from dpportal.value_choices.disclosure import PublishedLoss
+from dpportal.value_choices.disclosure import PublishedLoss, losses_of
 from dpportal.value_choices.execution import CHOICES
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
@@ -168,6 +170,33 @@ def test_a_choice_after_the_confirmation_is_none_of_the_publications(chosen):
     before = PublishedLoss.of(draft)
     CHOICES.run(requested(chosen).pk)
     assert len(before.choices) == 1 and str(PublishedLoss.of(draft)) == str(before)
+
+
+def test_a_draft_says_what_its_values_cost_before_it_is_confirmed(chosen, client):
+    """Of a release as of a running count."""
+    client.force_login(chosen.owner)
+    release, stream = building.complete_draft(chosen), streams.draft_stream(chosen, amount=OWN)
+    if chosen.budgets.get().definition == "zcdp":
+        Release.objects.update(mechanism="gaussian-histogram")
+    for address in (
+        reverse("releases:review", args=[release.pk]),
+        reverse("streams:review", args=[stream.pk]),
+    ):
+        assert "The values of “colour” were chosen privately, at" in read(client.get(address).text)
+
+
+def test_a_list_of_them_takes_as_many_queries_as_one(chosen):
+    for _number in range(3):
+        building.requested_release(chosen, "0.1")
+
+    def queries(most: int) -> int:
+        rows = list(Release.objects.select_related("charge__budget")[:most])
+        with CaptureQueriesContext(connection) as made:
+            losses = losses_of(rows)
+        assert len(losses) == most and all(loss.choices for loss in losses.values())
+        return len(made)
+
+    assert queries(1) == queries(3)
 
 
 def test_the_cost_is_the_plans_where_nothing_was_chosen(dataset):

@@ -58,7 +58,7 @@ def test_a_measurement_gives_the_same_rows_again(method):
 @pytest.mark.slow
 @every_method
 def test_rows_lie_within_the_domain_and_are_as_many_as_asked(method):
-    plan, measurement = measured(method, rows=777)
+    plan, measurement = measured(method, rows=RowCount(777))
     rows = method.reconstruct(plan, measurement).rows
     assert rows.shape == (777, 4)
     assert (rows >= 0).all() and (rows < np.array(DOMAIN.shape)).all()
