@@ -40,6 +40,8 @@ MOST_CELLS = 2**22
 FEWEST_PAIRS, FEWEST_VALUES, MOST_TABLES = 80, 50_000, 10
 # How much larger an error may be that counts as equal: about what another draw of the tables changes.
 AS_GOOD = 1.03
+# Of fewer people tables of pairs are mostly noise: a method that relies on them loses more than it can gain.
+FEW_PEOPLE = 2_000
 
 
 @dataclass(frozen=True)
@@ -134,18 +136,20 @@ def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Micro
             yield Simulated(name, amount, pairs, float(np.mean(triples)) if triples else None, seconds)
 
 
-def ranked(results: Iterable[Simulated], amount: float) -> list[tuple[str, float]]:
+def ranked(results: Iterable[Simulated], amount: float, people: int) -> list[tuple[str, float]]:
     """Methods and the error of pairs at a cost, least first; outside of the simulated costs that of the nearest one.
 
     results: in the order of methods, the most accurate at large costs first. Of those that are as good as the best one
     the first goes ahead: where columns depend more than in the made-up tables it gains, and otherwise little is lost.
+    Of fewer than `FEW_PEOPLE` the last does, which measures fewer pairs or none.
     """
     by_method: dict[str, list[Simulated]] = {}
     for line in results:
         by_method.setdefault(line.method, []).append(line)
     errors = {name: at(lines, amount, "pairs") for name, lines in by_method.items()}
     least = min(errors.values(), default=0.0)
-    first = next((name for name, error in errors.items() if error <= AS_GOOD * least), "")
+    as_good = [name for name, error in errors.items() if error <= AS_GOOD * least]
+    first = as_good[-1 if people < FEW_PEOPLE else 0] if as_good else ""
     return sorted(errors.items(), key=lambda item: (item[0] != first, item[1]))
 
 

@@ -94,7 +94,7 @@ def lines(table: str, people: int, releases: int, left_out: list[str]) -> None:
                     continue
                 errors.setdefault(name, []).append(pair_distance(domain, rows, made))
         means = {name: float(np.mean(values)) for name, values in errors.items()}
-        order = ranked(found, float(rho))
+        order = ranked(found, float(rho), people)
         recommended, best = order[0][0], min(means, key=means.__getitem__)
         behind = means[recommended] / means[best] - 1
         all_ = ", ".join(f"{name} {means[name]:.3f} ({simulated_:.3f})" for name, simulated_ in order)
