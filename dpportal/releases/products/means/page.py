@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,7 +14,7 @@ from dpportal.platform.listed_names import listed
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared import bounds
-from dpportal.releases.products.shared.cells import SINGLE, aligned, joined, told
+from dpportal.releases.products.shared.cells import SINGLE, Told, aligned, joined, told
 from dpportal.releases.products.shared.extremes import extremes
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.accounting import plainly
@@ -45,11 +46,12 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     """A column's mean over all with its interval, and how groups certainly differ."""
     planned, style = plan.columns[place], styles_of(plan.columns[place], plan.degree)["mean"]
     everyone = result.together[place] if result.together else result.groups[place]
-    shares = (everyone.at_lower, everyone.at_upper)
+    shares, column = (everyone.at_lower, everyone.at_upper), planned.column
+    most = bounds.most_at_bounds(everyone.mean, (float(column.lower), float(column.top)), 0)
     shown: Json = {
         "column": planned.column.attribute.name,
         "mean": running_text(everyone.mean, 0, style),
-        "at_bounds": bounds.notes(planned.column.bound_texts, shares, 0),
+        "at_bounds": bounds.notes(planned.column.bound_texts, shares, most, 0),
     }
     if plan.groups.size == 1:
         return shown
@@ -129,11 +131,21 @@ def rows_of(
 
     estimates: of which column's estimates, and of which group, each row is.
     """
-    numbers = [[told(statistics(of)[n], (group,), styles[n]) for n in styles] for of, group in estimates]
+    numbers = [
+        [_number(name, statistics(of)[name], group, styles[name]) for name in styles]
+        for of, group in estimates
+    ]
     return [
         {"labels": list(own), "cells": [SINGLE.cell([part]) for part in row]}
         for own, row in zip(labels, aligned(numbers), strict=True)
     ]
+
+
+def _number(name: str, interval: Interval, group: int, style: str) -> Told:
+    """A share at a bound that may be nearly anything is not determined."""
+    own = told(interval, (group,), style)
+    is_unknown = name.startswith("share_at") and not bounds.is_known(interval, group)
+    return own._replace(value=math.nan) if is_unknown else own
 
 
 def running_text(interval: Interval, group: int, style: str) -> str:

@@ -16,20 +16,37 @@ def may_be_large(share: Interval, row: int) -> bool:
     return bool(share.lower[row] >= CERTAIN or share.upper[row] >= POSSIBLE)
 
 
-def notes(bounds: tuple[str, str], shares: tuple[Interval, Interval], row: int) -> list[Json]:
+def is_known(share: Interval, row: int) -> bool:
+    """Whether its interval says anything; nothing is known where there is none."""
+    return bool(share.upper[row] - share.lower[row] <= UNKNOWN)
+
+
+def notes(
+    bounds: tuple[str, str], shares: tuple[Interval, Interval], most: tuple[float, float], row: int
+) -> list[Json]:
     """For each bound at which many values may lie: bound, is_upper, and share as text, empty where it is not known.
 
-    bounds: the lower and the upper one, as texts. shares: of the values at or beyond each.
+    bounds: the lower and the upper one, as texts. shares: of the values at or beyond each. most: which the mean allows.
     """
+    each = zip(bounds, shares, most, strict=True)
     return [
         {"bound": bound, "is_upper": bool(place), "share": _text(share, row)}
-        for place, (bound, share) in enumerate(zip(bounds, shares, strict=True))
-        if may_be_large(share, row)
+        for place, (bound, share, allowed) in enumerate(each)
+        if may_be_large(share, row) and allowed >= CERTAIN
     ]
 
 
+def most_at_bounds(mean: Interval, ends: tuple[float, float], row: int) -> tuple[float, float]:
+    """The largest shares of values at the lower and at the upper bound that could have such a mean.
+
+    ends: the bounds, in the unit of the mean. Values at a bound hold the mean near it, whatever the rest is (Markov).
+    """
+    low, high = ends
+    return (high - float(mean.lower[row])) / (high - low), (float(mean.upper[row]) - low) / (high - low)
+
+
 def _text(share: Interval, row: int) -> str:
-    if share.upper[row] - share.lower[row] > UNKNOWN:
+    if not is_known(share, row):
         return ""
     cell = SINGLE.cell([told(share, (row,), "share")])
     return joined(cell["value"], cell["margin"])

@@ -22,6 +22,7 @@ from dpportal.releases.products.shared.cells import (
     Pattern,
     Told,
     aligned,
+    joined,
     told,
 )
 from mechanisms.arrays import Floats
@@ -71,7 +72,11 @@ class TableOne:
     def hidden(self) -> list[Json]:
         """The groups that may be empty, with the number that was measured."""
         left_out = [group for group in range(len(self.labels)) if group not in self.groups]
-        return [{"name": self.labels[group], **self._number(group)} for group in left_out]
+        numbers = [self._number(group) for group in left_out]
+        return [
+            {"name": self.labels[group], "people": joined(number["value"], number["margin"])}
+            for group, number in zip(left_out, numbers, strict=True)
+        ]
 
     @cached_property
     def compared(self) -> tuple[int, int] | None:

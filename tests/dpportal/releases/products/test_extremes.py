@@ -12,6 +12,7 @@ from dpportal.releases.products.histogram import page as histogram_page
 from dpportal.releases.products.means import page as means_page
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.queries import page as queries_page
+from dpportal.releases.products.shared import bounds
 from dpportal.releases.products.shared.extremes import Extremes, extremes, is_certainly_largest
 from dpportal.releases.products.summary import page as summary_page
 from dpportal.releases.products.summary.table_one import TableOne
@@ -21,6 +22,7 @@ from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.matrix.fixed_strategies import CellsStrategy
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.moments.column import MeasuredColumn
+from mechanisms.moments.estimates import Interval
 from mechanisms.moments.mechanism import BernsteinSums, exact_sums
 from mechanisms.noise import Noise
 from mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace
@@ -154,3 +156,19 @@ def test_equal_groups_of_a_summary_have_no_largest(loss: Loss) -> None:
 
     assert sum("largest" in found([100] * 5) for _ in range(RUNS)) <= MOST
     assert all(found([100, 400, 100, 100, 100])["largest"] == "b" for _ in range(20))
+
+
+def test_a_bound_speaks_where_many_values_may_lie_at_it_and_the_mean_allows_it() -> None:
+    """Of 0 to 100: a mean of 98 to 100 leaves 2 % at 0 at most, and says nothing of 100."""
+    anything = Interval(np.array([0.4]), np.array([0.0]), np.array([1.0]))
+    mean = Interval(np.array([99.0]), np.array([98.0]), np.array([100.0]))
+    most = bounds.most_at_bounds(mean, (0.0, 100.0), 0)
+    assert most == pytest.approx((0.02, 1))
+    texts = ("0", "100")
+    assert bounds.notes(texts, (anything, anything), most, 0) == [
+        {"bound": "100", "is_upper": True, "share": ""}
+    ]
+    certain = Interval(np.array([0.97]), np.array([0.95]), np.array([0.99]))
+    assert bounds.notes(texts, (anything, certain), most, 0)[0]["share"] == "97.0 % ± 2.0"
+    few = Interval(np.array([0.01]), np.array([0.0]), np.array([0.11]))
+    assert bounds.notes(texts, (few, few), (1.0, 1.0), 0) == []
