@@ -96,6 +96,7 @@ def test_the_search_finds_what_there_is_before_and_nothing_after(used) -> None:
     used.refresh_from_db()
     assert used.facts == {"format": "csv"} and used.rows is None and used.megabytes == 0
     assert used.columns == [{"name": "colour"}, {"name": "email"}]
+    assert used.column_looks == []
     assert not Fit.objects.exists()
     # By these the same people get no second budget.
     assert used.fingerprint and TableSketch.objects.filter(dataset=used).exists()
