@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dpportal.datasets.begun_uploads import BegunUpload
-from dpportal.datasets.models import Conversion, Dataset, Fit
+from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, Fit
 from dpportal.jobs.claims import JobState
 from dpportal.platform.json_types import Json
 from dpportal.tables import Column
@@ -32,11 +32,16 @@ def described_columns(dataset: Dataset) -> list[Json]:
 
 
 def forget(dataset: Dataset) -> None:
-    """Delete the number of rows, remarks on columns and file, and how the rows fitted; for one transaction.
+    """Delete the number of rows, remarks on columns and file, how the rows fitted, and declarations that were filled
+    from them and that nothing was released with; for one transaction.
 
     What was declared and published stays. So do the fingerprint and the sealed sample of `near_duplicates`: without
     them the same people would get a second budget.
     """
+    unused = AttributeDeclaration.objects.filter(
+        domain_version__dataset=dataset, domain_version__frozen=False
+    )
+    unused.filter(filled_from_data=True).delete()
     # A look that is in work ends by itself.
     Fit.objects.filter(dataset=dataset).exclude(state__in=(JobState.QUEUED, JobState.RUNNING)).delete()
     BegunUpload.objects.filter(pk=dataset.pk).delete()

@@ -113,6 +113,7 @@ def sweep_files() -> None:
     for name in orphans():
         default_storage.delete(name)
     keys.forget_unused(timezone.now() - ORPHANS_AFTER)
+    key_traces.sweep_log()
     _write_checkpoint()
     storage.clear_scratch()
     _sweep_old(settings.SCRATCH_DIR)
