@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dpportal.datasets.begun_uploads import BegunUpload
-from dpportal.datasets.models import Conversion, Dataset, Fit
+from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, Fit
 from dpportal.jobs.claims import JobState
+from dpportal.platform.json_types import Json
+from dpportal.tables import Column
+from dpportal.tables.meaning.identifiers import named_like_identifier
 
 # Of a column: its name is in what was declared and published, its type is that of a table elsewhere.
 DECLARED = ("name", "type")
 
 
+def column_fields(columns: Iterable[Column]) -> Json:
+    """What a dataset keeps of its columns: names, and, sealed, what their rows look like."""
+    seen = [column.to_json() for column in columns]
+    looks = [{key: value for key, value in column.items() if key not in DECLARED} for column in seen]
+    return {"columns": [{"name": column["name"]} for column in seen], "column_looks": looks}
+
+
+def described_columns(dataset: Dataset) -> list[Json]:
+    """Each column's name, whether it seems to identify people, and where that is known its kind and a remark."""
+    looks = dataset.column_looks or [{}] * len(dataset.columns)
+    return [
+        {"identifies": named_like_identifier(column["name"]), **look, **column}
+        for look, column in zip(looks, dataset.columns, strict=True)
+    ]
+
+
 def forget(dataset: Dataset) -> None:
-    """Delete the number of rows, remarks on columns and file, and how the rows fitted; for one transaction.
+    """Delete the number of rows, remarks on columns and file, how the rows fitted, and declarations that were filled
+    from them and that nothing was released with; for one transaction.
 
     What was declared and published stays. So do the fingerprint and the sealed sample of `near_duplicates`: without
     them the same people would get a second budget.
     """
+    unused = AttributeDeclaration.objects.filter(
+        domain_version__dataset=dataset, domain_version__frozen=False
+    )
+    unused.filter(filled_from_data=True).delete()
     # A look that is in work ends by itself.
     Fit.objects.filter(dataset=dataset).exclude(state__in=(JobState.QUEUED, JobState.RUNNING)).delete()
     BegunUpload.objects.filter(pk=dataset.pk).delete()
@@ -23,7 +49,8 @@ def forget(dataset: Dataset) -> None:
     # What is known of a table elsewhere is its definition, no row of it.
     facts = dataset.facts if dataset.is_remote else {k: v for k, v in dataset.facts.items() if k == "format"}
     columns = [{name: column[name] for name in DECLARED if name in column} for column in dataset.columns]
-    Dataset.objects.filter(pk=dataset.pk).update(rows=None, megabytes=0, facts=facts, columns=columns)
+    kept = {"facts": facts, "columns": columns}
+    Dataset.objects.filter(pk=dataset.pk).update(**kept, rows=None, megabytes=0, column_looks=[])
 
 
 def sweep() -> None:

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_noop
 
 from dpportal.accounts import audit
-from dpportal.datasets import near_duplicates, records
+from dpportal.datasets import derived, near_duplicates, records
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.jobs import queues
@@ -67,7 +67,7 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
             **_standing(dataset, mark),
             table=stored.name,
             rows=stored.facts.rows,
-            columns=[column.to_json() for column in stored.facts.columns],
+            **derived.column_fields(stored.facts.columns),
             facts=_facts_of(stored.facts),
             options=stored.facts.options.to_json(),
         )

@@ -44,6 +44,12 @@ def sweep() -> None:
         log.warning("copies of destroyed keys are still in the database's files (%s)", type(fault).__name__)
 
 
+def sweep_log() -> None:
+    """Cut SQLite's log for keys that went without a receipt, too, as those of uploads that were never read."""
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        _clear_sqlite([])
+
+
 def copies() -> list[Path]:
     """Copies of SQLite's file that an update of the portal put beside it."""
     database = Path(settings.DATABASES["default"]["NAME"])

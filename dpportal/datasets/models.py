@@ -78,7 +78,8 @@ class Dataset(models.Model):
     reading_frozen = models.BooleanField(default=False, editable=False)
     table = models.CharField(max_length=200, blank=True, editable=False)
     rows = SealedField(null=True)
-    columns = models.JSONField(default=list, editable=False)
+    columns = models.JSONField(default=list, editable=False)  # names, and the types of a table elsewhere
+    column_looks = SealedField(default=list)  # of each column, what its rows look like
     facts = SealedField(default=dict)
     unit_declared = models.BooleanField(default=False, editable=False)  # said if each row is one person
     erase_on = models.DateField(null=True, editable=False)  # its last day: `retention`
@@ -86,8 +87,7 @@ class Dataset(models.Model):
     one_row_columns = models.JSONField(default=list, editable=False)
     filled_columns = models.JSONField(default=list, editable=False)
     fingerprint = models.CharField(max_length=64, blank=True, editable=False, db_index=True)
-    # That of the table which an administrator saw at the last grant.
-    granted_fingerprint = models.CharField(max_length=64, blank=True, editable=False)
+    granted_fingerprint = models.CharField(max_length=64, blank=True, editable=False)  # at the last grant
     duplicate_of = models.ForeignKey("self", null=True, editable=False, on_delete=models.PROTECT)
     # Those of nearly the same table that an administrator ticked when it got a budget.
     same_people = models.ManyToManyField("self", editable=False)

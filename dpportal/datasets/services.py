@@ -29,7 +29,6 @@ from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.platform import listed_names, storage
 from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions
-from dpportal.tables.meaning.identifiers import named_like_identifier
 from mechanisms.domain import Attribute, DomainError
 
 # Sent in the transaction that erases a dataset's records, with `dataset`, so that rooms above forget what they hold
@@ -93,7 +92,7 @@ def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> No
         if dataset.is_remote:
             return  # its columns and their types are the database's own
         if columns is not None:
-            Dataset.objects.filter(pk=dataset.pk).update(columns=columns)
+            Dataset.objects.filter(pk=dataset.pk).update(**columns)
         elif dataset.upload:
             Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.CONVERTING)
             _queue_conversion(dataset)
@@ -279,7 +278,7 @@ def _unit_is_declared(dataset: Dataset) -> None:
 
 def identifying_columns(dataset: Dataset) -> list[str]:
     """Columns that look as if they named people."""
-    return [c["name"] for c in dataset.columns if c.get("identifies", named_like_identifier(c["name"]))]
+    return [column["name"] for column in derived.described_columns(dataset) if column["identifies"]]
 
 
 def columns_to_ask_about(dataset: Dataset) -> list[str]:
@@ -337,8 +336,7 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
     """
     files = receipts.files_of(dataset)
     with transaction.atomic():
-        # Streams first, then the dataset, as whoever opens one does: nobody waits for the other for ever. Whoever asks
-        # for a release now is seen here, or sees that the records are gone.
+        # Streams first, then the dataset, as whoever opens one does. Who asks for a release now is seen, or sees this.
         erasing.send(Dataset, dataset=dataset)
         lock_dataset(dataset)
         if not dataset.is_tableless and dataset.conversion.active:
@@ -352,8 +350,8 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
                     "then delete the records."
                 )
             )
-        erased = {"state": Dataset.State.ERASED, "upload": "", "table": ""}
-        if not Dataset.objects.filter(pk=dataset.pk, **still).update(**erased):
+        still_so = Dataset.objects.filter(pk=dataset.pk, **still)
+        if not still_so.update(state=Dataset.State.ERASED, upload="", table=""):
             raise DatasetError(_("What was to be deleted was changed meanwhile."))
         derived.forget(dataset)
         receipts.destroy_key(dataset, files, by, because)

@@ -18,7 +18,16 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import attach_table, demo_marker, file_lines, receipts, records, retention, services
+from dpportal.datasets import (
+    attach_table,
+    demo_marker,
+    derived,
+    file_lines,
+    receipts,
+    records,
+    retention,
+    services,
+)
 from dpportal.datasets.access import open_datasets, with_dataset, with_right
 from dpportal.datasets.buttons import button
 from dpportal.datasets.faults import DatasetError
@@ -191,6 +200,7 @@ def first_rows(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     audit.record(current_user(request), "viewed first rows", dataset)
     context = {
         "dataset": dataset,
+        "columns": derived.described_columns(dataset),
         "rows": records.first_rows(dataset.table, PREVIEW_ROWS),
         "nav_section": "datasets",
     }

@@ -115,6 +115,7 @@ def sweep_files() -> None:
     for name in orphans():
         default_storage.delete(name)
     keys.forget_unused(timezone.now() - ORPHANS_AFTER)
+    key_traces.sweep_log()
     storage.clear_scratch()
     _sweep_old(settings.SCRATCH_DIR)
     _sweep_old(settings.BROKER_DIR, beginning=".")  # messages that were half written, or half taken

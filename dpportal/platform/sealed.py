@@ -35,11 +35,14 @@ class UndecryptableValue:
 
     def __getitem__(self, name: str) -> Never:
         """No part of it is known either. Raises KeyMissingFault."""
-        raise KeyMissingFault(settings.MASTER_KEYS.missing or self.sealed[:ID_BYTES].hex())
+        raise self._fault()
 
     def get(self, name: str, default: object = None) -> Never:
         """A default would be taken for what is sealed. Raises KeyMissingFault."""
-        self[name]
+        raise self._fault()
+
+    def _fault(self) -> KeyMissingFault:
+        return KeyMissingFault(settings.MASTER_KEYS.missing or self.sealed[:ID_BYTES].hex())
 
 
 class SealedField(models.BinaryField[Any, Any]):

@@ -127,3 +127,10 @@ def test_no_number_of_rows_and_no_exact_size_is_in_it(copy: Copy) -> None:
         if path.is_file():
             assert (path.stat().st_size - HEAD_BYTES) % SEALED_CHUNK == 0, path.name
     assert not NUMBERS & {path.stat().st_size for path in copy.folder.rglob("*")}
+
+
+def test_of_columns_only_their_names_are_known(copy: Copy) -> None:
+    """Which seem to name people, and what the first rows look like, is sealed."""
+    with closing(sqlite3.connect(copy.folder / "portal.sqlite3")) as database:
+        [(columns,)] = database.execute("SELECT columns FROM datasets_dataset").fetchall()
+    assert json.loads(columns) == [{"name": name} for name in ("colour", "age", "town", "name")]

@@ -69,6 +69,9 @@ def used(desk, administrator) -> Dataset:
     file = SimpleUploadedFile("more.csv", csv(FURTHER, FURTHER_RED))
     job_execution.STREAM_JOBS.run(streams.queue_records(stream, 1, file, by=dataset.owner).pk)
     assert stream.periods.count() == 1
+    # Nothing is released with it: a new version, since the first one is kept.
+    email = Categorical("email", values=(CANARY, "x"))
+    services.declare_all(dataset, [email], filled=["email"])
     BegunUpload.objects.create(
         pk=dataset.pk, owner=dataset.owner, file_name="small.csv", size=ROWS, megabytes=1, finished=True
     )
@@ -90,13 +93,17 @@ def telling() -> list[str]:
 
 
 def test_the_search_finds_what_there_is_before_and_nothing_after(used) -> None:
-    assert {"Dataset.rows", "Dataset.facts", "BegunUpload.size"} <= set(telling())
+    assert {"Dataset.rows", "Dataset.facts", "BegunUpload.size", "AttributeDeclaration.declaration"} <= set(
+        telling()
+    )
     services.erase(used, used.owner)
     assert telling() == []
     used.refresh_from_db()
     assert used.facts == {"format": "csv"} and used.rows is None and used.megabytes == 0
     assert used.columns == [{"name": "colour"}, {"name": "email"}]
+    assert used.column_looks == []
     assert not Fit.objects.exists()
+    assert [a.column for a in used.current_domain().attributes.all()] == ["colour"]
     # By these the same people get no second budget.
     assert used.fingerprint and TableSketch.objects.filter(dataset=used).exists()
 
