@@ -7,12 +7,16 @@ every charge that anything was revealed for, and a ledger that lacks one was res
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import CharField
 from django.db.models.functions import Cast
@@ -20,6 +24,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
+from dpportal.budgets import charge_places
 from dpportal.budgets.models import LedgerEntry, MemoryMark
 from dpportal.datasets import near_duplicates
 from dpportal.datasets.models import Dataset
@@ -30,6 +35,9 @@ from mechanisms.accounting import SYMBOL, Definition
 FOLDER = "charges"
 # Begins the name that says how many charges of a missing dataset an administrator has seen.
 NOTED = "noted."
+# All charges of a dataset are compared so often by each process, when they are asked about.
+COMPARED_EVERY_SECONDS = 600.0
+_compared_at: dict[tuple[Path, UUID], float] = {}
 State = LedgerEntry.State
 
 
@@ -140,6 +148,12 @@ def settle(entry: LedgerEntry, outcome: Mapping[str, str], *, is_void: bool = Fa
 
     Raises MemoryFaultError.
     """
+    if not is_void:
+        charge_places.take(entry.dataset_id, entry.key.hex)
+    return _remember(entry, outcome, is_void=is_void)
+
+
+def _remember(entry: LedgerEntry, outcome: Mapping[str, str], *, is_void: bool = False) -> Charge:
     charge = Charge.of(entry, outcome, is_void=is_void)
     if journal.create(_name(entry.dataset_id, charge.key), asdict(charge)):
         return charge
@@ -205,8 +219,31 @@ def note(dataset_id: UUID) -> None:
 
 
 def require_complete(*datasets: Dataset) -> None:
-    """Raises RestoredError if the ledger lacks a remembered charge, MemoryFaultError if the memory lacks one."""
+    """Raises RestoredError if the ledger lacks a remembered charge, MemoryFaultError if the memory lacks one.
+
+    All charges are compared now and then; between, whether both end alike.
+    """
     require_mark()
+    unsure = [dataset for dataset in datasets if not _end_alike(dataset)]
+    if unsure:
+        _compare_all(unsure)
+    for gone in gone_ids():
+        if not is_noted(gone):
+            known = charges_of(gone)
+            for dataset in datasets:
+                _require_known(dataset, [charge for charge in known if charge.binds(dataset)])
+
+
+def _end_alike(dataset: Dataset) -> bool:
+    """Whether all were compared lately, and ledger and memory still have the same newest charges."""
+    compared_at = _compared_at.get((settings.MEMORY_DIR, dataset.pk))
+    if compared_at is None or time.monotonic() - compared_at > COMPARED_EVERY_SECONDS:
+        return False
+    newest = charge_places.newest_spent(dataset)
+    return bool(newest) and is_settled(dataset.pk, newest) and charge_places.are_current(dataset)
+
+
+def _compare_all(datasets: Sequence[Dataset]) -> None:
     # The ledger is read before and after the memory: what another job spends meanwhile is in both, or in neither.
     before, settled = _lines(*datasets), {dataset.pk: keys(dataset.pk) for dataset in datasets}
     for dataset in datasets:
@@ -216,11 +253,10 @@ def require_complete(*datasets: Dataset) -> None:
     after = _lines(*behind) if behind else {}
     for dataset in behind:
         _require_known(dataset, _missing(dataset, settled[dataset.pk], after[dataset.pk]))
-    for gone in gone_ids():
-        if not is_noted(gone):
-            known = charges_of(gone)
-            for dataset in datasets:
-                _require_known(dataset, [charge for charge in known if charge.binds(dataset)])
+    for dataset in datasets:
+        with suppress(MemoryFaultError):  # where it can be read alone, there is nothing to begin
+            charge_places.begin(dataset)
+        _compared_at[settings.MEMORY_DIR, dataset.pk] = time.monotonic()
 
 
 def _require_known(dataset: Dataset, lacking: list[Charge]) -> None:
@@ -271,7 +307,7 @@ def accept(dataset: Dataset, outcomes: Mapping[str, Mapping[str, str]]) -> None:
     for line in dataset.ledger.filter(state=State.SPENT).select_related("budget", "by", "dataset"):
         outcome = outcomes.get(line.key.hex, {})
         try:
-            settle(line, outcome)
+            _remember(line, outcome)
         except MemoryFaultError:
             journal.replace(_name(dataset.pk, line.key.hex), asdict(Charge.of(line, outcome)))
 

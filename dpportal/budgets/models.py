@@ -224,6 +224,8 @@ class LedgerEntry(Guarded):
         ordering = ["-at", "-pk"]
         base_manager_name = "objects"
         verbose_name_plural = "ledger entries"
+        # By which the charges that were spent are counted, and the last one is found.
+        indexes = [models.Index(fields=["dataset", "state", "settled_at"], name="spent_charges")]
         constraints = [
             models.CheckConstraint(condition=Q(amount__gt=0), name="ledger_amounts_are_positive"),
             models.CheckConstraint(condition=Q(delta__gte=0), name="ledger_deltas_are_not_negative"),

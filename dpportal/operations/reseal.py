@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import models, transaction
 from django.db.models import BinaryField, ExpressionWrapper, F
 
-from dpportal.budgets import charge_journal as charges
+from dpportal.budgets import charge_journal as charges, charge_places
 from dpportal.datasets import keys, records
 from dpportal.datasets.keys import DatasetKey
 from dpportal.datasets.models import Dataset
@@ -27,7 +27,11 @@ from dpportal.streams import period_journal as periods, vault
 from dpportal.streams.models import SealedState, SealedSums, Stream
 
 # Whose row is locked while what is remembered of it is sealed anew.
-OWNERS: dict[str, type[models.Model]] = {charges.FOLDER: Dataset, periods.FOLDER: Stream}
+OWNERS: dict[str, type[models.Model]] = {
+    charges.FOLDER: Dataset,
+    charge_places.FOLDER: Dataset,
+    periods.FOLDER: Stream,
+}
 
 
 def reseal() -> Counter[str]:

@@ -33,7 +33,7 @@ def main() -> None:
     dataset = building.granted(building.stored_dataset(owner), administrator, total="100")
     print(f"{'charges before':>14}{'a charge':>12}{'of it remembering':>20}{'looking for a restore':>24}")
     made = 0
-    for before in (0, 1000, 10_000):
+    for before in (0, 10_000, 100_000):
         fill(dataset, before - made)
         whole, remembering = zip(*(charge(dataset) for _ in range(REPEATS)), strict=True)
         made = before + REPEATS

@@ -11,7 +11,7 @@ import pytest
 from django.core.cache import cache
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.budgets import charge_journal, ledger
+from dpportal.budgets import charge_journal, charge_places, ledger
 from dpportal.budgets.forms import protection_digest
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
@@ -49,6 +49,7 @@ def remember_another(entry, dataset_id=None, **other) -> str:
     """As a transaction does whose database is then put back; returns the key."""
     key = uuid4().hex
     charge = replace(charge_journal.charge_of(entry), key=key, **other)
+    charge_places.take(dataset_id or entry.dataset_id, key)
     assert journal.create(f"charges/{dataset_id or entry.dataset_id}/{key}", asdict(charge))
     return key
 

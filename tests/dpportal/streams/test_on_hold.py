@@ -10,7 +10,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from dpportal.budgets import charge_journal
+from dpportal.budgets import charge_journal, charge_places
 from dpportal.budgets.models import LedgerEntry
 from dpportal.jobs.claims import JobState
 from dpportal.operations import restore_check
@@ -30,6 +30,7 @@ def jobs(dataset) -> list[StreamJob]:
     file = ContentFile(b"period,count\n1,5\n2,3\n", "counts.csv")
     to_publish = services.queue_counts(opened, file, {}, dataset.owner, confirmed=True)
     charge = replace(charge_journal.charge_of(opened.charge), key=uuid4().hex, amount="0.1")
+    charge_places.take(dataset.pk, charge.key)
     assert journal.create(f"charges/{dataset.pk}/{charge.key}", asdict(charge))
     return [to_open, to_publish]
 
