@@ -31,12 +31,12 @@ class TooManyChecksError(Exception):
 
 
 class BundleChecks(JobKind[BundleCheck]):
-    """Checks of downloads, one at a time for each worker."""
+    """Checks of downloads, in a queue of their own."""
 
     name = "BundleCheck"
     model = BundleCheck
-    # Beside uploads that are read, so that no release waits for strangers; one at a time of each network.
-    queues: ClassVar = {queues.CONVERSIONS: Q()}
+    # Nothing waits for strangers, and how long they wait says nothing of others; one at a time of each network.
+    queues: ClassVar = {queues.CHECKS: Q()}
     to_owner, singly = "network", True
     too_long = "The check took longer than a job may. Check the download on your own machine."
     refusals = (CheckRefusedError,)

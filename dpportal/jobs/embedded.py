@@ -23,7 +23,8 @@ NICENESS = 10
 def processes(host: str, port: int, workers: int) -> list[Process]:
     """Each worker is one process. The first of several takes no conversions, so that a release never waits for one.
 
-    Of several workers at least two take conversions, so that a long file does not hold up another person's.
+    Of several workers at least two take conversions, so that a long file does not hold up another person's. Checks of
+    downloads have a process that does nothing else.
     In a pool of one worker's own processes all take from one queue under one lock, which a process that is killed while
     it waits would hold for ever.
     """
@@ -34,6 +35,7 @@ def processes(host: str, port: int, workers: int) -> list[Process]:
     ]
     if workers == 2:
         slots.append(Process("reader", partial(work, workers + 1, (queues.CONVERSIONS,)), watched=True))
+    slots.append(Process("checker", partial(work, workers + 2, (queues.CHECKS,)), watched=True))
     return [
         Process("web server", partial(serve, address), vital=True),
         *slots,
@@ -42,7 +44,7 @@ def processes(host: str, port: int, workers: int) -> list[Process]:
 
 
 def _listens_to(slot: int, workers: int) -> tuple[str, ...]:
-    return (queues.WORK,) if slot == 1 < workers else queues.NAMES
+    return (queues.WORK,) if slot == 1 < workers else (queues.WORK, queues.CONVERSIONS)
 
 
 def serve(address: str) -> None:

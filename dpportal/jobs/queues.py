@@ -8,7 +8,9 @@ from kombu.entity import Exchange, Queue
 WORK = "celery"
 # Uploads that are read, and simulations: they take minutes, and nobody knows how many before.
 CONVERSIONS = "conversions"
-NAMES = (WORK, CONVERSIONS)
+# Downloads that anybody has checked. How long one waits would say when uploads are read, if both were in one queue.
+CHECKS = "checks"
+NAMES = (WORK, CONVERSIONS, CHECKS)
 
 
 def declared() -> list[Queue]:

@@ -167,7 +167,7 @@ def _counted(
     """
     unfolded = 0
     for share, read in batches:
-        batch = pa.record_batch(list(map(_without_views, read.columns)), names=read.schema.names)
+        batch = pa.record_batch(list(map(without_views, read.columns)), names=read.schema.names)
         batch = _without_long_rows(batch) if written.is_further else batch
         written.spoiled += read.num_rows - batch.num_rows
         size = batch.num_rows * max(1, batch.num_columns)
@@ -181,8 +181,8 @@ def _counted(
             yield share, batch.slice(start, rows)
 
 
-def _without_views(column: pa.Array) -> pa.Array:
-    """The column with a dictionary in place of views, which Arrow can neither measure nor filter."""
+def without_views(column: pa.Array) -> pa.Array:
+    """A column with a dictionary in place of views, which Arrow can neither measure nor filter."""
     if pt.is_string_view(column.type) or pt.is_binary_view(column.type):
         column = column.dictionary_encode()
     kind = column.type.value_type if pt.is_dictionary(column.type) else column.type

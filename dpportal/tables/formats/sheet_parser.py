@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
@@ -18,6 +19,8 @@ from openpyxl.worksheet._reader import (
 )
 
 from dpportal.tables.faults import UploadFault
+from dpportal.tables.formats.cell_texts import CellTexts, text_of
+from dpportal.tables.formats.plain_rows import PlainRow, PlainRows
 
 PIECE_BYTES = 1 << 18
 # The type of a cell that holds an error, and what the library raises of one whose content is none of its type.
@@ -29,25 +32,36 @@ CELL, ROW, MERGED = CELL_TAG[1:], ROW_TAG[1:], f"{CELL_TAG[1:-1]}mergeCell"
 INSIDE = {tag[1:] for tag in (VALUE_TAG, FORMULA_TAG, INLINE_STRING)}
 
 
+@dataclass(frozen=True)
+class MostCells:
+    """How many cells a sheet may have. blank: without a value. elements: that are not written plainly."""
+
+    blank: int
+    elements: int
+
+
 class SheetParser(WorkSheetParser):  # type: ignore[misc]
-    """The library's reading of a cell, with a parser that skips empty cells.
+    """The library's reading of a cell, with a parser that skips empty cells, and from which plain rows are kept.
 
     Sheets are often formatted down to their last row: millions of cells, all blank. An element is made only for a cell
-    that has one inside. most_blank: how many cells without a value there may be. merged: ranges of merged cells;
-    uncached: formulas whose result the workbook does not hold; bytes_read: of the sheet's XML. is_further: whether a
-    cell whose content is none of its type holds an error, as Excel's own error cells do, and does not make the sheet a
-    damaged one.
+    that has one inside. most: how many cells there may be. merged: ranges of merged cells; errors: cells that hold an
+    error; uncached: formulas whose result the workbook does not hold; bytes_read: of the sheet's XML. is_further:
+    whether a cell whose content is none of its type holds an error, as Excel's own error cells do, and does not make
+    the sheet a damaged one.
     """
 
-    def __init__(self, *args: Any, most_blank: int, is_further: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, most: MostCells, is_further: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._most_blank, self._is_further = most_blank, is_further
-        self.merged = self.uncached = self.bytes_read = 0
-        # Cells that were begun, and elements that are none and lie in none; and cells with a value.
-        self._begun = self._filled = 0
+        self._most, self._is_further = most, is_further
+        self.merged = self.errors = self.uncached = self.bytes_read = 0
+        # Cells that were begun, and elements that are none and lie in none; cells with a value; and those of them of
+        # which an element was made.
+        self._begun = self._filled = self._elements = 0
         self.row_counter: int = 0
         self.col_counter: int = 0
-        self._rows: list[tuple[int, list[dict[str, Any]]]] = []
+        self._rows: list[tuple[int, dict[int, str]]] = []
+        texts = CellTexts(self.shared_strings, self.epoch, self.date_formats, self.timedelta_formats)
+        self._plain = PlainRows(texts)
         # The cell that was begun last: its attributes, and its element once it turned out to hold something.
         self._attributes: dict[str, str] | None = None
         self._element: TreeBuilder | None = None
@@ -58,22 +72,29 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
         self._expat.StartElementHandler = self._begin
         self._expat.StartDoctypeDeclHandler = refuse_doctype
 
-    def parse(self) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-        """Each row's number, counted from 1, and its cells that hold something.
+    def parse(self) -> Iterator[tuple[int, dict[int, str]]]:
+        """Each row's number and its texts by column, both counted from 1; empty cells are left out.
 
         Raises ValueError, KeyError, IndexError or expat.ExpatError for a damaged sheet, UploadFault for one that has
-        more blank cells than there may be.
+        more cells than there may be.
         """
         while piece := self.source.read(PIECE_BYTES):
             self.bytes_read += len(piece)
-            self._expat.Parse(piece, False)
-            if self._begun - self._filled > self._most_blank:
-                raise _too_many_blank(self._most_blank)
+            self._expat.Parse(self._plain.without_rows(piece), False)
+            self._check_numbers()
             # The last row may go on in the next piece.
             yield from self._rows[:-1]
             del self._rows[:-1]
-        self._expat.Parse(b"", True)
+        self._expat.Parse(self._plain.without_rows(b""), True)
+        self._check_numbers()
         yield from self._rows
+
+    def _check_numbers(self) -> None:
+        """Raise UploadFault for more cells than there may be."""
+        if self._begun - self._filled > self._most.blank:
+            raise _too_many_blank(self._most.blank)
+        if self._elements > self._most.elements:
+            raise too_many_cells(self._most.elements)
 
     def parse_cell(self, element: Element) -> dict[str, Any]:
         cell = self._parsed(element)
@@ -103,7 +124,9 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
             self._attributes, self._blank = None, ""
             self.row_counter = _integer(attributes["r"]) if "r" in attributes else self.row_counter + 1
             self.col_counter = 0
-            self._rows.append((self.row_counter, []))
+            self._rows.append((self.row_counter, {}))
+            if self._plain.mark in attributes:
+                self._take(self._plain.taken(attributes[self._plain.mark]))
         elif name == MERGED:
             self.merged += 1
         elif self._attributes is not None and self._rows and name in INSIDE:
@@ -115,6 +138,15 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
         else:
             self._begun += 1
 
+    def _take(self, row: PlainRow) -> None:
+        """What a plain row holds, as the row that was just begun."""
+        self._rows[-1][1].update(row.texts)
+        self.col_counter = row.last
+        self._begun += row.cells
+        self._filled += row.filled
+        self.errors += row.errors
+        self.uncached += row.uncached
+
     def _end(self, name: str) -> None:
         assert self._element is not None
         self._element.end(f"{{{name}")
@@ -123,8 +155,12 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
             element, self._element, self._attributes = self._element.close(), None, None
             self._catch_up()
             cell = self.parse_cell(element)
+            self._elements += 1
             self._filled += cell["value"] is not None
-            self._rows[-1][1].append(cell)
+            if cell["data_type"] == ERROR:
+                self.errors += 1
+            elif text := text_of(cell["value"]):
+                self._rows[-1][1][cell["column"]] = text
 
     def _pass_over(self) -> None:
         """Where the cell after a blank one lies, if that one's element does not say."""
@@ -140,6 +176,15 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
         if self._blank:
             self.col_counter = coordinate_to_tuple(self._blank)[1]
             self._blank = ""
+
+
+def too_many_cells(most: int) -> UploadFault:
+    """The refusal of a sheet with more cells than may be read."""
+    return UploadFault(
+        "unfolds",
+        f"This workbook has more than {most:,} cells, far more than a table in a file of its size, so a program filled "
+        "it. Save the table as CSV and upload that file.",
+    )
 
 
 def _too_many_blank(most: int) -> UploadFault:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import datetime as dt
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import IO, Any, TextIO
+from typing import IO, TextIO
 from xml.etree.ElementTree import ParseError
 from xml.parsers.expat import ExpatError
 
@@ -29,19 +28,19 @@ from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.reader import Reading
 from dpportal.tables.formats.shared_strings import read_shared_strings
 from dpportal.tables.formats.sheet_frame import Cells, below_titles, resolved_top
-from dpportal.tables.formats.sheet_parser import SheetParser
+from dpportal.tables.formats.sheet_parser import MostCells, SheetParser, too_many_cells
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
 
 MOST_ROWS = 1_048_576  # of any sheet, by the format
-WHOLE_DOUBLES = 2**53
 # The share of the work that is done once the sheet is written as text.
 UNPACKED = 0.8
-# Of markup, that is read however tightly a workbook is packed, and so often the file's own size: a cell takes as long
-# as a line of a CSV file, and sheets that name their cells are packed to a nineteenth at most.
-MARKUP_BYTES, MARKUP_RATIO = 2**25, 64
-# Cells with something inside, that are read however small a workbook is, and so many more of each byte of its file: a
-# program that packs tightly needs more than a byte for a cell.
-MOST_CELLS, CELLS_PER_BYTE = 2**19, 4
+# Of markup, that is read however tightly a workbook is packed, and so often the file's own size: sheets that name their
+# cells are packed to a nineteenth at most, and those of zeros and ones that do not, to a fiftieth.
+MARKUP_BYTES, MARKUP_RATIO = 2**26, 64
+# Cells with something inside, that are read however small a workbook is, and so many more of each byte of its file:
+# a program that packs tightly needs two bytes for a cell with its address. They take some microseconds each, and where
+# an element has to be made of each, so many times as long; hardly any program writes a whole sheet in such a way.
+MOST_CELLS, CELLS_PER_BYTE, ELEMENT_COST = 2**21, 4, 4
 # Cells without a value, by the same rule: sheets formatted to their end have two bytes for each, or no addresses, and
 # some million are read of the smallest file.
 MOST_BLANK, BLANK_PER_BYTE = 2**24, 1
@@ -94,8 +93,8 @@ class Unpacked:
 class Reach:
     """How far a sheet's rows reach. width: in columns, 0 where the first row says it. is_further: see `unpack_xlsx`.
 
-    columns, cells, text_bytes: that there may be, cells with something inside and all their texts. blank: cells without
-    a value that there may be.
+    columns, cells, text_bytes: that there may be, cells with something inside and all their texts. most: how many of
+    other cells there may be.
     """
 
     is_further: bool
@@ -103,14 +102,15 @@ class Reach:
     columns: int
     cells: int
     text_bytes: int
-    blank: int
+    most: MostCells
 
     @classmethod
     def of(cls, reading: Reading) -> Reach:
         width = 0 if reading.options.header else reading.further_columns
         size, columns = size_of(reading.source), reading.limits.columns
         cells, blank = MOST_CELLS + CELLS_PER_BYTE * size, MOST_BLANK + BLANK_PER_BYTE * size
-        return cls(reading.is_further, width, columns, cells, reading.most_text_bytes, blank)
+        most = MostCells(blank, cells // ELEMENT_COST)
+        return cls(reading.is_further, width, columns, cells, reading.most_text_bytes, most)
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def opened_sheet(reading: Reading, unpacked: Unpacked) -> Iterator[Iterator[tupl
     try:
         with reading.source.open("rb") as opened:
             workbook, reach = Workbook(opened, is_further=reading.is_further), Reach.of(reading)
-            yield _within(_sheet_rows(workbook, unpacked, report, reach.blank), reach)
+            yield _within(_sheet_rows(workbook, unpacked, report, reach.most), reach)
     except UNREADABLE:
         # openpyxl meets a damaged part with whatever error its parsing stumbles over.
         raise damaged("XLSX") from None
@@ -240,12 +240,13 @@ def _check_parts(source: FilePath, limits: Limits) -> None:
 def _write_rows(rows: Iterator[tuple[int, Cells]], file: TextIO, unpacked: Unpacked, reach: Reach) -> None:
     writer = csv.writer(file, lineterminator="\n")
     width, written, due = reach.width, 0, 1
+    leaves_out = unpacked.options.leaves_out_notes
     for number, cells in rows:
         _check_text(reach, written)
         filled = max(cells, default=0)
         if not filled:
             continue
-        is_below = bool(written) or not unpacked.options.header
+        is_below = leaves_out and (bool(written) or not unpacked.options.header)
         if is_below and is_note([cells[place] for place in sorted(cells)], unpacked.options):
             unpacked.notes += 1
             due = number + 1
@@ -277,7 +278,7 @@ def _within(rows: Iterator[tuple[int, Cells]], reach: Reach) -> Iterator[tuple[i
         if max(seen, number) > MOST_ROWS:
             raise _too_many_rows()
         if filled_cells > reach.cells:
-            raise _too_many_cells(reach.cells)
+            raise too_many_cells(reach.cells)
         yield number, cells
 
 
@@ -293,7 +294,7 @@ def _is_too_long(cells: Cells, width: int) -> bool:
 
 
 def _sheet_rows(
-    workbook: Workbook, unpacked: Unpacked, report: Report, most_blank: int
+    workbook: Workbook, unpacked: Unpacked, report: Report, most: MostCells
 ) -> Iterator[tuple[int, Cells]]:
     """Each row's number and its texts by column, both counted from 1; empty cells are left out."""
     sheet = _chosen(workbook, unpacked.options.sheet, unpacked)
@@ -306,15 +307,13 @@ def _sheet_rows(
             epoch=workbook.wb.epoch,
             date_formats=workbook.wb._date_formats,
             timedelta_formats=workbook.wb._timedelta_formats,
-            most_blank=most_blank,
+            most=most,
             is_further=workbook.is_further,
         )
-        for number, row in parser.parse():
+        for row in parser.parse():
             report(parser.bytes_read / size)
-            unpacked.errors += sum(cell["data_type"] == "e" for cell in row)
-            texts = ((cell["column"], _text(cell["value"])) for cell in row if cell["data_type"] != "e")
-            yield number, {place: text for place, text in texts if text}
-        unpacked.uncached, unpacked.merged = parser.uncached, parser.merged
+            yield row
+        unpacked.errors, unpacked.uncached, unpacked.merged = parser.errors, parser.uncached, parser.merged
 
 
 def _chosen(workbook: Workbook, declared: str | None, unpacked: Unpacked) -> SheetPart:
@@ -336,19 +335,6 @@ def _chosen(workbook: Workbook, declared: str | None, unpacked: Unpacked) -> She
     return sheet
 
 
-def _text(cell: Any) -> str:
-    """A cell as the one text of its value."""
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() and abs(cell) < WHOLE_DOUBLES else repr(cell)
-    if isinstance(cell, dt.datetime):
-        return cell.date().isoformat() if cell.time() == dt.time() else cell.isoformat(" ", "seconds")
-    return cell.isoformat() if isinstance(cell, dt.date | dt.time) else str(cell)
-
-
 def _ragged(row: int, filled: int, width: int) -> UploadFault:
     return UploadFault(
         "ragged",
@@ -364,14 +350,6 @@ def _too_many_rows() -> UploadFault:
         "unfolds",
         f"This workbook has more rows than a sheet can have, {MOST_ROWS:,}, so a program filled it or it is damaged. "
         "Delete the empty rows, or save the table as CSV.",
-    )
-
-
-def _too_many_cells(most: int) -> UploadFault:
-    return UploadFault(
-        "unfolds",
-        f"This workbook has more than {most:,} cells, far more than a table in a file of its size, so a program filled "
-        "it. Save the table as CSV and upload that file.",
     )
 
 

@@ -17,6 +17,8 @@ from dpportal.catalogue import bundle_checks, bundle_verifier
 from dpportal.catalogue.bundle_checks import CHECKS
 from dpportal.catalogue.models import BundleCheck
 from dpportal.jobs import queues
+from dpportal.jobs.embedded import processes
+from dpportal.jobs.runner import kinds
 from dpportal.tables.meaning.parse_options import Limits
 from tests.dpportal.releases.products.test_verified import altered, downloaded
 
@@ -118,5 +120,16 @@ def test_an_answer_that_is_long_without_end_is_given_up(client, ready, tmp_path,
     assert "own machine" in sent(client, downloaded(ready, tmp_path).read_bytes())
 
 
-def test_checks_wait_beside_uploads_and_one_at_a_time_of_a_network():
-    assert CHECKS.queue_of(BundleCheck().pk) == queues.CONVERSIONS and CHECKS.singly
+def test_checks_wait_in_a_queue_of_their_own_and_one_at_a_time_of_a_network():
+    assert CHECKS.queue_of(BundleCheck().pk) == queues.CHECKS and CHECKS.singly
+    others = [kind for kind in kinds() if kind is not CHECKS]
+    assert others and not any(queues.CHECKS in kind.queues for kind in others)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_the_process_that_takes_checks_takes_nothing_else(workers):
+    """How long a check waits says nothing of uploads that are read meanwhile."""
+    takes = [
+        p.run.args[1] for p in processes("127.0.0.1", 8000, workers) if len(getattr(p.run, "args", ())) > 1
+    ]
+    assert [names for names in takes if queues.CHECKS in names] == [(queues.CHECKS,)]

@@ -36,6 +36,7 @@ def commands_of_readme() -> dict[str, list[str]]:
         "web": next(line for name, line in found.items() if name.startswith("gunicorn")),
         "worker": next(line for name, line in found.items() if "-Q celery" in name),
         "conversions": next(line for name, line in found.items() if "-Q conversions" in name),
+        "checks": next(line for name, line in found.items() if "-Q checks" in name),
         "sweep": ["python", "manage.py", "sweep"],
     }
 
@@ -58,7 +59,7 @@ def test_gunicorn_is_not_open_to_the_network() -> None:
     assert web[web.index("--bind") + 1] == "127.0.0.1:8000"
 
 
-@pytest.mark.parametrize("name", ["web", "worker", "conversions", "sweep"])
+@pytest.mark.parametrize("name", ["web", "worker", "conversions", "checks", "sweep"])
 def test_a_unit_starts_what_the_readme_says_and_keeps_it_running(name: str) -> None:
     service = unit(DEPLOY / "systemd" / f"dpportal-{name}.service")["Service"]
     folder = "/opt/dpportal/.venv/bin/"
@@ -106,7 +107,7 @@ def test_compose_starts_what_the_readme_says_and_publishes_to_this_machine_alone
 def test_compose_tells_the_keys_to_the_portal_alone(compose) -> None:
     """What is sealed in the database stays so for whoever takes the database over."""
     told = {name for name, service in compose["services"].items() if service.get("env_file") == "portal.env"}
-    assert told == {"setup", "web", "worker", "conversions", "sweep"}
+    assert told == {"setup", "web", "worker", "conversions", "checks", "sweep"}
 
 
 def test_no_file_of_secrets_gets_into_an_image_or_the_repository(compose) -> None:

@@ -21,7 +21,7 @@ from dpportal.tables.formats.archives import MOST_DIRECTORY_BYTES, parts_of
 from dpportal.tables.formats.number_fields import number_fields
 from dpportal.tables.formats.parquet_text import Texts, as_text
 from dpportal.tables.formats.shared_strings import UNUSED, read_shared_strings
-from dpportal.tables.formats.sheet_parser import SheetParser
+from dpportal.tables.formats.sheet_parser import MostCells, SheetParser
 from tests.dpportal.tables.test_bad_files import SHEET, TABLE, sheet, sheet_replaced
 
 MEGABYTE = 2**20
@@ -158,12 +158,13 @@ def test_a_small_workbook_of_very_many_cells_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("blank", [b"<c/>", b"<c><v/></c>", b"<x/>", b'<c r="A1" s="1"/>'])
 def test_a_workbook_of_very_many_empty_cells_is_refused_before_they_are_read(tmp_path, monkeypatch, blank):
-    from dpportal.tables.formats import sheet_parser, xlsx_table
+    from dpportal.tables.formats import plain_rows, sheet_parser, xlsx_table
     from dpportal.tables.formats.reader import Reading
     from dpportal.tables.meaning.parse_options import ReadOptions
 
     monkeypatch.setattr(xlsx_table, "MOST_BLANK", 1_000)
     monkeypatch.setattr(sheet_parser, "PIECE_BYTES", 1_000)
+    monkeypatch.setattr(plain_rows, "MOST_HELD", 1_000)
     read, begin = [], sheet_parser.SheetParser._begin
     monkeypatch.setattr(
         sheet_parser.SheetParser, "_begin", lambda self, *said: (read.append(1), begin(self, *said))
@@ -185,7 +186,7 @@ def test_what_follows_a_last_empty_cell_is_not_taken_for_its_content():
         ),
         [],
         data_only=True,
-        most_blank=10,
+        most=MostCells(10, 10),
     )
     [(_number, cells)] = parser.parse()
     assert len(cells) == 1 and parser.merged == 1

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpportal.tables import Limits, ReadOptions, UploadFault, first_rows
-from dpportal.tables.formats import Reading
+from dpportal.tables import Limits, ReadOptions, UploadFault, convert, first_rows
+from dpportal.tables.formats import Reading, feather_table
 from dpportal.tables.formats.import_worker import convert_here
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES
 
@@ -170,3 +170,45 @@ def test_a_place_beyond_a_dictionary_is_not_read(tmp_path):
     with pytest.raises(UploadFault) as caught:
         read(tmp_path, feather(pa.table({"a": column})), "t.feather")
     assert caught.value.code == "damaged"
+
+
+def one_batch(table: pa.Table) -> bytes:
+    file = io.BytesIO()
+    with pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_batch(table.combine_chunks().to_batches()[0])
+    return file.getvalue()
+
+
+def test_a_file_of_one_long_batch_is_read_by_columns_as_if_it_had_many(tmp_path, monkeypatch):
+    table = TABLE
+    while table.num_rows < 3 * feather_table.PIECE_ROWS:
+        table = pa.concat_tables([table, table]).combine_chunks()
+    table = table.slice(0, 3 * feather_table.PIECE_ROWS + 8)
+    usual, first = read(tmp_path, feather(table), "t.feather")
+    monkeypatch.setattr(feather_table, "LONG_BATCH_BYTES", 1000)
+    facts, same = read(tmp_path, one_batch(table), "t.feather")
+    assert (facts.rows, facts.content_digest, facts.sketch) == (
+        table.num_rows,
+        usual.content_digest,
+        usual.sketch,
+    )
+    assert (facts.columns, facts.oddities, same) == (usual.columns, usual.oddities, first)
+    assert {path.name for path in tmp_path.iterdir()} == {"upload", "table.parquet"}
+
+
+def test_a_long_batch_without_rows_has_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(feather_table, "LONG_BATCH_BYTES", 1)
+    with pytest.raises(UploadFault, match="no rows"):
+        read(tmp_path, feather(TABLE.slice(0, 0)), "t.feather")
+
+
+@pytest.mark.slow
+def test_memory_holds_one_column_of_a_long_batch_at_a_time(tmp_path):
+    """The file is as large as all the memory that its reader may have."""
+    texts = pa.array(["x" * 96]).take(pa.array(np.zeros(400_000, np.int8)))
+    (tmp_path / "upload").write_bytes(one_batch(pa.table({f"c{n}": texts for n in range(10)})))
+    memory = (tmp_path / "upload").stat().st_size
+    facts = convert(
+        tmp_path / "upload", tmp_path / "t.parquet", "t.feather", limits=Limits(memory_bytes=memory)
+    )
+    assert facts.rows == 400_000
