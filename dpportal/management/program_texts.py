@@ -44,7 +44,7 @@ OF_PROGRAMS = (
 PHRASE = re.compile(r"[A-Za-z’']{2,},? +[“{]?[A-Za-z]{2,}|[A-Za-z]{2,} \{|\} [A-Za-z]{2,}|^1 [a-z]{3,}$")
 SENTENCE = re.compile(r"[A-Z“{%].* .*[.?!…]|[A-Z].*\. \{\w+\}", re.DOTALL)
 QUERY = re.compile(
-    r"\b(SELECT|CASE WHEN|CREATE|EXPLAIN|EXISTS|NEW\.|OLD\.|SET [a-z_]+ =)|</|/>|xmlns|^[\w\s]*=|://schemas"
+    r"\b(SELECT|DELETE FROM|CASE WHEN|CREATE|EXPLAIN|EXISTS|NEW\.|OLD\.|SET [a-z_]+ =)|</|/>|xmlns|^[\w\s]*=|://schemas"
 )
 # Rooms of the portal in which fragments are put together to sentences that people read.
 OF_FRAGMENTS = (
