@@ -30,7 +30,7 @@ AUDIT = "/admin/accounts/auditentry/"
 ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,}\b")
 # What people called their things, and code that stands in a line.
 NO_WORDS = re.compile(
-    r"Colours by age|Small table|colour green|and others \d{4}|https?://\S+|python -m \S+|pip install \S+"
+    r"Colours by age|Small table|colour (?:red|green|blue)|and others \d{4}|https?://\S+|python -m \S+|pip install \S+"
 )
 # At which argument of a call the act stands.
 ACT_AT = {"audit.record": 1, "people.note": 2, "note": 2}
