@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -35,6 +36,7 @@ from mechanisms.protocol import PlanError
 MEDIA_TYPE = "application/problem+json"
 # After so many seconds a plan that is being searched for is asked for again.
 SEARCH_SECONDS = 2
+_TYPE = re.compile(r"str|int|float|bool|list\[.*\]|dict\[.*\]")
 Errors = Mapping[str, list[str]]
 # What services refuse: nothing is wrong with how it was asked, but it cannot be done now.
 REFUSALS = (
@@ -75,7 +77,6 @@ def add_handlers(api: NinjaAPI) -> None:
     """Have every fault of a request answered so."""
     statuses: dict[type[Exception], int] = {
         **dict.fromkeys(REFUSALS, 409),
-        CodebookError: 422,
         DomainError: 422,
         KeyRefusedError: 400,
         LimitError: 403,
@@ -84,6 +85,7 @@ def add_handlers(api: NinjaAPI) -> None:
         AwaitedError: lambda _request, _fault: awaited(),
         RefusedError: _refused,
         ChoiceError: _choice,
+        CodebookError: _codebook,
         TooManyRequestsError: _too_many,
         AuthenticationError: _stranger,
         ValidationError: _invalid,
@@ -115,6 +117,10 @@ def _choice(_request: HttpRequest, fault: ChoiceError) -> HttpResponse:
     return problem(422, str(fault), {f"{fault.step}.{name}": texts for name, texts in fault.errors.items()})
 
 
+def _codebook(_request: HttpRequest, fault: CodebookError) -> HttpResponse:
+    return problem(422, str(fault), {".".join(("columns", *fault.place)): [str(fault)]})
+
+
 def _too_many(_request: HttpRequest, fault: TooManyRequestsError) -> HttpResponse:
     return problem(429, str(fault), headers={"Retry-After": str(fault.wait)})
 
@@ -130,9 +136,20 @@ def _stranger(_request: HttpRequest, _fault: AuthenticationError) -> HttpRespons
 def _invalid(_request: HttpRequest, fault: ValidationError) -> HttpResponse:
     errors: dict[str, list[str]] = {}
     for error in fault.errors:
-        place = ".".join(str(part) for part in error["loc"][1:])
-        errors.setdefault(place, []).append(str(error["msg"]))
+        errors.setdefault(_place(error["loc"]), []).append(str(error["msg"]))
     return problem(422, _("Some of what was sent does not fit the description of the API."), errors)
+
+
+def _place(parts: Sequence[object]) -> str:
+    """The name of what was sent, as whoever sent it wrote it: “unit.max_rows”.
+
+    The framework's has what holds it before, the body with our name for it, and after it, of a field that takes several
+    types, each of these.
+    """
+    kept = [str(part) for part in parts[2 if tuple(parts[:2]) == ("body", "said") else 1 :]]
+    while len(kept) > 1 and _TYPE.fullmatch(kept[-1]):
+        kept.pop()
+    return ".".join(kept) or "body"
 
 
 def _http(_request: HttpRequest, fault: HttpError) -> HttpResponse:

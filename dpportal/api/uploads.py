@@ -100,7 +100,8 @@ def upload_offset(request: HttpRequest, response: HttpResponse, upload_id: UUID)
 def append_piece(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> object:
     """Send the piece that begins at `Upload-Offset`, of 64 MiB at most. 409 says where the upload is.
 
-    After the last piece the dataset is there, and a worker reads its file.
+    After the last piece the dataset is there; a worker puts the pieces together and reads the file. Ask for the dataset
+    until its state is “stored”; “refused” says why in `reading`, as where another SHA-256 came than was announced.
     """
     _require_tus(request)
     upload = _of(request, upload_id)

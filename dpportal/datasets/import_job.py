@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_noop
 
 from dpportal.accounts import audit
-from dpportal.datasets import derived, near_duplicates, records
+from dpportal.datasets import derived, near_duplicates, records, upload_pieces
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.jobs import queues
@@ -54,6 +54,7 @@ def fingerprint(content_digest: str) -> str:
 
 def _convert(dataset: Dataset, claim: Claim) -> None:
     claim.step("reading")
+    upload_pieces.join(dataset)
     records.take_in(dataset)
     stored = records.convert(dataset, claim.advance, near_duplicates.sketch_key())
     claim.step("checking")

@@ -1,25 +1,23 @@
-"""Uploads by pieces: begun, continued where they broke off, put together to what the upload page would have stored.
+"""Uploads by pieces: begun, continued where they broke off, and read as what the upload page would have stored.
 
 A piece that did not come whole is not kept. No row is locked while a file is written.
 """
 
 from __future__ import annotations
 
-import hashlib
-from contextlib import suppress
 from datetime import timedelta
 from typing import BinaryIO, Protocol
 
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
-from dpportal.datasets import quotas, records, sealing, services
-from dpportal.datasets.begun_uploads import BegunUpload, UploadPiece
+from dpportal.datasets import quotas, records, sealing, services, upload_pieces
+from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.faults import DatasetError
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.models import Conversion, Dataset
+from dpportal.jobs.claims import JobState
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 
@@ -107,7 +105,7 @@ def _keep(upload: BegunUpload, offset: int, source: Source) -> None:
             raise TooMuchError
         _record(upload, offset, came, name)
     except BaseException:
-        _delete([name])
+        upload_pieces.delete([name])
         raise
 
 
@@ -125,38 +123,8 @@ def _record(upload: BegunUpload, offset: int, came: int, name: str) -> None:
 
 
 def _finish(upload: BegunUpload) -> None:
-    """Put the pieces together, and queue the conversion of the file."""
-    pieces = list(upload.pieces.values_list("stored", flat=True))
-    name = storage.random_name(records.folder(upload.pk), sealing.ORIGINAL)
-    _require_space(upload.size)
-    try:
-        digest = _join(pieces, name)
-    except storage.StorageFault as fault:
-        raise DatasetError(str(fault)) from None
-    try:
-        if upload.sha256 and upload.sha256 != digest:
-            give_up(upload)
-            raise DatasetError(_("What came has another SHA-256 than was announced. Begin the upload again."))
-        _queue(upload, name)
-    except BaseException:
-        _delete([name])
-        raise
-    _delete(pieces)
-
-
-def _join(pieces: list[str], name: str) -> str:
-    """Store what the pieces hold, one after the other, sealed; returns its SHA-256."""
-    digest = hashlib.sha256()
-
-    def write(target: BinaryIO) -> None:
-        for piece in pieces:
-            with records.piece(piece) as file:
-                while read := file.read(READ_BYTES):
-                    digest.update(read)
-                    target.write(read)
-
-    sealing.keep(name, write)
-    return digest.hexdigest()
+    """Queue the conversion of the file, whose worker puts the pieces together."""
+    _queue(upload, storage.random_name(records.folder(upload.pk), sealing.ORIGINAL))
 
 
 @transaction.atomic
@@ -164,7 +132,6 @@ def _queue(upload: BegunUpload, name: str) -> None:
     # Its place is now the dataset's; a second request finds it taken.
     if not BegunUpload.objects.filter(pk=upload.pk, finished=False).update(finished=True):
         raise DatasetError(_("This file has arrived already."))
-    UploadPiece.objects.filter(upload=upload).delete()
     dataset = Dataset(pk=upload.pk, name=upload.name, description=upload.description)
     services.queue_new(dataset, name, upload.file_name, upload.megabytes, upload.options, upload.owner)
     upload.finished = True
@@ -174,13 +141,7 @@ def give_up(upload: BegunUpload) -> None:
     """Delete what came, and free its place; a dataset that it has become stays."""
     pieces = list(upload.pieces.values_list("stored", flat=True))
     if BegunUpload.objects.filter(pk=upload.pk).delete()[0]:
-        _delete(pieces)
-
-
-def _delete(names: list[str]) -> None:
-    for name in names:
-        with suppress(storage.StorageFault):  # the sweep deletes what no row names
-            default_storage.delete(name)
+        upload_pieces.delete(pieces)
 
 
 def _require_space(more: int) -> None:
@@ -191,6 +152,7 @@ def _require_space(more: int) -> None:
 
 
 def sweep() -> None:
-    """Give up what was begun long ago, and forget what ended then."""
-    for upload in BegunUpload.objects.filter(created_at__lt=timezone.now() - KEPT_FOR):
+    """Give up what was begun long ago, and forget what ended then; not what a worker has still to put together."""
+    active = Conversion.objects.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).values("dataset_id")
+    for upload in BegunUpload.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).exclude(pk__in=active):
         give_up(upload)

@@ -6,6 +6,8 @@ What waits in the queue for them ends without spending, and their programs' toke
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -36,17 +38,31 @@ def share(dataset: Dataset, name: str, right: Right, by: User) -> Share:
                 "No curator of this portal has exactly this user name or e-mail address. Ask for it and try again."
             )
         )
-    with transaction.atomic():
-        _lock(Share.objects.filter(dataset=dataset, person=person), dataset)
-        _require_owner(dataset, by)
-        if person.pk in (dataset.owner_id, by.pk):
-            raise DatasetError(_("This is an owner's own dataset already."))
-        if right >= Right.RELEASE:
-            require_offered(dataset, person, _not_offered)
-        given, _new = Share.objects.update_or_create(
-            dataset=dataset, person=person, defaults={"right": right, "seen": False}
-        )
-        audit.record(by, "shared", dataset, f"with {person.get_username()}: {Right(right).name.lower()}")
+    while True:
+        with suppress(_SharedMeanwhileError):
+            return _given(dataset, person, right, by)
+
+
+class _SharedMeanwhileError(Exception):
+    """A share came up before its dataset was locked: whoever releases by it locks it first, so all begins again."""
+
+
+@transaction.atomic
+def _given(dataset: Dataset, person: User, right: Right, by: User) -> Share:
+    """The share, locked before its dataset where there is one. Raises DatasetError and _SharedMeanwhileError."""
+    own = Share.objects.filter(dataset=dataset, person=person)
+    is_locked = _lock(own, dataset)
+    _require_owner(dataset, by)
+    if person.pk in (dataset.owner_id, by.pk):
+        raise DatasetError(_("This is an owner's own dataset already."))
+    if right >= Right.RELEASE:
+        require_offered(dataset, person, _not_offered)
+    if not is_locked and own.exists():
+        raise _SharedMeanwhileError
+    given, _new = Share.objects.update_or_create(
+        dataset=dataset, person=person, defaults={"right": right, "seen": False}
+    )
+    audit.record(by, "shared", dataset, f"with {person.get_username()}: {Right(right).name.lower()}")
     return given
 
 
@@ -60,10 +76,11 @@ def take_back(given: Share, by: User) -> None:
     audit.record(by, "took back a share", given.dataset, f"from {given.person.get_username()}")
 
 
-def _lock(shares: QuerySet[Share], dataset: Dataset) -> None:
-    """The share before the dataset, as whoever releases by that right locks them."""
-    list(shares.select_for_update())
+def _lock(shares: QuerySet[Share], dataset: Dataset) -> bool:
+    """The share before the dataset, as whoever releases by that right locks them; False if there is no share."""
+    is_locked = bool(list(shares.select_for_update()))
     services.lock_dataset(dataset)
+    return is_locked
 
 
 def _curator(name: str) -> User | None:

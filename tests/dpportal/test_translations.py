@@ -22,10 +22,16 @@ from dpportal.operations import dataset_record
 from dpportal.platform.stored_texts import translated
 from dpportal.releases import services
 from dpportal.releases.models import Release
+from tests.dpportal.chinese import shown_lines
 
 PORTAL = Path(__file__).resolve().parents[2] / "dpportal"
 TEMPLATES = PORTAL.parent / "templates"
 AUDIT = "/admin/accounts/auditentry/"
+ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,}\b")
+# What people called their things, and code that stands in a line.
+NO_WORDS = re.compile(
+    r"Colours by age|Small table|colour (?:red|green|blue)|and others \d{4}|https?://\S+|python -m \S+|pip install \S+"
+)
 # At which argument of a call the act stands.
 ACT_AT = {"audit.record": 1, "people.note": 2, "note": 2}
 PLACE = re.compile(r"%\(\w+\)[sd]|\{\w*(?:![rsa])?(?::[^{}]*)?\}")
@@ -223,3 +229,5 @@ def check(page: str) -> None:
     lines = {" ".join(text.split()) for text in re.findall(r">([^<>]+)<", shown)}
     english = {entry.msgid for entry in translations.stored() if re.search(r"[a-z]{3} [a-z]{3}", entry.msgid)}
     assert not {line for line in lines if line in english}
+    # Half a line is English where two of its words in a row are: no name of a person, a column or a file.
+    assert not [line for line in shown_lines(page) if ENGLISH.search(NO_WORDS.sub("", line))]

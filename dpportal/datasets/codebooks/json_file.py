@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections.abc import Callable
+from datetime import date
 from typing import TypeGuard
 
 from django.utils.translation import gettext as _
 
-from dpportal.datasets.codebooks.faults import CodebookError
+from dpportal.datasets.codebooks.faults import CodebookError, WrongFieldError
 from dpportal.platform.json_types import Json
-from mechanisms.domain import Attribute, Categorical, Integer, attribute_from_json
+from dpportal.platform.listed_names import listed
+from mechanisms.domain import Attribute, Categorical, Date, Integer, Real, attribute_from_json
+from mechanisms.domain.product import KINDS
 
 MAX_DIGITS = 18  # what a whole number of a table can have
 
@@ -45,11 +50,14 @@ def _short_integer(digits: str) -> int:
 
 
 def attribute(name: str, entry: object) -> Attribute:
-    """Build a declaration. Raises DomainError, TypeError, ValueError or KeyError if it is none."""
+    """Build a declaration. Raises DomainError, WrongFieldError, TypeError or ValueError if it is none."""
     if isinstance(entry, dict):
+        kind = entry.get("kind")
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise WrongFieldError("kind", _("one of %(kinds)s") % {"kinds": listed(KINDS)})
+        _check_names(kind, entry)
         for key, value in entry.items():
-            if not _fits(entry["kind"], key, value):
-                raise TypeError
+            _check(kind, key, value)
         return attribute_from_json({**entry, "name": name})
     if _is_integer(entry):
         return Integer(name, lower=0, upper=entry - 1)
@@ -58,20 +66,61 @@ def attribute(name: str, entry: object) -> Attribute:
     return Categorical(name, values=tuple(str(value) for value in entry))
 
 
-def _fits(kind: str, key: str, value: object) -> bool:
-    """Whether a field of a declaration has its JSON type; `attribute_from_json` checks which fields a kind has."""
-    bound = {"integer": _is_integer, "real": _is_number}.get(kind, _is_text)
+def _check_names(kind: str, entry: Json) -> None:
+    """That all fields are of this kind, and none of those is missing that it needs. Raises WrongFieldError."""
+    known = {field.name: field for field in dataclasses.fields(KINDS[kind]) if field.init}
+    for name in entry:
+        if name not in known and name != "kind":
+            raise WrongFieldError(
+                name, _("left out, since no declaration of kind “%(kind)s” has it") % {"kind": kind}
+            )
+    for name, field in known.items():
+        has_default = (
+            dataclasses.MISSING is not field.default or field.default_factory is not dataclasses.MISSING
+        )
+        if name not in entry and name != "name" and not has_default:
+            raise WrongFieldError(name, _("given"))
+
+
+def _check(kind: str, key: str, value: object) -> None:
+    """That a field of a declaration has its JSON type. Raises WrongFieldError."""
     if key in ("lower", "upper"):
-        return bound(value)
-    if key in ("edges", "single_values"):
-        return isinstance(value, list) and all(map(bound, value))
-    if key in ("values", "words"):
-        return isinstance(value, list) and all(map(_is_text, value))
-    if key in ("width", "bins"):
-        return _is_integer(value)
-    if key == "misfits_to":
-        return value is None or _is_integer(value)
-    return isinstance(value, bool) if key in ("missing_cell", "closed", "as_numbers") else _is_text(value)
+        is_bound, needs = _bound(kind)
+        fits = is_bound(value) and (kind != Date.kind or _is_day(value))
+    elif key in ("edges", "single_values"):
+        is_bound, needs = _bound(kind)
+        fits, needs = isinstance(value, list) and all(map(is_bound, value)), _("a list of numbers")
+    elif key in ("values", "words"):
+        fits, needs = (
+            isinstance(value, list) and all(map(_is_text, value)),
+            _("a list of texts in quotation marks"),
+        )
+    elif key in ("width", "bins", "misfits_to"):
+        fits = _is_integer(value) or (value is None and key == "misfits_to")
+        needs = _("a whole number")
+    elif key in ("missing_cell", "closed", "as_numbers"):
+        fits, needs = isinstance(value, bool), _("true or false")
+    else:
+        fits, needs = _is_text(value), _("a text in quotation marks")
+    if not fits:
+        raise WrongFieldError(key, needs)
+
+
+def _bound(kind: str) -> tuple[Callable[[object], bool], str]:
+    """What a bound of a kind has to be, and how that is said."""
+    if kind == Integer.kind:
+        return _is_integer, _("a whole number")
+    if kind == Real.kind:
+        return _is_number, _("a number")
+    return _is_text, _("a day such as “2024-01-31”")
+
+
+def _is_day(value: object) -> bool:
+    try:
+        date.fromisoformat(str(value))
+    except ValueError:
+        return False
+    return True
 
 
 def _is_integer(value: object) -> TypeGuard[int]:

@@ -7,7 +7,7 @@ import re
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks import ddi, delimited, frictionless, json_file, spss_stata
-from dpportal.datasets.codebooks.faults import MAX_BYTES, CodebookError
+from dpportal.datasets.codebooks.faults import MAX_BYTES, CodebookError, WrongFieldError
 from dpportal.datasets.codebooks.model import (
     FILLED,
     MAX_CELLS_OF_A_COLUMN,
@@ -107,7 +107,7 @@ def _declared(name: str, entry: object) -> Attribute:
         text = _(
             "The codebook gives “%(name)s” %(cells)s cells; at most 1,000,000 are possible. Use wider bins."
         )
-        raise CodebookError(text % {"name": name[:80], "cells": f"{attribute.size:,}"})
+        raise CodebookError(text % {"name": name[:80], "cells": f"{attribute.size:,}"}, (name,))
     return attribute
 
 
@@ -115,13 +115,18 @@ def _attribute(name: str, entry: object) -> Attribute:
     try:
         return json_file.attribute(name, _with_newlines(entry))
     except DomainError as error:
-        raise CodebookError(_("The codebook could not be used. %(reason)s") % {"reason": error}) from None
+        text = _("The codebook could not be used. %(reason)s")
+        raise CodebookError(text % {"reason": error}, (name,)) from None
+    except WrongFieldError as wrong:
+        text = _("The codebook could not be used: “%(field)s” of “%(name)s” must be %(needs)s.")
+        said = {"field": wrong.field[:80], "name": name[:80], "needs": wrong.needs}
+        raise CodebookError(text % said, (name, wrong.field)) from None
     except (TypeError, ValueError, KeyError):
         text = _(
             "The codebook could not be used: the declaration of “%(name)s” has the wrong form. Write a list of "
             "values, a number of codes, or a declaration as in release.json."
         )
-        raise CodebookError(text % {"name": name[:80]}) from None
+        raise CodebookError(text % {"name": name[:80]}, (name,)) from None
 
 
 def _with_newlines(entry: object) -> object:

@@ -130,12 +130,13 @@ def choose(draft: Release, chosen: Mapping[str, Any]) -> None:
 
 
 def _refuse_unknown(form: BaseForm, said: Iterable[str]) -> None:
-    """A name that no field has is a mistake, and no wish that is passed over."""
+    """A name that no field has is a mistake, and no wish that is passed over; it is said under that name."""
     for name in said:
         if name not in form.fields:
             text = _("There is no choice “%(name)s” here. There are: %(names)s.")
-            values = {"name": name.removeprefix(PARAMETER), "names": listed(form.fields)}
-            form.add_error(None, text % values)
+            own = name.removeprefix(PARAMETER)
+            fault = ValidationError(text % {"name": own, "names": listed(form.fields)})
+            form.errors[own] = form.error_class([fault])
 
 
 def _require(step: str, form: BaseForm) -> None:

@@ -105,6 +105,68 @@ def test_a_declaration_is_taken_whole_or_not_at_all(program, dataset):
     assert dataset.current_domain().unit_column == ""
 
 
+INTEGER = {"kind": "integer", "lower": 0, "upper": 99, "width": 10}
+DAYS = {"kind": "date", "lower": "2019-01-01", "upper": "2020-01-01", "step": "month"}
+REAL = {"kind": "real", "lower": 0, "upper": 9, "bins": 10}
+WRONG_FIELDS = [
+    ({"columns": {"age": {**INTEGER, "width": "x"}}}, "columns.age.width", "a whole number"),
+    ({"columns": {"age": {**INTEGER, "width": 0.5}}}, "columns.age.width", "a whole number"),
+    ({"columns": {"age": {**INTEGER, "upper": "99"}}}, "columns.age.upper", "a whole number"),
+    ({"columns": {"age": {**INTEGER, "step": "0.x"}}}, "columns.age.step", "left out"),
+    ({"columns": {"age": {**INTEGER, "missing_cell": "yes"}}}, "columns.age.missing_cell", "true or false"),
+    ({"columns": {"age": {**INTEGER, "lower": 100}}}, "columns.age", "exchange them"),
+    ({"columns": {"age": {**REAL, "bins": "many"}}}, "columns.age.bins", "a whole number"),
+    ({"columns": {"age": {**REAL, "lower": "0"}}}, "columns.age.lower", "a number"),
+    ({"columns": {"age": {**REAL, "edges": ["x"]}}}, "columns.age.edges", "a list of numbers"),
+    ({"columns": {"age": {**DAYS, "lower": "x"}}}, "columns.age.lower", "a day such as"),
+    ({"columns": {"age": {**DAYS, "step": "moon"}}}, "columns.age", "day, week, month"),
+    ({"columns": {"age": {"kind": "poem"}}}, "columns.age.kind", "one of categorical"),
+    ({"columns": {"age": {}}}, "columns.age.kind", "one of categorical"),
+    ({"columns": {"age": None}}, "columns.age", "a list of values"),
+    ({"columns": {"colour": ["red", "red"]}}, "columns.colour", "once"),
+    ({"columns": {"colour": {"kind": "categorical"}}}, "columns.colour", "at least one value"),
+    (
+        {"columns": {"colour": {"kind": "categorical", "values": "red"}}},
+        "columns.colour.values",
+        "a list of texts",
+    ),
+    ({"columns": {"nope": ["a"]}}, "columns", "nope"),
+    ({"unit": {"max_rows": "x"}}, "unit.max_rows", "integer"),
+    ({"unit": {"unit_column": "nope"}}, "unit.unit_column", "nope"),
+    ({"unit": {"what": 1}}, "unit.what", "not permitted"),
+    ({"surprise": 1}, "surprise", "not permitted"),
+]
+
+
+@pytest.mark.parametrize(("said", "field", "remedy"), WRONG_FIELDS, ids=str)
+def test_each_fault_of_a_declaration_names_its_field_and_what_to_do(program, dataset, said, field, remedy):
+    answer = program.said("put", f"/datasets/{dataset.pk}/declaration", {"columns": {}, **said}, 422)
+    assert list(answer["errors"]) == [field] and remedy in answer["errors"][field][0]
+
+
+HISTOGRAM = {"columns": ["age"], "people": 300}
+LAPLACE = {"mechanism": "laplace-histogram", "amount": "0.5"}
+WRONG_PLANS = [
+    ({"choices": {**HISTOGRAM, "people": "x"}}, "choices.people"),
+    ({"choices": {**HISTOGRAM, "people": {"a": 1}}}, "choices.people"),
+    ({"choices": {**HISTOGRAM, "columns": ["nope"]}}, "choices.columns"),
+    ({"choices": {**HISTOGRAM, "poem": 1}}, "choices.poem"),
+    ({"method": {**LAPLACE, "amount": "abc"}}, "method.amount"),
+    ({"method": {**LAPLACE, "amount": 0.5}}, "method.amount"),
+    ({"method": {"amount": "0.5"}}, "method.mechanism"),
+    ({"method": {**LAPLACE, "parameters": {"x": 1}}}, "method.x"),
+    ({"method": "x"}, "method"),
+    ({"half_width": "x"}, "half_width"),
+]
+
+
+@pytest.mark.parametrize(("said", "field"), WRONG_PLANS, ids=str)
+def test_each_fault_of_a_plan_names_its_field(program, dataset, said, field):
+    base = {"product": "histogram", "choices": HISTOGRAM, "method": LAPLACE}
+    answer = program.said("post", f"/datasets/{dataset.pk}/plans", {**base, **said}, 422)
+    assert list(answer["errors"]) == [field], answer
+
+
 def test_the_fit_is_looked_at_and_the_look_recorded(program, dataset):
     path = f"/datasets/{dataset.pk}/fit"
     assert program.said("post", path, status=202)["job"]["state"] == "queued"

@@ -18,9 +18,11 @@ from django.utils import timezone
 
 from dpportal.api.dpclient import Portal, PortalError, uploading
 from dpportal.api.models import Scope
-from dpportal.datasets import keys, record_files, resumable_upload
+from dpportal.datasets import keys, record_files, resumable_upload, services, upload_pieces
 from dpportal.datasets.begun_uploads import BegunUpload, UploadPiece
+from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Conversion, Dataset
+from dpportal.jobs import claims
 from dpportal.operations import sweeping
 from dpportal.serving.files import upload_limit
 from dpportal.serving.request_body import RefusedError
@@ -86,13 +88,15 @@ def test_an_upload_goes_on_where_it_broke_off_and_is_the_same_bytes(sender, cura
     assert (last.status_code, last["Upload-Offset"]) == (204, str(len(CONTENT)))
     dataset = Dataset.objects.get()
     assert (dataset.name, dataset.owner, dataset.file_name) == ("People", curator, "people.csv")
-    assert stored(dataset) == CONTENT and Conversion.objects.get().dataset == dataset
+    assert Conversion.objects.get().dataset == dataset and default_storage.exists(pieces[0])
+    CONVERSIONS.run(dataset.pk)  # the request did not wait for the pieces to be put together
+    assert stored(dataset) == CONTENT
     assert not default_storage.exists(pieces[0]) and not UploadPiece.objects.exists()
     shown = sender.program.said("get", f"/uploads/{dataset.pk}")
     assert shown["dataset"]["id"] == str(dataset.pk)
     assert sender.piece(place, len(CONTENT), b"").status_code == 204  # once more, and nothing happens
     BegunUpload.objects.all().delete()
-    assert sender.program.said("get", f"/uploads/{dataset.pk}")["dataset"]["state"] == "converting"
+    assert sender.program.said("get", f"/uploads/{dataset.pk}")["dataset"]["state"] == "stored"
     assert Dataset.objects.count() == 1
 
 
@@ -113,9 +117,35 @@ def test_the_door_knows_where_files_come_and_who_may_not_send_them(sender, curat
 
 def test_other_bytes_than_were_announced_are_refused(sender):
     place = sender.begun(sha256="0" * 64)["Location"]
-    answer = sender.piece(place, 0, CONTENT)
-    assert answer.status_code == 409 and "SHA-256" in answer.json()["detail"]
-    assert not Dataset.objects.exists() and not BegunUpload.objects.exists()
+    assert sender.piece(place, 0, CONTENT).status_code == 204
+    dataset = Dataset.objects.get()
+    for _again in range(2):
+        CONVERSIONS.run(dataset.pk)
+        shown = sender.program.said("get", f"/datasets/{dataset.pk}")
+        assert shown["state"] == "refused" and "another SHA-256" in shown["reading"]["failure"]
+        assert not default_storage.exists(dataset.upload)
+        services.read_again(Dataset.objects.get(), dataset.owner)
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_while_it_puts_pieces_together_leaves_them_to_the_next(sender, monkeypatch):
+    place = sender.begun(sha256=DIGEST)["Location"]
+    sender.piece(place, 0, CONTENT[:HALF])
+    sender.piece(place, HALF, CONTENT[HALF:])
+    dataset = Dataset.objects.get()
+
+    def killed(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as dead, pytest.raises(KeyboardInterrupt):
+        dead.setattr(upload_pieces.sealing, "keep", killed)
+        CONVERSIONS.run(dataset.pk)
+    BegunUpload.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    resumable_upload.sweep()  # leaves what a worker has still to put together
+    Conversion.objects.update(lease_until=claims.db_ago(1), hinted_at=claims.db_ago(3600))
+    claims.sweep(Conversion.objects.all(), lambda _pk: None, CONVERSIONS.give_up)
+    assert CONVERSIONS.run(dataset.pk)
+    assert stored(Dataset.objects.get()) == CONTENT and not UploadPiece.objects.exists()
 
 
 def test_more_than_was_announced_is_not_kept(sender, monkeypatch):
@@ -210,6 +240,8 @@ def test_the_sweep_leaves_pieces_and_their_key_while_the_upload_goes_on(
     sweeping.sweep_files()
     assert keys.of(BegunUpload.objects.get().pk) is not None
     assert sender.piece(place, HALF, CONTENT[HALF:]).status_code == 204
+    sweeping.sweep_files()
+    CONVERSIONS.run(Dataset.objects.get().pk)
     assert stored(Dataset.objects.get()) == CONTENT
 
 
@@ -254,6 +286,7 @@ def test_the_client_goes_on_by_itself_after_a_broken_connection(broken, tmp_path
             portal.connection, file, key=key, said={"filename": "people.csv", "name": "People"}
         )
     assert facts["id"] == again["id"] == str(Dataset.objects.get().pk)
+    CONVERSIONS.run(Dataset.objects.get().pk)
     assert stored(Dataset.objects.get()) == CONTENT
     assert line.sent.count("PATCH") > len(CONTENT) // 250
 

@@ -247,3 +247,22 @@ def test_sharing_opens_no_table_elsewhere_that_is_not_offered(dataset, colleague
     connection.curators.remove(colleague)
     with pytest.raises(DatasetError, match="not offered"), transaction.atomic():
         require_releaser(dataset, colleague.pk, DatasetError)
+
+
+def test_a_share_that_came_up_meanwhile_is_locked_before_its_dataset(
+    dataset, colleague, curator, monkeypatch
+):
+    """Whoever releases by it locks in this order, and two who do not would wait for each other for ever."""
+    locks: list[str] = []
+    lock = sharing.services.lock_dataset
+
+    def locking(own, *others):
+        lock(own, *others)
+        locks.append("dataset")
+        if len(locks) == 1:  # as another owner's transaction, which ended while this one waited
+            Share.objects.create(dataset=own, person=colleague, right=Right.SEE)
+
+    monkeypatch.setattr(sharing.services, "lock_dataset", locking)
+    sharing.share(dataset, colleague.username, Right.RELEASE, curator)
+    assert Share.objects.get().right == Right.RELEASE
+    assert locks == ["dataset", "dataset"]  # what was begun in the other order was undone

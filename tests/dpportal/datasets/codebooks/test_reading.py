@@ -68,14 +68,23 @@ def test_columns_that_the_table_does_not_have_are_left_out_and_named(content):
     [
         (b"{,}", "line 1, column 2"),
         (b'{"height": 3}', "height"),
-        (b'{"age": {"kind": "circle"}}', "wrong form"),
+        (b'{"age": {"kind": "circle"}}', "“kind” of “age” must be one of"),
         (b'{"age": null}', "wrong form"),
         (b'{"age": true}', "wrong form"),
         (b'{"age": "abc"}', "wrong form"),
-        (b'{"age": {"kind": "integer", "lower": "x", "upper": 3}}', "wrong form"),
+        (
+            b'{"age": {"kind": "integer", "lower": "x", "upper": 3}}',
+            "“lower” of “age” must be a whole number",
+        ),
         (b'{"age": {"kind": "integer", "lower": 9, "upper": 3}}', "exchange"),
-        (b'{"age": {"kind": "integer", "lower": 0.5, "upper": 3}}', "wrong form"),
-        (b'{"age": {"kind": "integer", "lower": 0, "upper": 3, "single_values": [0.5]}}', "wrong form"),
+        (
+            b'{"age": {"kind": "integer", "lower": 0.5, "upper": 3}}',
+            "“lower” of “age” must be a whole number",
+        ),
+        (
+            b'{"age": {"kind": "integer", "lower": 0, "upper": 3, "single_values": [0.5]}}',
+            "of “age” must be a list of numbers",
+        ),
         (b'{"age": {"kind": "integer", "lower": 0, "upper": 3, "single_values": [4]}}', "within the bounds"),
         (b'{"age": 0}', "exchange"),
         (b'{"sex": ["a", "a"]}', "twice"),
