@@ -129,7 +129,7 @@ class AuthenticatorApp(models.Model):
     wrong_codes = models.PositiveIntegerField(default=0)
     added_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[WatchedManager[AuthenticatorApp]] = WatchedManager()
+    objects = WatchedManager()
 
     def __str__(self) -> str:
         return f"authenticator app of {self.person_id}"
@@ -147,7 +147,7 @@ class Passkey(models.Model):
     added_at = models.DateTimeField(default=timezone.now)
     last_used_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[WatchedManager[Passkey]] = WatchedManager()
+    objects = WatchedManager()
 
     class Meta:
         ordering = ["pk"]
@@ -162,7 +162,7 @@ class RecoveryCode(models.Model):
     person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="recovery_codes")
     digest = models.CharField(max_length=64, unique=True)
 
-    objects: ClassVar[WatchedManager[RecoveryCode]] = WatchedManager()
+    objects = WatchedManager()
 
     def __str__(self) -> str:
         return f"recovery code {self.pk}"
@@ -173,7 +173,7 @@ class SecondFactorRule(models.Model):
 
     role = models.CharField(max_length=15, choices=Role.choices, primary_key=True)
 
-    objects: ClassVar[WatchedManager[SecondFactorRule]] = WatchedManager()
+    objects = WatchedManager()
 
     def __str__(self) -> str:
         return self.role
@@ -188,7 +188,7 @@ class ProviderIdentity(models.Model):
     # When the provider let the person in last, with a role.
     seen_at = models.DateTimeField(default=timezone.now)
 
-    objects: ClassVar[WatchedManager[ProviderIdentity]] = WatchedManager()
+    objects = WatchedManager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="one_person_per_subject")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -44,7 +43,7 @@ class ApiToken(ProgramToken):
     made_at = models.DateTimeField(auto_now_add=True)
     revoked_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[WatchedManager[ApiToken]] = WatchedManager()
+    objects = WatchedManager()
 
     class Meta:
         ordering = ["-made_at"]

@@ -148,14 +148,14 @@ def spend(request: HttpRequest, release_id: UUID, said: Spend) -> object:
 @router.post("/{uuid:release_id}/cancel", auth=RELEASE, response=ReleaseShown)
 def cancel(request: HttpRequest, release_id: UUID) -> object:
     """Cancel a job that has not begun; the reserved budget is free again."""
-    services.cancel(release_for(request, release_id))
+    services.cancel(release_for(request, release_id), current_user(request))
     return shown(request, release_for(request, release_id))
 
 
 @router.post("/{uuid:release_id}/resume", auth=RELEASE, response=ReleaseShown)
 def resume(request: HttpRequest, release_id: UUID) -> object:
     """Do what is left after the measurement, of a job that stopped: nothing more is spent."""
-    services.resume(release_for(request, release_id))
+    services.resume(release_for(request, release_id), current_user(request))
     return shown(request, release_for(request, release_id))
 
 

@@ -113,7 +113,7 @@ def changed() -> Iterator[str]:
             yield str(subject)
 
 
-def _is_drawn_so(question: Mapping[str, Any], answer: Json) -> bool:
+def _is_drawn_so(question: Mapping[str, Any], answer: Json | None) -> bool:
     """Pictures of what is gone, and those that are empty, since nothing was public then, show nobody anything."""
     if not answer or not answer["marks"]:
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db import models, transaction
 from django.utils.translation import gettext_lazy as _
@@ -25,7 +25,7 @@ class AreaMap(models.Model):
     outlines = models.JSONField()
     credit = models.CharField(_("source of the areas"), max_length=200, blank=True)
 
-    objects: ClassVar[WatchedManager[AreaMap]] = WatchedManager()
+    objects = WatchedManager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["dataset", "column"], name="one_map_per_column")]

@@ -166,8 +166,8 @@ def several_rows(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     if column not in [c["name"] for c in dataset.columns]:
         messages.error(request, _("Choose the column that identifies a person."))
         return redirect("datasets:unit", dataset.pk)
-    said = {"neighbours": Neighbours.ADD_REMOVE.value, "unit_column": column, "max_rows": 1}
-    services.declare_unit(dataset, **said, by=current_user(request))
+    neighbours, by = Neighbours.ADD_REMOVE.value, current_user(request)
+    services.declare_unit(dataset, neighbours=neighbours, unit_column=column, max_rows=1, by=by)
     text = _("Saved: rows with the same %(column)s are one person's. Now say what each column can hold.")
     messages.success(request, text % {"column": column})
     return _answered(request, dataset)

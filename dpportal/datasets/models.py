@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -235,7 +234,7 @@ class Share(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     seen = models.BooleanField(default=False, editable=False)
 
-    objects: ClassVar[WatchedManager[Share]] = WatchedManager()
+    objects = WatchedManager()
 
     class Meta:
         ordering = ["at"]
@@ -266,7 +265,7 @@ class PublicDescription(models.Model):
     contact = models.CharField(_("contact"), max_length=200, blank=True)
     licence = models.CharField(_("licence"), max_length=20, blank=True)
 
-    objects: ClassVar[WatchedManager[PublicDescription]] = WatchedManager()
+    objects = WatchedManager()
 
     def __str__(self) -> str:
         return f"Description of {self.dataset_id}"

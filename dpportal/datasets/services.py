@@ -381,7 +381,7 @@ def allow_duplicate(dataset: Dataset, reason: str, by: User) -> None:
         audit.record(by, "allowed duplicate", dataset, reason)
 
 
-def remove(dataset: Dataset) -> None:
+def remove(dataset: Dataset, by: User) -> None:
     """Take an upload that never became a usable dataset off the list, with its files."""
     with transaction.atomic():
         removable = (Dataset.State.REFUSED, Dataset.State.DUPLICATE, Dataset.State.CANCELLED)
@@ -389,12 +389,12 @@ def remove(dataset: Dataset) -> None:
             raise DatasetError(
                 _("Only an upload that was not loaded can be removed; delete its records instead.")
             )
-        pk = dataset.pk
+        audit.record(by, "removed an upload", dataset)
         try:
+            keys.destroy(dataset.pk)
             dataset.delete()
         except ProtectedError:
             raise DatasetError(
                 _("This dataset has a budget or drafts, so it stays on the list. Delete its records instead.")
             ) from None
-        keys.destroy(pk)
     _erase_files(dataset)

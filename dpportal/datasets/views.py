@@ -287,7 +287,7 @@ read_again = _button(services.read_again, gettext_lazy("The file is being read a
 def remove(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Take an upload off the list that was not loaded."""
     try:
-        services.remove(dataset)
+        services.remove(dataset, current_user(request))
     except DatasetError as refusal:
         messages.error(request, str(refusal))
     return redirect("datasets:list")

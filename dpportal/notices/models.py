@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -35,7 +34,7 @@ class AllowedHost(models.Model):
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
 
-    objects: ClassVar[WatchedManager[AllowedHost]] = WatchedManager()
+    objects = WatchedManager()
 
     class Meta:
         ordering = ["host", "port"]
@@ -78,7 +77,7 @@ class Webhook(models.Model):
     failing_since = models.DateTimeField(null=True)
     added_at = models.DateTimeField(auto_now_add=True)
 
-    objects: ClassVar[WatchedManager[Webhook]] = WatchedManager()
+    objects = WatchedManager()
 
     class Meta:
         ordering = ["added_at"]

@@ -21,6 +21,7 @@ PAGE_SIZE = 50
 SHOWN = {
     "uploaded", "opened without a table", "connected a table", "cancelled reading", "read again",
     "changed how the file is read", "confirmed one row a person", "filled domain from data",
+    "declared columns", "declared who is protected", "cancelled", "resumed", "published by hand",
     "viewed first rows", "viewed persons in first rows", "viewed the fit", "viewed true counts",
     "gave a map to a column of", "took a map from a column of", "described", "described for everyone",
     "shared", "took back a share", "chose the day of erasure", "warned of the day of erasure", "erased records",

@@ -97,8 +97,8 @@ def request_release(release: Release, *, reviewed: str, by: User, publish: bool 
 
 
 @transaction.atomic
-def cancel(release: Release) -> None:
-    """Withdraw a queued job and give its reservation back; once a worker has it, it runs."""
+def cancel(release: Release, by: User | None = None) -> None:
+    """Withdraw a queued job and give its reservation back; once a worker has it, it runs. by: None for who made it."""
     queued = ReleaseJob.objects.filter(
         release=release, state=JobState.QUEUED, release__state=Release.State.REQUESTED
     )
@@ -112,15 +112,20 @@ def cancel(release: Release) -> None:
     if measured or not ledger.void(release.confirmed_charge):
         raise ReleaseError(_("This was measured already, and its charge is spent. The job finishes it."))
     Release.objects.filter(pk=release.pk).update(state=Release.State.CANCELLED)
+    audit.record(by or release.created_by, "cancelled", release)
 
 
 @transaction.atomic
-def resume(release: Release) -> None:
-    """Do what is left after the measurement now, of a job that stopped or was put off: nothing more is spent."""
+def resume(release: Release, by: User | None = None) -> None:
+    """Do what is left after the measurement now, of a job that stopped or was put off: nothing more is spent.
+
+    by: None for who made it.
+    """
     waits = Q(state=JobState.FAILED) | Q(state=JobState.QUEUED, hinted_at__gt=Now())
     stopped = ReleaseJob.objects.filter(waits, release=release).exclude(release__measurement="")
     if not stopped.update(**reset_fields()):
         raise ReleaseError(_("There is nothing to resume: this job did not stop after its measurement."))
+    audit.record(by or release.created_by, "resumed", release)
     RELEASES.hint_on_commit(release.pk)
 
 

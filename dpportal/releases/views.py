@@ -122,12 +122,10 @@ def job(request: HttpRequest, release: Release) -> HttpResponseBase:
 
 _button = partial(button, own_release, back="releases:job", refusals=(ReleaseError,))
 cancel = _button(
-    lambda release, _by: services.cancel(release),
+    services.cancel,
     gettext_lazy("Cancelled. The reserved budget is free again."),
 )
-resume = _button(
-    lambda release, _by: services.resume(release), gettext_lazy("The post-processing is queued again.")
-)
+resume = _button(services.resume, gettext_lazy("The post-processing is queued again."))
 
 
 @curator_required

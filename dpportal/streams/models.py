@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -75,7 +74,7 @@ class Stream(ChargedPublication):
     # Closed since the database was put back from an older copy that lacks periods that people have seen.
     closed_by_restore = models.BooleanField(default=False)
 
-    objects: ClassVar[WatchedManager[Stream]] = WatchedManager()
+    objects = WatchedManager()
 
     def __str__(self) -> str:
         return self.name
@@ -156,7 +155,7 @@ class Token(ProgramToken):
 
     stream = models.OneToOneField(Stream, primary_key=True, on_delete=models.CASCADE, related_name="token")
 
-    objects: ClassVar[WatchedManager[Token]] = WatchedManager()
+    objects = WatchedManager()
 
     def __str__(self) -> str:
         return f"Token of {self.stream_id}"

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.files.base import ContentFile
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Q
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -18,6 +19,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
+from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets.access import open_datasets, shows_own, with_right
@@ -107,9 +109,11 @@ def add(request: HttpRequest, stream: Stream) -> HttpResponseBase:
 
     def publish() -> str:
         update = Update(form.cleaned_data["index"], form.increments, Period.Source.TYPED)
-        [published] = execution.publish(stream.pk, [update], by=current_user(request))
-        if not published.new:
-            return _tell_published(request, stream, update.index)
+        with transaction.atomic():
+            [published] = execution.publish(stream.pk, [update], by=current_user(request))
+            if not published.new:
+                return _tell_published(request, stream, update.index)
+            audit.record(current_user(request), "published by hand", stream, f"period {update.index}")
         done = _("Period %(label)s is published.") % {"label": stream.calendar.label(update.index)}
         return f"{done} {_clipped_text(stream, published.clipped)}".strip()
 

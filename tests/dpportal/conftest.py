@@ -15,7 +15,7 @@ from dpportal.operations import restore_check
 from dpportal.platform import journal, triggers
 from dpportal.releases import execution
 from dpportal.releases.models import Release
-from tests.dpportal import building
+from tests.dpportal import building, recorded_acts
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -31,6 +31,12 @@ def tables_can_be_emptied() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", teardown)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def acts_are_recorded() -> Iterator[None]:
+    with recorded_acts.watching():
         yield
 
 

@@ -104,7 +104,7 @@ def test_one_upload_too_many_in_a_day_is_refused_and_leaves_nothing(desk, settin
     settings.UPLOADS_PER_DAY = 2
     for _ in range(2):
         assert send(desk).status_code == 302
-    services.remove(services.Dataset(pk=Dataset.objects.latest("created_at").pk, state="refused"))
+    services.remove(services.Dataset(pk=Dataset.objects.latest("created_at").pk, state="refused"), curator)
     answer = send(desk, accept="application/json")
     assert answer.status_code == 400
     assert "2 tables within a day" in answer.json()["errors"]["file"][0]
