@@ -120,4 +120,6 @@ def test_a_damaged_file_is_a_table_or_is_refused_soon_without_a_value(tmp_path, 
         )
         said.append(refusal_of(reading))
         assert not any(word in said[-1] for word in SECRET.split("-")), number
-    assert len(said) == (CUTS + CHANGES) // PARTS and any(said)
+    assert len(said) == (CUTS + CHANGES) // PARTS
+    # Of lines of text, whatever they are, a table can be made.
+    assert any(said) or name.endswith(("csv", "tsv", "txt", "jsonl"))
