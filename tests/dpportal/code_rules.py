@@ -46,6 +46,7 @@ READERS_OF_TABLES = {
     "read_csv",
     "read_excel",
     "read_feather",
+    "IpcFileFormat",
     "read_orc",
     "scan_parquet",
     "memory_map",

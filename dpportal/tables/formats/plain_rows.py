@@ -140,7 +140,8 @@ class PlainRows:
     def _read(self, markup: str) -> PlainRow:
         """The cells of a row. Raises NotPlainError, or what a value raises that is none of its kind."""
         try:
-            cells = Cells(*_groups(self._cell, markup))
+            letters, styles, kinds, values = _groups(self._cell, markup)
+            cells = Cells(letters, styles, kinds, values)
         except NotPlainError:
             cells = _any_cells(_groups(self._any_cell, markup))
         if cells.letters != self._letters:
