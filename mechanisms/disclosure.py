@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpportal.platform.json_types import Json
 from mechanisms import __version__
 from mechanisms.accounting import Definition, Loss, zcdp_to_epsilon
+from mechanisms.json_types import JsonObject
 
 COMPOSITION = {
     Definition.PURE: "Sequential: ε of all releases about the same people add up",
@@ -27,10 +27,10 @@ class Disclosure:
     loss: Loss
     delta: float
     mechanism: str
-    noise: Json | None = None
+    noise: JsonObject | None = None
     whole_orders: bool = False
 
-    def facts(self) -> Json:
+    def facts(self) -> JsonObject:
         """For release.json."""
         unit = self.loss.unit
         return {
@@ -49,7 +49,7 @@ class Disclosure:
             "software": {"name": "mechanisms", "version": __version__},
         }
 
-    def _amounts(self) -> Json:
+    def _amounts(self) -> JsonObject:
         amount = str(self.loss.amount)
         if self.loss.definition is Definition.PURE:
             return {"epsilon": amount, "delta": "0"}
