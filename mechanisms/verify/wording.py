@@ -149,7 +149,7 @@ class Known:
                     [] if high is None else [(high - low) / 2, *self._beside(names, name, columns, low, high)]
                 )
         every = np.concatenate([np.array(found), np.array(sums), np.array([len(table)], float), *margins])
-        return every[np.isfinite(every)]
+        return np.asarray(every[np.isfinite(every)])
 
     def _beside(
         self,
