@@ -34,9 +34,8 @@ def croissant_file(folder: Path, tables: Sequence[Table], described: Described) 
     files = [_data_file(table) for table in tables]
     names = (described.name, described.title)
     made, said = described.made.isoformat(), _said(described.about)
-    return write_json(
-        folder / NAME, ABOUT, croissant(names, described.description, described.author, made, said, files)
-    )
+    document = croissant(names, described.description, described.author, made, said, files)
+    return write_json(folder / NAME, ABOUT, dict(document))
 
 
 def _data_file(table: Table) -> DataFile:

@@ -24,4 +24,7 @@ def notebook_files(folder: Path, template: str) -> list[BundleFile]:
     source = f"{render_to_string(READING)}\n\n{render_to_string(template)}"
     script = folder / SCRIPT
     script.write_text(source, encoding="utf-8")
-    return [BundleFile(script, ABOUT_SCRIPT), write_json(folder / JUPYTER, ABOUT_JUPYTER, jupyter(source))]
+    return [
+        BundleFile(script, ABOUT_SCRIPT),
+        write_json(folder / JUPYTER, ABOUT_JUPYTER, dict(jupyter(source))),
+    ]

@@ -11,7 +11,7 @@ from mechanisms.tabular.sdmx_structure import Structure, message
 
 def structure_file(structure: Structure, path: Path, prepared: datetime) -> BundleFile:
     """Write the message. prepared: a time that does not change where the same is written again."""
-    return write_json(path, _about(path), message(structure, prepared.isoformat()))
+    return write_json(path, _about(path), dict(message(structure, prepared.isoformat())))
 
 
 def _about(path: Path) -> str:

@@ -9,7 +9,6 @@ from hashlib import sha256
 
 import numpy as np
 
-from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.strategy_arrays import strategy_arrays
 from mechanisms.refusal import RefusalError
 from mechanisms.verify import container
@@ -47,17 +46,12 @@ def _strategy(bundle: Bundle, found: Planned) -> Finding:
             # What one person moves in it is added up by `strategy`.
             fault = "" if set(stated) == _SPARSE or "shape" not in stated else "it has further arrays"
             return Finding.of(STRATEGY, fault, "the strategy that the noise was checked for")
-        own = strategy_arrays(_plan(found))
+        own = strategy_arrays(found.again)
     except (RefusalError, ValueError) as fault_of_plan:
         return Finding(STRATEGY, State.FAILED, f"it does not fit the plan ({type(fault_of_plan).__name__})")
     return Finding.of(
         STRATEGY, "" if _are_same(stated, own) else "it has other weights", "the method's own strategy"
     )
-
-
-def _plan(found: Planned) -> QueryPlan:
-    plan: QueryPlan = found.again
-    return plan
 
 
 def _fault_of_zip(content: bytes) -> str:

@@ -111,7 +111,7 @@ def is_portals_word(bundle: Bundle, found: Planned | None, path: str) -> bool:
 def _is_again(bundle: Bundle, found: Planned | None, path: str) -> bool:
     """Whether an entry of the plan, or the names of columns, were made again after all."""
     if path.startswith("columns"):
-        return bundle.release["product"] != "response"
+        return bool(bundle.release["product"] != "response")
     if path == "plan.explanation" and not bundle.is_of_this_version:
         return False
     is_kept = path == "plan.details.stored_strategy"

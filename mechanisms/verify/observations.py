@@ -89,8 +89,8 @@ def _observed(product: str, names: list[str]) -> tuple[list[Observed], list[str]
     [*_before, measured] = [place for place, name in enumerate(names) if _is(name, "measured")]
     numbers = names[measured + 1 :]
     return [
-        Observed(*numbers[place : place + 3], statistic=_statistic(numbers[place]))
-        for place in range(0, len(numbers), 3)
+        Observed(value, lower, upper, statistic=_statistic(value))
+        for value, lower, upper in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)
     ], []
 
 
@@ -145,7 +145,9 @@ def as_written(value: JsonObject) -> bytes:
 
 
 def _titles(package: JsonObject, path: str) -> Mapping[str, str]:
-    fields = next((each["schema"]["fields"] for each in package["resources"] if each["path"] == path), [])
+    fields: list[JsonObject] = next(
+        (each["schema"]["fields"] for each in package["resources"] if each["path"] == path), []
+    )
     return {field["name"]: str(field.get("title", field["name"])) for field in fields}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from mechanisms import registry
 from mechanisms.domain import MISSING_LABEL, Domain
+from mechanisms.matrix.mechanism import QueryResult
 from mechanisms.matrix.query_columns import query_columns, query_frame
 from mechanisms.moments.estimates import ColumnEstimates, Interval, by_groups, together
 from mechanisms.moments.plan import MomentsPlan
@@ -103,6 +104,7 @@ def _chosen_method(bundle: Bundle, method: str | None) -> Finding:
 def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     plan, values = found.stated, Measurement(bundle.measurement)
     method, within = registry.query_mechanism(plan.mechanism), 0.0
+    result: QueryResult | None
     if found.again is not None:
         result = method.reconstruct(plan, values)
     elif (result := strategy.result(bundle, plan)) is not None:
@@ -120,7 +122,7 @@ def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     answers, errors, halves = result.answers, result.standard_errors, result.half_widths
     numbers = (answers, errors, answers - halves, answers + halves)
     names = ("answer", "standard_error", "interval_lower", "interval_upper")
-    columns = {
+    columns: dict[str, Column] = {
         "number": np.arange(1, number + 1),
         "query": texts(plan.workload.labels(plan.domain)),
         **{str(name): texts(named[name]) for name in named.columns},
@@ -138,7 +140,7 @@ def _cells(
     bundle: Bundle, domain: Domain, estimates: tuple[np.ndarray, np.ndarray, np.ndarray], within: float
 ) -> Iterator[Finding]:
     estimate, cell, count = estimates
-    numbers = {
+    numbers: dict[str, Column] = {
         "estimate": Numbers(estimate, within=within),
         "cell": Numbers(cell, within=within),
         "count": count,

@@ -29,7 +29,7 @@ Facts = dict[str, Any]
 def forged(path: Path, files: Mapping[str, bytes], facts: Facts | None = None) -> Path:
     """The bundle with other files, or another release.json, and all that names their digests."""
     bundle = Bundle.read(path)
-    contents = {name: files.get(name, bundle.content(name)) for name in [*bundle.entries, *files]}
+    contents = {name: bundle.content(name) for name in bundle.entries} | dict(files)
     about = facts or json.loads(bundle.content(RELEASE))
     for document in (PACKAGE, CROISSANT):
         if document in bundle.entries and document not in files:
