@@ -260,4 +260,6 @@ def _facts(stream: Stream, series: Series) -> Json:
 def _disclosure(stream: Stream) -> Json:
     plan = stream.plan
     whole = registry.stream(plan.mechanism).whole_orders
-    return Disclosure(plan.loss, stream.delta, plan.mechanism, dict(plan.noise.to_json()), whole).facts()
+    return dict(
+        Disclosure(plan.loss, stream.delta, plan.mechanism, dict(plan.noise.to_json()), whole).facts()
+    )
