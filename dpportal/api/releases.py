@@ -35,7 +35,6 @@ from dpportal.api.shown import PageNumber, Wait, files_shown, job_shown, page_of
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.models import Right
 from dpportal.platform.form_data import form_data
-from dpportal.publications.file_types import FILE_TYPES
 from dpportal.releases import drafts, public, services
 from dpportal.releases.access import release_for
 from dpportal.releases.comparing import comparison_for
@@ -44,6 +43,7 @@ from dpportal.releases.forms import TitleForm
 from dpportal.releases.models import Release
 from dpportal.releases.wizard import choosing
 from dpportal.serving import long_polling
+from mechanisms.tabular.file_types import FILE_TYPES
 
 router = Router(tags=["releases"])
 DRAFT, SPENDING = "release", "spend on"

@@ -22,6 +22,7 @@ RESULTS = {
     State.HOLDS: gettext_lazy("Holds"),
     State.FAILED: gettext_lazy("Failed"),
     State.NOT_CHECKED: gettext_lazy("Not checked"),
+    State.STATED: gettext_lazy("The portal’s word"),
 }
 
 

@@ -1,51 +1,20 @@
-"""croissant.json: a bundle's tables as machine learning reads them, Croissant 1.0 in JSON-LD.
-
-Source: MLCommons, Croissant Format Specification 1.0, http://mlcommons.org/croissant/1.0.
-"""
+"""croissant.json beside the tables of a bundle, and the same for readers who have its page alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from dpportal.platform.json_types import Json
 from dpportal.publications.archive import BundleFile, write_json
-from dpportal.publications.file_types import media_type
 from dpportal.publications.metadata import About, Metadata
 from dpportal.publications.table import Table
+from mechanisms.tabular.croissant import DataFile, croissant
 
 NAME = "croissant.json"
 ABOUT = "The tables for programs that learn from data (Croissant)"
-CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
-# By the types of Frictionless fields.
-DATA_TYPES = {
-    "string": "sc:Text",
-    "integer": "sc:Integer",
-    "number": "sc:Float",
-    "boolean": "sc:Boolean",
-    "date": "sc:Date",
-}
-_TERMS = (
-    "citeAs column conformsTo equivalentProperty extract field fileProperty fileObject fileSet format includes "
-    "isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace separator source "
-    "subField transform"
-)
-CONTEXT: Json = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "dct": "http://purl.org/dc/terms/",
-    **{term: f"cr:{term}" for term in _TERMS.split()},
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "samplingRate": "cr:samplingRate",
-}
 
 
 @dataclass(frozen=True)
@@ -62,21 +31,16 @@ class Described:
 
 def croissant_file(folder: Path, tables: Sequence[Table], described: Described) -> BundleFile:
     """Write croissant.json: a file object for each data file, a record set for each CSV table with its columns."""
-    document = {
-        "@context": CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": CONFORMS_TO,
-        "name": described.name,
-        "alternateName": described.title,
-        "description": described.description,
-        "creator": {"@type": "Organization", "name": described.author},
-        "datePublished": described.made.isoformat(),
-        "version": "1.0.0",
-        **_said(described.about),
-        "distribution": [_file(BundleFile.of(table)) for table in tables],
-        "recordSet": [_records(table) for table in tables if table.fields],
-    }
-    return write_json(folder / NAME, ABOUT, document)
+    files = [_data_file(table) for table in tables]
+    names = (described.name, described.title)
+    made, said = described.made.isoformat(), _said(described.about)
+    document = croissant(names, described.description, described.author, made, said, files)
+    return write_json(folder / NAME, ABOUT, dict(document))
+
+
+def _data_file(table: Table) -> DataFile:
+    file = BundleFile.of(table)
+    return DataFile(file.name, file.about, file.size, file.sha256, table.fields)
 
 
 def at_addresses(document: Json, metadata: Metadata, address: Callable[[str], str]) -> Json:
@@ -100,39 +64,3 @@ def _said(about: About) -> Json:
         "temporalCoverage": about.interval,
     }
     return {name: value for name, value in facts.items() if value}
-
-
-def _file(file: BundleFile) -> Json:
-    return {
-        "@type": "cr:FileObject",
-        "@id": file.name,
-        "name": file.name,
-        "description": file.about,
-        "contentUrl": file.name,
-        "contentSize": f"{file.size} B",
-        "encodingFormat": media_type(file.name).partition(";")[0],
-        "sha256": file.sha256,
-    }
-
-
-def _records(table: Table) -> Json:
-    name = table.path.stem
-    return {
-        "@type": "cr:RecordSet",
-        "@id": name,
-        "name": name,
-        "description": table.about,
-        "field": [_field(name, table.path.name, field) for field in table.fields],
-    }
-
-
-def _field(records: str, file: str, field: Mapping[str, object]) -> Json:
-    name = str(field["name"])
-    return {
-        "@type": "cr:Field",
-        "@id": f"{records}/{name}",
-        "name": name,
-        "description": str(field.get("description") or field.get("title") or name),
-        "dataType": DATA_TYPES[str(field["type"])],
-        "source": {"fileObject": {"@id": file}, "extract": {"column": name}},
-    }

@@ -14,7 +14,7 @@ from django.utils.cache import get_conditional_response
 from dpportal.platform import storage
 from dpportal.publications.archive import BundleFile, saved_name
 from dpportal.publications.draft import Publication
-from dpportal.publications.file_types import media_type
+from mechanisms.tabular.file_types import media_type
 
 # Until files are written again that workers died of, or were too slow for.
 FAILED_PAUSE_SECONDS = 3600.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpportal.platform.json_types import Json
-from dpportal.publications.file_types import media_type
+from mechanisms.tabular.file_types import media_type
 
 if TYPE_CHECKING:
     from dpportal.publications.metadata import Download, Metadata

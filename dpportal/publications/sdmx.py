@@ -1,17 +1,12 @@
 """A table of counts or totals as SDMX-CSV, which statistical offices exchange: a line for each observation.
 
-Every column that names cells is a dimension; an estimate is OBS_VALUE, and its interval and standard error are
-attributes. Codes are those of the CSV file beside it. A structure message says what dimensions and codes there are.
-
-Source: SDMX 3.0, SDMX-CSV 2.0.0 field guide.
+Codes are those of the CSV file beside it. A structure message says what dimensions and codes there are.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from csv import DictReader
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -19,39 +14,13 @@ import pyarrow as pa
 from pyarrow import csv
 
 from dpportal.publications.archive import BundleFile
-from dpportal.publications.sdmx_structure import MEASURE, TIME, Dimension, Structure, structure_file
-from dpportal.publications.table import Observed, Table
-from dpportal.publications.workbook import MOST_LINES
+from dpportal.publications.sdmx_structure import structure_file
+from dpportal.publications.table import Table
+from mechanisms.tabular.sdmx import AGENCY, MOST_CODES, VERSION, Layout, Observed, dataflow, structure_of
+from mechanisms.tabular.sdmx_structure import Structure
+from mechanisms.tabular.workbook_parts import MOST_LINES
 
-AGENCY, VERSION = "DPPORTAL", "1.0.0"
-STRUCTURE = ("STRUCTURE", "STRUCTURE_ID", "ACTION")
-ABOUT_ATTRIBUTES = {
-    "LOWER_BOUND": "Lower end of the 95 % interval",
-    "UPPER_BOUND": "Upper end of the 95 % interval",
-    "STANDARD_ERROR": "Standard error of the noise",
-}
-ATTRIBUTES = (MEASURE, *ABOUT_ATTRIBUTES)
-# Names of columns that are no dimension.
-TAKEN = {*STRUCTURE, "STATISTIC", *ATTRIBUTES}
-# What an identifier of SDMX may be.
-_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_DAYS = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
 _TEXT = pa.string()
-# Of a dimension with more values they are not listed.
-MOST_CODES = 10_000
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """dimensions: columns of the CSV file, by the identifiers that they get."""
-
-    dimensions: dict[str, str]
-    has_statistics: bool
-
-    @property
-    def header(self) -> list[str]:
-        statistic = ["STATISTIC"] if self.has_statistics else []
-        return [*STRUCTURE, *self.dimensions, *statistic, *ATTRIBUTES]
 
 
 def with_observations(tables: Sequence[Table], name: str, prepared: datetime) -> list[BundleFile]:
@@ -70,10 +39,10 @@ def observations(table: Table, name: str) -> BundleFile | None:
     """The observations of a table beside it; None if they are more than a spreadsheet holds lines."""
     path = table.path.with_suffix(".sdmx.csv")
     layout = _layout(table)
-    dataflow = f"{AGENCY}:{_dataflow(table, name)}({VERSION})"
+    flow = f"{AGENCY}:{dataflow(table.path.stem, name)}({VERSION})"
     lines = 1
     with csv.CSVWriter(path, pa.schema([(column, _TEXT) for column in layout.header])) as writer:
-        for batch in _batches(table, layout, dataflow):
+        for batch in _batches(table, layout, flow):
             lines += batch.num_rows
             if lines > MOST_LINES:
                 break
@@ -89,22 +58,12 @@ def about_observations(table: str) -> str:
     return f"The same as {table}, as statistical offices exchange it (SDMX-CSV)"
 
 
-def _dataflow(table: Table, name: str) -> str:
-    return _identifier(f"{name}_{table.path.stem}", "TABLE")
-
-
 def _structure(table: Table, name: str) -> Structure:
     """What the observations of a table are made of."""
-    layout = _layout(table)
+    layout, flow = _layout(table), dataflow(table.path.stem, name)
     titles = {str(field["name"]): str(field.get("title", field["name"])) for field in table.fields}
-    dimensions = [
-        Dimension(own, titles[column], _values(table.path, column))
-        for own, column in layout.dimensions.items()
-    ]
-    if layout.has_statistics:
-        statistics = tuple(each.statistic.upper() for each in table.observed)
-        dimensions.append(Dimension("STATISTIC", "What is estimated", statistics))
-    return Structure(AGENCY, _dataflow(table, name), VERSION, table.about, dimensions, ABOUT_ATTRIBUTES)
+    named = {column: (titles[column], _values(table.path, column)) for column in layout.dimensions.values()}
+    return structure_of(layout, table.observed, flow, table.about, named)
 
 
 def _values(path: Path, column: str) -> tuple[str, ...]:
@@ -127,31 +86,15 @@ def _opened(path: Path, columns: Sequence[str]) -> csv.CSVStreamingReader:
     )
 
 
-def _layout(table: Table) -> _Layout:
-    numbers = {column for each in table.observed for column in each.columns}
-    known = {"begins": TIME} if _first_begins(table.path) else {}
-    named = [
-        str(f["name"]) for f in table.fields if f["name"] not in numbers and f["name"] not in table.aside
-    ]
-    dimensions: dict[str, str] = {}
-    for place, name in enumerate(named, 1):
-        own = known.get(name, _identifier(name, f"DIMENSION_{place}"))
-        while own in dimensions or own in TAKEN:
-            own = f"{own}_{place}"
-        dimensions[own] = name
-    return _Layout(dimensions, len(table.observed) > 1)
+def _layout(table: Table) -> Layout:
+    names = [str(field["name"]) for field in table.fields]
+    return Layout.of(names, table.observed, table.aside, _first_begins(table.path))
 
 
-def _first_begins(path: Path) -> bool:
-    """Whether the first line says when a period begins, as SDMX writes times."""
+def _first_begins(path: Path) -> str:
+    """When the period of the first line begins; empty where lines have none."""
     with path.open(encoding="utf-8", newline="") as file:
-        first = next(DictReader(file), {})
-    return bool(_DAYS.fullmatch(first.get("begins", "")))
-
-
-def _identifier(name: str, otherwise: str) -> str:
-    plain = re.sub(r"[-.]", "_", name)
-    return plain.upper() if _IDENTIFIER.fullmatch(plain) else otherwise
+        return next(DictReader(file), {}).get("begins", "")
 
 
 def _as_texts(columns: Sequence[str]) -> csv.ConvertOptions:
@@ -160,23 +103,23 @@ def _as_texts(columns: Sequence[str]) -> csv.ConvertOptions:
     )
 
 
-def _batches(table: Table, layout: _Layout, dataflow: str) -> Iterator[pa.RecordBatch]:
+def _batches(table: Table, layout: Layout, flow: str) -> Iterator[pa.RecordBatch]:
     """The observations of one statistic after the other."""
     for each in table.observed:
         wanted = dict.fromkeys([*layout.dimensions.values(), *each.columns])
         with _opened(table.path, list(wanted)) as reader:
             for batch in reader:
-                yield _lines(batch, each, layout, dataflow)
+                yield _lines(batch, each, layout, flow)
 
 
-def _lines(batch: pa.RecordBatch, each: Observed, layout: _Layout, dataflow: str) -> pa.RecordBatch:
+def _lines(batch: pa.RecordBatch, each: Observed, layout: Layout, flow: str) -> pa.RecordBatch:
     def always(text: str) -> pa.Array:
         return pa.array([text] * batch.num_rows, _TEXT)
 
     def column(name: str) -> pa.Array:
         return batch.column(name) if name else always("")
 
-    columns = [always("dataflow"), always(dataflow), always("I")]
+    columns = [always("dataflow"), always(flow), always("I")]
     columns += [column(name) for name in layout.dimensions.values()]
     columns += [always(each.statistic.upper())] if layout.has_statistics else []
     columns += [column(name) for name in (each.value, each.lower, each.upper, each.error)]

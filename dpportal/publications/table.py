@@ -6,23 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-
-@dataclass(frozen=True)
-class Observed:
-    """The columns of one estimate: itself, the ends of its interval, and its standard error if that has one.
-
-    statistic: what is estimated, where a table has several.
-    """
-
-    value: str
-    lower: str
-    upper: str
-    error: str = ""
-    statistic: str = ""
-
-    @property
-    def columns(self) -> list[str]:
-        return [name for name in (self.value, self.lower, self.upper, self.error) if name]
+from mechanisms.tabular.sdmx import Observed
 
 
 @dataclass(frozen=True)

@@ -18,45 +18,27 @@ from pyarrow import csv
 from dpportal.publications.archive import BundleFile
 from dpportal.publications.spreadsheet import exact
 from dpportal.publications.table import Table
+from mechanisms.tabular.workbook_parts import (
+    BEGIN,
+    DAYS_TO_1970,
+    END,
+    FIRST_DAY,
+    MOST_LINES,
+    NO_XML,
+    PARTS,
+    SHEET,
+    XML,
+)
 
 log = logging.getLogger(__name__)
 
-# Of a sheet, with its header; and the longest text of a cell, in UTF-16 units.
-MOST_LINES, MOST_COLUMNS, MOST_CHARACTERS = 1_048_576, 16_384, 32_767
+# Of a sheet; and the longest text of a cell, in UTF-16 units.
+MOST_COLUMNS, MOST_CHARACTERS = 16_384, 32_767
 # So many bytes of the file are read at once, and more than a line has.
 BLOCK = 1 << 22
 _TEXT = pa.string()
-_NO_XML = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x{fffe}\\x{ffff}]"
 # The earliest time that a zip can hold: the same on every entry.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-# Days are numbered from 1899-12-30, rightly so from 1 March 1900 on.
-_DAYS_TO_1970, _FIRST_DAY = 25_569, 61
-_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-_PARTS = {
-    "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
-    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
-    f'<Override PartName="/xl/styles.xml" ContentType="{_TYPE}.styles+xml"/>'
-    f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/></Types>',
-    "_rels/.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
-    f'<Relationship Id="rId1" Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-    "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">'
-    '<sheets><sheet name="data" sheetId="1" r:id="rId1"/></sheets></workbook>',
-    "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
-    f'<Relationship Id="rId1" Type="{_OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
-    f'<Relationship Id="rId2" Type="{_OFFICE}/styles" Target="styles.xml"/></Relationships>',
-    # Style 1 shows a number as a day.
-    "xl/styles.xml": f'<styleSheet xmlns="{_MAIN}"><fonts count="1"><font/></fonts>'
-    '<fills count="2"><fill><patternFill patternType="none"/></fill>'
-    '<fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders>'
-    '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf xfId="0"/>'
-    '<xf xfId="0" numFmtId="14" applyNumberFormat="1"/></cellXfs>'
-    '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>',
-}
 
 
 def workbook(table: Table) -> BundleFile | None:
@@ -65,9 +47,9 @@ def workbook(table: Table) -> BundleFile | None:
         return None
     path = table.path.with_suffix(".xlsx")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, part in _PARTS.items():
-            archive.writestr(_entry(name), _XML + part)
-        with archive.open(_entry("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as sheet:
+        for name, part in PARTS.items():
+            archive.writestr(_entry(name), XML + part)
+        with archive.open(_entry(SHEET), "w", force_zip64=True) as sheet:
             fits = _fits(table, sheet)
     if not fits:
         path.unlink()
@@ -102,7 +84,7 @@ def _fits(table: Table, sheet: IO[bytes]) -> bool:
 
 def _write_sheet(table: Table, sheet: IO[bytes]) -> bool:
     """Write header and lines; whether all fitted."""
-    sheet.write(f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
+    sheet.write(BEGIN.encode())
     names = pa.array([str(field["name"]) for field in table.fields], _TEXT)
     sheet.write(f"<row>{''.join(_texts(names).to_pylist())}</row>".encode())
     lines = 1
@@ -116,7 +98,7 @@ def _write_sheet(table: Table, sheet: IO[bytes]) -> bool:
         ]
         rows = pc.binary_join_element_wise("<row>", *columns, "</row>", "")
         sheet.write("".join(rows.to_pylist()).encode())
-    sheet.write(b"</sheetData></worksheet>")
+    sheet.write(END.encode())
     return True
 
 
@@ -154,7 +136,7 @@ def _cells(begin: str, values: pa.Array, end: str) -> pa.Array:
 
 def _texts(texts: pa.Array) -> pa.Array:
     # Marks that XML cannot hold at all are left out.
-    plain = pc.replace_substring_regex(exact(_values(texts)), _NO_XML, "")
+    plain = pc.replace_substring_regex(exact(_values(texts)), NO_XML, "")
     # A carriage return as it stands would be read as a newline.
     for mark, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;")):
         plain = pc.replace_substring(plain, mark, name)
@@ -167,15 +149,16 @@ def _numbers(texts: pa.Array) -> pa.Array:
 
 def _truths(texts: pa.Array) -> pa.Array:
     values = _values(texts)
-    ones = pc.if_else(pc.equal(values, "True"), "1", "0")
+    # Rows have true and false as programs write them, other files True and False.
+    ones = pc.if_else(pc.equal(pc.utf8_lower(values), "true"), "1", "0")
     return _cells('<c t="b"><v>', pc.if_else(pc.is_valid(values), ones, pa.scalar(None, _TEXT)), "</v></c>")
 
 
 def _days(texts: pa.Array) -> pa.Array:
     """Numbers shown as days; days before the calendar of spreadsheets begins stay texts."""
-    days = pc.add(_values(texts).cast(pa.date32()).cast(pa.int32()), _DAYS_TO_1970)
+    days = pc.add(_values(texts).cast(pa.date32()).cast(pa.int32()), DAYS_TO_1970)
     numbered = _cells('<c s="1"><v>', days.cast(_TEXT), "</v></c>")
-    return pc.if_else(pc.fill_null(pc.less(days, _FIRST_DAY), False), _texts(texts), numbered)
+    return pc.if_else(pc.fill_null(pc.less(days, FIRST_DAY), False), _texts(texts), numbered)
 
 
 _CELLS: Mapping[str, Callable[[pa.Array], pa.Array]] = {

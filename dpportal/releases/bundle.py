@@ -14,9 +14,7 @@ from dpportal.platform.language_layers import in_every_language, in_reader_langu
 from dpportal.publications import codebook, descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
 from dpportal.publications.croissant import Described, croissant_file
-from dpportal.publications.disclosure import Disclosure
 from dpportal.publications.downloads import store
-from dpportal.publications.headers import Headers
 from dpportal.publications.load_instructions import measured_in
 from dpportal.publications.notebook import notebook_files
 from dpportal.publications.sdmx import with_observations
@@ -28,6 +26,8 @@ from dpportal.releases.privacy_statement import promise, read_from
 from dpportal.releases.products import AnyReconstructed, method_of, method_title, presenter_of, product_of
 from dpportal.releases.row_retention import RowRetention
 from dpportal.value_choices.disclosure import PublishedLoss
+from mechanisms.disclosure import Disclosure
+from mechanisms.tabular.headers import Headers
 from mechanisms.verify.bundle import MEASUREMENT
 
 ABOUT_MEASUREMENT = (

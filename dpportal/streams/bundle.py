@@ -21,12 +21,10 @@ from dpportal.platform.json_types import Json
 from dpportal.publications import descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
 from dpportal.publications.croissant import Described, croissant_file
-from dpportal.publications.csv_frames import write_frame
-from dpportal.publications.disclosure import Disclosure
 from dpportal.publications.load_instructions import measured_in
 from dpportal.publications.notebook import notebook_files
 from dpportal.publications.sdmx import with_observations
-from dpportal.publications.table import Observed, Table
+from dpportal.publications.table import Table
 from dpportal.publications.workbook import with_workbooks
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.label_columns import VALUE, value_columns
@@ -36,6 +34,9 @@ from dpportal.streams.series import Series, promise_of, unit_of, whole_orders
 from dpportal.streams.series_view import Chosen, increments_chart, series_chart
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
+from mechanisms.disclosure import Disclosure
+from mechanisms.tabular.csv_frames import write_frame
+from mechanisms.tabular.sdmx import Observed
 
 SERIES = "series.csv"
 # Raised when files are written otherwise than before: then all are written again.

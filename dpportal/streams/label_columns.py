@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpportal.publications.label_columns import LabelColumn, holds_integers, written
 from dpportal.streams.measure import counted_by
 from dpportal.streams.models import Stream
+from mechanisms.tabular.label_columns import LabelColumn, holds_integers, written
 
 VALUE, LABEL = "value", "value_label"
 

@@ -71,7 +71,8 @@ class PublishedLoss:
 
     def facts(self) -> Json:
         """For programs: what was paid for the values, where they were chosen privately."""
-        return {"values_chosen_privately": _facts(self.choices)} if self.choices else {}
+        facts = [{**_facts(choice), "of_the_same_budget": self._adds(choice)} for choice in self.choices]
+        return {"values_chosen_privately": facts} if facts else {}
 
     def _adds(self, choice: ValueChoice) -> bool:
         return choice.charge.budget_id == self.account.pk
@@ -130,13 +131,10 @@ def _sentences(choices: Iterable[ValueChoice]) -> list[str]:
     return [text % {"column": choice.column, "loss": choice.loss} for choice in choices]
 
 
-def _facts(choices: Iterable[ValueChoice]) -> list[Json]:
-    return [
-        {
-            "column": choice.column,
-            "definition": choice.charge.budget.definition,
-            "amount": plain(choice.charge.amount),
-            "delta": plain(choice.charge.delta),
-        }
-        for choice in choices
-    ]
+def _facts(choice: ValueChoice) -> Json:
+    return {
+        "column": choice.column,
+        "definition": choice.charge.budget.definition,
+        "amount": plain(choice.charge.amount),
+        "delta": plain(choice.charge.delta),
+    }

@@ -135,7 +135,8 @@ class ColumnTables:
             raise ValueError("a strategy must have the cells that it is stated for")
         lines, loss = _lines(plan.columns), plan.loss.for_domain(plan.groups)
         parts = _parts(plan.columns, lines, plan.twice, plan.strategies, centred=plan.is_joint)
-        return replace(plan, lines=lines, loss=loss, tables=_tables(parts, shares, loss, plan.people))
+        tables = _tables(parts, shares, loss, plan.people)
+        return replace(plan, lines=lines, loss=loss, tables=tables, explanation=_explanation(tables))
 
     def measure(self, plan: SummaryPlan, values: Integers, noise: Noise) -> Measurement:
         """Draw the noise: the only step that spends the loss.

@@ -47,8 +47,8 @@ def main(arguments: list[str]) -> int:
 def _report(findings: list[Finding]) -> None:
     for finding in findings:
         print(finding)
-    holding, failed, aside = (sum(each.state is state for each in findings) for state in State)
-    print(f"{holding} hold, {failed} failed, {aside} not checked.")
+    holding, failed, aside, told = (sum(each.state is state for each in findings) for state in State)
+    print(f"{holding} hold, {failed} failed, {aside} not checked, {told} stated by the portal.")
 
 
 def _findings(path: Path, *keys: str) -> list[Finding]:

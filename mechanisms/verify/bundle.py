@@ -5,13 +5,17 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
+from mechanisms import __version__
 from mechanisms.json_types import JsonObject
 from mechanisms.refusal import RefusalError
 
@@ -55,10 +59,21 @@ class Bundle:
         with zipfile.ZipFile(self.path) as archive:
             return archive.read(self.entries[name])
 
+    def size(self, name: str) -> int:
+        """How many bytes a file has, as its zip says. Raises KeyError if there is none."""
+        with zipfile.ZipFile(self.path) as archive:
+            return archive.getinfo(self.entries[name]).file_size
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[IO[bytes]]:
+        """A file, to be read piece by piece. Raises KeyError if there is none."""
+        with zipfile.ZipFile(self.path) as archive, archive.open(self.entries[name]) as file:
+            yield file
+
     def digest(self, name: str) -> str:
         """The SHA-256 of a file, in hexadecimal digits, read piece by piece."""
         digest = sha256()
-        with zipfile.ZipFile(self.path) as archive, archive.open(self.entries[name]) as file:
+        with self.opened(name) as file:
             while block := file.read(2**20):
                 digest.update(block)
         return digest.hexdigest()
@@ -75,6 +90,13 @@ class Bundle:
         if not all(isinstance(facts[name], dict) for name in ("plan", "files")):
             raise BundleError("its release.json says no plan and no files.")
         return facts
+
+    @property
+    def is_of_this_version(self) -> bool:
+        """Whether the program that wrote it says to be this one; texts of others may be worded otherwise."""
+        disclosure = self.release.get("disclosure")
+        software = disclosure.get("software") if isinstance(disclosure, dict) else None
+        return isinstance(software, dict) and software.get("version") == __version__
 
     @cached_property
     def measurement(self) -> np.ndarray:

@@ -3,11 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
-from mechanisms.verify import container, measured, planned, signature, stated, tables
+from mechanisms.verify import (
+    arrays,
+    container,
+    documents,
+    fields,
+    formats,
+    measured,
+    notebooks,
+    planned,
+    signature,
+    stated,
+    tables,
+    wording,
+)
 from mechanisms.verify.bundle import MEASUREMENT, RELEASE, SIGNATURE, STREAM, Bundle
 from mechanisms.verify.finding import Finding, State
 
+# The tables of each product, by the names of their files without ending, and what else it has.
+TABLES: dict[str, tuple[str, ...]] = {
+    "histogram": ("histogram", "synthetic", "codebook"),
+    "means": ("totals", "in_all", "codebook"),
+    "summary": ("summary", "totals", "density", "codebook", "table1", "table1.html", "table1.tex"),
+    "selection": ("choice",),
+    "response": ("answers", "estimates", "codebook"),
+    "microdata": ("synthetic", "replicates", "columns", "pairs", "measured", "groups", "codebook"),
+    "queries": ("answers", "cells", "synthetic", "codebook", "strategy.npz", "matrix-*.npz"),
+    STREAM: ("series", "chart.svg", "chart-*.svg"),
+}
+FORMATS = {"csv", "xlsx", "parquet", "sdmx.csv", "sdmx.json"}
+EVERYWHERE = {
+    *(RELEASE, SIGNATURE, MEASUREMENT, "datapackage.json", "croissant.json"),
+    *("README.md", "report.html", "notebook.py", "notebook.ipynb"),
+}
 # Files that release.json does not list: itself, and what signs it.
 UNLISTED = {RELEASE, SIGNATURE}
 
@@ -23,12 +53,25 @@ def verify(bundle: Bundle, *keys: str) -> Iterator[Finding]:
     found = planned.read(bundle)
     yield planned.check(bundle, found)
     yield stated.check(bundle)
-    if bundle.release["product"] != STREAM:  # whose published counts are what was measured
+    yield from _guarded(fields.WHAT, fields.check(bundle, found))
+    is_stream = bundle.release["product"] == STREAM  # whose published counts are what was measured
+    if not is_stream:
         yield measured.check(bundle)
-        if MEASUREMENT not in bundle.entries:
-            return
-    if found is not None:
+    if found is not None and (is_stream or MEASUREMENT in bundle.entries):
         yield from tables.check(bundle, found)
+        yield from _guarded("arrays", arrays.check(bundle, found))
+    yield from _guarded("formats", formats.check(bundle))
+    yield from documents.check(bundle)
+    yield from notebooks.check(bundle)
+    yield from _guarded("texts", wording.check(bundle))
+
+
+def _guarded(what: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Whoever altered a file may have written anything into it."""
+    try:
+        yield from findings
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
+        yield Finding(what, State.FAILED, f"no portal writes it so ({type(fault).__name__})")
 
 
 def files(bundle: Bundle) -> Finding:
@@ -41,4 +84,20 @@ def files(bundle: Bundle) -> Finding:
             return Finding("files", State.FAILED, f"{name} was changed")
     if more := sorted(set(bundle.entries) - set(listed) - UNLISTED):
         return Finding("files", State.FAILED, f"{more[0]} does not belong to it")
+    if strange := _strange(bundle):
+        return Finding("files", State.FAILED, f"no portal puts {strange[:80]} into it")
     return Finding("files", State.HOLDS, f"{len(listed)} files have the digests that release.json says")
+
+
+def _strange(bundle: Bundle) -> str:
+    """The first file that is none of those that releases of its product have; empty if there is none."""
+    tables = TABLES.get(bundle.release["product"])
+    if tables is None or not bundle.is_of_this_version:
+        return ""
+    for name in bundle.entries:
+        stem, _dot, ending = name.partition(".")
+        in_formats = stem in tables and ending in FORMATS
+        further = any(fnmatchcase(name, pattern) for pattern in tables if "." in pattern)
+        if not in_formats and not further and name not in EVERYWHERE:
+            return name
+    return ""

@@ -36,19 +36,26 @@ def check(path: Path) -> Finding:
     """Read the zip once, without unpacking it. Raises BadZipFile for what is none."""
     with zipfile.ZipFile(path) as archive, path.open("rb") as file:
         infos = archive.infolist()
-        fault = next(_faults(archive, infos, file), "")
+        fault = next(_odd_paths(infos), "") or next(faults(archive, file), "")
     return Finding.of(WHAT, fault, f"{len(infos)} files once each, and nothing beside them")
 
 
-def _faults(archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo], file: IO[bytes]) -> Iterator[str]:
+def _odd_paths(infos: list[zipfile.ZipInfo]) -> Iterator[str]:
+    for info in infos:
+        if fault := _odd_path(info.orig_filename):
+            yield f"{_shown(info.orig_filename)} {fault}"
+    if len({info.filename.rpartition("/")[0] for info in infos}) > 1:
+        yield "its files are in several folders"
+
+
+def faults(archive: zipfile.ZipFile, file: IO[bytes]) -> Iterator[str]:
+    """What any zip has that no portal writes, whatever its paths are. file: the archive's own."""
+    infos = archive.infolist()
     if archive.comment:
         yield "it has a comment"
     for info in infos:
-        if fault := _odd_path(info.orig_filename) or _odd_member(info):
+        if fault := _odd_member(info):
             yield f"{_shown(info.orig_filename)} {fault}"
-    folders = {info.filename.rpartition("/")[0] for info in infos}
-    if len(folders) > 1:
-        yield "its files are in several folders"
     names = Counter(info.filename.casefold() for info in infos)
     if (twice := names.most_common(1)) and twice[0][1] > 1:
         yield f"{_shown(twice[0][0])} is in it more than once"

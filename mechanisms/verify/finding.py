@@ -13,6 +13,8 @@ class State(StrEnum):
     FAILED = "FAILED"
     # What could not be looked at, and why; it proves nothing.
     NOT_CHECKED = "not checked"
+    # What is the portal's word, and no bundle can show; that it was signed is checked apart.
+    STATED = "stated"
 
 
 @dataclass(frozen=True)

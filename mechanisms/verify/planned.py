@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,24 +14,31 @@ from mechanisms.continual.mechanism import StreamPlan
 from mechanisms.domain import Categorical, Domain
 from mechanisms.json_types import JsonObject
 from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.limits import RowCount
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.replicates import with_replicates
 from mechanisms.moments.basis import bases_for
+from mechanisms.moments.mechanism import explanation
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.protocol import Plan
+from mechanisms.refusal import RefusalError
 from mechanisms.response import ResponsePlan
 from mechanisms.selection import SelectionPlan
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.verify import strategy
 from mechanisms.verify.bundle import STREAM, Bundle, BundleError
 from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.json_values import leaves, same
+from mechanisms.verify.uploads import uploaded
 
 WHAT = "plan"
-# What explains a plan, or says where the portal keeps what belongs to it.
+# What explains a plan: in another version's bundle, in that version's words.
 ASIDE = {"explanation", "details"}
+# What says how its curator wants cells to be made non-negative, or where the portal keeps what belongs to it.
+CHOSEN = {"details.reconstruction", "details.stored_strategy"}
 
 
 @dataclass(frozen=True)
@@ -47,8 +55,9 @@ def read(bundle: Bundle) -> Planned | None:
     if reader is None:
         return None
     try:
-        return reader(bundle.release["plan"])
-    except (LookupError, TypeError, ValueError, ArithmeticError) as fault:
+        plan = bundle.release["plan"]
+        return _queries(plan, uploaded(bundle)) if reader is _queries else reader(plan)
+    except (RefusalError, LookupError, TypeError, ValueError, ArithmeticError) as fault:
         raise BundleError("its plan cannot be read: {name}.", name=type(fault).__name__) from None
 
 
@@ -56,17 +65,29 @@ def check(bundle: Bundle, found: Planned | None) -> Finding:
     """Whether the plan that is stated is the one that is made anew."""
     if found is None:
         return Finding(WHAT, State.NOT_CHECKED, f"this version does not know {bundle.release['product']!r}")
+    if bundle.is_of_this_version and bundle.release["plan"] != _as_json(found.stated):
+        return Finding(WHAT, State.FAILED, "it says more than a plan does, or says it otherwise")
     if found.again is None:
         return strategy.check(bundle, found.stated)
-    stated, again = found.stated.to_json(), found.again.to_json()
-    fault = next((f"another {name} than the mechanism's" for name in _differing(stated, again)), "")
+    stated, again = _as_json(found.stated), _as_json(found.again)
+    aside = CHOSEN if bundle.is_of_this_version else {*CHOSEN, *ASIDE}
+    own = {path: value for path, value in leaves(again) if not _is_aside(path, aside)}
+    theirs = {path: value for path, value in leaves(stated) if not _is_aside(path, aside)}
+    other = next((path for path in {**own, **theirs} if not same(theirs.get(path), own.get(path))), "")
+    fault = f"another {other} than the mechanism's" if other else ""
     return Finding.of(
         WHAT, fault, f"{found.stated.mechanism} at {found.stated.loss} has this sensitivity and noise"
     )
 
 
-def _differing(stated: JsonObject, again: JsonObject) -> list[str]:
-    return [name for name in stated if name not in ASIDE and stated[name] != again.get(name)]
+def _as_json(plan: Any) -> JsonObject:
+    """A plan as it stands in release.json."""
+    value: JsonObject = json.loads(json.dumps(plan.to_json()))
+    return value
+
+
+def _is_aside(path: str, aside: set[str]) -> bool:
+    return any(path == each or path.startswith(f"{each}.") for each in aside)
 
 
 def _histogram(value: JsonObject) -> Planned:
@@ -86,7 +107,8 @@ def _means(value: JsonObject) -> Planned:
         moved = replace(column, basis=basis).moved(plan.degree, plan.loss.unit)
         return replace(column, basis=basis, sensitivity=moved, noise=law_for(share, moved))
 
-    return Planned(plan, replace(plan, columns=tuple(map(again, plan.columns))))
+    columns = tuple(map(again, plan.columns))
+    return Planned(plan, replace(plan, columns=columns, explanation=explanation(columns, plan.degree)))
 
 
 def _summary(value: JsonObject) -> Planned:
@@ -115,9 +137,10 @@ def _microdata(value: JsonObject) -> Planned:
     return Planned(plan, with_replicates(again) if plan.replicates else again)
 
 
-def _queries(value: JsonObject) -> Planned:
+def _queries(value: JsonObject, matrices: Mapping[str, Explicit] | None = None) -> Planned:
+    """matrices: uploaded queries, by the digest that names them."""
     domain = Domain.from_json(value["domain"])
-    plan = QueryPlan.from_json(value, read_workload(value["workload"], domain, {}))
+    plan = QueryPlan.from_json(value, read_workload(value["workload"], domain, matrices))
     method = registry.query_mechanism(plan.mechanism)
     if method.optimises or method.is_uploaded:
         return Planned(plan, None)

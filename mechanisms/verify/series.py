@@ -8,13 +8,17 @@ import pandas as pd
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
 from mechanisms.continual.mechanism import StreamPlan
+from mechanisms.json_types import JsonObject
+from mechanisms.verify.csv_file import Column, Numbers, texts
 from mechanisms.verify.finding import Finding
 
 NAME = "series.csv"
+# Of numbers that are no whole ones.
+DECIMALS = 6
 
 
-def same_columns(plan: StreamPlan, table: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Every column of numbers of series.csv, made from its released counts.
+def columns(plan: StreamPlan, table: pd.DataFrame, release: JsonObject) -> dict[str, Column]:
+    """Every column of series.csv, made from its released counts; its values and periods as release.json names them.
 
     table: as texts, a line for each of T periods and k running counts, periods in order. Raises ValueError where it has
     other lines.
@@ -26,22 +30,50 @@ def same_columns(plan: StreamPlan, table: pd.DataFrame) -> dict[str, np.ndarray]
     errors = np.sqrt(method.variances(plan, periods))
     halves, increment_halves = method.half_widths(plan, periods), method.increment_half_widths(plan, periods)
     increments = np.diff(released, axis=0, prepend=0)
+    increment_errors = np.sqrt(method.increment_variances(plan, periods))
     rising = np.stack([never_falling(counts.astype(float), errors**2) for counts in released.T], axis=1)
-    columns = {
-        "period": np.broadcast_to(periods[:, None], released.shape),
-        "standard_error": np.broadcast_to(errors[:, None], released.shape),
+    numbers = {
+        "released_count": released,
+        "standard_error": errors[:, None],
         "interval_lower": released - halves[:, None],
         "interval_upper": released + halves[:, None],
         "increment": increments,
-        "increment_standard_error": np.broadcast_to(
-            np.sqrt(method.increment_variances(plan, periods))[:, None], released.shape
-        ),
+        "increment_standard_error": increment_errors[:, None],
         "increment_lower": increments - increment_halves[:, None],
         "increment_upper": increments + increment_halves[:, None],
         "never_falling_count": rising,
         "never_falling_increment": np.diff(rising, axis=0, prepend=0),
     }
-    return {name: values.ravel() for name, values in columns.items()}
+    return {
+        "period": periods.repeat(width),
+        "begins": _begins(table, release["calendar"]).repeat(width),
+        **_values(table, width, release["counted"]),
+        **{name: _column(np.broadcast_to(own, released.shape).ravel()) for name, own in numbers.items()},
+    }
+
+
+def _column(values: np.ndarray) -> Column:
+    return values if values.dtype.kind in "iu" else Numbers(values, decimals=DECIMALS)
+
+
+def _begins(table: pd.DataFrame, calendar: JsonObject) -> np.ndarray:
+    """What each period is called: by its number, or by the day on which it begins, as the file has it."""
+    begins = table["begins"].to_numpy(object)[:: len(table) // table["period"].nunique()]
+    first = calendar["first_day"]
+    if len(set(begins.tolist())) < len(begins) or not (first is None or first.startswith(begins[0])):
+        raise ValueError("periods must have names of their own, from the first day on")
+    return np.asarray(begins)
+
+
+def _values(table: pd.DataFrame, width: int, counted: JsonObject) -> dict[str, Column]:
+    """Whose running count each line is, alike in every period; a code stands beside its label."""
+    names = [name for name in ("value", "value_label") if name in table.columns]
+    own = {name: table[name].to_numpy(object)[:width] for name in names}
+    labels = texts(counted["values"]) if width > 1 else texts([""])
+    # Of missing values both are empty.
+    if any(text not in (label, "") for text, label in zip(own[names[-1]], labels, strict=True)):
+        raise ValueError("values must be those that release.json names")
+    return {name: np.tile(words, len(table) // width) for name, words in own.items()}
 
 
 def periods(plan: StreamPlan, table: pd.DataFrame, stated: int) -> Finding:

@@ -17,6 +17,11 @@ def signed_text(digest: str) -> bytes:
     return json.dumps({"release.json": digest}, separators=(",", ":")).encode()
 
 
+def _as_written(signed: JsonObject) -> bytes:
+    own = {name: signed.get(name) for name in ("key", "signature")}
+    return (json.dumps(own, indent=2, ensure_ascii=False) + "\n").encode()
+
+
 def check(bundle: Bundle, *keys: str) -> Finding:
     """With keys, whether one of them signed it; without, whether the key that stands beside it did."""
     if SIGNATURE not in bundle.entries:
@@ -25,6 +30,9 @@ def check(bundle: Bundle, *keys: str) -> Finding:
     try:
         signed = json.loads(bundle.content(SIGNATURE))
     except ValueError:
+        return changed
+    # What stands beside them, or is written otherwise, was signed by nobody.
+    if not isinstance(signed, dict) or bundle.content(SIGNATURE) != _as_written(signed):
         return changed
     return found(changed, signed, signed_text(bundle.digest(RELEASE)), *keys)
 

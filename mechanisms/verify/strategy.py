@@ -10,9 +10,15 @@ import io
 import numpy as np
 import scipy.sparse
 
+from mechanisms.accounting import Neighbours
 from mechanisms.calibration import law_for
-from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.matrix.answering import refined_estimate
+from mechanisms.matrix.mechanism import QueryPlan, QueryResult
+from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
+from mechanisms.matrix.strategy.joint import Uploaded
+from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.noise.sum_quantiles import half_widths
+from mechanisms.postprocess import lattice_simplex
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
@@ -35,10 +41,15 @@ def check(bundle: Bundle, plan: QueryPlan) -> Finding:
         )
     if not _is_summable(matrix):
         return Finding(WHAT, State.FAILED, "its weights are larger than any that are measured")
+    if plan.counted != (plan.domain.names,):
+        return Finding(WHAT, State.FAILED, "it counts other columns than those of the domain")
     moved = unit_sensitivity(plan.loss.unit, _columns(matrix), _distances(matrix))
     fault = ""
     if (moved.l1 > plan.sensitivity.l1) or (moved.l2_squared > plan.sensitivity.l2_squared):
         fault = f"a person moves its sums by {moved.l1}, and the noise is for {plan.sensitivity.l1}"
+    # Distances of rows may have been bounded from above, which costs more than it needs to.
+    elif plan.loss.unit.neighbours is Neighbours.ADD_REMOVE and moved != plan.sensitivity:
+        fault = "a person moves its sums by less than is stated"
     return Finding.of(
         WHAT, fault, f"a person moves its {matrix.shape[0]:,} sums by no more than the noise is for"
     )
@@ -57,21 +68,29 @@ def _matrix(bundle: Bundle) -> scipy.sparse.csc_array | None:
         return scipy.sparse.csc_array(scipy.sparse.csr_array(parts, shape=tuple(arrays["shape"])))
 
 
-def answers(bundle: Bundle, plan: QueryPlan) -> dict[str, np.ndarray] | None:
-    """Answers, errors and intervals by least squares from the bundle's own matrix; None where it is too large.
+def result(bundle: Bundle, plan: QueryPlan) -> QueryResult | None:
+    """Answers, errors, intervals and cells by least squares from the bundle's own matrix; None where it is too large.
 
-    Dense linear algebra in floats, apart from the code that released them: what agrees was worked out twice.
+    Answers come by dense linear algebra in floats, apart from the code that released them.
     """
     matrix = _matrix(bundle)
     if matrix is None or max(matrix.shape) > MOST_SOLVED or plan.workload.queries > MOST_SOLVED:
         return None
     inverse = np.linalg.pinv(matrix.toarray().astype(float))
     combined = np.stack([plan.workload.answers(column) for column in inverse.T], axis=1)
-    found = combined @ bundle.measurement
     errors = np.sqrt(plan.noise.variance) * np.linalg.norm(combined, axis=1)
-    halves = half_widths(plan.noise, errors)
-    ends = {"interval_lower": found - halves, "interval_upper": found + halves}
-    return {"answer": found, "standard_error": errors, **ends}
+    own = Uploaded(MatrixRows(scipy.sparse.csr_array(matrix)), plan.domain.shape)
+    estimate = refined_estimate(own, bundle.measurement)
+    cells, way = possible_cells(plan.details[RECONSTRUCTION.name], own, bundle.measurement, estimate)
+    return QueryResult(
+        answers=combined @ bundle.measurement,
+        standard_errors=errors,
+        half_widths=half_widths(plan.noise, errors),
+        estimate=estimate,
+        cells=cells,
+        counts=lattice_simplex(cells, max(0, round(float(cells.sum())))),
+        reconstruction=way,
+    )
 
 
 def _is_summable(matrix: scipy.sparse.csc_array) -> bool:

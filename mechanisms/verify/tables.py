@@ -1,125 +1,201 @@
-"""Whether the published numbers are what post-processing makes of the measurement."""
+"""Whether the published tables are what post-processing makes of the measurement."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 
 from mechanisms import registry
-from mechanisms.arrays import Floats
-from mechanisms.inert_text import inert
-from mechanisms.moments.estimates import ColumnEstimates, by_groups, together
+from mechanisms.domain import MISSING_LABEL, Domain
+from mechanisms.matrix.mechanism import QueryResult
+from mechanisms.matrix.query_columns import query_columns, query_frame
+from mechanisms.moments.estimates import ColumnEstimates, Interval, by_groups, together
+from mechanisms.moments.plan import MomentsPlan
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement
-from mechanisms.synthesis.table import SMOOTH
-from mechanisms.verify import cells, series, strategy
+from mechanisms.synthesis.table import SMOOTH, public_seed, rows as drawn_rows
+from mechanisms.tabular.codebook import codebook_frame
+from mechanisms.tabular.headers import Headers, valid_names
+from mechanisms.tabular.label_columns import label_columns, with_codes
+from mechanisms.verify import csv_file, microdata, series, strategy, summary
 from mechanisms.verify.bundle import STREAM, Bundle
+from mechanisms.verify.csv_file import Column, Numbers, texts
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.planned import Planned
 
-# Files state floats to six digits or more; post-processing on another processor ends a little apart.
-RELATIVE, ABSOLUTE, ROUNDED = 1e-4, 1e-6, 0.05
+ROWS, CODEBOOK = "synthetic.csv", "codebook.csv"
+# Estimates by a strategy that was searched for are rounded before they are added up.
+ROUNDED = 0.05
 # Rows up to which they are drawn again.
 MOST_ROWS = 2_000_000
+ENDS = ("", "_lower", "_upper")
 
 
 def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     """One finding a file that can be made again."""
-    checker = CHECKERS.get(bundle.release["product"])
-    if checker is None:
-        yield Finding(
-            "numbers",
-            State.NOT_CHECKED,
-            "its numbers come from fits in floats, which are not repeated",
-        )
-        return
     try:
-        yield from checker(bundle, found)
+        yield from CHECKERS[bundle.release["product"]](bundle, found)
     except (LookupError, TypeError, ValueError) as fault:
         yield Finding(
             "numbers", State.FAILED, f"the measurement does not fit the plan ({type(fault).__name__})"
         )
 
 
+def _labels(domain: Domain) -> dict[str, Column]:
+    """The columns that name all cells of a domain, in order."""
+    places = np.unravel_index(np.arange(domain.size), domain.shape) if domain.attributes else ()
+    return {each.name: texts(each.labels)[places[each.axis]] for each in label_columns(domain)}
+
+
+def _numbers(values: np.ndarray, digits: int = 6) -> Column:
+    """Whole ones in full."""
+    return values if values.dtype.kind in "iu" else Numbers(values, digits)
+
+
+def _interval(values: np.ndarray, half: np.ndarray | float, digits: int = 6) -> dict[str, Column]:
+    ends = {"interval_lower": values - half, "interval_upper": values + half}
+    return {name: _numbers(np.asarray(end), digits) for name, end in ends.items()}
+
+
+def _codebook(bundle: Bundle, domain: Domain) -> Finding:
+    frame = codebook_frame(domain)
+    columns = {str(name): texts(frame[name]) for name in frame.columns}
+    return csv_file.compared(bundle, CODEBOOK, columns, "the declaration in the plan")
+
+
+def _rows(bundle: Bundle, domain: Domain, counts: np.ndarray, within_bins: str) -> Finding:
+    """Whether the synthetic rows are those that the measurement's digest draws, byte for byte."""
+    if counts.sum() > MOST_ROWS:
+        return Finding(ROWS, State.NOT_CHECKED, f"more than {MOST_ROWS:,} rows are not drawn again")
+    seed = public_seed(str(bundle.release["measurement_sha256"]))
+    frames = with_codes(drawn_rows(domain, counts, seed, within_bins), domain, Headers.of(domain))
+    rows, other = csv_file.same_bytes(bundle, ROWS, frames)
+    fault = f"among rows {(other - 1) * 100_000 + 1:,} to {other * 100_000:,} are others" if other else ""
+    stated = bundle.release.get("synthetic_rows", rows)
+    fault = fault or (f"it has {rows:,} rows, and release.json says {stated:,}" if rows != stated else "")
+    return Finding.of(ROWS, fault, f"{rows:,} rows are those that the measurement's digest draws")
+
+
 def _histogram(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    plan, name = found.stated, "histogram.csv"
+    plan = found.stated
     result = registry.mechanism(plan.mechanism).reconstruct(plan, Measurement(bundle.measurement))
-    table = _read(bundle, name)
-    yield Finding.of(
-        f"cells of {name}", cells.fault(bundle, table, plan.domain), "each line has its cell's labels"
-    )
-    yield _compared(name, table, {"noisy_count": result.raw, "count": result.counts})
     half = plan.half_width if result.half_width is None else result.half_width
+    blank: Column = texts([""] * plan.domain.size)
+    errors = dict.fromkeys(("standard_error", "interval_lower", "interval_upper"), blank)
     if half is not None:
-        ends = {"interval_lower": result.raw - half, "interval_upper": result.raw + half}
-        error = np.full(len(result.raw), plan.standard_error or np.nan)
-        yield _compared(f"intervals of {name}", table, {"standard_error": error, **ends})
-    if result.counts.sum() > MOST_ROWS:
-        yield Finding(cells.ROWS, State.NOT_CHECKED, f"more than {MOST_ROWS:,} rows are not drawn again")
-    else:
-        within = str(plan.parameters.get("within_bins", SMOOTH))
-        yield cells.rows(bundle, _read(bundle, cells.ROWS), plan.domain, result.counts, within)
+        if plan.standard_error is not None:
+            errors["standard_error"] = Numbers(np.full(plan.domain.size, plan.standard_error))
+        errors |= _interval(result.raw, half)
+    columns = {**_labels(plan.domain), "noisy_count": _numbers(result.raw), "count": result.counts, **errors}
+    yield csv_file.compared(bundle, "histogram.csv", columns)
+    yield _codebook(bundle, plan.domain)
+    yield _chosen_method(bundle, result.method)
+    yield _rows(bundle, plan.domain, result.counts, str(plan.parameters.get("within_bins", SMOOTH)))
+
+
+def _chosen_method(bundle: Bundle, method: str | None) -> Finding:
+    """The method that a noisy choice took, which the measurement has with it."""
+    stated = bundle.release.get("chosen_method")
+    fault = "" if stated == (method or None) else "release.json names another method than was chosen"
+    return Finding.of("method", fault, f"{method or bundle.release['plan']['mechanism']}")
 
 
 def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    plan, name = found.stated, "answers.csv"
-    table = _read(bundle, name)
-    labels = list(plan.workload.labels(plan.domain))
-    fault = "" if [inert(label) for label in labels] == list(table["query"]) else "its queries are others"
-    yield Finding.of(f"queries of {name}", fault, f"{len(labels):,} queries are those of the plan")
-    if found.again is None:
-        yield _by_own_strategy(bundle, found, table)
-        return
-    result = registry.query_mechanism(plan.mechanism).reconstruct(
-        found.again, Measurement(bundle.measurement)
+    plan, values = found.stated, Measurement(bundle.measurement)
+    method, within = registry.query_mechanism(plan.mechanism), 0.0
+    result: QueryResult | None
+    if found.again is not None:
+        result = method.reconstruct(plan, values)
+    elif (result := strategy.result(bundle, plan)) is not None:
+        within = ROUNDED
+    number = plan.workload.queries
+    yield Finding.of(
+        "queries",
+        "" if bundle.release.get("queries") == number else "release.json says another number",
+        f"{number:,}",
     )
-    same = {
-        "answer": result.answers,
-        "standard_error": result.standard_errors,
-        "interval_lower": result.answers - result.half_widths,
-        "interval_upper": result.answers + result.half_widths,
+    if result is None:
+        yield Finding("answers.csv", State.NOT_CHECKED, "its strategy is too large to work them out again")
+        return
+    named = query_frame(plan, query_columns(plan), slice(0, number))
+    answers, errors, halves = result.answers, result.standard_errors, result.half_widths
+    numbers = (answers, errors, answers - halves, answers + halves)
+    names = ("answer", "standard_error", "interval_lower", "interval_upper")
+    columns: dict[str, Column] = {
+        "number": np.arange(1, number + 1),
+        "query": texts(plan.workload.labels(plan.domain)),
+        **{str(name): texts(named[name]) for name in named.columns},
+        **{
+            name: Numbers(own, 10, scale=halves, within=within)
+            for name, own in zip(names, numbers, strict=True)
+        },
     }
-    yield _compared(name, table, same)
+    yield csv_file.compared(bundle, "answers.csv", columns)
+    if result.estimate is not None and result.cells is not None and result.counts is not None:
+        yield from _cells(bundle, plan.domain, (result.estimate, result.cells, result.counts), within)
 
 
-def _by_own_strategy(bundle: Bundle, found: Planned, table: pd.DataFrame) -> Finding:
-    """Answers by a strategy that was searched for, or uploaded; estimates of cells were rounded before."""
-    same = strategy.answers(bundle, found.stated)
-    if same is None:
-        return Finding("answers.csv", State.NOT_CHECKED, "its strategy is too large to work them out again")
-    return _compared("answers.csv", table, same, ROUNDED)
+def _cells(
+    bundle: Bundle, domain: Domain, estimates: tuple[np.ndarray, np.ndarray, np.ndarray], within: float
+) -> Iterator[Finding]:
+    estimate, cell, count = estimates
+    numbers: dict[str, Column] = {
+        "estimate": Numbers(estimate, within=within),
+        "cell": Numbers(cell, within=within),
+        "count": count,
+    }
+    yield csv_file.compared(bundle, "cells.csv", {**_labels(domain), **numbers})
+    yield _codebook(bundle, domain)
+    yield _rows(bundle, domain, count, SMOOTH)
 
 
 def _means(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     plan, sums = found.stated, bundle.measurement
-    yield _statistics(bundle, "totals.csv", by_groups(plan, sums))
+    yield csv_file.compared(
+        bundle, "totals.csv", _statistics(plan, by_groups(plan, sums), _labels(plan.groups))
+    )
     if in_all := together(plan, sums):
-        yield _statistics(bundle, "in_all.csv", in_all)
+        yield csv_file.compared(bundle, "in_all.csv", _statistics(plan, in_all, {}))
+    if plan.groups.attributes:
+        yield _codebook(bundle, plan.groups)
 
 
-def _statistics(bundle: Bundle, name: str, made: Sequence[ColumnEstimates]) -> Finding:
-    """Every number of such a file: the last columns, each statistic with both ends of its interval."""
-    told = [[e.number, e.total, e.mean, e.deviation, e.missing, e.at_lower, e.at_upper] for e in made]
-    present = [place for place in range(len(told[0])) if any(each[place] is not None for each in told)]
-    columns = []
-    for place in present:
-        intervals = [each[place] for each in told]
-        for end in ("estimate", "lower", "upper"):
-            parts = [
-                _nothing(e) if own is None else getattr(own, end)
-                for e, own in zip(made, intervals, strict=True)
-            ]
-            columns.append(np.concatenate(parts))
-    table = _read(bundle, name)
-    last = table.columns[len(table.columns) - len(columns) :]
-    return _compared(name, table, dict(zip(last, columns, strict=True)))
+def _statistics(
+    plan: MomentsPlan, estimates: Sequence[ColumnEstimates], groups: Mapping[str, Column]
+) -> dict[str, Column]:
+    """Every column of such a file: the groups, what is measured, each statistic with both ends of its interval."""
+    by_name = [_by_name(each) for each in estimates]
+    lines = len(estimates[0].number.estimate)
+    present = [name for name in by_name[0] if any(each[name] is not None for each in by_name)]
+    nothing = Interval(*(np.full(lines, np.nan),) * 3)
+    named = ["measured", *(name + end for name in by_name[0] for end in ENDS)]
+    headers = dict(zip(named, valid_names(named, list(groups)), strict=True))
+    columns: dict[str, Column] = {
+        name: np.tile(np.asarray(labels), len(estimates)) for name, labels in groups.items()
+    }
+    measured = [planned.column.attribute.name for planned in plan.columns for _line in range(lines)]
+    columns[headers["measured"]] = texts(measured)
+    for name in present:
+        parts = [each[name] or nothing for each in by_name]
+        low, high = (np.concatenate([getattr(part, end) for part in parts]) for end in ("lower", "upper"))
+        own = np.concatenate([part.estimate for part in parts])
+        for end, values in zip(ENDS, (own, low, high), strict=True):
+            columns[headers[name + end]] = Numbers(values, 10, scale=high - low)
+    return columns
 
 
-def _nothing(made: ColumnEstimates) -> Floats:
-    return np.full(len(made.number.estimate), np.nan)
+def _by_name(own: ColumnEstimates) -> dict[str, Interval | None]:
+    """What is told of a column, by the names of the files, in their order."""
+    return {
+        "number": own.number,
+        "total": own.total,
+        "mean": own.mean,
+        "deviation": own.deviation,
+        "without_value": own.missing,
+        "share_at_low": own.at_lower,
+        "share_at_high": own.at_upper,
+    }
 
 
 def _selection(bundle: Bundle, found: Planned) -> Iterator[Finding]:
@@ -130,62 +206,72 @@ def _selection(bundle: Bundle, found: Planned) -> Iterator[Finding]:
         return
     chosen = [plan.candidates[place] for place in picked]
     fault = "" if bundle.release.get("choice") == chosen else "release.json has another choice"
+    if bundle.release.get("points_per_row") != plan.score.points_per_row:
+        fault = fault or "release.json says another number of points"
     yield Finding.of("choice", fault, f"{plan.picks} of {len(plan.candidates):,} candidates")
-    table = _read(bundle, "choice.csv")
-    fault = cells.fault_of_choice(table, chosen, bundle)
-    yield Finding.of("choice.csv", fault, "it has this choice")
+    yield _choice(bundle, chosen)
+
+
+def _choice(bundle: Bundle, chosen: list[str]) -> Finding:
+    """A value is named by its label, or by its code where it has no column of its own; a missing one by nothing."""
+    table = csv_file.read(bundle, "choice.csv")
+    labelled = "choice_label" in table.columns
+    allowed = [
+        {inert_text, "" if candidate == MISSING_LABEL else inert_text}
+        for candidate, inert_text in zip(chosen, texts(chosen), strict=True)
+    ]
+    if list(table.columns) != ["rank", "choice", *["choice_label"] * labelled]:
+        return Finding("choice.csv", State.FAILED, "it has other columns")
+    if list(table["rank"]) != [str(rank) for rank in range(1, len(chosen) + 1)]:
+        return Finding("choice.csv", State.FAILED, "it has another number of choices, or in another order")
+    named = table["choice_label" if labelled else "choice"]
+    for rank, (text, either) in enumerate(zip(named, allowed, strict=True), start=1):
+        if text not in either:
+            return Finding("choice.csv", State.FAILED, f"choice {rank} is another one")
+    return Finding("choice.csv", State.HOLDS, "it has this choice")
 
 
 def _response(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     plan, reports = found.stated, bundle.measurement
     method = registry.response(plan.mechanism)
     estimate = method.estimate(plan, Measurement(reports))
-    table, answers = _read(bundle, "estimates.csv"), _read(bundle, "answers.csv")
-    same = {
-        "estimate": estimate.counts,
+    labels = _stated_labels(bundle, plan.categories)
+    columns = {
+        **labels,
+        "estimate": Numbers(estimate.counts, scale=estimate.half_width),
         "count": lattice_simplex(estimate.counts, len(reports)),
-        "standard_error": estimate.standard_error,
-        "interval_lower": estimate.counts - estimate.half_width,
-        "interval_upper": estimate.counts + estimate.half_width,
+        "standard_error": Numbers(estimate.standard_error),
+        **_interval(estimate.counts, estimate.half_width),
     }
-    yield _compared("estimates.csv", table, same)
+    yield csv_file.compared(bundle, "estimates.csv", columns)
     if method.answers_each_value:
-        bits = dict(zip(answers.columns, method.bits(plan, reports).T, strict=True))
-        yield _compared("answers.csv", answers, bits)
+        book = csv_file.read(bundle, CODEBOOK)
+        means = [label or value for label, value in zip(book["label"], book["value"], strict=True)]
+        named = valid_names(f"{next(iter(labels))}_{mean}" for mean in means)
+        own = dict(zip(named, method.bits(plan, reports).T, strict=True))
     else:
-        first = table.columns[0]
-        fault = cells.first_other(table[first].to_numpy()[reports], answers[first].to_numpy())
-        yield Finding.of(
-            "answers.csv", f"row {fault:,} is another answer" if fault else "", f"{len(answers):,} answers"
-        )
+        own = {name: np.asarray(words)[reports] for name, words in labels.items()}
+    yield csv_file.compared(bundle, "answers.csv", own)
+
+
+def _stated_labels(bundle: Bundle, categories: int) -> dict[str, np.ndarray]:
+    """Of randomised answers, whose plan names no value: as the codebook has them. Raises ValueError."""
+    book = csv_file.read(bundle, CODEBOOK)
+    if list(book.columns) != list(codebook_frame(Domain(())).columns) or len(book) != categories:
+        raise ValueError("the codebook has other columns, or another number of values")
+    [name], [labels_in] = book["name"].unique(), book["labels_in"].unique()
+    columns = {name: book["value"].to_numpy(object)}
+    if labels_in:
+        columns[labels_in] = book["label"].where(book["value"] != "", "").to_numpy(object)
+    return columns
 
 
 def _stream(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    table = _read(bundle, series.NAME)
+    table = csv_file.read(bundle, series.NAME)
     yield series.periods(found.stated, table, bundle.release["periods"])
-    yield _compared(series.NAME, table, series.same_columns(found.stated, table))
-
-
-def _read(bundle: Bundle, name: str) -> pd.DataFrame:
-    """A CSV file of the bundle, as texts. Raises KeyError if there is none."""
-    content = io.BytesIO(bundle.content(name))
-    return pd.read_csv(content, dtype=str, keep_default_na=False, skip_blank_lines=False)
-
-
-def _compared(
-    what: str, table: pd.DataFrame, same: dict[str, Floats | np.ndarray], absolute: float = ABSOLUTE
-) -> Finding:
-    """Whether columns of numbers are what they should be; nothing where there is none."""
-    for name, made in same.items():
-        stated = pd.to_numeric(table[name], errors="coerce").to_numpy(float)
-        if len(stated) != len(made):
-            return Finding(what, State.FAILED, f"it has {len(stated):,} lines, and should have {len(made):,}")
-        # Whole numbers are written in full.
-        relative, off = (0.0, 0.0) if np.asarray(made).dtype.kind in "iu" else (RELATIVE, absolute)
-        near = np.isclose(stated, np.asarray(made, float), rtol=relative, atol=off, equal_nan=True)
-        if not near.all():
-            return Finding(what, State.FAILED, f"line {int(np.argmin(near)) + 1:,} has another {name}")
-    return Finding(what, State.HOLDS, f"{len(table):,} lines follow from the measurement")
+    yield csv_file.compared(
+        bundle, series.NAME, series.columns(found.stated, table, bundle.release), "its running counts"
+    )
 
 
 CHECKERS: dict[str, Callable[[Bundle, Planned], Iterator[Finding]]] = {
@@ -194,5 +280,7 @@ CHECKERS: dict[str, Callable[[Bundle, Planned], Iterator[Finding]]] = {
     "means": _means,
     "selection": _selection,
     "response": _response,
+    "summary": summary.check,
+    "microdata": microdata.check,
     STREAM: _stream,
 }

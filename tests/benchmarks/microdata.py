@@ -97,9 +97,9 @@ def release(plan: MicrodataPlan, table: Path, folder: Path | None, people: int) 
 def write_files(plan: MicrodataPlan, result: MicrodataResult, folder: Path, steps: Steps) -> None:
     """Those of the download whose size follows from the data."""
     from dpportal.publications.archive import BundleFile, write_zip
-    from dpportal.publications.headers import Headers
     from dpportal.publications.workbook import workbook
     from dpportal.releases.products.microdata import measured, tables
+    from mechanisms.tabular.headers import Headers
 
     written = steps("tables", lambda: tables.write(plan, result, bytes(32), folder))
     kept = plan.of_columns(result.columns).domain

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv as arrow_csv
 
-from dpportal.publications.csv_frames import write_frame
+from mechanisms.tabular.csv_frames import write_frame
 
 TEXTS = ["plain", "a,b", 'say "so"', "two\nlines", "gr\reen", "a\r\nb", "end\r", "", "é – 漢"]
 

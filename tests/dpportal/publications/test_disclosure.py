@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpportal.publications.disclosure import Disclosure
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, zcdp_to_epsilon
+from mechanisms.disclosure import Disclosure
 
 UNIT = PrivacyUnit(Neighbours.REPLACE_ONE, 3)
 

@@ -17,8 +17,6 @@ from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
 from dpportal.platform.records_guard import reading
 from dpportal.publications import codebook
-from dpportal.publications.headers import MOST_BYTES, NUMBERS, Headers, valid_names
-from dpportal.publications.label_columns import label_columns
 from dpportal.publications.workbook import workbook
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
@@ -27,6 +25,8 @@ from dpportal.releases.products.queries import tables as queries
 from dpportal.releases.products.shared.synthetic_files import write_frames
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.synthesis.table import rows_of_cells
+from mechanisms.tabular.headers import MOST_BYTES, NUMBERS, Headers, valid_names
+from mechanisms.tabular.label_columns import label_columns
 from tests.dpportal import building
 
 # Letters of any script, digits and underscores: valid in SPSS, and what R's make.names leaves as it is.

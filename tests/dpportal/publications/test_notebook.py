@@ -13,9 +13,11 @@ import matplotlib.pyplot as plt
 import nbformat
 import pytest
 
-from dpportal.publications.notebook import JUPYTER, SCRIPT, jupyter, notebook_files
+from dpportal.publications.notebook import JUPYTER, SCRIPT, notebook_files
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace
 from mechanisms.noise.sum_quantiles import PlainSum
+from mechanisms.tabular.notebook import jupyter
+from mechanisms.verify.notebooks import KNOWN
 
 TEMPLATE = "releases/histogram/notebook.py"
 
@@ -67,3 +69,13 @@ def test_margins_are_those_of_the_noise(tmp_path):
     wide = {"law": "discrete-laplace", "scale": "1000000"}
     assert worked_out(wide) == pytest.approx(DiscreteLaplace(Fraction(10**6)).half_width(), rel=1e-4)
     assert worked_out(wide, 10**6) == pytest.approx(1.96 * 2**0.5 * 10**9, rel=1e-4)
+
+
+def test_the_verifier_knows_the_notebook_of_every_product(tmp_path):
+    """A template that changes adds its digest there; those of earlier versions stay."""
+    templates = {product: f"releases/{product}/notebook.py" for product in KNOWN}
+    for product, template in {**templates, "stream": "streams/notebook.py"}.items():
+        script, _jupyter = notebook_files(tmp_path, template)
+        assert script.sha256 in KNOWN[product], (
+            f"{product}: add {script.sha256} to mechanisms/verify/notebooks.py"
+        )

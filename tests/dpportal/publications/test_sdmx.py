@@ -12,7 +12,8 @@ import pytest
 from pysdmx.io import read_sdmx
 
 from dpportal.publications import sdmx
-from dpportal.publications.table import Observed, Table
+from dpportal.publications.table import Table
+from mechanisms.tabular.sdmx import Observed
 
 COUNT = Observed("noisy_count", "lower", "upper", "error")
 

@@ -8,8 +8,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dpportal.publications.spreadsheet import exact, inert_frame
+from dpportal.publications.spreadsheet import exact
 from mechanisms.inert_text import inert
+from mechanisms.tabular.csv_frames import inert_frame
 
 
 @pytest.mark.parametrize("code", ["-1", "-9.5", "0", "12"])

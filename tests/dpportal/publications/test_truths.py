@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from dpportal.publications import codebook
-from dpportal.publications.headers import Headers
-from dpportal.publications.label_columns import label_columns
 from dpportal.releases.products.shared.synthetic_files import fields_of, write_synthetic
 from mechanisms.domain import Attribute, Boolean, Domain, DomainError, attribute_from_json
+from mechanisms.tabular.headers import Headers
+from mechanisms.tabular.label_columns import label_columns
 
 SEX = Boolean("sex", True, ("0", "1"), ("female", "male"))
 COUNTS = np.array([2, 1, 1])

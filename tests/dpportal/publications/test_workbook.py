@@ -82,9 +82,9 @@ def test_more_columns_than_a_sheet_holds_have_no_workbook(tmp_path):
 
 
 def test_a_column_of_missing_values_alone_keeps_its_rows(tmp_path):
-    file = made(tmp_path, "yes\nTrue\n\n\nFalse\n", [{"name": "yes", "type": "boolean"}])
+    file = made(tmp_path, "yes\nTrue\n\n\nFalse\ntrue\nfalse\n", [{"name": "yes", "type": "boolean"}])
     sheet = openpyxl.load_workbook(file.path).active
-    assert [cell.value for cell in sheet["A"]] == ["yes", True, None, None, False]
+    assert [cell.value for cell in sheet["A"]] == ["yes", True, None, None, False, True, False]
 
 
 def test_the_same_table_gives_the_same_bytes(tmp_path):

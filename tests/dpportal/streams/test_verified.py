@@ -22,6 +22,7 @@ from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import State
 from mechanisms.verify.signature import signed_text
+from tests.dpportal.publications.forging import as_written
 from tests.dpportal.publications.test_croissant import loaded
 from tests.dpportal.publications.test_notebook import run
 from tests.dpportal.streams import building
@@ -56,7 +57,7 @@ def forged(path: Path, table: pd.DataFrame | None, change: Callable[[dict[str, A
         facts["files"]["series.csv"]["sha256"] = hashlib.sha256(changed["series.csv"]).hexdigest()
     changed["release.json"] = json.dumps(facts).encode()
     digest = hashlib.sha256(changed["release.json"]).hexdigest()
-    changed["signature.json"] = json.dumps(SigningKeys("a forger's").sign(signed_text(digest))).encode()
+    changed["signature.json"] = as_written(SigningKeys("a forger's").sign(signed_text(digest)))
     copy = path.with_name("forged.zip")
     with zipfile.ZipFile(copy, "w") as after:
         for name in read.entries:
@@ -67,7 +68,7 @@ def forged(path: Path, table: pd.DataFrame | None, change: Callable[[dict[str, A
 @pytest.mark.slow
 def test_a_fresh_bundle_holds_and_an_altered_number_is_caught(downloaded):
     found = list(verify(Bundle.read(downloaded)))
-    assert [finding.state for finding in found] == [State.HOLDS] * len(found)
+    assert {finding.state for finding in found} == {State.HOLDS, State.STATED}
     assert all(loaded(downloaded, downloaded.parent / "unpacked").values())
     run(downloaded, downloaded.parent / "unpacked")
     table = pd.read_csv(io.BytesIO(Bundle.read(downloaded).content("series.csv")))
@@ -77,7 +78,7 @@ def test_a_fresh_bundle_holds_and_an_altered_number_is_caught(downloaded):
     for name in numbers:
         other = table.copy()
         other[name] = other[name] + (other.index == 4)
-        assert failed(forged(downloaded, other, lambda _: None)) == ["series.csv"], name
+        assert "series.csv" in failed(forged(downloaded, other, lambda _: None)), name
     assert "periods" in failed(forged(downloaded, table[:-3], lambda _: None))
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dpportal.publications.workbook import MOST_LINES
 from dpportal.releases.products.shared.job_cost import JobCost, label_bytes
 from mechanisms import registry
 from mechanisms.protocol import Plan
+from mechanisms.tabular.workbook_parts import MOST_LINES
 
 # What a process has in memory before it sees a cell, with libraries and runs of cells that are worked on.
 AT_REST = 320 * 2**20

@@ -9,14 +9,15 @@ import pyarrow as pa
 
 from dpportal.publications import codebook
 from dpportal.publications.csv_lines import LINES, Lines, fields, six_digits
-from dpportal.publications.label_columns import label_columns
-from dpportal.publications.table import Observed, Table
+from dpportal.publications.table import Table
 from dpportal.releases.products.shared.synthetic_files import write_synthetic
 from mechanisms.arrays import let_go
 from mechanisms.domain import Domain
 from mechanisms.inert_text import inert
 from mechanisms.protocol import Plan, Result
 from mechanisms.synthesis.table import SMOOTH
+from mechanisms.tabular.label_columns import label_columns
+from mechanisms.tabular.sdmx import Observed
 
 CELLS = "histogram.csv"
 NUMBERS = {

@@ -23,6 +23,7 @@ from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.moments.estimates import Interval, Sums, totals
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
+from mechanisms.moments.reading import reading
 
 # Half a 95 % interval over the middle one of the errors' sizes, of a normal law.
 MIDDLE = 2.906
@@ -56,9 +57,7 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
 
     def facts(self, reconstructed: ReconstructedRelease[MomentsPlan, GroupMeans]) -> Json:
         """How numbers and totals are read from the measured sums, by which readers work out their margins."""
-        return {
-            "readings": [_readings(reconstructed.plan, planned) for planned in reconstructed.plan.columns]
-        }
+        return {"readings": [reading(reconstructed.plan, planned) for planned in reconstructed.plan.columns]}
 
     def explore(self, release: Release, plan: MomentsPlan, question: QueryDict) -> Json:
         """Groups that a reader picks, added up: their number by the first column, and each column's total and mean."""
@@ -80,26 +79,6 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
             for planned, parts in zip(plan.columns, columns, strict=False)
         ]
         return {**shown, "explored_means": rows}
-
-
-def _readings(plan: MomentsPlan, planned: ColumnPlan) -> Json:
-    """Of a column: the weights of its sums, of which the first so many are public and have no noise.
-
-    possible: between which numbers and totals lie, None where nothing bounds them.
-
-    A total reads values that were rounded down to whole steps; where that rounds any, its interval is wider.
-    """
-    own, column = Sums(planned, plan.degree), planned.column
-    weights, possible = {"number": own.number.tolist()}, {"number": [0.0, None]}
-    if not column.is_date and not column.floor_error:
-        weights["total"] = (float(column.lower) * own.number + own.span * own.first).tolist()
-        possible["total"] = [end if math.isfinite(end) else None for end in column.possible_totals]
-    return {
-        "column": column.attribute.name,
-        "public_sums": planned.basis.quiet,
-        "weights": weights,
-        "possible": possible,
-    }
 
 
 def _together(plan: MomentsPlan, values: np.ndarray, picks: Picks) -> list[list[Interval | None]]:

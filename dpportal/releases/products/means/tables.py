@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 
 from dpportal.publications import codebook
-from dpportal.publications.csv_frames import write_frame
-from dpportal.publications.headers import valid_names
-from dpportal.publications.label_columns import LabelColumn, label_columns
-from dpportal.publications.table import Observed, Table
+from dpportal.publications.table import Table
 from dpportal.releases.products.means.runner import GroupMeans
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import ColumnEstimates, Interval
 from mechanisms.moments.plan import MomentsPlan
+from mechanisms.tabular.csv_frames import write_frame
+from mechanisms.tabular.headers import valid_names
+from mechanisms.tabular.label_columns import LabelColumn, label_columns
+from mechanisms.tabular.sdmx import Observed
 
 MEASURED = "measured"
 TITLES = {

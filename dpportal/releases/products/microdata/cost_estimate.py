@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpportal.publications.workbook import MOST_LINES
 from dpportal.releases.products.microdata.assessment import MOST_ROWS
 from dpportal.releases.products.shared.job_cost import JobCost, label_bytes
 from mechanisms import registry
@@ -13,6 +12,7 @@ from mechanisms.microdata.cost_estimate import memory, row_count
 from mechanisms.microdata.joint_counts import JointCounts
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.replicates import TABLES, most_rows, replicate_memory, replicate_seconds
+from mechanisms.tabular.workbook_parts import MOST_LINES
 
 # What a worker's process has in memory before it reads a row: its libraries.
 AT_REST = 300 * 2**20

@@ -5,25 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import listed
-from dpportal.publications.csv_frames import write_frame
-from dpportal.publications.headers import Headers
-from dpportal.publications.label_columns import written
 from dpportal.publications.table import Table
-from mechanisms.arrays import Integers
-from mechanisms.domain import Attribute, Domain
+from mechanisms.domain import Domain
+from mechanisms.microdata.files import group_frame, labels_of_groups, table_counts
 from mechanisms.microdata.plan import MeasuredTable, MicrodataResult
-from mechanisms.microdata.tables import Grouping
+from mechanisms.tabular.csv_frames import write_frame
+from mechanisms.tabular.headers import Headers
 
 # Cells of a measured table that a page shows, those with most people; all are in the file.
 MOST_SHOWN = 12
-# Values that are named of a group whose values are no neighbours.
-MOST_NAMED = 3
-# Follows the name of a group that another one has already.
-TOGETHER = " (together)"
 
 # A measured count, of a single column or of a table.
 COUNT_FIELDS = [
@@ -58,7 +50,7 @@ def write(domain: Domain, result: MicrodataResult, headers: Headers, folder: Pat
     """The measured tables and the groups of values that they count; nothing where no pair was measured."""
     if result.grouping is None:
         return []
-    counts, groups = _counts(domain, result), _groups(domain, result.grouping)
+    counts, groups = table_counts(domain, result), group_frame(domain, result.grouping)
     frames = {
         "measured.csv": headers.within(counts, "first", "second"),
         "groups.csv": headers.within(groups, "column"),
@@ -77,7 +69,7 @@ def shown(domain: Domain, result: MicrodataResult) -> list[Json]:
     """Every measured table with its largest counts, as JSON."""
     if result.grouping is None:
         return []
-    labels = _labels(domain, result.grouping)
+    labels = labels_of_groups(domain, result.grouping)
     return [
         {
             "columns": [domain.names[j] for j in table.pair],
@@ -99,85 +91,3 @@ def _largest(table: MeasuredTable, labels: list[list[str]]) -> list[list[object]
 def _cells(table: MeasuredTable, places: np.ndarray) -> list[tuple[int, int]]:
     first, second = np.unravel_index(places, table.values.shape)
     return list(zip(first.tolist(), second.tolist(), strict=True))
-
-
-def _counts(domain: Domain, result: MicrodataResult) -> pd.DataFrame:
-    assert result.grouping is not None
-    labels = _written_labels(domain, result.grouping)
-    return pd.concat([_frame(domain, labels, n, table) for n, table in enumerate(result.tables, 1)])
-
-
-def _frame(domain: Domain, labels: list[list[str]], number: int, table: MeasuredTable) -> pd.DataFrame:
-    a, b = table.pair
-    counts = table.values.ravel()
-    return pd.DataFrame(
-        {
-            "measurement": number,
-            "first": domain.names[a],
-            "first_group": np.repeat(np.array(labels[a], dtype=object), len(labels[b])),
-            "second": domain.names[b],
-            "second_group": np.tile(np.array(labels[b], dtype=object), len(labels[a])),
-            "noisy_count": counts,
-            "interval_lower": counts - table.half_width,
-            "interval_upper": counts + table.half_width,
-        }
-    )
-
-
-def _groups(domain: Domain, grouping: Grouping) -> pd.DataFrame:
-    frames = []
-    for attribute, groups, labels in zip(
-        domain.attributes, grouping.groups, _written_labels(domain, grouping), strict=True
-    ):
-        of_value = [labels[group] for group in groups.tolist()]
-        frames.append(
-            pd.DataFrame(
-                {
-                    "column": attribute.name,
-                    "value": written(attribute, attribute.labels()),
-                    "group": of_value,
-                }
-            )
-        )
-    return pd.concat(frames)
-
-
-def _labels(domain: Domain, grouping: Grouping) -> list[list[str]]:
-    return [group_labels(a, groups) for a, groups in zip(domain.attributes, grouping.groups, strict=True)]
-
-
-def _written_labels(domain: Domain, grouping: Grouping) -> list[list[str]]:
-    """As files have them: a group of missing values alone is an empty field."""
-    names_of_groups = _labels(domain, grouping)
-    for attribute, groups, labels in zip(domain.attributes, grouping.groups, names_of_groups, strict=True):
-        if attribute.missing_cell and (groups == groups[-1]).sum() == 1:
-            labels[groups[-1]] = ""
-    return names_of_groups
-
-
-def group_labels(attribute: Attribute, groups: Integers) -> list[str]:
-    """A name for each group of an attribute's cells; one of several values never has that of another group.
-
-    Two could be alike where a value is written with commas, as “a, b” beside the values a and b together.
-    """
-    names = attribute.labels()
-    members = [np.flatnonzero(groups == group).tolist() for group in range(int(groups.max()) + 1)]
-    names_of_groups = [
-        _named([names[cell] for cell in cells], neighbours=attribute.ordered) for cells in members
-    ]
-    taken = {name for name, cells in zip(names_of_groups, members, strict=True) if len(cells) == 1}
-    for group, cells in enumerate(members):
-        if len(cells) > 1:
-            while names_of_groups[group] in taken:
-                names_of_groups[group] += TOGETHER
-            taken.add(names_of_groups[group])
-    return names_of_groups
-
-
-def _named(values: list[str], *, neighbours: bool) -> str:
-    if len(values) == 1:
-        return values[0]
-    if neighbours:
-        return f"{values[0]} … {values[-1]}"
-    more = f" + {len(values) - MOST_NAMED}" if len(values) > MOST_NAMED else ""
-    return listed(values[:MOST_NAMED]) + more

@@ -11,12 +11,12 @@ from dpportal.releases.products.microdata import means, measured, relied_pairs, 
 from dpportal.releases.products.microdata.component_lines import component_lines
 from dpportal.releases.products.microdata.dependency_lines import dependency_lines
 from dpportal.releases.products.microdata.expectation import expected_errors, public_people
-from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.shared.finding import counted
 from mechanisms import registry
 from mechanisms.box_queries import CellSum
 from mechanisms.microdata.cost_estimate import foresee, pair_error
+from mechanisms.microdata.files import column_counts, measured_pairs
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 
 MOST_LINES, MOST_PAIRS = 2_000, 1_000
@@ -30,7 +30,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
     everyone: how many people there are. seed: of the synthetic rows.
     """
     released = plan.of_columns(result.columns)
-    counts, pairs = column_counts(plan, result), measured_pairs(released, result)
+    counts, pairs = column_counts(plan, result.margins, result.half_widths), measured_pairs(released, result)
     people = public_people(result)
     tables = measured.shown(released.domain, result)
     return {

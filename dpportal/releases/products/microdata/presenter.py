@@ -11,7 +11,6 @@ from django.utils.translation import get_language, gettext_lazy
 
 from dpportal.datasets import records
 from dpportal.platform.json_types import Json
-from dpportal.publications.headers import Headers
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
@@ -35,6 +34,7 @@ from mechanisms.domain import Domain
 from mechanisms.microdata.box_sums import cell_sum
 from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.tabular.headers import Headers
 
 # Cells of synthetic rows up to which readers may have them counted.
 MOST_SUMMED = 2**27

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpportal.publications.headers import Headers
-from dpportal.publications.label_columns import with_codes
 from dpportal.publications.table import Table
 from dpportal.releases.products.shared.synthetic_files import fields_of, write_rows
 from mechanisms.domain import Domain
 from mechanisms.microdata.plan import MicrodataResult
 from mechanisms.synthesis.table import rows_of_cells
+from mechanisms.tabular.headers import Headers
+from mechanisms.tabular.label_columns import with_codes
 
 NUMBER = "replicate"
 FIELD = {

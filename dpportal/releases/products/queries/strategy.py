@@ -1,8 +1,6 @@
-"""The strategy of a plan: as arrays for the bundle, as pictures for the pages."""
+"""The strategy of a plan as pictures for the pages."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import scipy.sparse
@@ -13,38 +11,17 @@ from mechanisms import registry
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
 from mechanisms.matrix.marginals.answering import MarginalMechanism
 from mechanisms.matrix.mechanism import QueryPlan
-from mechanisms.matrix.strategy.joint import Uploaded
-from mechanisms.matrix.strategy.product import Kronecker, Stacked, Strategy
-from mechanisms.matrix.workload.union import EVERYTHING
+from mechanisms.matrix.strategy.product import Kronecker
+from mechanisms.matrix.strategy_arrays import MAX_WEIGHTS, measured_sets, nonzero_weights
 
-# Weights up to which a product is written out as one matrix.
-MAX_WEIGHTS = 2**21
 MAX_PICTURES = 4
-
-
-def strategy_arrays(plan: QueryPlan) -> dict[str, np.ndarray]:
-    """What was measured: one sparse matrix, or one for each column, or the information about each set of columns."""
-    mechanism = registry.query_mechanism(plan.mechanism)
-    if isinstance(mechanism, MarginalMechanism):
-        names, information = _sets(plan, mechanism)
-        return {"columns": np.array(names), "information": information}
-    assert isinstance(mechanism, MatrixMechanism)
-    strategy = strategy_of(mechanism, plan)
-    if isinstance(strategy, Uploaded) or _weights(strategy) <= MAX_WEIGHTS:
-        return _sparse(strategy.matrix())
-    return {
-        f"part{i}_column{j}_{key}": array
-        for i, part in enumerate(_products(strategy), start=1)
-        for j, factor in enumerate(part.factors, start=1)
-        for key, array in _sparse(factor.matrix()).items()
-    }
 
 
 def strategy_figures(plan: QueryPlan) -> list[Figure]:
     """The strategy drawn: a matrix for each column, or the whole one of a union, or the cost of each set of columns."""
     mechanism = registry.query_mechanism(plan.mechanism)
     if isinstance(mechanism, MarginalMechanism):
-        names, information = _sets(plan, mechanism)
+        names, information = measured_sets(plan, mechanism)
         cost = information * mechanism.closed(plan).rests
         return [shares_figure(names, cost / cost.sum())]
     assert isinstance(mechanism, MatrixMechanism)
@@ -55,39 +32,7 @@ def strategy_figures(plan: QueryPlan) -> list[Figure]:
         factors = zip(names, strategy.factors, strict=True)
         wide = [(name, factor.matrix()) for name, factor in factors if factor.rows > 1 or factor.size > 1]
         return [_matrix_picture(matrix, name) for name, matrix in wide[:MAX_PICTURES]]
-    return [_matrix_picture(strategy.matrix(), "")] if _weights(strategy) <= MAX_WEIGHTS else []
-
-
-def _sets(plan: QueryPlan, mechanism: MarginalMechanism) -> tuple[list[str], np.ndarray]:
-    """The sets of columns that are measured, and the information that is bought about each."""
-    closed = mechanism.closed(plan)
-    names = [" × ".join(plan.domain.names[axis] for axis in axes) or EVERYTHING for axes in closed.sets]
-    return names, mechanism.information(plan, closed)
-
-
-def _weights(strategy: Strategy) -> int:
-    """Weights other than 0 of the whole matrix, at most."""
-    if isinstance(strategy, Uploaded):
-        return int(strategy.matrix().nnz)
-    return sum(
-        math.prod(int(scipy.sparse.csr_array(f.matrix()).nnz) for f in part.factors)
-        for part in _products(strategy)
-    )
-
-
-def _products(strategy: Strategy) -> tuple[Kronecker, ...]:
-    """The products that a strategy is made of."""
-    if isinstance(strategy, Stacked):
-        return strategy.parts
-    assert isinstance(strategy, Kronecker)
-    return (strategy,)
-
-
-def _sparse(matrix: np.ndarray | scipy.sparse.csr_array) -> dict[str, np.ndarray]:
-    """A matrix as scipy.sparse.load_npz reads it."""
-    rows = scipy.sparse.csr_array(matrix)
-    parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": np.array(rows.shape)}
-    return {**parts, "format": np.array(b"csr")}
+    return [_matrix_picture(strategy.matrix(), "")] if nonzero_weights(strategy) <= MAX_WEIGHTS else []
 
 
 def _matrix_picture(matrix: np.ndarray | scipy.sparse.csr_array, column: str) -> Figure:

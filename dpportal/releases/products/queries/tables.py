@@ -12,17 +12,17 @@ import pandas as pd
 
 from dpportal.platform import storage
 from dpportal.publications import codebook
-from dpportal.publications.csv_frames import write_frame
-from dpportal.publications.label_columns import LabelColumn, label_columns
 from dpportal.publications.table import Table
 from dpportal.releases import arrays
 from dpportal.releases.products.queries import matrices, workloads
-from dpportal.releases.products.queries.frames import query_columns, query_fields, query_frame
-from dpportal.releases.products.queries.strategy import strategy_arrays
 from dpportal.releases.products.shared.synthetic_files import write_synthetic
 from mechanisms.domain import Domain
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
+from mechanisms.matrix.query_columns import query_columns, query_fields, query_frame
 from mechanisms.matrix.reconstruction import RECONSTRUCTION
+from mechanisms.matrix.strategy_arrays import strategy_arrays
+from mechanisms.tabular.csv_frames import write_frame
+from mechanisms.tabular.label_columns import LabelColumn, label_columns
 
 AT_ONCE = 100_000
 ANSWER_FIELDS = [

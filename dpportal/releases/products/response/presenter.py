@@ -14,10 +14,7 @@ from dpportal.charts.counts import counts_figure, residuals_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
-from dpportal.publications.csv_frames import write_frame
-from dpportal.publications.headers import valid_names
-from dpportal.publications.label_columns import LabelColumn, label_columns
-from dpportal.publications.table import Observed, Table
+from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.response.runner import Answers
@@ -32,6 +29,10 @@ from mechanisms.evaluate import observed_error
 from mechanisms.protocol import Measurement
 from mechanisms.response import ResponsePlan
 from mechanisms.response_sums import cell_sum
+from mechanisms.tabular.csv_frames import write_frame
+from mechanisms.tabular.headers import valid_names
+from mechanisms.tabular.label_columns import LabelColumn, label_columns
+from mechanisms.tabular.sdmx import Observed
 
 ROWS_AT_ONCE = 100_000
 LEVEL = 0.95

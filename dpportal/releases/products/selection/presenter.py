@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 
 from dpportal.platform.json_types import Json
-from dpportal.publications.csv_frames import write_frame
-from dpportal.publications.label_columns import LabelColumn, label_columns
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.products.selection import verdict
@@ -19,6 +17,8 @@ from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms import registry
 from mechanisms.selection import SelectionPlan
+from mechanisms.tabular.csv_frames import write_frame
+from mechanisms.tabular.label_columns import LabelColumn, label_columns
 
 MAX_SHOWN = 500
 

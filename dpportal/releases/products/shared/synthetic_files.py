@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpportal.platform.json_types import Json
-from dpportal.publications.csv_frames import write_frame
-from dpportal.publications.headers import Headers
-from dpportal.publications.label_columns import holds_integers, titled, with_codes
 from dpportal.publications.table import Table
 from mechanisms.domain import Attribute, Boolean, Date, Domain, Integer, Real
 from mechanisms.synthesis.table import SMOOTH, rows
+from mechanisms.tabular.csv_frames import with_truths, write_frame
+from mechanisms.tabular.headers import Headers
+from mechanisms.tabular.label_columns import holds_integers, titled, with_codes
 
 
 def write_synthetic(
@@ -49,7 +49,7 @@ def write_rows(frames: Iterator[pd.DataFrame], csv: Path, parquet: Path) -> None
     writer = None
     with csv.open("w", encoding="utf-8", newline="") as file:
         for frame in map(_with_days, frames):
-            write_frame(_with_truths(frame), file, header=writer is None)
+            write_frame(with_truths(frame), file, header=writer is None)
             table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
             writer = writer or pq.ParquetWriter(parquet, table.schema, compression="zstd")
             writer.write_table(table)
@@ -61,12 +61,6 @@ def _with_days(frame: pd.DataFrame) -> pd.DataFrame:
     """Dates as days, without a time of day."""
     dates = frame.select_dtypes(include=["datetime"]).columns
     return frame.assign(**{name: frame[name].astype(pd.ArrowDtype(pa.date32())) for name in dates})
-
-
-def _with_truths(frame: pd.DataFrame) -> pd.DataFrame:
-    """False and true as all files of a release write them."""
-    truths = frame.select_dtypes(include=["boolean"]).columns
-    return frame.assign(**{name: frame[name].map({False: "false", True: "true"}) for name in truths})
 
 
 def _fields(attribute: Attribute, headers: Headers) -> Iterator[Json]:

@@ -12,18 +12,19 @@ from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
-from dpportal.publications.csv_frames import write_frame
 from dpportal.publications.descriptions import styles
-from dpportal.publications.headers import Headers, valid_names
-from dpportal.publications.label_columns import written
-from dpportal.publications.table import Observed, Table
+from dpportal.publications.table import Table
 from dpportal.releases.products.shared.cells import joined
 from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.page import table_json
-from dpportal.releases.products.summary.statistics import EVERYBODY, GROUP, PEOPLE, TOTAL, statistics
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.statistics import EVERYBODY, GROUP, PEOPLE, TOTAL, statistics
 from mechanisms.summary.told import NumberEstimates, Summary
+from mechanisms.tabular.csv_frames import write_frame
+from mechanisms.tabular.headers import Headers, valid_names
+from mechanisms.tabular.label_columns import written
+from mechanisms.tabular.sdmx import Observed
 
 _TEXT, _NUMBER = "string", "number"
 NUMBERS = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpportal.releases.products.microdata.measured import group_labels
 from mechanisms.domain import Categorical, Integer
+from mechanisms.microdata.files import group_labels
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from dpportal.releases.products.queries import frames, workloads
+from dpportal.releases.products.queries import workloads
 from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.matrix import query_columns as frames
 from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.matrix.workload.union import Term, Workload
 

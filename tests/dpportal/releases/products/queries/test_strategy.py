@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from dpportal.releases.products.queries.strategy import strategy_arrays, strategy_figures
+from dpportal.releases.products.queries.strategy import strategy_figures
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
 from mechanisms.matrix.mechanism import Optimised
+from mechanisms.matrix.strategy_arrays import strategy_arrays
 from mechanisms.matrix.workload.text import read_workload
 
 PLANE = Domain((Integer("x", lower=1, upper=4), Integer("y", lower=1, upper=5)))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dpportal.publications.label_columns import written
 from mechanisms.domain import Attribute, Date
 from mechanisms.moments.estimates import Interval
 from mechanisms.summary.counts import readings
 from mechanisms.summary.differences import difference
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import QUANTILES, CategoryEstimates, NumberEstimates, Summary
+from mechanisms.tabular.label_columns import written
 
 GROUP, EVERYBODY, TOTAL = "group", "everybody", "total"
 PEOPLE, SHARE, DAYS_SINCE, DAYS, RATIO = "people", "share", "days since 1970-01-01", "days", "ratio"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpportal.platform.json_types import Json
 from mechanisms import __version__
 from mechanisms.accounting import Definition, Loss, zcdp_to_epsilon
+from mechanisms.json_types import JsonObject
 
 COMPOSITION = {
     Definition.PURE: "Sequential: ε of all releases about the same people add up",
@@ -20,7 +20,7 @@ COMPOSITION = {
 
 @dataclass(frozen=True)
 class Disclosure:
-    """loss: of the publication alone. total: with what was paid before for its columns' values; see `PublishedLoss`.
+    """loss: of the publication alone. total: with what was paid before for its columns' values; None where nothing was.
 
     delta: at which a ρ is stated as (ε, δ). whole_orders: see `zcdp_to_epsilon`. noise: its law; None where a method
     has several, or chances instead. All data lie with the portal, which adds the noise: the central model.
@@ -29,11 +29,11 @@ class Disclosure:
     loss: Loss
     delta: float
     mechanism: str
-    noise: Json | None = None
+    noise: JsonObject | None = None
     whole_orders: bool = False
     total: Loss | None = None
 
-    def facts(self) -> Json:
+    def facts(self) -> JsonObject:
         """For release.json."""
         unit = self.loss.unit
         return {
@@ -53,7 +53,7 @@ class Disclosure:
             "software": {"name": "mechanisms", "version": __version__},
         }
 
-    def _amounts(self, loss: Loss) -> Json:
+    def _amounts(self, loss: Loss) -> JsonObject:
         amount = str(loss.amount)
         if loss.definition is Definition.PURE:
             return {"epsilon": amount, "delta": str(loss.delta)}

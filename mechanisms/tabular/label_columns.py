@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpportal.publications.headers import Headers
 from mechanisms.domain import Attribute, Boolean, Categorical, Domain
+from mechanisms.tabular.headers import Headers
 
 # To fifteen digits, all that a spreadsheet holds; with zeros in front it is no number but a name.
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dpportal.publications.label_columns import LabelColumn, label_columns
 from mechanisms.arrays import Integers
 from mechanisms.domain import MISSING_LABEL, Attribute
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.workload.factor import Factor
 from mechanisms.matrix.workload.union import Term
+from mechanisms.tabular.label_columns import LabelColumn, label_columns
 
 ALL = "(all)"
 TO = " … "

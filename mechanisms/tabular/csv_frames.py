@@ -8,7 +8,7 @@ from typing import TextIO
 
 import pandas as pd
 
-from dpportal.publications.spreadsheet import inert_frame
+from mechanisms.inert_text import inert
 
 
 def write_frame(
@@ -18,17 +18,29 @@ def write_frame(
 
     frame: its headers are names by `headers`. float_format: of its floats, such as %.6g; None: in full.
     """
-    inert = inert_frame(frame)
+    harmless = inert_frame(frame)
     # A program that reads the file takes a carriage return outside of quotation marks for a line's end, and Python
     # before 3.13 puts none around it: such a frame has them around every text.
-    inert.to_csv(
+    harmless.to_csv(
         file,
         index=False,
         header=header,
         float_format=float_format,
         lineterminator="\n",
-        quoting=csv.QUOTE_NONNUMERIC if _has_carriage_return(inert) else csv.QUOTE_MINIMAL,
+        quoting=csv.QUOTE_NONNUMERIC if _has_carriage_return(harmless) else csv.QUOTE_MINIMAL,
     )
+
+
+def inert_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose texts are inert; numbers and dates stay as they are. Its headers are names by `headers`."""
+    texts = frame.select_dtypes(include=["string", "object", "category"]).columns
+    return frame.assign(**{name: frame[name].map(inert, na_action="ignore") for name in texts})
+
+
+def with_truths(frame: pd.DataFrame) -> pd.DataFrame:
+    """False and true as all files of a release write them."""
+    truths = frame.select_dtypes(include=["boolean"]).columns
+    return frame.assign(**{name: frame[name].map({False: "false", True: "true"}) for name in truths})
 
 
 def _has_carriage_return(frame: pd.DataFrame) -> bool:

@@ -1,0 +1,194 @@
+"""Every entry of release.json: derived again, compared with something else, or the portal's word.
+
+No entry may be of neither kind, so that nothing is read as verified which nobody looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import Any
+
+from mechanisms import registry
+from mechanisms.accounting import Definition, Loss
+from mechanisms.disclosure import Disclosure
+from mechanisms.domain import Domain
+from mechanisms.json_types import JsonObject
+from mechanisms.moments.reading import reading
+from mechanisms.tabular.headers import Headers
+from mechanisms.verify.bundle import STREAM, Bundle
+from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.json_values import leaves, same
+from mechanisms.verify.planned import Planned
+
+WHAT, STATED, DISCLOSED = "release.json", "stated", "disclosure"
+CHOSEN = "values_chosen_privately"
+FORMAT = 1
+# What nobody can tell from the bundle, and why. `*` stands for any name or number.
+PORTALS_WORD = {
+    "release": "its number in the portal",
+    "stream": "its number in the portal",
+    "title": "a name that its curator gave",
+    "dataset": "a name that its curator gave",
+    "curator": "the name by which its curator is shown",
+    "about*": "what the curator says of the dataset",
+    "measured_at": "the portal's clock",
+    "opened_at": "the portal's clock",
+    "last_published_at": "the portal's clock",
+    "read_from*": "where the records lie",
+    "columns*": "of randomised answers: what the curator's table calls the column, which the plan does not name",
+    "protects.person_column": "which column of the records names people",
+    "protects.ignore_case": "how names of people were compared",
+    "protects.by_curator": "who sees to it that nobody has more rows",
+    "protects.rows_without_person": "which rows were left out",
+    "protects.released_under_other_protections_too": "other releases of the same people",
+    "protects.other_*": "other releases of the same people",
+    "protects.number_of_rows_is_public_by_any_release": "other releases of the same people",
+    "disclosure.values_chosen_privately*": "what was paid before, for the values of its columns",
+    "disclosure.software.version": "the version of the program that measured",
+    "domain*": "how the declaration came about",
+    "versions*": "the versions of the portal's libraries",
+    "plan.score.candidates*": "of a choice: the candidates that were not chosen, as declared",
+    "plan.columns.*.column.attribute*": "of totals: how a measured column is declared beside its bounds",
+    "plan.twice*": "of a summary: which columns were to be more exact, which shares of the cost follow from",
+    "plan.people": "of a summary: how many people its curator expected",
+    "plan.criterion": "of rows of many columns: what columns were chosen by, where all are kept",
+    "plan.details.stored_strategy": "of answers: where the portal keeps the strategy",
+    "plan.lower_bound": "of answers: the least error that any strategy could have, by a search",
+    "plan.total_error": "of a strategy that was searched for: what the search expected",
+    "plan.details*": "of a strategy that was searched for: how the search went",
+    "plan.explanation": "in a bundle of another version, or of a strategy that was searched for: its words",
+    "counted.column": "which column was counted",
+    "counted.summed*": "which column was added up",
+    "counted.largest_count_of_one_period": "what the curator expects",
+    "calendar*": "what the curator calls the periods",
+}
+# Of the plan, what is the portal's word only where no plan can be made again.
+SEARCHED = ("plan.lower_bound", "plan.total_error", "plan.details*", "plan.explanation")
+# What other checks derive or compare: plan.*, the promise, digests, and what each product says of itself.
+DERIVED = (
+    "format", "product", "loss", "statement", "measurement_sha256", "periods", "plan*", "files*", "columns*",
+    "protects.neighbours", "protects.max_rows", "protects.number_of_rows_is_public", "disclosure*",
+    "synthetic_rows", "chosen_method", "queries", "choice*", "points_per_row", "readings*", "number_of_people*",
+    "measured_pairs*", "noise_of_columns*", "noise_of_tables*", "counted.values*",
+)  # fmt: skip
+
+
+def check(bundle: Bundle, found: Planned | None) -> Iterator[Finding]:
+    """What release.json says beside plan, promise and files."""
+    release = bundle.release
+    paths = [path for path, _value in leaves(release)]
+    unknown = [path for path in paths if not (_is_any(path, DERIVED) or _is_any(path, PORTALS_WORD))]
+    if unknown and bundle.is_of_this_version:
+        yield Finding(WHAT, State.FAILED, f"no portal says {unknown[0][:80]} in it")
+    elif unknown:
+        yield Finding(WHAT, State.NOT_CHECKED, f"made by another version, which also says {unknown[0][:80]}")
+    if found is not None:
+        fault = _fault(bundle, found)
+        yield Finding.of(WHAT, fault, "what it says beside the plan agrees with the plan")
+        if DISCLOSED in release:
+            yield _disclosure(release, found)
+    yield _stated(bundle, found, paths)
+
+
+def _stated(bundle: Bundle, found: Planned | None, paths: list[str]) -> Finding:
+    told = [path for path in paths if is_portals_word(bundle, found, path)]
+    names = dict.fromkeys(path.split(".")[0] for path in told)
+    return Finding(
+        STATED,
+        State.STATED,
+        f"{len(told)} entries of release.json are the portal's word, and cannot be checked from the bundle: "
+        f"{', '.join(names)}",
+    )
+
+
+def is_portals_word(bundle: Bundle, found: Planned | None, path: str) -> bool:
+    """Whether an entry of release.json is neither derived again nor compared with anything."""
+    if not _is_any(path, PORTALS_WORD):
+        return False
+    return path.startswith(DISCLOSED) or not _is_again(bundle, found, path)
+
+
+def _is_again(bundle: Bundle, found: Planned | None, path: str) -> bool:
+    """Whether an entry of the plan, or the names of columns, were made again after all."""
+    if path.startswith("columns"):
+        return bool(bundle.release["product"] != "response")
+    if path == "plan.explanation" and not bundle.is_of_this_version:
+        return False
+    is_kept = path == "plan.details.stored_strategy"
+    return _is_any(path, SEARCHED) and not is_kept and found is not None and found.again is not None
+
+
+def _is_any(path: str, patterns: Any) -> bool:
+    return any(fnmatchcase(path, pattern) for pattern in patterns)
+
+
+def _fault(bundle: Bundle, found: Planned) -> str:
+    release = bundle.release
+    if release.get("format") != FORMAT:
+        return "its format is another one"
+    if release["product"] == "means":
+        own = [reading(found.stated, planned) for planned in found.stated.columns]
+        if not same(release.get("readings"), own):
+            return "it has other readings"
+    return _fault_of_columns(bundle, found) or _fault_of_sizes(bundle)
+
+
+def _fault_of_columns(bundle: Bundle, found: Planned) -> str:
+    """Columns are called so in files, in whichever order they were released."""
+    stated, plan = bundle.release.get("columns", []), found.stated
+    if bundle.release["product"] in ("histogram", "queries", "summary"):
+        attributes = {a.name: a for a in plan.domain.attributes}
+    elif bundle.release["product"] == "means":
+        measured = [planned.column.attribute for planned in plan.columns]
+        attributes = {a.name: a for a in (*plan.groups.attributes, *measured)}
+    else:
+        return ""
+    if not stated and "codebook.csv" not in bundle.entries:
+        return ""
+    columns = [each["column"] for each in stated]
+    if sorted(columns) != sorted(attributes):
+        return "it has other columns"
+    names = Headers.of(Domain(tuple(attributes[column] for column in columns))).columns
+    same_names = stated == [{"name": name, "column": column} for column, name in names.items()]
+    return "" if same_names else "it calls columns otherwise"
+
+
+def _fault_of_sizes(bundle: Bundle) -> str:
+    for name, facts in bundle.release["files"].items():
+        if set(facts) != {"bytes", "sha256"} or facts["bytes"] != bundle.size(name):
+            return f"it says another size of {name}"
+    return ""
+
+
+def _disclosure(release: JsonObject, found: Planned) -> Finding:
+    """Derived from the plan and from what was paid before, but for the program's version."""
+    stated, plan = dict(release[DISCLOSED]), found.stated
+    chosen = stated.pop(CHOSEN, None)
+    loss: Loss = plan.loss
+    total = with_choices(loss, chosen) if chosen else None
+    law = plan.to_json().get("noise")
+    whole = release["product"] == STREAM and registry.stream(plan.mechanism).whole_orders
+    # A choice's δ is added to that at which a ρ is stated.
+    implied = stated.get("without_the_choice_of_values", stated).get("implies", {})
+    delta = float(implied.get("delta", 1e-6)) if loss.definition is Definition.ZCDP else 0.0
+    own = Disclosure(loss, delta, plan.mechanism, law, whole, total).facts()
+    own["software"]["version"] = stated.get("software", {}).get("version")
+    other = next((name for name in own if not same(stated.get(name), own[name])), "")
+    other = other or next(iter(set(stated) - set(own)), "")
+    if not other and chosen != release.get("domain", {}).get(CHOSEN):
+        other = CHOSEN
+    if not other and not str(release.get("loss", "")).startswith(str(total or loss)):
+        other = "loss"
+    return Finding.of(
+        DISCLOSED, f"it says another {other} than the plan" if other else "", "it says what the plan does"
+    )
+
+
+def with_choices(own: Loss, chosen: list[JsonObject]) -> Loss:
+    """A loss with what the same budget paid for values that were chosen privately; both parts add up."""
+    paid = [choice for choice in chosen if choice["of_the_same_budget"]]
+    amount = sum((Fraction(choice["amount"]) for choice in paid), own.amount)
+    delta = sum((Fraction(choice["delta"]) for choice in paid), own.delta)
+    return Loss(own.definition, amount, own.unit, min(Fraction(1), delta))

@@ -1,0 +1,33 @@
+"""Values of JSON: every entry by its path, and whether two are the same up to the rounding of floats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+# Of sums of floats, which another processor ends otherwise.
+RELATIVE = 1e-9
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every entry that holds no other, with its path: names and numbers with dots between."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    if not value or not isinstance(value, dict | list):
+        yield path, value
+    for name, each in inside:
+        yield from leaves(each, f"{path}.{name}" if path else str(name))
+
+
+def same(stated: Any, own: Any) -> bool:
+    """Whether two values of JSON are the same, floats up to rounding."""
+    if isinstance(own, dict):
+        return (
+            isinstance(stated, dict)
+            and list(stated) == list(own)
+            and all(same(stated[name], own[name]) for name in own)
+        )
+    if isinstance(own, list | tuple):
+        return isinstance(stated, list) and len(stated) == len(own) and all(map(same, stated, own))
+    if isinstance(own, float) and isinstance(stated, float):
+        return abs(stated - own) <= RELATIVE * max(abs(own), 1e-300)
+    return type(stated) is type(own) and bool(stated == own)

@@ -1,0 +1,89 @@
+"""Whether the tables of a summary are what its measurement says.
+
+Its estimates are fits in floats. What is measured once more from the plan's whole weights is the same up to rounding:
+`csv_file` says up to which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mechanisms.summary.estimates import estimates
+from mechanisms.summary.fusion import Model
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.statistics import EVERYBODY, GROUP, PEOPLE, TOTAL, Statistic, statistics
+from mechanisms.summary.told import NumberEstimates, Summary
+from mechanisms.tabular.codebook import codebook_frame
+from mechanisms.tabular.headers import Headers
+from mechanisms.tabular.label_columns import written
+from mechanisms.verify import csv_file
+from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.csv_file import RELATIVE, Column, Numbers, texts
+from mechanisms.verify.finding import Finding
+from mechanisms.verify.planned import Planned
+
+NAMED = ("column", "statistic", "value", "whose", "group", "reference", "unit")
+NUMBERS = ("estimate", "interval_lower", "interval_upper")
+
+
+def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
+    """summary.csv, totals.csv, density.csv, the codebook, and the law that release.json states."""
+    plan: SummaryPlan = found.stated
+    told = estimates(plan, bundle.measurement)
+    lines = list(statistics(plan, told))
+    yield csv_file.compared(bundle, "summary.csv", _columns(plan, lines, NAMED))
+    totals = [line for line in lines if line.unit == PEOPLE or line.statistic == TOTAL]
+    yield csv_file.compared(bundle, "totals.csv", _columns(plan, totals, NAMED[:5]))
+    if plan.lines:
+        yield csv_file.compared(bundle, "density.csv", _density(plan, told))
+    frame = codebook_frame(plan.domain)
+    columns = {str(name): texts(frame[name]) for name in frame.columns}
+    yield csv_file.compared(bundle, "codebook.csv", columns, "the declaration in the plan")
+    yield _law(bundle, plan)
+
+
+def _columns(plan: SummaryPlan, lines: list[Statistic], named: tuple[str, ...]) -> dict[str, Column]:
+    names = {**Headers.of(plan.domain).columns, "": ""}
+    words = [line._replace(column=names[line.column])._asdict() for line in lines]
+    columns: dict[str, Column] = {name: texts(word[name] for word in words) for name in named}
+    numbers = np.array([[line.estimate, line.lower, line.upper] for line in lines]).reshape(-1, 3)
+    width = numbers[:, 2] - numbers[:, 1]
+    return columns | {
+        name: Numbers(own, 10, scale=width) for name, own in zip(NUMBERS, numbers.T, strict=True)
+    }
+
+
+def _density(plan: SummaryPlan, told: Summary) -> dict[str, Column]:
+    """The shares of each cell, of each group and of everybody."""
+    names = Headers.of(plan.domain).columns
+    groups = [label for a in plan.groups.attributes for label in written(a, a.labels()) if plan.rows > 1]
+    whose = [*((GROUP, label) for label in groups), (EVERYBODY, "")]
+    labels, ends, shares = [], [], []
+    for attribute, own in zip(plan.columns, told.columns, strict=True):
+        if isinstance(own, NumberEstimates):
+            for cell, edges in enumerate(zip(*plan.lines[attribute.name].edges, strict=True)):
+                labels += [(names[attribute.name], *each) for each in whose]
+                ends += [edges] * len(whose)
+                shares += own.density[: len(whose), cell].tolist()
+    first, last = np.array(ends, float).T
+    column, whom, group = (texts(each) for each in zip(*labels, strict=True))
+    return {
+        "column": column,
+        "whose": whom,
+        "group": group,
+        "first": Numbers(first, 10),
+        "last": Numbers(last, 10),
+        "share": Numbers(np.array(shares), 10, scale=1.0),
+    }
+
+
+def _law(bundle: Bundle, plan: SummaryPlan) -> Finding:
+    """The law and standard error of numbers of people, which the notebook reads."""
+    model, stated = Model(plan), bundle.release["number_of_people"]
+    error = float(model.number_variance**0.5)
+    same = set(stated) == {"law", "standard_error"} and stated["law"] == model.law.name
+    near = abs(float(stated["standard_error"]) - error) <= RELATIVE * error
+    fault = "" if same and near else "release.json states another law or error"
+    return Finding.of("number_of_people", fault, f"± {error:.3g}, one standard error")

@@ -1,0 +1,44 @@
+"""Bundles of uploaded queries, and of a loss in ρ, are verified too; with another matrix or another ε they are not."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from dpportal.releases.products.queries import matrices
+from dpportal.releases.products.queries.matrices import UploadedMatrix
+from mechanisms.verify.bundle import Bundle
+from tests.dpportal import building
+from tests.dpportal.publications.forging import altered, faults, forged, is_caught
+from tests.dpportal.releases.products import building as products
+from tests.dpportal.releases.products.queries.building import draft_of, finished
+from tests.dpportal.releases.products.test_verified import downloaded
+
+pytestmark = pytest.mark.slow
+
+
+def test_uploaded_queries_are_those_that_the_plan_names(rich, tmp_path):
+    rows = scipy.sparse.csr_array(np.tril(np.ones((10, 10))))
+    digest = matrices.store(UploadedMatrix(rows))
+    draft = draft_of(rich, f'uploaded("{digest}")', ["age"], "9", "identity-strategy")
+    path = downloaded(finished(draft), tmp_path)
+    assert not [each for each in faults(path) if not each.startswith("not checked")]
+    name = f"matrix-{digest}.npz"
+    with np.load(io.BytesIO(Bundle.read(path).content(name)), allow_pickle=False) as arrays:
+        parts = {each: arrays[each] for each in arrays.files}
+    held = io.BytesIO()
+    np.savez_compressed(held, **{**parts, "data": parts["data"] * 2})
+    assert any(name in each for each in faults(forged(path, {name: held.getvalue()})))
+
+
+def test_a_bundle_under_rho_says_what_its_loss_implies(curator, administrator, tmp_path):
+    dataset = building.granted(building.stored_dataset(curator, "zCDP"), administrator, "100", "zcdp")
+    parameters = {"group": "colour", "twice": []}
+    release = products.finished(dataset, "summary", ["colour", "age"], "1", "column-tables", **parameters)
+    path = downloaded(release, tmp_path)
+    assert not [each for each in faults(path) if not each.startswith("not checked")]
+    facts = Bundle.read(path).release
+    assert is_caught(forged(path, {}, altered(facts, "disclosure.implies.epsilon")), frozenset(faults(path)))

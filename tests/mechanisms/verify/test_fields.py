@@ -1,0 +1,27 @@
+"""What is the portal's word stands in the README with its reason, and nothing else does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from mechanisms.verify.fields import PORTALS_WORD
+from mechanisms.verify.json_values import leaves, same
+
+README = Path(__file__).parents[3] / "mechanisms/verify/README.md"
+
+
+def test_the_readme_lists_each_entry_that_cannot_be_checked_with_its_reason():
+    listed = re.findall(r"^\| `([^`]+)` \| (.+) \|$", README.read_text(encoding="utf-8"), re.MULTILINE)
+    assert dict(listed) == PORTALS_WORD
+
+
+def test_every_entry_has_a_path():
+    facts = {"a": {"b.c": [1, {"d": None}]}, "e": [], "f": {}}
+    assert dict(leaves(facts)) == {"a.b.c.0": 1, "a.b.c.1.d": None, "e": [], "f": {}}
+
+
+def test_floats_are_the_same_up_to_a_billionth_and_all_else_exactly():
+    assert same(1.0 + 1e-12, 1.0) and not same(1.0 + 1e-6, 1.0)
+    assert not same(1, 1.0) and not same(True, 1) and not same("1", 1)
+    assert same({"a": [1]}, {"a": [1]}) and not same({"a": [1], "b": 2}, {"a": [1]})
