@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('budgets', '0004_spendable_delta'),
+        ('budgets', '0005_request_for_delta'),
         ('datasets', '0006_begun_uploads'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
