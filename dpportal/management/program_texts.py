@@ -31,8 +31,11 @@ FOR_PROGRAMMERS = {
     "ValueError", "add_argument", "cast", "compile", "debug", "dict", "error", "exception", "execute", "info", "print",
     "warning",
 }  # fmt: skip
-# Parts of the library whose texts are for programmers, too.
-OF_LIBRARY_PROGRAMMERS = ("advice", "noise", "registry.py", "matrix/optimise", "histogram/unevenness.py")
+# Parts of the library whose texts are for programmers, too, or stand in files that are the same in every language.
+OF_LIBRARY_PROGRAMMERS = (
+    "advice", "disclosure.py", "histogram/unevenness.py", "matrix/optimise", "matrix/query_columns.py", "noise",
+    "registry.py", "summary/statistics.py", "tabular",
+)  # fmt: skip
 # Rooms of commands, of queries, and of what only programs read.
 OF_PROGRAMS = (
     "api", "history", "jobs/supervisor.py", "jobs/embedded.py", "management", "operations/metrics.py",
