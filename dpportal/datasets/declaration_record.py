@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.utils.translation import gettext_noop
+
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset, DomainVersion
 from mechanisms.domain import Attribute
 
-COLUMNS, PROTECTED = "declared columns", "declared who is protected"
+COLUMNS = gettext_noop("declared columns")
+PROTECTED = gettext_noop("declared who is protected")
 
 
 def columns_declared(dataset: Dataset, said: Mapping[str, Attribute | None], by: User | None) -> None:

@@ -140,8 +140,14 @@ def _is_due(newest: Checkpoint, position: int) -> bool:
 
 
 def written() -> list[Path]:
-    """The checkpoints that the sweep wrote; names are in the order of time."""
-    return sorted(settings.CHECKPOINTS_DIR.glob("checkpoint-*.json"))
+    """The checkpoints that the sweep wrote, in the order of time, and within a second in that of the chain."""
+    return sorted(settings.CHECKPOINTS_DIR.glob("checkpoint-*.json"), key=_written_at)
+
+
+def _written_at(path: Path) -> tuple[str, int, str]:
+    """A longer number is a larger one."""
+    time, _dash, position = path.stem.rpartition("-")
+    return time, len(position), position
 
 
 def newest_written() -> Checkpoint | None:

@@ -7,10 +7,9 @@ import math
 import numpy as np
 import scipy.sparse
 
-from mechanisms import registry
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
 from mechanisms.matrix.marginals.answering import MarginalMechanism
-from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan
 from mechanisms.matrix.strategy.joint import Uploaded
 from mechanisms.matrix.strategy.product import Kronecker, Stacked, Strategy
 from mechanisms.matrix.workload.union import EVERYTHING
@@ -19,9 +18,8 @@ from mechanisms.matrix.workload.union import EVERYTHING
 MAX_WEIGHTS = 2**21
 
 
-def strategy_arrays(plan: QueryPlan) -> dict[str, np.ndarray]:
+def strategy_arrays(mechanism: QueryMechanism, plan: QueryPlan) -> dict[str, np.ndarray]:
     """What was measured: one sparse matrix, or one for each column, or the information about each set of columns."""
-    mechanism = registry.query_mechanism(plan.mechanism)
     if isinstance(mechanism, MarginalMechanism):
         names, information = measured_sets(plan, mechanism)
         return {"columns": np.array(names), "information": information}

@@ -9,6 +9,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from mechanisms import registry
 from mechanisms.matrix.strategy_arrays import strategy_arrays
 from mechanisms.refusal import RefusalError
 from mechanisms.verify import container
@@ -46,7 +47,7 @@ def _strategy(bundle: Bundle, found: Planned) -> Finding:
             # What one person moves in it is added up by `strategy`.
             fault = "" if set(stated) == _SPARSE or "shape" not in stated else "it has further arrays"
             return Finding.of(STRATEGY, fault, "the strategy that the noise was checked for")
-        own = strategy_arrays(found.again)
+        own = strategy_arrays(registry.query_mechanism(found.again.mechanism), found.again)
     except (RefusalError, ValueError) as fault_of_plan:
         return Finding(STRATEGY, State.FAILED, f"it does not fit the plan ({type(fault_of_plan).__name__})")
     return Finding.of(

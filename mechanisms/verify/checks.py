@@ -36,7 +36,7 @@ TABLES: dict[str, tuple[str, ...]] = {
 FORMATS = {"csv", "xlsx", "parquet", "sdmx.csv", "sdmx.json"}
 EVERYWHERE = {
     *(RELEASE, SIGNATURE, MEASUREMENT, "datapackage.json", "croissant.json"),
-    *("README.md", "report.html", "notebook.py", "notebook.ipynb"),
+    *("README.md", "report.html", "report.zh-hans.html", "notebook.py", "notebook.ipynb"),
 }
 # Files that release.json does not list: itself, and what signs it.
 UNLISTED = {RELEASE, SIGNATURE}

@@ -16,14 +16,14 @@ from mechanisms.verify.observations import as_written
 SCRIPT, JUPYTER = "notebook.py", "notebook.ipynb"
 # The SHA-256 of notebook.py by product; of every version that was released, and of this one.
 KNOWN = {
-    "histogram": {"4180e13c9131824f40b21c93433e5f69f930b0501d494052fa7814445ea5071b"},
-    "means": {"a3ae913fbd41b6e8d8b6346c1525c0c514f1908e95e7328322f494b725a1ba45"},
-    "microdata": {"99f7f5e6c9482e02592aad82c156f1686f5864c89ba85d8873cf68cb77444ba9"},
-    "queries": {"e77700329d0e4e00abf1b6a6b0675f7ac883c2f5defe8fa564d7c34d8d0c6604"},
-    "response": {"1b53384c9c2ac20a6916b87d73b0f7819e7423d6037994583fce463aa3e8e4b9"},
-    "selection": {"ad321616350bde1a57f627ebc8776f19844205c8c3e766519a2866fcd21a840f"},
-    "summary": {"d443a432ab8c40fc75756a1e36da7cdbf88f66507ad483afb7accd2b53cf3650"},
-    STREAM: {"a6c54900e199021952f27334f5680677646327fbed804f82d1e4597e5772486a"},
+    "histogram": {"a8383193f31d9ca09b4f572ffb9cf0489f724c87e0dc6821e8010fab834d3da4"},
+    "means": {"48c6bffbba8f6cef42765d3085fc45d14d3f0a49104c6cac6f5effce17cdb0fe"},
+    "microdata": {"a424fe0c5d966e22ea4d31f3154b33c08a02652b673da537f98a9e465da0f4ce"},
+    "queries": {"def3d5272f7fd96cdcfe54f18ed0602f7be09262704e840195d6aaee079784d5"},
+    "response": {"5ec248a8f9bb90827cd7ec2b5fe94161d6abb497e0f90d0e11464535d54ad8e9"},
+    "selection": {"a20c8030c5044afdb25067eb665193dee904a4f00efb33bc6524a8d644b56c74"},
+    "summary": {"dba91d7316825f35954b47d3155e0b5d2710d842b999cf7cc1644ff0a0fcc95c"},
+    STREAM: {"c351e4acc5f8718600594d96721dee654cb05ab7e3a56f732cfe8ea69da8538d"},
 }
 
 

@@ -13,6 +13,7 @@ from django.db import transaction
 from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import domain_fit, domain_fit_job, kept_fits, records, services
+from dpportal.datasets.derived import described_columns
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
 from dpportal.jobs import claims
@@ -41,7 +42,7 @@ def test_how_a_file_is_read_is_changed(client, curator):
     dataset = building.uploaded(client, b"name,age\nAnna,1'031\nBob,44\n")
     services.change_parse_options(dataset, replace(records.options_of(dataset), thousands="'"), curator)
     dataset.refresh_from_db()
-    assert dataset.has_records and dataset.columns[1]["kind"] == "integer"
+    assert dataset.has_records and described_columns(dataset)[1]["kind"] == "integer"
     services.change_parse_options(dataset, replace(records.options_of(dataset), delimiter=";"), curator)
     dataset.refresh_from_db()
     assert dataset.is_converting

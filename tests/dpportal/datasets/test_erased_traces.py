@@ -13,7 +13,8 @@ from django.test import Client
 
 from dpportal.datasets import derived, domain_fit, domain_fit_job, services
 from dpportal.datasets.begun_uploads import BegunUpload
-from dpportal.datasets.models import Dataset, Fit, TableSketch
+from dpportal.datasets.models import Dataset, Fit
+from dpportal.datasets.near_duplicates import TableSketch
 from dpportal.releases import execution
 from dpportal.streams import job_execution, services as streams
 from mechanisms.domain import Categorical

@@ -16,6 +16,7 @@ from dpportal.publications.table import Table
 from dpportal.releases import arrays
 from dpportal.releases.products.queries import matrices, workloads
 from dpportal.releases.products.shared.synthetic_files import write_synthetic
+from mechanisms import registry
 from mechanisms.domain import Domain
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.query_columns import query_columns, query_fields, query_frame
@@ -58,7 +59,7 @@ def write(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> li
     answers, strategy = folder / "answers.csv", folder / "strategy.npz"
     columns = query_columns(plan)
     _write_answers(plan, result, columns, answers)
-    arrays.write(strategy, strategy_arrays(plan))
+    arrays.write(strategy, strategy_arrays(registry.query_mechanism(plan.mechanism), plan))
     return [
         Table(
             answers,

@@ -214,7 +214,7 @@ class TestDrafts:
         for step in ("method", "review"):
             text = client.get(reverse(f"releases:{step}", args=[draft.pk])).text
             assert f"± {expected['foreseen'][0]['mean']}" in text
-        assert "Mean of age by colour" in text
+        assert "mean of age by colour" in text
 
     def test_a_group_of_average_size_is_the_same_for_a_summary(self, rich) -> None:
         """300 people in three declared groups: the one for other values is expected to have nobody."""

@@ -32,7 +32,7 @@ def test_a_strategy_over_two_columns_is_stored_and_drawn(mechanism, text: str) -
         if mechanism.optimises:
             found = mechanism.optimise(PLANE, workload, definition, lambda _done, _all: None)
         plan = mechanism.plan(PLANE, workload, Loss(definition, Fraction(1)), found)
-        arrays = strategy_arrays(plan)
+        arrays = strategy_arrays(registry.query_mechanism(plan.mechanism), plan)
         if "indptr" in arrays:
             stored = scipy.sparse.csr_array(
                 (arrays["data"], arrays["indices"], arrays["indptr"]), shape=arrays["shape"]
@@ -45,4 +45,4 @@ def test_an_uploaded_strategy_over_two_columns_is_written_out() -> None:
     mechanism = registry.query_mechanism("uploaded-strategy")
     workload = read_workload('identity("x")', PLANE)
     plan = mechanism.plan(PLANE, workload, Loss(Definition.PURE, Fraction(1)), OWN)
-    assert tuple(strategy_arrays(plan)["shape"]) == (21, 20)
+    assert tuple(strategy_arrays(registry.query_mechanism(plan.mechanism), plan)["shape"]) == (21, 20)
