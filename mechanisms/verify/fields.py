@@ -177,7 +177,8 @@ def _disclosure(release: JsonObject, found: Planned) -> Finding:
     own["software"]["version"] = stated.get("software", {}).get("version")
     other = next((name for name in own if not same(stated.get(name), own[name])), "")
     other = other or next(iter(set(stated) - set(own)), "")
-    if not other and chosen != release.get("domain", {}).get(CHOSEN):
+    # Running counts have it here alone.
+    if not other and "domain" in release and chosen != release["domain"].get(CHOSEN):
         other = CHOSEN
     if not other and not str(release.get("loss", "")).startswith(str(total or loss)):
         other = "loss"
