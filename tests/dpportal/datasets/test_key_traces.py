@@ -138,6 +138,7 @@ def relation(world: World) -> Path:
     return Path(row[0]) / row[1]
 
 
+@pytest.mark.slow
 def test_the_page_says_when_the_last_copy_was_gone(client, curator, dataset) -> None:
     keys.for_writing(dataset.pk)
     services.erase(dataset, curator)
@@ -148,6 +149,7 @@ def test_the_page_says_when_the_last_copy_was_gone(client, curator, dataset) -> 
     assert "was gone from the database’s own files on" in client.get(page).content.decode()
 
 
+@pytest.mark.slow
 def test_inside_a_transaction_nothing_is_swept(curator, dataset) -> None:
     keys.for_writing(dataset.pk)
     services.erase(dataset, curator)
@@ -155,6 +157,7 @@ def test_inside_a_transaction_nothing_is_swept(curator, dataset) -> None:
     assert ErasureReceipt.objects.get().key_gone_at is None
 
 
+@pytest.mark.slow
 def test_a_copy_that_is_no_database_is_tried_again_and_named_in_the_log(
     tmp_path, transactional_db, monkeypatch, settings, caplog
 ) -> None:

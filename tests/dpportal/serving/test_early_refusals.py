@@ -53,6 +53,7 @@ def test_programs_get_problem_details_and_people_a_page(portal, status):
     assert SECRET not in body + page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "path"),
     [
