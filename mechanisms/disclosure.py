@@ -6,7 +6,9 @@ registry.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from mechanisms import __version__
 from mechanisms.accounting import Definition, Loss, zcdp_to_epsilon
@@ -64,3 +66,35 @@ class Disclosure:
             **spent,
             "implies": {"epsilon": epsilon, "delta": self.delta + float(loss.delta)},
         }
+
+
+def with_choices(own: Loss, chosen: Sequence[JsonObject]) -> Loss:
+    """A loss with what the same budget paid for values that were chosen privately; both parts add up.
+
+    chosen: as `values_chosen_privately` of release.json.
+    """
+    return _sum([own, *(_paid(choice, own) for choice in chosen if choice["of_the_same_budget"])])
+
+
+def loss_text(own: Loss, chosen: Sequence[JsonObject]) -> str:
+    """A loss as release.json says it, with what was paid before for values; chosen as of `with_choices`."""
+    text = str(with_choices(own, chosen))
+    added = [_paid(choice, own) for choice in chosen if choice["of_the_same_budget"]]
+    if added:
+        text = f"{text}, of which {_sum(added)} for values chosen privately"
+    for choice in chosen:
+        if not choice["of_the_same_budget"]:
+            text = f"{text}, and {_paid(choice, own)} of another budget for values chosen privately"
+    return text
+
+
+def _paid(choice: JsonObject, own: Loss) -> Loss:
+    definition = Definition(choice["definition"])
+    return Loss(definition, Fraction(choice["amount"]), own.unit, Fraction(choice["delta"]))
+
+
+def _sum(losses: Sequence[Loss]) -> Loss:
+    first = losses[0]
+    amount = sum((loss.amount for loss in losses), Fraction(0))
+    delta = sum((loss.delta for loss in losses), Fraction(0))
+    return Loss(first.definition, amount, first.unit, min(Fraction(1), delta))

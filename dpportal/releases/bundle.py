@@ -26,7 +26,7 @@ from dpportal.releases.privacy_statement import promise, read_from
 from dpportal.releases.products import AnyReconstructed, method_of, method_title, presenter_of, product_of
 from dpportal.releases.row_retention import RowRetention
 from dpportal.value_choices.disclosure import PublishedLoss
-from mechanisms.disclosure import Disclosure
+from mechanisms.disclosure import Disclosure, loss_text
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify.bundle import MEASUREMENT
 
@@ -169,7 +169,7 @@ def _facts(reconstructed: AnyReconstructed, words: DisplayTexts, files: list[Bun
         "curator": words.curator,
         **({"about": about} if (about := words.about.facts()) else {}),
         "measured_at": release.measured_at.isoformat(timespec="seconds"),
-        "loss": str(PublishedLoss.of(release)),
+        "loss": loss_text(reconstructed.plan.loss, PublishedLoss.of(release).chosen_facts()),
         "statement": promise(release, reconstructed.plan.loss, words.others),
         **({"read_from": read} if (read := read_from(release)) else {}),
         "protects": {

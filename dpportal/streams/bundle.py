@@ -34,7 +34,7 @@ from dpportal.streams.series import Series, promise_of, unit_of, whole_orders
 from dpportal.streams.series_view import Chosen, increments_chart, series_chart
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
-from mechanisms.disclosure import Disclosure
+from mechanisms.disclosure import Disclosure, loss_text
 from mechanisms.tabular.csv_frames import write_frame
 from mechanisms.tabular.sdmx import Observed
 
@@ -238,7 +238,7 @@ def _facts(stream: Stream, series: Series) -> Json:
     return {
         "stream": str(stream.pk),
         "product": "stream",
-        "loss": str(PublishedLoss.of(stream)),
+        "loss": loss_text(stream.plan.loss, PublishedLoss.of(stream).chosen_facts()),
         **_texts(stream, stream.other_promises),
         "opened_at": stream.opened_at.isoformat(timespec="seconds") if stream.opened_at else None,
         "periods": len(series.labels),

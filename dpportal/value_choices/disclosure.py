@@ -71,8 +71,12 @@ class PublishedLoss:
 
     def facts(self) -> Json:
         """For programs: what was paid for the values, where they were chosen privately."""
-        facts = [{**_facts(choice), "of_the_same_budget": self._adds(choice)} for choice in self.choices]
-        return {"values_chosen_privately": facts} if facts else {}
+        chosen = self.chosen_facts()
+        return {"values_chosen_privately": chosen} if chosen else {}
+
+    def chosen_facts(self) -> list[Json]:
+        """Each choice, and whether the same budget paid for it."""
+        return [{**_facts(choice), "of_the_same_budget": self._adds(choice)} for choice in self.choices]
 
     def _adds(self, choice: ValueChoice) -> bool:
         return choice.charge.budget_id == self.account.pk

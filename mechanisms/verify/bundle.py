@@ -18,6 +18,7 @@ import numpy as np
 from mechanisms import __version__
 from mechanisms.json_types import JsonObject
 from mechanisms.refusal import RefusalError
+from mechanisms.verify.json_values import without_doubles
 
 RELEASE, SIGNATURE, MEASUREMENT = "release.json", "signature.json", "measurement.npy"
 # The product of running counts.
@@ -82,9 +83,9 @@ class Bundle:
     def release(self) -> JsonObject:
         """Everything that release.json says. Raises BundleError."""
         try:
-            facts = json.loads(self.content(RELEASE))
+            facts = json.loads(self.content(RELEASE), object_pairs_hook=without_doubles)
         except ValueError:
-            raise BundleError("its release.json is no JSON.") from None
+            raise BundleError("its release.json is no JSON, or has a name twice.") from None
         if not isinstance(facts, dict) or not {"plan", "files", "product"} <= set(facts):
             raise BundleError("its release.json says no plan and no files.")
         if not all(isinstance(facts[name], dict) for name in ("plan", "files")):

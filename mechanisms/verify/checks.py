@@ -38,6 +38,8 @@ EVERYWHERE = {
     *(RELEASE, SIGNATURE, MEASUREMENT, "datapackage.json", "croissant.json"),
     *("README.md", "report.html", "report.zh-hans.html", "notebook.py", "notebook.ipynb"),
 }
+# Those that no portal of this version leaves out.
+ALWAYS = EVERYWHERE - {RELEASE, SIGNATURE, MEASUREMENT}
 # Files that release.json does not list: itself, and what signs it.
 UNLISTED = {RELEASE, SIGNATURE}
 
@@ -82,6 +84,8 @@ def files(bundle: Bundle) -> Finding:
             return Finding("files", State.FAILED, f"{name} is missing")
         if bundle.digest(name) != facts.get("sha256"):
             return Finding("files", State.FAILED, f"{name} was changed")
+    if bundle.is_of_this_version and (missing := sorted(ALWAYS - set(listed))):
+        return Finding("files", State.FAILED, f"{missing[0]} is missing")
     if more := sorted(set(bundle.entries) - set(listed) - UNLISTED):
         return Finding("files", State.FAILED, f"{more[0]} does not belong to it")
     if strange := _strange(bundle):

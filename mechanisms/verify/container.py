@@ -28,6 +28,8 @@ _ZIP64 = 1
 _UTF8_NAMES = 0x800
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _FOLDER = 0x10
+# A file that its owner writes and everybody reads, as Unix notes it.
+_UNIX, _ATTRIBUTES = 3, 0o644 << 16
 _BLOCK = 1 << 20
 _NOT_IN_NAMES = set('\\:*?"<>|')
 
@@ -36,7 +38,9 @@ def check(path: Path) -> Finding:
     """Read the zip once, without unpacking it. Raises BadZipFile for what is none."""
     with zipfile.ZipFile(path) as archive, path.open("rb") as file:
         infos = archive.infolist()
-        fault = next(_odd_paths(infos), "") or next(faults(archive, file), "")
+        fault = (
+            next(_odd_paths(infos), "") or next(faults(archive, file), "") or next(_odd_attributes(infos), "")
+        )
     return Finding.of(WHAT, fault, f"{len(infos)} files once each, and nothing beside them")
 
 
@@ -46,6 +50,12 @@ def _odd_paths(infos: list[zipfile.ZipInfo]) -> Iterator[str]:
             yield f"{_shown(info.orig_filename)} {fault}"
     if len({info.filename.rpartition("/")[0] for info in infos}) > 1:
         yield "its files are in several folders"
+
+
+def _odd_attributes(infos: list[zipfile.ZipInfo]) -> Iterator[str]:
+    for info in infos:
+        if (info.create_system, info.external_attr, info.internal_attr) != (_UNIX, _ATTRIBUTES, 0):
+            yield f"{_shown(info.orig_filename)} has attributes that no portal gives"
 
 
 def faults(archive: zipfile.ZipFile, file: IO[bytes]) -> Iterator[str]:

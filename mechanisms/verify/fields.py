@@ -5,14 +5,14 @@ No entry may be of neither kind, so that nothing is read as verified which nobod
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from fractions import Fraction
 from typing import Any
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
-from mechanisms.disclosure import Disclosure
+from mechanisms.disclosure import Disclosure, loss_text, with_choices
 from mechanisms.domain import Domain
 from mechanisms.json_types import JsonObject
 from mechanisms.moments.reading import reading
@@ -60,10 +60,35 @@ PORTALS_WORD = {
     "plan.details*": "of a strategy that was searched for: how the search went",
     "plan.explanation": "in a bundle of another version, or of a strategy that was searched for: its words",
     "counted.column": "which column was counted",
+    "counted.values*": "where one running count is published: which values of the column it counts",
     "counted.summed*": "which column was added up",
     "counted.largest_count_of_one_period": "what the curator expects",
     "calendar*": "what the curator calls the periods",
 }
+# Entries that no portal of this version leaves out.
+EVERYWHERE = {
+    "format",
+    "product",
+    "title",
+    "dataset",
+    "curator",
+    "loss",
+    "statement",
+    "protects",
+    "disclosure",
+    "plan",
+}
+OF_RELEASES = {"release", "measured_at", "domain", "measurement_sha256"}
+OF_STREAMS = {"stream", "opened_at", "periods", "last_published_at", "counted", "calendar"}
+OF_PRODUCTS = {
+    "histogram": {"synthetic_rows"},
+    "means": {"readings"},
+    "microdata": {"synthetic_rows", "measured_pairs", "noise_of_columns", "noise_of_tables"},
+    "queries": {"queries"},
+    "selection": {"choice", "points_per_row"},
+    "summary": {"number_of_people"},
+}
+UNDISCLOSED = Finding(DISCLOSED, State.NOT_CHECKED, "it has none, as bundles of the first portals")
 # Of the plan, what is the portal's word only where no plan can be made again.
 SEARCHED = ("plan.lower_bound", "plan.total_error", "plan.details*", "plan.explanation")
 # What other checks derive or compare: plan.*, the promise, digests, and what each product says of itself.
@@ -87,8 +112,7 @@ def check(bundle: Bundle, found: Planned | None) -> Iterator[Finding]:
     if found is not None:
         fault = _fault(bundle, found)
         yield Finding.of(WHAT, fault, "what it says beside the plan agrees with the plan")
-        if DISCLOSED in release:
-            yield _disclosure(release, found)
+        yield _disclosure(release, found) if DISCLOSED in release else UNDISCLOSED
     yield _stated(bundle, found, paths)
 
 
@@ -114,6 +138,8 @@ def _is_again(bundle: Bundle, found: Planned | None, path: str) -> bool:
     """Whether an entry of the plan, or the names of columns, were made again after all."""
     if path.startswith("columns"):
         return bool(bundle.release["product"] != "response")
+    if path.startswith("counted.values"):
+        return len(bundle.release["counted"]["values"]) > 1
     if path == "plan.explanation" and not bundle.is_of_this_version:
         return False
     is_kept = path == "plan.details.stored_strategy"
@@ -126,6 +152,8 @@ def _is_any(path: str, patterns: Any) -> bool:
 
 def _fault(bundle: Bundle, found: Planned) -> str:
     release = bundle.release
+    if bundle.is_of_this_version and (fault := _fault_of_form(bundle, found)):
+        return fault
     if release.get("format") != FORMAT:
         return "its format is another one"
     if release["product"] == "means":
@@ -133,6 +161,24 @@ def _fault(bundle: Bundle, found: Planned) -> str:
         if not same(release.get("readings"), own):
             return "it has other readings"
     return _fault_of_columns(bundle, found) or _fault_of_sizes(bundle)
+
+
+def _fault_of_form(bundle: Bundle, found: Planned) -> str:
+    """All that a portal says is there, and written as it writes."""
+    release = bundle.release
+    needed = {*EVERYWHERE, *(OF_STREAMS if release["product"] == STREAM else OF_RELEASES)}
+    needed |= OF_PRODUCTS.get(release["product"], set())
+    if missing := sorted(needed - set(release)):
+        return f"it does not say {missing[0]}"
+    if bundle.content(WHAT) != written(release):
+        return "it is written otherwise than a portal writes it"
+    own = loss_text(found.stated.loss, release[DISCLOSED].get(CHOSEN, []))
+    return "" if release["loss"] == own else "it says another loss than the plan"
+
+
+def written(release: JsonObject) -> bytes:
+    """release.json as a portal writes it."""
+    return json.dumps(release, indent=2, ensure_ascii=False).encode() + b"\n"
 
 
 def _fault_of_columns(bundle: Bundle, found: Planned) -> str:
@@ -180,16 +226,6 @@ def _disclosure(release: JsonObject, found: Planned) -> Finding:
     # Running counts have it here alone.
     if not other and "domain" in release and chosen != release["domain"].get(CHOSEN):
         other = CHOSEN
-    if not other and not str(release.get("loss", "")).startswith(str(total or loss)):
-        other = "loss"
     return Finding.of(
         DISCLOSED, f"it says another {other} than the plan" if other else "", "it says what the plan does"
     )
-
-
-def with_choices(own: Loss, chosen: list[JsonObject]) -> Loss:
-    """A loss with what the same budget paid for values that were chosen privately; both parts add up."""
-    paid = [choice for choice in chosen if choice["of_the_same_budget"]]
-    amount = sum((Fraction(choice["amount"]) for choice in paid), own.amount)
-    delta = sum((Fraction(choice["delta"]) for choice in paid), own.delta)
-    return Loss(own.definition, amount, own.unit, min(Fraction(1), delta))

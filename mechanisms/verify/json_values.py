@@ -31,3 +31,11 @@ def same(stated: Any, own: Any) -> bool:
     if isinstance(own, float) and isinstance(stated, float):
         return abs(stated - own) <= RELATIVE * max(abs(own), 1e-300)
     return type(stated) is type(own) and bool(stated == own)
+
+
+def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Raises ValueError where a name stands twice, of which readers take one or the other."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
+    return found

@@ -65,7 +65,7 @@ def check(bundle: Bundle, found: Planned | None) -> Finding:
     """Whether the plan that is stated is the one that is made anew."""
     if found is None:
         return Finding(WHAT, State.NOT_CHECKED, f"this version does not know {bundle.release['product']!r}")
-    if bundle.is_of_this_version and bundle.release["plan"] != _as_json(found.stated):
+    if bundle.is_of_this_version and json.dumps(bundle.release["plan"]) != json.dumps(found.stated.to_json()):
         return Finding(WHAT, State.FAILED, "it says more than a plan does, or says it otherwise")
     if found.again is None:
         return strategy.check(bundle, found.stated)

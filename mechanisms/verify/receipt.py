@@ -6,6 +6,7 @@ import json
 
 from mechanisms.verify import signature
 from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.json_values import without_doubles
 
 WHAT = "receipt"
 # All that a receipt has: what stands beside them was signed by nobody.
@@ -16,21 +17,13 @@ def check(content: bytes, *keys: str) -> Finding:
     """Whether the receipt is as it was signed, and, with keys, by one of them."""
     changed = Finding(WHAT, State.FAILED, "the receipt or its signature was changed")
     try:
-        document = json.loads(content, object_pairs_hook=_without_doubles)
+        document = json.loads(content, object_pairs_hook=without_doubles)
         text = signed_text(document["receipt"])
     except (KeyError, TypeError, ValueError):
         return changed
     if set(document) != PARTS:
         return changed
     return signature.found(changed, document, text, *keys)
-
-
-def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object of JSON. Raises ValueError where a name stands twice, of which readers take one or the other."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name stands twice")
-    return found
 
 
 def signed_text(facts: object) -> bytes:

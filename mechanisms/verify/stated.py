@@ -8,6 +8,7 @@ from typing import Any
 from mechanisms.accounting import Loss
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.json_values import same
 
 WHAT = "promise"
 # A statement may speak of other releases after its own loss. Their losses are written alike in every language.
@@ -34,7 +35,9 @@ def _fault_of_protection(protects: Any, loss: Loss) -> str:
     }
     if not isinstance(protects, dict):
         return "release.json does not say whom it protects"
-    return next((f"another {name} than the plan's" for name in own if protects.get(name) != own[name]), "")
+    return next(
+        (f"another {name} than the plan's" for name in own if not same(protects.get(name), own[name])), ""
+    )
 
 
 def _fault_of_statement(statement: Any, loss: Loss) -> str:

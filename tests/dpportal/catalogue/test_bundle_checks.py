@@ -20,6 +20,7 @@ from dpportal.jobs import queues
 from dpportal.jobs.embedded import processes
 from dpportal.jobs.runner import kinds
 from dpportal.tables.meaning.parse_options import Limits
+from tests.dpportal.publications.forging import zipped
 from tests.dpportal.releases.products.test_verified import altered, downloaded
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -83,13 +84,9 @@ def test_a_file_that_unfolds_without_end_is_given_up(client, monkeypatch):
     assert not default_storage.exists(BundleCheck.objects.get().file)
 
 
-def test_what_a_file_says_is_shown_as_text(client):
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as file:
-        file.writestr(
-            "release.json", '{"plan": {}, "files": {"<script>alert(1)</script>": {}}, "product": "x"}'
-        )
-    page = sent(client, archive.getvalue())
+def test_what_a_file_says_is_shown_as_text(client, tmp_path):
+    release = b'{"plan": {}, "files": {"<script>alert(1)</script>": {}}, "product": "x"}'
+    page = sent(client, zipped(tmp_path / "a.zip", {"release.json": release}).read_bytes())
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt; is missing" in page
 

@@ -41,10 +41,17 @@ def forged(path: Path, files: Mapping[str, bytes], facts: Facts | None = None) -
     signed = settings.SIGNING_KEYS.sign(signed_text(sha256(contents[RELEASE]).hexdigest()))
     contents[SIGNATURE] = as_written(signed)
     copy = path.with_name("forged.zip")
-    with zipfile.ZipFile(copy, "w") as archive:
-        for name, content in contents.items():
-            archive.writestr(f"folder/{name}", content)
-    return copy
+    return zipped(copy, {f"folder/{name}": content for name, content in contents.items()})
+
+
+def zipped(path: Path, files: Mapping[str, bytes]) -> Path:
+    """As a portal zips files, so that what is found in them is found for their own sake."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name)
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, content)
+    return path
 
 
 def _digest(content: bytes) -> Facts:

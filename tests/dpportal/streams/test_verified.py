@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,10 @@ from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import published
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
+from mechanisms.verify.fields import written
 from mechanisms.verify.finding import State
 from mechanisms.verify.signature import signed_text
-from tests.dpportal.publications.forging import as_written
+from tests.dpportal.publications.forging import as_written, zipped
 from tests.dpportal.publications.test_croissant import loaded
 from tests.dpportal.publications.test_notebook import run
 from tests.dpportal.streams import building
@@ -55,14 +55,11 @@ def forged(path: Path, table: pd.DataFrame | None, change: Callable[[dict[str, A
     if table is not None:
         changed["series.csv"] = table.to_csv(index=False, lineterminator="\n").encode()
         facts["files"]["series.csv"]["sha256"] = hashlib.sha256(changed["series.csv"]).hexdigest()
-    changed["release.json"] = json.dumps(facts).encode()
+    changed["release.json"] = written(facts)
     digest = hashlib.sha256(changed["release.json"]).hexdigest()
     changed["signature.json"] = as_written(SigningKeys("a forger's").sign(signed_text(digest)))
-    copy = path.with_name("forged.zip")
-    with zipfile.ZipFile(copy, "w") as after:
-        for name in read.entries:
-            after.writestr(name, changed.get(name, read.content(name)))
-    return copy
+    contents = {name: changed.get(name, read.content(name)) for name in read.entries}
+    return zipped(path.with_name("forged.zip"), contents)
 
 
 @pytest.mark.slow

@@ -58,7 +58,15 @@ def member(name: str, mode: int = 0o644) -> Callable[[zipfile.ZipFile], object]:
     return lambda archive: archive.writestr(plain(name, mode), "")
 
 
+def hidden(archive: zipfile.ZipFile) -> None:
+    info = plain("folder/x")
+    info.internal_attr = 7
+    archive.writestr(info, "")
+
+
 ODD: dict[str, tuple[Callable[[zipfile.ZipFile], object], str]] = {
+    "rights of a program": (member("folder/x", 0o755), "folder/x has attributes that no portal gives"),
+    "a number that nobody reads": (hidden, "folder/x has attributes that no portal gives"),
     "a comment": (commented, "it has a comment"),
     "a comment of a file": (with_comment, "folder/b.csv has a comment"),
     "further fields": (with_extra, "folder/b.csv has further fields"),
@@ -91,7 +99,7 @@ def test_a_plain_zip_holds(tmp_path):
     assert check(written(tmp_path / "a.zip")).state is State.HOLDS
     with (
         zipfile.ZipFile(tmp_path / "b.zip", "w") as archive,
-        archive.open("a.csv", "w", force_zip64=True) as a,
+        archive.open(plain("a.csv"), "w", force_zip64=True) as a,
     ):
         a.write(CONTENT)
     assert check(tmp_path / "b.zip").state is State.HOLDS

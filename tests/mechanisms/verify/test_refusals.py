@@ -29,8 +29,10 @@ def fault_of(path: Path, capsys) -> str:
 )
 def test_what_no_portal_writes_is_refused_in_words(tmp_path, capsys, release):
     with zipfile.ZipFile(tmp_path / "release.zip", "w") as archive:
-        archive.writestr("release.json", release)
-        archive.writestr("a", "")
+        for name, content in (("release.json", release), ("a", "")):
+            info = zipfile.ZipInfo(name)
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, content)
     assert "no portal writes it so" in fault_of(tmp_path / "release.zip", capsys)
 
 

@@ -30,10 +30,11 @@ from mechanisms.inert_text import inert
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
 from mechanisms.verify.csv_file import fault_of
+from mechanisms.verify.fields import written
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.signature import signed_text
 from mechanisms.verify.strategy import _is_summable
-from tests.dpportal.publications.forging import as_written
+from tests.dpportal.publications.forging import as_written, zipped
 from tests.dpportal.publications.test_croissant import loaded
 from tests.dpportal.publications.test_notebook import run
 from tests.dpportal.releases.products.building import finished
@@ -60,18 +61,14 @@ def failed(path: Path, key: str | None = None) -> list[str]:
 
 
 def altered(path: Path, **files: bytes | None) -> Path:
-    """The bundle with other files; None: without. Names have _ for the dot."""
-    changed = {name.replace("_", "."): content for name, content in files.items()}
-    copy = path.with_name("altered.zip")
-    with zipfile.ZipFile(path) as before, zipfile.ZipFile(copy, "w") as after:
-        names = {name.rpartition("/")[2]: name for name in before.namelist()}
-        for name, entry in names.items():
-            content = changed.pop(name, before.read(entry))
-            if content is not None:
-                after.writestr(entry, content)
-        for name, content in changed.items():
-            after.writestr(name, content or b"")
-    return copy
+    """The bundle with other files; None: without. Names have _ for the dot, unless they have one."""
+    bundle = Bundle.read(path)
+    folder = bundle.entries["release.json"].removesuffix("release.json")
+    contents = {name: bundle.content(name) for name in bundle.entries}
+    contents |= {name.replace("_", "."): content or b"" for name, content in files.items()}
+    left_out = {name.replace("_", ".") for name, content in files.items() if content is None}
+    kept = {f"{folder}{name}": content for name, content in contents.items() if name not in left_out}
+    return zipped(path.with_name("altered.zip"), kept)
 
 
 def resigned(path: Path, change: Callable[[dict[str, Any]], object], **files: bytes) -> Path:
@@ -81,7 +78,7 @@ def resigned(path: Path, change: Callable[[dict[str, Any]], object], **files: by
     change(facts)
     for name, content in files.items():
         facts["files"][name.replace("_", ".")]["sha256"] = sha256(content)
-    about = json.dumps(facts).encode()
+    about = written(facts)
     signed = SigningKeys("a forger's own key").sign(signed_text(sha256(about)))
     return altered(path, release_json=about, signature_json=as_written(signed), **files)
 
