@@ -5,7 +5,8 @@ class ApiConfig(AppConfig):
     name = "dpportal.api"
 
     def ready(self) -> None:
-        from dpportal.api.models import ApiToken
+        from dpportal.api.models import ApiToken, TokenCharge
         from dpportal.history.watched import watch
 
         watch(ApiToken, "by", "sha256", "scope", "limit", "counted_in", "expires_at", "revoked_at")
+        watch(TokenCharge, "token", "entry")

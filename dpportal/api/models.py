@@ -76,6 +76,8 @@ class TokenCharge(models.Model):
     token = models.ForeignKey(ApiToken, on_delete=models.PROTECT, related_name="charges")
     entry = models.OneToOneField(LedgerEntry, on_delete=models.PROTECT, related_name="+")
 
+    objects = WatchedManager()
+
     def __str__(self) -> str:
         return f"charge {self.entry_id} of {self.token_id}"
 

@@ -121,7 +121,7 @@ def _is_drawn_so(question: Mapping[str, Any], answer: Json | None) -> bool:
         drawn: Json = json.loads(json.dumps(_picture(question)))
     except (Release.DoesNotExist, Stream.DoesNotExist):
         return True
-    except (FileNotFoundError, ValueError, KeyError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         return False
     return bool(drawn["marks"] == answer["marks"])
 

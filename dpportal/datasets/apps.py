@@ -36,9 +36,13 @@ class DatasetsConfig(AppConfig):
         """Whose a dataset is and where its records lie, who else may what, and what everyone sees of it."""
         from dpportal.datasets.area_map import AreaMap
         from dpportal.datasets.models import Dataset, PublicDescription, Share
+        from dpportal.datasets.near_duplicates import TableSketch
+        from dpportal.datasets.receipts import ErasureReceipt
         from dpportal.history.watched import watch
 
         watch(Dataset, "owner", "source", "upload", "table", "fingerprint", "granted_fingerprint", "erase_on")
+        watch(TableSketch, "content")
+        watch(ErasureReceipt, "document", "key_gone_at")
         watch(Share, "dataset", "person", "right")
         watch(AreaMap, "dataset", "column", "outlines", "credit")
         about = ("text", "keywords", "place", "first", "last", "publisher", "contact", "licence")

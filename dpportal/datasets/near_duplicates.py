@@ -13,6 +13,7 @@ from django.db import models
 from django.utils.translation import gettext as _, ngettext
 
 from dpportal.datasets.models import Dataset
+from dpportal.history.watched import WatchedManager
 from dpportal.platform.keyed import keyed_digest
 from dpportal.platform.sealed import SealedField
 from dpportal.tables.similarity.sketch import Likeness, Sketch, likeness
@@ -28,6 +29,8 @@ class TableSketch(models.Model):
         Dataset, primary_key=True, on_delete=models.CASCADE, related_name="sketch", editable=False
     )
     content = SealedField()
+
+    objects = WatchedManager()
 
     def __str__(self) -> str:
         return f"Sketch of {self.dataset_id}"

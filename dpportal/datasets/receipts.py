@@ -17,6 +17,7 @@ from dpportal.accounts.models import User
 from dpportal.datasets import keys, records
 from dpportal.datasets.models import Dataset
 from dpportal.history.canonical import Plain, canonical
+from dpportal.history.watched import WatchedManager
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.keyed import signing_keys
@@ -32,6 +33,8 @@ class ErasureReceipt(models.Model):
     dataset_id = models.UUIDField(primary_key=True, editable=False)
     document = models.TextField(editable=False)
     key_gone_at = models.DateTimeField(null=True, editable=False)
+
+    objects = WatchedManager()
 
     def __str__(self) -> str:
         return str(self.dataset_id)

@@ -8,11 +8,13 @@ from django.db.models import Case, F, Field, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
+from dpportal.budgets import charge_journal
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.history import checkpoints, imprints, verification
 from dpportal.history.checkpoints import Checkpoint
 from dpportal.history.verification import BrokenChainError
 from dpportal.operations import stored_files, sweeping
+from dpportal.platform.journal import MemoryFaultError
 
 
 def problems(carried: list[Checkpoint]) -> Iterator[str]:
@@ -22,6 +24,7 @@ def problems(carried: list[Checkpoint]) -> Iterator[str]:
     yield from imprints.differences()
     yield from wrong_budgets()
     yield from stored_files.faults()
+    yield from damaged_charges()
     for name in sweeping.orphans():
         yield _("No row names the stored file %(name)s.") % {"name": name}
 
@@ -32,6 +35,16 @@ def broken_chain() -> Iterator[str]:
         verification.verify()
     except BrokenChainError as fault:
         yield str(fault)
+
+
+def damaged_charges() -> Iterator[str]:
+    """Charges in the memory whose file cannot be read, or holds nothing."""
+    for dataset_id in charge_journal.dataset_ids():
+        for key in sorted(charge_journal.keys(dataset_id)):
+            try:
+                charge_journal.recall(dataset_id, key)
+            except MemoryFaultError as fault:
+                yield _("Charge %(key)s in the memory: %(fault)s") % {"key": key, "fault": fault}
 
 
 def wrong_budgets() -> Iterator[str]:

@@ -25,6 +25,7 @@ class StreamsConfig(AppConfig):
         from dpportal.streams.models import Stream, Token
 
         own = ("name", "description", "column", "cells", "split", "summed", "labels", "state", "token_sha256")
+        calendar = ("step", "first_day", "opened_at")
         paid = ("amount", "priced_in", "charge", "domain_version")
-        watch(Stream, *Stream.CONFIRMED, *paid, *own, rows=Stream.IS_CONFIRMED)
+        watch(Stream, *Stream.CONFIRMED, *paid, *own, *calendar, rows=Stream.IS_CONFIRMED)
         watch(Token, "by", "expires_at")

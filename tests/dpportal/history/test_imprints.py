@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -17,6 +18,8 @@ from dpportal.api.models import ApiToken, Scope
 from dpportal.datasets import area_map, sharing
 from dpportal.datasets.area_map import AreaMap
 from dpportal.datasets.models import PublicDescription, Right, Share
+from dpportal.datasets.near_duplicates import TableSketch
+from dpportal.datasets.receipts import ErasureReceipt
 from dpportal.history import imprints
 from dpportal.history.models import Imprint, Link
 from dpportal.history.verification import verify
@@ -57,6 +60,8 @@ def world(dataset, curator, other_curator, administrator) -> Release:
     stream_tokens.renew(stream, curator)
     publish(stream, 1, 100)
     stream_services.publish(stream, curator)
+    TableSketch.objects.get_or_create(dataset=dataset, defaults={"content": "a sample"})
+    ErasureReceipt.objects.create(dataset_id=uuid4(), document='{"receipt": {}}')
     Release.objects.filter(pk=release.pk).update(measured_at=timezone.now())
     publishing.publish(release, curator, lambda: None)
     return release
@@ -109,6 +114,10 @@ FORGERIES = {
         "UPDATE streams_stream SET published_at = NULL",
         "published_at of stream",
     ),
+    "a calendar": ("UPDATE streams_stream SET step = 'week'", "step of stream"),
+    "a sketch": ("DELETE FROM datasets_tablesketch", "tablesketch .* is gone"),
+    "a receipt": ("UPDATE datasets_erasurereceipt SET document = '{}'", "document of erasurereceipt"),
+    "no receipt": ("DELETE FROM datasets_erasurereceipt", "erasurereceipt .* is gone"),
     "a stream's token": ("UPDATE streams_stream SET token_sha256 = 'x'", "token_sha256 of stream"),
     "a published period": ("UPDATE streams_period SET released = '[7]'", "period 1 of periods of stream"),
     "no period": (

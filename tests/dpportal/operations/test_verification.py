@@ -254,3 +254,10 @@ def test_an_administrator_takes_a_checkpoint_from_the_page_health(client, admini
     assert checkpoints.read(b"".join(answer)).position > 0
     client.force_login(curator)
     assert client.post(reverse("checkpoint")).status_code == 404
+
+
+@pytest.mark.slow
+def test_a_charge_in_the_memory_that_was_emptied_is_named(ready):
+    place = settings.MEMORY_DIR / "charges" / str(ready.dataset_id) / ready.charge.key.hex
+    place.write_bytes(b"")
+    assert f"Charge {ready.charge.key.hex} in the memory" in refused()
