@@ -17,6 +17,7 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import services
+from dpportal.datasets.derived import described_columns
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
 from dpportal.releases.execution import RELEASES
@@ -62,7 +63,7 @@ def kinds_of(desk: Client, content: bytes, name: str = "table.csv", **fields: st
     CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
     assert dataset.has_records, dataset.conversion.failure
-    return {column["name"]: column["kind"] for column in dataset.columns}
+    return {column["name"]: column["kind"] for column in described_columns(dataset)}
 
 
 # Files
