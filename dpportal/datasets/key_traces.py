@@ -87,7 +87,10 @@ def _delete_in_copy(copy: Path, pks: Sequence[UUID]) -> None:
 def _clear_postgresql(waiting: Sequence[ErasureReceipt]) -> bool:
     """Write the small table of keys anew, without dead rows, once no transaction is left that may see them."""
     begun = max(receipt.erased_at for receipt in waiting) + ERASING_TAKES
-    older = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND xact_start < %s AND pid <> pg_backend_pid() LIMIT 1"
+    older = (
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND xact_start < %s "
+        "AND pid <> pg_backend_pid() LIMIT 1"
+    )
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp() < %s", [begun])
         if cursor.fetchone()[0]:
