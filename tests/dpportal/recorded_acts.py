@@ -27,7 +27,7 @@ UNRECORDED: dict[str, set[str]] = {
         *("releases:again", "releases:columns", "releases:discard", "releases:method", "releases:product"),
         *("releases:start", "releases:summarise"),
         *("streams:again", "streams:discard"),
-        *("streams:start", "streams:strategy"),
+        *("streams:start", "streams:strategy", "streams:timing", "streams:counted"),
         *("api:draft", "api:draft_stream", "api:releases", "api:stream", "api:stream_again"),
     },
     "a file that waits for a worker: what is made of it says how it came": {

@@ -213,6 +213,8 @@ def test_a_stream_whose_periods_people_have_seen_is_not_opened_again(dataset):
 def missing_charge(entry: LedgerEntry) -> None:
     """One under another protection, that only the memory has."""
     charge = replace(Charge.of(entry, {}), key=uuid4().hex, unit_column="colour", amount="5")
+    place = LedgerEntry.objects.filter(dataset=entry.dataset, state=LedgerEntry.State.SPENT).count() + 1
+    assert journal.create(f"places/{entry.dataset_id}/{place}", {"key": charge.key})
     assert journal.create(f"charges/{entry.dataset_id}/{charge.key}", asdict(charge))
 
 
