@@ -54,7 +54,7 @@ def group_line(
         line=line,
         hovertemplate=f"{text}<extra></extra>",
     )
-    beside = cells_beside(labels, values, half_width, line["color"], text)
+    beside = cells_beside(labels, values, half_width, f"var(--series-{place + 1})", text)
     named = [trace.update(name=name, legendgroup=name) for trace in beside]
     return [*(trace.update(showlegend=False) for trace in band), drawn, *named]
 
