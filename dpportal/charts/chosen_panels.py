@@ -64,8 +64,13 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
         of_one = replace(each, values=chosen.values[:, :, cells[place]])
         counts = shown_values(of_one)[order]
         return [
-            {**trace, "y": counts[:, group].tolist(), "showlegend": bool(each.by) and place == 0}
-            for trace, group in zip(templates, groups, strict=True)
+            {
+                **trace,
+                "y": counts[_cells_of(trace, labels), group].tolist(),
+                "showlegend": named and place == 0,
+            }
+            for traces, group in zip(templates, groups, strict=True)
+            for trace, named in zip(traces, (bool(each.by), False), strict=False)
         ]
 
     names = plain_all(chosen.apart.labels())
@@ -83,8 +88,14 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
     return Figure({**drawn.json, "layout": layout}, drawn.caption, drawn.title)
 
 
-def _templates(each: ChosenCounts, groups: Sequence[int], labels: list[str]) -> list[FigureJson]:
-    """A trace for each group, of which the panels have their own numbers: slow to make, quick to copy."""
+def _cells_of(trace: FigureJson, labels: list[str]) -> slice:
+    """The cells that a trace draws: all, those of an order, or those beside it."""
+    first = labels.index(trace["x"][0])
+    return slice(first, first + len(trace["x"]))
+
+
+def _templates(each: ChosenCounts, groups: Sequence[int], labels: list[str]) -> list[list[FigureJson]]:
+    """Traces for each group, of which the panels have their own numbers: slow to make, quick to copy."""
     names, nothing = group_names(each), np.zeros(len(labels))
     number = hover(unit_of(each), None if each.shares else each.half_width)
     is_line = each.along.ordered and len(labels) > MAX_GROUPED
@@ -92,5 +103,6 @@ def _templates(each: ChosenCounts, groups: Sequence[int], labels: list[str]) -> 
     for place, group in enumerate(groups):
         text = f"{names[group]}, {number}" if each.by else number
         own = (place, names[group] or plain(unit_of(each)), labels, nothing, None, text)
-        traces.append((group_line(*own)[-1] if is_line else group_bars(*own)).to_plotly_json())
+        drawn = group_line(*own) if is_line else [group_bars(*own)]
+        traces.append([trace.to_plotly_json() for trace in drawn])
     return traces

@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cells import Series, marginal, merged, merged_labels, shaped, widths_within
+from dpportal.charts.group_traces import cells_beside, in_the_order
 from dpportal.charts.panels import heat_maps, height_of, layout_of, panels_caption
 from dpportal.charts.partition import mark_blocks
 from dpportal.charts.style import (
@@ -122,10 +123,17 @@ def _steps(
     figure = go.Figure()
     for kind, values in series.items():
         shown = merged(values, [width])
+        order = in_the_order(labels) if single and attribute.ordered else len(labels)
         if kind == "noisy" and single and half_width is not None:
-            figure.add_traces(interval_band(labels, shown, half_width))
+            figure.add_traces(interval_band(labels[:order], shown[:order], half_width))
         text = hover(people_unit(), half_width if kind == "noisy" and single else None)
-        figure.add_trace(step_line(kind, labels, shown, hovertemplate=text))
+        line = step_line(kind, labels[:order], shown[:order], hovertemplate=text)
+        figure.add_trace(line)
+        if single and attribute.ordered:
+            beside = cells_beside(
+                labels, shown, half_width if kind == "noisy" else None, line.line.color, text
+            )
+            figure.add_traces([trace.update(meta=kind, name=line.name) for trace in beside])
     axis = category_axis(attribute.name, TICKS, len(labels))
     figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
     if partition is not None:

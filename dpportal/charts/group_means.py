@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import Display, Figure, category_axis, finished, plain, plain_all, whiskers
+from dpportal.charts.svg_paths import round_step, up_to_mark
 from mechanisms.arrays import Floats
 
-MOST_GROUPS = 60
+MOST_GROUPS, MARKS = 60, 6
 
 
 def means_figure(
@@ -48,12 +51,22 @@ def means_figure(
     )  # fmt: skip
     figure.update_layout(
         xaxis=category_axis(by or _("group")),
-        yaxis={"title": {"text": plain(_("mean of %(column)s") % {"column": column})}},
+        yaxis={"title": {"text": plain(_("mean of %(column)s") % {"column": column})}, **_reach(low, high)},
         showlegend=true is not None,
     )
     title = _("Mean of %(column)s by group") % {"column": column}
     display = Display(is_ordered=False)
     return finished(figure, title=title, caption=_caption(len(shown), len(labels)), display=display)
+
+
+def _reach(low: Floats, high: Floats) -> FigureJson:
+    """An axis with marks below and above all that is drawn."""
+    if not low.size:
+        return {}
+    least, most = float(low.min()), float(high.max())
+    end = up_to_mark(least, most if most > least else least + 1, MARKS)
+    step = round_step(end - least, MARKS)
+    return {"range": [step * math.floor(least / step), end + step / 10], "dtick": step}
 
 
 def _caption(drawn: int, groups: int) -> str:

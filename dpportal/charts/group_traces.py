@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
 from dpportal.charts.style import bar_look, interval_band, whisker
+from mechanisms.domain import MISSING_LABEL
+from mechanisms.domain.categories import OTHER_LABEL
 
 # As lines or bars beside each other: more cannot be told apart.
 MAX_GROUPS = 6
@@ -37,15 +41,43 @@ def group_bars(
 def group_line(
     place: int, name: str, labels: list[str], values: np.ndarray, half_width: int | None, text: str
 ) -> list[go.Scatter]:
-    """The same as a line, on the band of its intervals where they are known."""
-    band = [] if half_width is None else interval_band(labels, values, half_width)
+    """The same as a line, on the band of its intervals where they are known; then points for cells beside the order."""
+    order = slice(0, in_the_order(labels))
+    band = [] if half_width is None else interval_band(labels[order], values[order], half_width)
     line = {"color": f"var(--series-{place + 1})", "width": 2, "dash": DASHES[place], "shape": "hvh"}
     drawn = go.Scatter(
         name=name,
-        x=labels,
-        y=values.tolist(),
+        x=labels[order],
+        y=values[order].tolist(),
         mode="lines",
+        legendgroup=name,
         line=line,
         hovertemplate=f"{text}<extra></extra>",
     )
-    return [*(trace.update(showlegend=False) for trace in band), drawn]
+    beside = cells_beside(labels, values, half_width, f"var(--series-{place + 1})", text)
+    named = [trace.update(name=name, legendgroup=name) for trace in beside]
+    return [*(trace.update(showlegend=False) for trace in band), drawn, *named]
+
+
+def in_the_order(labels: Sequence[str]) -> int:
+    """How many of an ordered column's cells follow each other: those of no value, or of any other, come after them."""
+    return len(labels) - sum(label in (OTHER_LABEL, MISSING_LABEL) for label in labels[-2:])
+
+
+def cells_beside(
+    labels: Sequence[str], values: np.ndarray, half_width: int | None, colour: str, text: str
+) -> list[go.Scatter]:
+    """Points for the cells that a line may not reach, since they are no ages after the highest one; none if all are."""
+    order = in_the_order(labels)
+    if order == len(labels):
+        return []
+    points = go.Scatter(
+        x=list(labels[order:]),
+        y=values[order:].tolist(),
+        mode="markers",
+        marker={"color": colour, "size": 7},
+        error_y=whisker(half_width),
+        showlegend=False,
+        hovertemplate=f"{text}<extra></extra>",
+    )
+    return [points]

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import filled, rectangle, round_step
-from dpportal.charts.trace_values import Trace, colour_of, plain_label, range_of, reach_on, sides_at
+from dpportal.charts.trace_values import (
+    Trace,
+    colour_of,
+    number_text,
+    plain_label,
+    range_of,
+    reach_on,
+    sides_at,
+)
 
 GAP, LETTER, LINE, TOP, DOT = 8, 6.6, 15, 44, 4
 # Names and bars share the width; of a name at most so many letters are shown, on a phone fewer.
@@ -119,10 +127,7 @@ class _Lying:
         if len(self.traces) > 1:
             return []
         values = self.traces[0]["y"]
-        return [
-            "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
-            for value in values
-        ]
+        return ["" if value is None else number_text(value) for value in values]
 
     def _values(self) -> Iterator[FigureJson]:
         values = self.traces[0]["y"]
@@ -141,7 +146,7 @@ class _Lying:
     def _axis(self) -> Iterator[FigureJson]:
         """Numbers under the bars with their unit, and what the cells are over the names."""
         for mark in self.scale.marks():
-            yield _text(f"{mark:,.6g}", self.scale.at(mark), self.floor + LINE, "middle")
+            yield _text(number_text(mark, 6), self.scale.at(mark), self.floor + LINE, "middle")
         title = plain_label(self.layout["yaxis"]["title"]["text"])
         yield _text(title, self.width - GAP, self.floor + 2 * LINE + 4, "end")
         cells = plain_label(self.layout["xaxis"]["title"]["text"])

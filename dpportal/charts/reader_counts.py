@@ -87,7 +87,7 @@ def _traces(
             f"{name}, {hover(people_unit(), half_width)}",
         )
         drawn = [group_bars(*of_group)] if along.size <= MAX_GROUPED else group_line(*of_group)
-        traces += [*drawn[:-1], drawn[-1].update(meta=kind)]
+        traces += [trace.update(meta=kind) for trace in drawn]
     return traces
 
 

@@ -15,10 +15,11 @@ import numpy as np
 from dpportal.charts.area_drawing import area_drawing
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.lying_bars import lies, lying_drawing, shown_traces
-from dpportal.charts.svg_paths import bar, filled, points, rectangle, round_step
+from dpportal.charts.svg_paths import bar, filled, points, rectangle, round_step, up_to_mark
 from dpportal.charts.trace_values import (
     Trace,
     colour_of,
+    number_text,
     plain_label,
     range_of,
     reach_on,
@@ -167,6 +168,8 @@ class _Drawing:
         categories = {value: place for place, value in enumerate(dict.fromkeys(values))} if words else {}
         numbers = [float(v) for t in traces for v in reach_on(t, letter)] if not words else []
         low, high = (-0.5, len(categories) - 0.5) if words else range_of(numbers, letter == "y")
+        if letter == "y" and not words:
+            high = up_to_mark(low, high, TICKS)
         is_mirrored = letter == "x" and any(t.get("orientation") == "h" for t in traces)
         return {
             "low": low,
@@ -231,7 +234,7 @@ class _Drawing:
                 self._scatter(trace, places, before, y)
                 before = places
                 if plain_label(trace.get("name") or "") in self.names_at_lines and places:
-                    self._name_line(trace, places[-1])
+                    self._name_line(trace, (x.end, places[-1][1]))
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
         if len(numbered) == 1 and x.categories and len(self.axes) == 1:
             self._number(numbered[0], x, y)
@@ -252,9 +255,7 @@ class _Drawing:
         for place in known if len(known) <= MOST_NUMBERED else (top,):
             reach = max(0, values[place]) + (sides_at(trace, place) or (0, 0))[1]
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
-            self._text(f"{values[place]:,.4g}", x.at(trace["x"][place]), above, "middle", in_full=True)
-            if isinstance(values[place], int):
-                self.texts[-1]["text"] = f"{values[place]:,}"
+            self._text(number_text(values[place]), x.at(trace["x"][place]), above, "middle", in_full=True)
             self.texts[-1]["strong"] = place == top
 
     def _bars(self, trace: Trace, x: Axis, y: Axis, place: int, bars: int) -> None:
@@ -388,7 +389,7 @@ def _marks(axis: Axis) -> list[tuple[str | float, str]]:
     step = round_step(axis.high - axis.low, TICKS)
     places = range(math.ceil(axis.low / step), math.floor(axis.high / step) + 1)
     size = abs if axis.mirrored else float
-    return [(place * step, f"{size(place * step):,.6g}") for place in places]
+    return [(place * step, number_text(size(place * step), 6)) for place in places]
 
 
 def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") -> FigureJson:

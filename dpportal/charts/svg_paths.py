@@ -33,6 +33,14 @@ def round_step(span: float, most: int) -> float:
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor * most >= span)
 
 
+def up_to_mark(low: float, high: float, most: int) -> float:
+    """The end of an axis whose highest mark is not below what is shown; step as in `round_step`."""
+    for _ in range(2):  # a longer axis may have a longer step
+        step = round_step(high - low, most)
+        high = step * math.ceil(round(high / step, 9))
+    return high
+
+
 def filled(path: str, marker: Trace) -> FigureJson:
     """Bars or dots in the colour of their marks. Hatched ones are pale with an edge."""
     hatch = marker.get("pattern")

@@ -50,6 +50,13 @@ def colour_of(trace: Trace) -> str:
     return str(own if "var(" in own else marker.get("line", {}).get("color") or "var(--noisy)")
 
 
+def number_text(number: float, digits: int = 4) -> str:
+    """A number as readers write it, with thousands' separators: never “1e+04”; whole from so many digits on."""
+    if isinstance(number, int) or abs(number) >= 10 ** (digits - 1):
+        return f"{number:,.0f}"
+    return f"{number:,.{digits}g}"
+
+
 def plain_label(text: str) -> str:
     """A label without the marks of a text that plotly.js shows."""
     return html.unescape(re.sub(r"<[^>]*>", "", text))

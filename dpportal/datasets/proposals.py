@@ -17,10 +17,23 @@ _BOUNDS: dict[str, Attribute] = {
     "percent": Real("", True, lower=0.0, upper=100.0, bins=10),
     "percentage": Real("", True, lower=0.0, upper=100.0, bins=10),
 }
+_PAY = ("salary", "wage", "wages", "pay", "earnings", "revenue", "rent", "gehalt", "lohn", "einkommen")
 _KINDS = {
     "date": ("date", "day", "birthday", "dob", "timestamp"),
     "integer": ("year", "count", "number", "num", "children", "rooms", "persons", "hours", "weeks", "size"),
-    "real": ("income", "amount", "rate", "share", "price", "weight", "height", "cost", "score", "ratio"),
+    "real": (
+        "income",
+        "amount",
+        "rate",
+        "share",
+        "price",
+        "weight",
+        "height",
+        "cost",
+        "score",
+        "ratio",
+        *_PAY,
+    ),
     "categorical": (
         *(
             "sex",
@@ -52,6 +65,29 @@ _KINDS = {
             "sector",
         ),
         *("language", "nationality", "diagnosis", "relationship", "workclass"),
+        *(
+            "department",
+            "dept",
+            "division",
+            "faculty",
+            "school",
+            "team",
+            "role",
+            "job",
+            "profession",
+            "religion",
+        ),
+        *(
+            "abteilung",
+            "beruf",
+            "land",
+            "kanton",
+            "bundesland",
+            "familienstand",
+            "marital",
+            "district",
+            "ward",
+        ),
     ),
 }
 _KIND_OF_WORD = {word: kind for kind, words in _KINDS.items() for word in words}

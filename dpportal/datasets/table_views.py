@@ -18,6 +18,7 @@ from dpportal.datasets.access import open_datasets, with_dataset
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.domain_views import column_of, context_of
 from dpportal.datasets.labels import shared_other_text, shares_other
+from dpportal.datasets.missing_words import undeclared_words
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.protection import Protection
 from mechanisms.domain import DomainError
@@ -46,6 +47,7 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         "is_wrong": is_wrong,
         "others": others.exclude(pk=dataset.pk).distinct(),
         "who": Protection.of(dataset.current_domain()),
+        "missing_words": undeclared_words(dataset),
     }
     return render(request, "datasets/domain.html", context, status=422 if is_wrong else 200)
 

@@ -33,6 +33,7 @@ from dpportal.datasets.buttons import button
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.first_steps import FirstSteps
 from dpportal.datasets.forms import RemoteTableForm, RenameForm, UploadForm
+from dpportal.datasets.missing_words import undeclared_words
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.parse_options_forms import LONGEST_SHEET, ReadingForm, reading_form
 from dpportal.datasets.protection import Protection
@@ -227,6 +228,7 @@ def reading(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     context = {
         "dataset": dataset,
         "nav_section": "datasets",
+        "missing_words": undeclared_words(dataset),
         **_read_so(request, dataset, form, way == "anew"),
     }
     return render(request, "datasets/reading.html", context, status=422 if form.errors else 200)

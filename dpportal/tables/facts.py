@@ -20,20 +20,22 @@ Kind = Literal["text", "integer", "real", "date", "boolean"]
 class Column:
     """A column. kind: what its first rows look like, which counting never uses. remark: a hint, or nothing.
 
-    identifies: whether it seems to say whose row it is.
+    identifies: whether it seems to say whose row it is. missing_words: among its first texts, which nobody declared to
+    mean that there is no value.
     """
 
     name: str
     kind: Kind = "text"
     remark: str = ""
     identifies: bool = False
+    missing_words: tuple[str, ...] = ()
 
     def to_json(self) -> Json:
         return asdict(self)
 
     @classmethod
     def from_json(cls, value: Json) -> Column:
-        return cls(**value)
+        return cls(**{**value, "missing_words": tuple(value.get("missing_words", ()))})
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,11 @@ import numpy as np
 import pytest
 from django.test import Client
 
+from dpportal.publications import verdict
+from dpportal.releases.products.histogram.usefulness import BLOCKS
+from dpportal.releases.products.means.planner import RANGES
+from dpportal.releases.products.selection.verdict import NEAR_RANKS
+from dpportal.releases.products.summary.planner import SHARES
 from mechanisms.accounting import Definition, Loss
 from mechanisms.selection import FewestConflicts, PermuteAndFlip
 
@@ -52,3 +57,20 @@ def test_the_tables_conflicts_are_those_counted_below_it(page: str) -> None:
 def test_the_tests_that_are_said_to_prove_what_is_protected_are_there(client: Client) -> None:
     named = re.findall(r"<code>(tests/[^<]+)</code>", client.get("/guide/protection/").text)
     assert len(named) >= 15 and all((ROOT / name).exists() for name in named)
+
+
+def test_the_guide_says_when_each_product_is_useful(client: Client) -> None:
+    """The limits that the page has are those that products judge by."""
+    page = " ".join(client.get("/guide/").text.partition('id="useful"')[2].partition("</section>")[0].split())
+    said = [
+        [int(number) for number in re.findall(r"(\d+)(?= %| points|\.)", line)]
+        for line in page.split("<li>")[1:]
+    ]
+    cells, sums, means, summary, answers, choices, rows = said
+    assert cells[:2] == rows == [round(100 * share) for share in verdict.SHARES]
+    assert sums == [] and BLOCKS == (1 / 20, 1 / 4)
+    assert means == [round(100 * share) for share in RANGES]
+    assert summary == [2, *means] and SHARES == RANGES
+    assert answers == [round(100 * ratio) for ratio in verdict.RATIOS]
+    ranks = [round(100 * NEAR_RANKS * ratio / verdict.RATIOS[0]) for ratio in verdict.RATIOS]
+    assert [number for number in choices if number != 95] == answers + ranks

@@ -1,4 +1,4 @@
-"""Proposals to the curator from a table's first rows: each column's kind, and undeclared marks.
+"""Proposals to the curator from a table's first rows: each column's kind, undeclared marks, words for “missing”.
 
 Counting never uses a kind. Options become declarations once the curator has seen them beside the first rows.
 """
@@ -12,6 +12,7 @@ from dataclasses import replace
 from dpportal.tables.facts import Column, Kind
 from dpportal.tables.meaning import python_semantics
 from dpportal.tables.meaning.identifiers import looks_like_identifier
+from dpportal.tables.meaning.missing_words import missing_words
 from dpportal.tables.meaning.number_syntax import FALSE_WORDS, TRUE_WORDS
 from dpportal.tables.meaning.parse_options import ReadOptions
 
@@ -52,7 +53,7 @@ def proposed_columns(names: Sequence[str], columns: Texts, options: ReadOptions)
 def _column(name: str, texts: list[str], options: ReadOptions) -> Column:
     kind, remark = _kind(texts, options)
     identifies = kind in ("text", "integer") and looks_like_identifier(name, texts)
-    return Column(name, kind, remark, identifies)
+    return Column(name, kind, remark, identifies, missing_words(texts))
 
 
 def _most(tests: Iterable[object]) -> bool:

@@ -7,6 +7,7 @@ import pytest
 
 from dpportal.charts.column_summaries import shares_figure
 from dpportal.charts.group_means import means_figure
+from dpportal.charts.static_svg import drawing
 from dpportal.charts.trace_values import reach_on, sides_at
 
 
@@ -25,3 +26,15 @@ def test_an_interval_is_drawn_to_both_its_ends() -> None:
 def test_a_share_at_its_end_has_a_line_on_one_side() -> None:
     [trace] = shares_figure("x", ["a"], {"All": (np.zeros(1), np.zeros(1), np.array([0.4]))}).json["data"]
     assert sides_at(trace, 0) == pytest.approx((0, 40))
+
+
+def test_marks_of_the_axis_reach_the_highest_point_and_are_written_in_full() -> None:
+    ends = (np.array([12_000.0, 70_000.0]), np.array([14_000.0, 77_000.0]))
+    figure = means_figure("wage", ["a", "b"], np.array([13_000.0, 73_500.0]), ends)
+    axis = figure.json["layout"]["yaxis"]
+    assert axis["range"][1] >= 80_000 >= 77_000
+    assert axis["range"][0] <= 12_000
+    assert 80_000 % axis["dtick"] == 0
+    texts = [text["text"] for text in drawing(figure.json)["texts"]]
+    assert {"80,000", "13,000", "73,500"} <= set(texts)
+    assert not [text for text in texts if "e+" in text]

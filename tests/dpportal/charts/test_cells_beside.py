@@ -1,0 +1,56 @@
+"""Along an order a line ends at its last cell: “Missing” is a point beside it, and no age after the highest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpportal.charts.chosen_counts import ChosenCounts, chosen_figure
+from dpportal.charts.chosen_panels import ChosenPanels, panels_figure
+from dpportal.charts.counts import counts_figure
+from dpportal.charts.reader_counts import reader_figure
+from dpportal.charts.static_svg import drawing
+from mechanisms.domain import Categorical, Domain, Integer
+
+AGE = Integer("age", True, lower=0, upper=59)
+SEX = Categorical("sex", True, values=("f", "m", "d"))
+VALUES = np.arange(AGE.size * SEX.size, dtype=float).reshape(AGE.size, SEX.size)
+
+
+def _released() -> list[dict]:
+    counts = VALUES.astype(np.int64).reshape(-1)
+    return reader_figure(Domain((AGE, SEX)), raw=counts, counts=counts, half_width=7).json["data"]
+
+
+def _long() -> list[dict]:
+    years = Integer("year", True, lower=0, upper=299)
+    counts = np.arange(years.size)
+    return counts_figure(Domain((years,)), raw=counts, counts=counts, half_width=7).json["data"]
+
+
+def _chosen() -> list[dict]:
+    return chosen_figure(ChosenCounts(AGE, SEX, VALUES, 7)).json["data"]
+
+
+def _panels() -> list[dict]:
+    apart = Categorical("place", values=("x", "y"))
+    each = ChosenCounts(AGE, SEX, VALUES, 7)
+    return panels_figure(ChosenPanels(each, apart, np.stack([VALUES] * apart.size, axis=2))).json["data"]
+
+
+@pytest.mark.parametrize("drawn", [_released, _long, _chosen, _panels])
+def test_no_line_reaches_missing_which_is_a_point(drawn) -> None:
+    traces = drawn()
+    lines = [trace for trace in traces if trace["mode"] == "lines"]
+    points = [trace for trace in traces if trace["mode"] == "markers"]
+    assert lines
+    assert points
+    assert all("Missing" not in trace["x"] and len(trace["x"]) == len(trace["y"]) for trace in lines)
+    assert all(list(trace["x"]) == ["Missing"] and len(trace["y"]) == 1 for trace in points)
+
+
+def test_the_point_says_the_number_of_its_cell_after_the_order_in_files_too() -> None:
+    figure = chosen_figure(ChosenCounts(AGE, SEX, VALUES, 7)).json
+    [own] = [t for t in figure["data"] if t["mode"] == "markers" and t["name"] == "m"]
+    assert list(own["y"]) == [VALUES[-1, 1]]
+    assert drawing(figure)["areas"]
