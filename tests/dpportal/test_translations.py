@@ -32,6 +32,10 @@ ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,}\b")
 NO_WORDS = re.compile(
     r"Colours by age|Small table|colour (?:red|green|blue)|and others \d{4}|https?://\S+|python -m \S+|pip install \S+"
 )
+# A comma, a colon or the like of English beside Chinese, or at the beginning of what stands behind a tag.
+HALF_WIDTH = re.compile(r"[\u4e00-\u9fff”）][,.;:()]|[,.;:()]\s*[\u4e00-\u9fff“（]|^[,.;:](?!\S)")
+# Formulas keep their marks: N(0, σ²).
+FORMULA = re.compile(r"\([^()\u4e00-\u9fff]*\)")
 # At which argument of a call the act stands.
 ACT_AT = {"audit.record": 1, "people.note": 2, "note": 2}
 PLACE = re.compile(r"%\(\w+\)[sd]|\{\w*(?:![rsa])?(?::[^{}]*)?\}")
@@ -231,3 +235,35 @@ def check(page: str) -> None:
     assert not {line for line in lines if line in english}
     # Half a line is English where two of its words in a row are: no name of a person, a column or a file.
     assert not [line for line in shown_lines(page) if ENGLISH.search(NO_WORDS.sub("", line))]
+    assert not half_width(page)
+
+
+def half_width(page: str) -> list[str]:
+    """The lines in which a mark of English stands beside Chinese, or begins what follows a tag."""
+    return [line for line in shown_lines(page) if HALF_WIDTH.search(FORMULA.sub("", line))]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("每一行（视为一个人）, 加入或移除", True),
+        ("增删一人 (加入或移除)", True),
+        ("用于私密选择值. https://portal.example", True),
+        ("<a>地址</a>: 请填写", True),
+        ("<a>地址</a>：请填写", False),
+        ("N(0, σ²)的噪声，见 release.json", False),
+        ("1,234.5 人，14:05", False),
+    ],
+)
+def test_half_width_marks_are_found(line: str, is_found: bool) -> None:
+    assert bool(half_width(f"<p>{line}</p>")) == is_found
+
+
+def test_dates_are_written_by_the_language() -> None:
+    """A template names a format, or digits alone: names of months stand elsewhere in another language."""
+    assert not {
+        str(path.relative_to(TEMPLATES)): found
+        for path in TEMPLATES.rglob("*.*")
+        if path.suffix in (".html", ".md")
+        and (found := re.findall(r'\|date:"[^"]*\b[jFM]\b[^"]*"', path.read_text()))
+    }
