@@ -20,6 +20,7 @@ from dpportal.operations import (
     metrics,
 )
 from dpportal.operations.home import home
+from dpportal.platform.admin_texts import ScriptTexts
 from dpportal.publications.search_progress import awaited
 from dpportal.serving.security_txt import security_txt
 
@@ -94,5 +95,6 @@ urlpatterns = [
     ),
     # The admin's own would ask for a password alone.
     path("admin/login/", AdminSignIn.as_view(), name="admin_sign_in"),
+    path("admin/jsi18n/", admin.site.admin_view(ScriptTexts.as_view(), cacheable=True)),
     path("admin/", admin.site.urls),
 ]

@@ -13,6 +13,7 @@ from dpportal.charts.counts import interval_caption
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import TEMPLATE, Figure, people_unit, plain
 from dpportal.charts.svg_paths import round_step
+from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.arrays import Floats
 
 # Shades of a map: as many as can be told apart and named.
@@ -47,7 +48,7 @@ def area_figure(
     lacking = [label for label in labels if label not in areas.shapes]
     caption = [interval_caption(half_width, people_unit())]
     if lacking:
-        caption.append(_("Not on the map: %(labels)s.") % {"labels": ", ".join(map(plain, lacking))})
+        caption.append(_("Not on the map: %(labels)s.") % {"labels": listed(map(plain, lacking))})
     if areas.credit:
         caption.append(_("Areas: %(credit)s.") % {"credit": plain(areas.credit)})
     margin = "" if half_width is None else f" ± {half_width:,}"
@@ -55,7 +56,7 @@ def area_figure(
     traces = [_trace(areas.shapes[label], label, value, step, margin) for label, value in shown]
     return Figure(
         {"data": [*traces, *map(_shade, legend)], "layout": _layout(areas, legend)},
-        " ".join(caption),
+        in_a_row(caption),
         _("People by %(columns)s") % {"columns": plain(column)},
     )
 
@@ -79,7 +80,7 @@ def _trace(rings: Sequence[Ring], label: str, value: float, step: int, margin: s
         "line": {"color": "var(--text)", "width": 0.7},
         "hoveron": "fills",
         "hoverinfo": "text",
-        "text": f"{plain(label)}: {value:,.0f}{margin} {people_unit()}",
+        "text": f"{plain(label)}{joint(':')}{value:,.0f}{margin} {people_unit()}",
         "showlegend": False,
     }
 

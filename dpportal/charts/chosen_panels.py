@@ -21,6 +21,7 @@ from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import MAX_GROUPED, group_bars, group_line
 from dpportal.charts.small_multiples import MAX_APART, in_panels
 from dpportal.charts.style import Figure, hover, plain, plain_all
+from dpportal.platform.listed_names import in_a_row, joint
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
 
@@ -80,7 +81,7 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
         [names[cell] for cell in cells],
         panel,
         title=title % {"columns": each.along.name + by, "apart": chosen.apart.name},
-        caption=" ".join([_("Every panel has the same axes."), caption_of(each, len(groups))]),
+        caption=in_a_row([_("Every panel has the same axes."), caption_of(each, len(groups))]),
         unit=unit_of(each),
         along=each.along.name,
     )
@@ -101,7 +102,7 @@ def _templates(each: ChosenCounts, groups: Sequence[int], labels: list[str]) -> 
     is_line = each.along.ordered and len(labels) > MAX_GROUPED
     traces = []
     for place, group in enumerate(groups):
-        text = f"{names[group]}, {number}" if each.by else number
+        text = f"{names[group]}{joint(',')}{number}" if each.by else number
         own = (place, names[group] or plain(unit_of(each)), labels, nothing, None, text)
         drawn = group_line(*own) if is_line else [group_bars(*own)]
         traces.append([trace.to_plotly_json() for trace in drawn])

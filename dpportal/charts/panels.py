@@ -13,6 +13,7 @@ from plotly.subplots import make_subplots
 from dpportal.charts.cells import Series, axes_and_panels, marginal, merged, merged_labels, widths_within
 from dpportal.charts.partition import mark_blocks_2d
 from dpportal.charts.style import hover, plain, plain_all, series_names
+from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.domain import Domain
 
 MAX_PANELS = 8
@@ -54,8 +55,8 @@ class Panels:
 
     def name(self, cell: tuple[int, ...]) -> str:
         columns = (self.domain.attributes[axis] for axis in self.panel_axes)
-        return ", ".join(
-            f"{plain(c.name)}: {plain(c.labels()[i])}" for c, i in zip(columns, cell, strict=True)
+        return joint(",").join(
+            f"{plain(c.name)}{joint(':')}{plain(c.labels()[i])}" for c, i in zip(columns, cell, strict=True)
         )
 
     def labels(self, position: int) -> list[str]:
@@ -164,7 +165,7 @@ def panels_caption(panels: Panels, *, half_width: int | None, unit: str, shown: 
     """What the heat maps show, and what was merged or summed to fit. shown: maps at a time."""
     sentences = [_("One colour scale for all panels.")] if shown > 1 else []
     if panels.summed:
-        sentences.append(_("Summed over %(columns)s.") % {"columns": ", ".join(panels.summed)})
+        sentences.append(_("Summed over %(columns)s.") % {"columns": listed(panels.summed)})
     for name, width in zip((panels.down, panels.across), panels.widths, strict=True):
         if width > 1:
             text = _("Each mark sums %(width)s neighbouring cells of %(column)s.")
@@ -179,4 +180,4 @@ def panels_caption(panels: Panels, *, half_width: int | None, unit: str, shown: 
         sentences.append(text % {"half_width": f"{half_width:,}", "unit": unit})
     else:
         sentences.append(_("Margins belong to single cells and are in the table."))
-    return " ".join(sentences)
+    return in_a_row(sentences)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from django.utils.translation import gettext as _
 
+from dpportal.platform.listed_names import joint
 from mechanisms.accounting import Neighbours
 
 
@@ -58,4 +59,4 @@ class Protection:
         else:
             who = _("each person in “%(column)s”") % {"column": self.unit_column}
         how = _("added or removed") if self.neighbours == Neighbours.ADD_REMOVE else _("replaced by another")
-        return f"{who}, {how}"
+        return f"{who}{joint(',')}{how}"

@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets.models import Right
+from dpportal.platform.listed_names import joint
 
 # What each right opens, as `access` has it.
 OPENS = {
@@ -29,7 +30,7 @@ OPENS = {
 
 
 def _title(right: Right) -> str:
-    return format_html("<span><strong>{}</strong>: {}</span>", right.label, OPENS[right])
+    return format_html("<span><strong>{}</strong>{}{}</span>", right.label, joint(":"), OPENS[right])
 
 
 _titled: Callable[[Right], str] = lazy(_title, str)

@@ -14,6 +14,7 @@ from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import BETWEEN
 from dpportal.datasets.proposals import proposed
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import joint
 from mechanisms.domain import Attribute
 
 # Columns on a page of the table.
@@ -38,7 +39,7 @@ class RowForm(AttributeForm):
         self.fields["values"].widget = forms.Textarea(attrs={"rows": 2, "placeholder": "1 = label"})
         self.fields["single_values"].widget.attrs["placeholder"] = _("such as 0")
         for field in self.fields.values():
-            field.widget.attrs["aria-label"] = f"{field.label}: {column}"
+            field.widget.attrs["aria-label"] = f"{field.label}{joint(':')}{column}"
 
     def has_said(self) -> bool:
         """Whether the row says something else than is declared."""

@@ -7,7 +7,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.history.watched import WatchedManager
 from dpportal.jobs.claims import Job
@@ -110,7 +110,7 @@ class Delivery(Job):
         ordering = ["-at"]
 
     def __str__(self) -> str:
-        return f"{self.kind} to {self.webhook_id}"
+        return gettext("Webhook: %(kind)s") % {"kind": dict(Kind.choices).get(self.kind, self.kind)}
 
     @property
     def shown_fault(self) -> str:

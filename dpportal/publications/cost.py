@@ -26,7 +26,7 @@ class Choice:
     who: object
     epsilon: str
     unit: object
-    source: str
+    source: object
     address: str
     value: float = 0.0
     is_own: bool = False
@@ -45,7 +45,7 @@ CHOICES = (
         gettext_lazy("Wikimedia, page views by country"),
         "1",
         gettext_lazy("a person's views of a day"),
-        "Adeleye and others 2023",
+        gettext_lazy("Adeleye and others 2023"),
         "https://arxiv.org/abs/2308.16298",
         1.0,
     ),
@@ -53,7 +53,7 @@ CHOICES = (
         gettext_lazy("Google, mobility reports in the pandemic"),
         "2.64",
         gettext_lazy("a person's day"),
-        "Aktay and others 2020",
+        gettext_lazy("Aktay and others 2020"),
         "https://arxiv.org/abs/2004.04145",
         2.64,
     ),
@@ -69,7 +69,7 @@ CHOICES = (
         gettext_lazy("US Census Bureau, redistricting data of 2020"),
         "17.14, δ = 10⁻¹⁰",
         gettext_lazy("a person, in all tables of people together"),
-        "Abowd and others 2022",
+        gettext_lazy("Abowd and others 2022"),
         "https://doi.org/10.1162/99608f92.529e3cb9",
         17.14,
     ),

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts.forms import origin_of
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import joint
 from dpportal.publications.datacite import datacite
 from dpportal.publications.draft import Publication
 from dpportal.publications.licences import LICENCES, Licence
@@ -165,8 +166,13 @@ class Metadata:
     @property
     def text(self) -> str:
         """The citation as a sentence of plain text."""
-        publisher = f"{self.about.publisher}. " if self.about.publisher else ""
-        return f"{self.author} ({self.published.year}). {self.title}. {self.kind}. {publisher}{self.link}"
+        parts = (self.author_and_year, self.title, self.kind, self.about.publisher, self.link)
+        return joint(".").join(filter(None, parts))
+
+    @property
+    def author_and_year(self) -> str:
+        """How a citation begins."""
+        return _("%(author)s (%(year)s)") % {"author": self.author, "year": self.published.year}
 
     @property
     def bibtex(self) -> str:

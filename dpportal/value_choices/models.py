@@ -20,7 +20,7 @@ from mechanisms.partition_selection.choosing import ValueChoicePlan
 
 def title_of(column: str) -> str:
     """What a choice of this column's values is called."""
-    return _("Values of “%(column)s”") % {"column": column}
+    return _("Values of %(column)s") % {"column": column}
 
 
 class ValueChoice(AnnouncedJob):

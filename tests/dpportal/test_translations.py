@@ -30,8 +30,14 @@ AUDIT = "/admin/accounts/auditentry/"
 ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,}\b")
 # What people called their things, and code that stands in a line.
 NO_WORDS = re.compile(
-    r"Colours by age|Small table|colour (?:red|green|blue)|and others \d{4}|https?://\S+|python -m \S+|pip install \S+"
+    r"Colours by age|Small table|colour (?:red|green|blue)|https?://\S+|python -m \S+|pip install \S+"
 )
+# A comma, a colon or the like of English beside Chinese, or at the beginning of what stands behind a tag.
+HALF_WIDTH = re.compile(r"[\u4e00-\u9fff”）][,.;:()]|[,.;:()]\s*[\u4e00-\u9fff“（]|^[,.;:](?!\S)")
+# Formulas keep their marks: N(0, σ²).
+FORMULA = re.compile(r"\([^()\u4e00-\u9fff]*\)")
+# A colon stands in Django's template of lines within a form, not in its texts.
+OF_DJANGO = {"表:"}
 # At which argument of a call the act stands.
 ACT_AT = {"audit.record": 1, "people.note": 2, "note": 2}
 PLACE = re.compile(r"%\(\w+\)[sd]|\{\w*(?:![rsa])?(?::[^{}]*)?\}")
@@ -178,6 +184,29 @@ def test_pages_of_a_curator_speak_chinese(client: Client, ready: Release) -> Non
         check(client.get(address).content.decode())
 
 
+def test_forms_join_their_texts_with_chinese_marks(client: Client, ready: Release) -> None:
+    """What a form refuses, what a column is protected as, and what may be given to whom."""
+    owner, dataset = ready.created_by, [ready.dataset_id]
+    User.objects.update(language="zh-hans")
+    client.force_login(User.objects.get(pk=owner.pk))
+    refused = client.post(reverse("notices:page"), {"adds": "1"}).content.decode()
+    pages = [reverse("datasets:domain", args=dataset), reverse("datasets:share", args=dataset)]
+    wrong = [half_width(page) for page in (refused, *(client.get(page).content.decode() for page in pages))]
+    assert not any(wrong)
+
+
+@pytest.mark.parametrize(
+    "address", ["/admin/", "/admin/connections/connection/add/", "/office/", "/health/portal/"]
+)
+def test_pages_of_an_administrator_have_chinese_marks(
+    client: Client, administrator: User, ready: Release, address: str
+) -> None:
+    User.objects.update(language="zh-hans")
+    client.force_login(User.objects.get(pk=administrator.pk))
+    answer = client.get(address)
+    assert answer.status_code == 200 and not half_width(answer.content.decode())
+
+
 def test_every_act_of_the_record_has_a_translation() -> None:
     """As owners and administrators read them: those that stand in the calls, and those that calls name."""
     acts = {act for path in PORTAL.rglob("*.py") for act in acts_of(path)} | dataset_record.SHOWN
@@ -231,3 +260,39 @@ def check(page: str) -> None:
     assert not {line for line in lines if line in english}
     # Half a line is English where two of its words in a row are: no name of a person, a column or a file.
     assert not [line for line in shown_lines(page) if ENGLISH.search(NO_WORDS.sub("", line))]
+    assert not half_width(page)
+
+
+def half_width(page: str) -> list[str]:
+    """The lines in which a mark of English stands beside Chinese, or begins what follows a tag."""
+    return [
+        line
+        for line in shown_lines(page)
+        if line not in OF_DJANGO and HALF_WIDTH.search(FORMULA.sub("", line))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("每一行（视为一个人）, 加入或移除", True),
+        ("增删一人 (加入或移除)", True),
+        ("用于私密选择值. https://portal.example", True),
+        ("<a>地址</a>: 请填写", True),
+        ("<a>地址</a>：请填写", False),
+        ("N(0, σ²)的噪声，见 release.json", False),
+        ("1,234.5 人，14:05", False),
+    ],
+)
+def test_half_width_marks_are_found(line: str, is_found: bool) -> None:
+    assert bool(half_width(f"<p>{line}</p>")) == is_found
+
+
+def test_dates_are_written_by_the_language() -> None:
+    """A template names a format, or digits alone: names of months stand elsewhere in another language."""
+    assert not {
+        str(path.relative_to(TEMPLATES)): found
+        for path in TEMPLATES.rglob("*.*")
+        if path.suffix in (".html", ".md")
+        and (found := re.findall(r'\|date:"[^"]*\b[jFM]\b[^"]*"', path.read_text()))
+    }

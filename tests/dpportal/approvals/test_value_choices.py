@@ -52,13 +52,13 @@ def test_a_large_choice_is_asked_for_and_made_once_approved(coloured, second):
     shown = confirms(coloured)
     assert "This waits for an administrator to approve what curator asked for" in shown.text
     approval = Approval.objects.get()
-    assert approval.summary == "Spend ε 0.50, δ 10⁻⁷ of “Small table” on “Values of “colour””."
+    assert approval.summary == "Spend ε 0.50, δ 10⁻⁷ of “Small table” on “Values of colour”."
     assert approval.address == page(coloured) + COST
     assert not ValueChoice.objects.exists() and Budget.of(coloured).reserved == 0
     assert "Approved, and done." in answers(second, approval).text
     choice = ValueChoice.objects.get()
     assert (str(choice.pk), choice.created_by) == (approval.subject, coloured.owner)
-    assert choice.charge.reason == "Values of “colour” (approved by second)"
+    assert choice.charge.reason == "Values of colour (approved by second)"
     CHOICES.run(choice.pk)
     assert declared_of(coloured)["colour"].labels()[:3] == ["blue", "green", "red"]
 

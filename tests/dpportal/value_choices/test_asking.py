@@ -36,7 +36,7 @@ def test_the_request_carries_the_delta_and_leads_back(dataset):
         COST[1:].replace("0.5", "0.50"),
     )
     request = BudgetRequest.objects.get()
-    assert (request.cost, request.delta, request.title) == ("ε 0.50, δ 10⁻⁷", DELTA, "Values of “colour”")
+    assert (request.cost, request.delta, request.title) == ("ε 0.50, δ 10⁻⁷", DELTA, "Values of colour")
     assert request.margin == "A value of 30 people is kept with a chance of 50 %."
     assert "A request for a budget of this dataset was sent" in shown.text
     awaited = reverse("values:ask", args=[dataset.pk, 0]) + COST
