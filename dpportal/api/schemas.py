@@ -16,13 +16,17 @@ class Strict(Schema):
 
 
 class Problem(Schema):
-    """What went wrong, by RFC 9457. errors: sentences by the name of what was sent."""
+    """What went wrong, by RFC 9457. errors: sentences by the name of what was sent.
+
+    page: the address of the page on which a person can do what a program may not.
+    """
 
     type: str
     title: str
     status: int
     detail: str
     errors: dict[str, list[str]] | None = None
+    page: str | None = None
 
 
 class JobShown(Schema):
@@ -228,6 +232,14 @@ class Spend(Strict):
     reviewed: str = Field(max_length=64)
     agreed: bool
     one_row: bool = False
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """What is asked for: what a request that comes again is compared by.
+
+        Not the answer to a question that was read: what the plan rests on changes once it was done.
+        """
+        return self.dict(exclude={"reviewed", "agreed"})
 
 
 class Publish(Strict):
