@@ -126,7 +126,9 @@ def _refused(request: HttpRequest, fault: RefusedError) -> HttpResponse:
 def _choice(_request: HttpRequest, fault: ChoiceError) -> HttpResponse:
     if fault.is_awaited:
         return awaited()
-    return problem(422, str(fault), {f"{fault.step}.{name}": texts for name, texts in fault.errors.items()})
+    # Product and title are sent outside of the other steps' objects.
+    place = "" if fault.step == "product" else f"{fault.step}."
+    return problem(422, str(fault), {f"{place}{name}": texts for name, texts in fault.errors.items()})
 
 
 def _codebook(_request: HttpRequest, fault: CodebookError) -> HttpResponse:

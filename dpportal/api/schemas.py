@@ -39,7 +39,10 @@ class JobShown(Schema):
 
 
 class DatasetShown(Schema):
-    """A dataset that the token's person may see. right: 1 to see, 2 to release, 3 to own. reading: for owners."""
+    """A dataset that the token's person may see. right: 1 to see, 2 to release, 3 to own. reading: for owners.
+
+    remark: why it cannot be used, and what to do; empty if it can. duplicate_of: the person's own that has its table.
+    """
 
     id: UUID
     name: str
@@ -51,6 +54,8 @@ class DatasetShown(Schema):
     asks_for_unit: bool
     created_at: datetime
     reading: JobShown | None
+    duplicate_of: UUID | None = None
+    remark: str = ""
 
 
 class DatasetPage(Schema):

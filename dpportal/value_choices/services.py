@@ -141,7 +141,7 @@ def request(
 def require_possible(
     dataset: Dataset, column: str, plan: ValueChoicePlan, *, reviewed: str, by: User
 ) -> None:
-    """Raises ChoiceError unless this choice can be made now, but for its budget. Holds the dataset."""
+    """Raises ChoiceError or BudgetRefusedError unless this choice can be made now. Holds the dataset."""
     require_releaser(dataset, by.pk, ChoiceError)
     datasets.lock_dataset(dataset)
     amount, delta = costs(plan)
@@ -152,6 +152,8 @@ def require_possible(
     datasets.require_ready(dataset, ChoiceError)
     if is_running(dataset, column):
         raise ChoiceError(_("The values of this column are being chosen already."))
+    if why := why_unpaid(dataset, plan):
+        raise ledger.BudgetRefusedError(why)
 
 
 def _reserved(choice: ValueChoice, plan: ValueChoicePlan) -> ValueChoice:

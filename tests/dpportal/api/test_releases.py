@@ -117,7 +117,8 @@ def test_what_is_given_back_can_be_spent_again(program, dataset):
         ({"choices": {"columns": []}}, "choices.columns"),
         ({"method": {**METHOD, "mechanism": "guess"}}, "method.mechanism"),
         ({"method": {**METHOD, "amount": "-1"}}, "method.amount"),
-        ({"product": "poem"}, "product.product"),
+        ({"product": "poem"}, "product"),
+        ({"product": "means", "choices": {"columns": ["age"] * 50, "people": 1000}}, "choices.columns"),
     ],
 )
 def test_a_wrong_choice_is_named(program, dataset, said_wrong, field):
