@@ -18,8 +18,8 @@ def require_valid(
 ) -> None:
     """Raise RefusedError for what is wrong in a form: 422, or 409 where a service refused and nothing was mistaken.
 
-    form: None where it was valid and done. place: before the names of its fields, such as "unit.". sent_as: by the
-    name of a field that under which a program sends it, where that is another.
+    form: None where it was valid and done. place: before the names of its fields, such as "unit.". sent_as: how a
+    program calls a field that has another name in the form.
     """
     if form is None or form.is_valid():
         return
