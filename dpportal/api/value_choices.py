@@ -29,7 +29,7 @@ from dpportal.datasets.access import dataset_for
 from dpportal.datasets.models import Dataset, Right
 from dpportal.platform.form_data import form_data
 from dpportal.serving import long_polling
-from dpportal.value_choices import keeping, lone_values, prices, second_person, services
+from dpportal.value_choices import keeping, lone_people, prices, second_person, services
 from dpportal.value_choices.forms import CostForm
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.partition_selection.choosing import ValueChoicePlan
@@ -49,7 +49,7 @@ def plan_values(request: HttpRequest, dataset_id: UUID, said: ValuesWanted) -> o
         amount=plain(amount),
         delta=plain(delta),
         needed=[NeededShown(chance=c, people=n) for c, n in services.people_needed(plan)],
-        rules=[*keeping.rules(), lone_values.told(plan)],
+        rules=[*keeping.rules(), lone_people.told(plan)],
         warning=services.warning(dataset, plan),
         unpaid=services.why_unpaid(dataset, plan),
         second_person=_second_person(dataset, said.column, plan),

@@ -22,7 +22,7 @@ from dpportal.datasets.declared import declared_of
 from dpportal.datasets.frozen_declarations import freeze
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.publications.confirmation import ConfirmForm, confirmation, digest
-from dpportal.value_choices import lone_values
+from dpportal.value_choices import lone_people
 from dpportal.value_choices.execution import CHOICES
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.accounting import Definition, Loss
@@ -82,7 +82,7 @@ def why_unpaid(dataset: Dataset, plan: ValueChoicePlan) -> str:
 
 def warning(dataset: Dataset, plan: ValueChoicePlan) -> str:
     """Why its δ is too large for about so many people as the curator estimated; empty if it is not."""
-    return lone_values.warning(plan, dataset.releases.estimated_people())
+    return lone_people.warning(plan, dataset.releases.estimated_people())
 
 
 def people_needed(plan: ValueChoicePlan) -> list[tuple[str, int]]:

@@ -18,7 +18,7 @@ from dpportal.jobs.claims import JobState
 from dpportal.releases import services as releases
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
-from dpportal.value_choices import execution, keeping, lone_values, services as value_choices
+from dpportal.value_choices import execution, keeping, lone_people, services as value_choices
 from dpportal.value_choices.execution import CHOICES
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.partition_selection import choosing
@@ -113,7 +113,7 @@ def test_what_delta_means_for_a_value_of_one_person_is_said(coloured, desk, delt
     plan = value_choices.plan_of(coloured, Decimal("0.5"), Decimal(delta))
     assert plan.probabilities[1] == int(Fraction(delta) * 2**128)
     several = choosing.plan(replace(plan.loss, unit=replace(plan.loss.unit, max_rows=4)))
-    assert "one in " + f"{4 * int(one_in.replace(',', '')):,} values" in lone_values.told(several)
+    assert "one in " + f"{4 * int(one_in.replace(',', '')):,} values" in lone_people.told(several)
 
 
 def test_a_delta_above_one_over_the_people_is_warned_of(coloured, desk):
