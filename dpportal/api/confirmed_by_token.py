@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from dpportal.accounts.permissions import current_user
 from dpportal.api import spending
@@ -15,6 +19,19 @@ from dpportal.budgets import confirming, second_person
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import Budget
 from dpportal.platform.form_data import form_data
+from dpportal.publications.confirmation import ConfirmForm
+
+
+def refuse(said: Spend, reviewed: str, page: str) -> NoReturn:
+    """Tell what is mistaken in an answer, and else that a second person is asked for on this page.
+
+    reviewed: the digest of the present plan. Raises RefusedError.
+    """
+    require_valid(ConfirmForm(form_data(said.dict()), initial={}, identifying=()))
+    if said.reviewed != reviewed:
+        text = _("The declaration or the method changed since you reviewed it. Read the review again.")
+        raise RefusedError(409, text)
+    raise RefusedError(409, second_person.missing_text(), page=page)
 
 
 def confirm(sent: RepeatableRequest, said: Spend, draft: ChargedPublication, reviewed: str) -> None:
@@ -24,7 +41,7 @@ def confirm(sent: RepeatableRequest, said: Spend, draft: ChargedPublication, rev
     has to approve: what is spent then would be no token's.
     """
     if second_person.asks_first(draft, Budget.for_planning(draft.dataset)):
-        raise RefusedError(409, second_person.missing_text())
+        refuse(said, reviewed, reverse(f"{draft._meta.app_label}:review", args=[draft.pk]))
     spender, by = second_person.spender_of(draft), current_user(sent.request)
 
     @transaction.atomic

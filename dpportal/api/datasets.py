@@ -8,6 +8,7 @@ from uuid import UUID
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 from ninja import Router
 from ninja.responses import Status
 
@@ -23,6 +24,8 @@ from dpportal.datasets.access import dataset_for, open_datasets, with_right
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.forms import COMPLETE, UploadForm
 from dpportal.datasets.models import Dataset, Right
+from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import in_a_row
 from dpportal.publications import idempotency_keys
 from dpportal.serving import long_polling
 from dpportal.serving.files import LimitedUploadHandler, refusal as upload_refusal, upload_limit
@@ -58,8 +61,8 @@ TAKES_A_FILE = {
 @router.get("", auth=READ, response=DatasetPage)
 def datasets(request: HttpRequest, page: PageNumber = 1) -> object:
     """The datasets that the token's person may see, newest first."""
-    rows = open_datasets(request).select_related("conversion").order_by("-created_at")
-    return page_of(request, rows, page, lambda row: shown(with_right(request, row)))
+    rows = open_datasets(request).select_related("conversion", "duplicate_of").order_by("-created_at")
+    return page_of(request, rows, page, lambda row: shown(request, with_right(request, row)))
 
 
 @router.post("", auth=ADMINISTER, response={200: DatasetShown, 201: DatasetShown}, openapi_extra=TAKES_A_FILE)
@@ -80,11 +83,11 @@ def upload(request: HttpRequest) -> object:
     draft, file, by = form.save(commit=False), form.cleaned_data["file"], current_user(request)
     sent = repeating.RepeatableRequest(request, UPLOAD, _content(request, file, digest))
     if (known := sent.earlier()) is not None:
-        return shown(dataset_for(request, known, Right.SEE))
+        return shown(request, dataset_for(request, known, Right.SEE))
     with transaction.atomic():
         services.create_dataset(draft, file, form.options().to_json(), by)
         sent.remember(draft.pk)
-    return Status(201, shown(dataset_for(request, draft.pk, Right.SEE)))
+    return Status(201, shown(request, dataset_for(request, draft.pk, Right.SEE)))
 
 
 def _content(request: HttpRequest, file: UploadedFile[bytes], digest: HMAC | None) -> dict[str, object]:
@@ -99,17 +102,17 @@ def dataset(request: HttpRequest, response: HttpResponse, dataset_id: UUID, wait
     found = dataset_for(request, dataset_id, Right.SEE)
     if wait and found.is_converting:
         long_polling.wait(request, response, wait)
-    return shown(found)
+    return shown(request, found)
 
 
 @router.delete("/{uuid:dataset_id}/records", auth=ADMINISTER, response=DatasetShown)
 def erase(request: HttpRequest, dataset_id: UUID) -> object:
     """Delete the records for ever. Releases and the ledger stay."""
     services.erase(dataset_for(request, dataset_id, Right.OWN), current_user(request))
-    return shown(dataset_for(request, dataset_id, Right.SEE))
+    return shown(request, dataset_for(request, dataset_id, Right.SEE))
 
 
-def shown(dataset: Dataset) -> DatasetShown:
+def shown(request: HttpRequest, dataset: Dataset) -> DatasetShown:
     """A dataset that knows its visitor's right; how many rows it has is nobody's to read here.
 
     How far reading is, and why it failed, is for owners alone, as on the page: it names rows by their number.
@@ -127,4 +130,26 @@ def shown(dataset: Dataset) -> DatasetShown:
         asks_for_unit=dataset.asks_for_unit,
         created_at=dataset.created_at,
         reading=job_shown(job),
+        **_twin(request, dataset),
     )
+
+
+def _twin(request: HttpRequest, dataset: Dataset) -> Json:
+    """Which dataset holds the same table, where that is why this one cannot be used; named to its owner alone."""
+    twin = dataset.duplicate_of
+    if twin is None or not dataset.is_duplicate:
+        return {}
+    first = (
+        _("You have a dataset of this table already.")
+        if dataset.is_remote
+        else _("This table was uploaded before.")
+    )
+    is_own = twin.owner_id == current_user(request).pk
+    if is_own:
+        text = _(
+            "Its content is that of %(name)s. Use that dataset, so that one budget protects the same people."
+        )
+    else:
+        text = _("Its content is that of another dataset of whoever uploaded it.")
+    remark = in_a_row([first, text % {"name": twin.name}])
+    return {"duplicate_of": twin.pk if is_own else None, "remark": remark}

@@ -55,21 +55,32 @@ REFUSALS = (
 
 
 class RefusedError(Exception):
-    """A request that is answered with a status and a sentence. errors: sentences by the name of what was sent."""
+    """A request that is answered with a status and a sentence.
 
-    def __init__(self, status: int, detail: str, errors: Errors | None = None) -> None:
+    errors: sentences by the name of what was sent. page: the path of the page on which a person can do it.
+    """
+
+    def __init__(self, status: int, detail: str, errors: Errors | None = None, *, page: str = "") -> None:
         super().__init__(detail)
         self.status = status
         self.errors = errors
+        self.page = page
 
 
 def problem(
-    status: int, detail: str, errors: Errors | None = None, headers: Mapping[str, str] | None = None
+    status: int,
+    detail: str,
+    errors: Errors | None = None,
+    headers: Mapping[str, str] | None = None,
+    *,
+    page: str = "",
 ) -> HttpResponse:
-    """An answer that says what is wrong and what to do."""
+    """An answer that says what is wrong and what to do. page: the address of the page on which a person does it."""
     facts = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
     if errors:
         facts["errors"] = {name: list(texts) for name, texts in errors.items()}
+    if page:
+        facts["page"] = page
     return JsonResponse(facts, status=status, content_type=MEDIA_TYPE, headers=headers)
 
 
@@ -107,14 +118,17 @@ def nothing_here() -> str:
     return _("There is nothing at this address, or nothing that this token opens.")
 
 
-def _refused(_request: HttpRequest, fault: RefusedError) -> HttpResponse:
-    return problem(fault.status, str(fault), fault.errors)
+def _refused(request: HttpRequest, fault: RefusedError) -> HttpResponse:
+    page = request.build_absolute_uri(fault.page) if fault.page else ""
+    return problem(fault.status, str(fault), fault.errors, page=page)
 
 
 def _choice(_request: HttpRequest, fault: ChoiceError) -> HttpResponse:
     if fault.is_awaited:
         return awaited()
-    return problem(422, str(fault), {f"{fault.step}.{name}": texts for name, texts in fault.errors.items()})
+    # Product and title are sent outside of the other steps' objects.
+    place = "" if fault.step == "product" else f"{fault.step}."
+    return problem(422, str(fault), {f"{place}{name}": texts for name, texts in fault.errors.items()})
 
 
 def _codebook(_request: HttpRequest, fault: CodebookError) -> HttpResponse:

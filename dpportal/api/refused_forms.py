@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 
 from dpportal.api.problems import RefusedError
 
+AS_THE_FIELDS: Mapping[str, str] = MappingProxyType({})
 
-def require_valid(form: forms.BaseForm | None, place: str = "") -> None:
+
+def require_valid(
+    form: forms.BaseForm | None, place: str = "", *, sent_as: Mapping[str, str] = AS_THE_FIELDS
+) -> None:
     """Raise RefusedError for what is wrong in a form: 422, or 409 where a service refused and nothing was mistaken.
 
-    form: None where it was valid and done. place: before the names of its fields, such as "unit.".
+    form: None where it was valid and done. place: before the names of its fields, such as "unit.". sent_as: how a
+    program calls a field that has another name in the form.
     """
     if form is None or form.is_valid():
         return
-    errors = {f"{place}{name}": [str(text) for text in texts] for name, texts in form.errors.items()}
+    names = {name: sent_as.get(name, name) for name in form.errors}
+    errors = {f"{place}{names[name]}": [str(text) for text in texts] for name, texts in form.errors.items()}
     detail = " ".join(text for texts in errors.values() for text in texts)
     if set(form.errors) == {NON_FIELD_ERRORS}:
         raise RefusedError(409, detail)

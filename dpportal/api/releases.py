@@ -134,7 +134,7 @@ def spend(request: HttpRequest, release_id: UUID, said: Spend) -> object:
     Sent again with the same Idempotency-Key, it spends nothing and is answered with the release.
     """
     found = release_for(request, release_id)
-    sent = RepeatableRequest(request, f"{SPENDING} {release_id}", said.dict())
+    sent = RepeatableRequest(request, f"{SPENDING} {release_id}", said.wanted)
     if sent.earlier() is not None:
         return shown(request, found)
     if not found.is_draft:

@@ -32,7 +32,7 @@ HAS_A_KEY = {
 class RepeatableRequest:
     """A request that is done once for its key, which it may lack.
 
-    act: what is done, and to what. content: all that was sent for it, as `idempotency_keys.content_digest` takes it.
+    act: what is done, and to what. content: all that it asks for, as `idempotency_keys.content_digest` takes it.
     Raises KeyRefusedError.
     """
 

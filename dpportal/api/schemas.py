@@ -16,13 +16,17 @@ class Strict(Schema):
 
 
 class Problem(Schema):
-    """What went wrong, by RFC 9457. errors: sentences by the name of what was sent."""
+    """What went wrong, by RFC 9457. errors: sentences by the name of what was sent.
+
+    page: the address of the page on which a person can do what a program may not.
+    """
 
     type: str
     title: str
     status: int
     detail: str
     errors: dict[str, list[str]] | None = None
+    page: str | None = None
 
 
 class JobShown(Schema):
@@ -35,7 +39,10 @@ class JobShown(Schema):
 
 
 class DatasetShown(Schema):
-    """A dataset that the token's person may see. right: 1 to see, 2 to release, 3 to own. reading: for owners."""
+    """A dataset that the token's person may see. right: 1 to see, 2 to release, 3 to own. reading: for owners.
+
+    remark: why it cannot be used, and what to do; empty if it can. duplicate_of: the person's own that has its table.
+    """
 
     id: UUID
     name: str
@@ -47,6 +54,8 @@ class DatasetShown(Schema):
     asks_for_unit: bool
     created_at: datetime
     reading: JobShown | None
+    duplicate_of: UUID | None = None
+    remark: str = ""
 
 
 class DatasetPage(Schema):
@@ -228,6 +237,14 @@ class Spend(Strict):
     reviewed: str = Field(max_length=64)
     agreed: bool
     one_row: bool = False
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """What is asked for: what a request that comes again is compared by.
+
+        Not the answer to a question that was read: what the plan rests on changes once it was done.
+        """
+        return self.dict(exclude={"reviewed", "agreed"})
 
 
 class Publish(Strict):

@@ -69,10 +69,11 @@ def begin_upload(request: HttpRequest, response: HttpResponse) -> object:
         return _told(request, response, _begun_before(request, known))
     sha256 = said.pop("sha256", "").lower()
     if sha256 and not _SHA256.fullmatch(sha256):
-        raise RefusedError(422, _("A SHA-256 has 64 hexadecimal digits."), {"sha256": []})
+        text = _("A SHA-256 has 64 hexadecimal digits.")
+        raise RefusedError(422, text, {"sha256": [text]})
     named = {"file_name": said.pop("filename", ""), "size": size}
     form = DirectUploadForm(form_data({**said, **named, "arrived": COMPLETE}))
-    require_valid(form)
+    require_valid(form, sent_as={"file_name": "filename"})
     draft, chosen, by = form.save(commit=False), form.cleaned_data, current_user(request)
     with transaction.atomic():
         upload = resumable_upload.begin(
@@ -157,7 +158,7 @@ def _told(request: HttpRequest, response: HttpResponse, upload: BegunUpload) -> 
     response["Upload-Expires"] = http_date(expires.timestamp())
     if upload.size is not None:
         response["Upload-Offset"], response["Upload-Length"] = str(upload.offset), str(upload.size)
-    dataset = shown(dataset_for(request, upload.pk, Right.SEE)) if upload.finished else None
+    dataset = shown(request, dataset_for(request, upload.pk, Right.SEE)) if upload.finished else None
     return UploadShown(
         id=upload.pk, offset=upload.offset, size=upload.size, expires_at=expires, dataset=dataset
     )

@@ -35,7 +35,8 @@ class NeededShown(Schema):
 class ValuesPlanShown(Schema):
     """What a choice would do, without a look at the data. unpaid: why the budget cannot pay for it, if so.
 
-    rules: what counts as a value, whatever the table holds. second_person: "needed" where one has to be asked for on
+    rules: what counts as a value, whatever the table holds, and how often one is kept that a single person has.
+    warning: why δ is too large, if so. second_person: "needed" where one has to be asked for on
     the page, "waiting" once that was done, else empty.
     """
 
@@ -45,6 +46,7 @@ class ValuesPlanShown(Schema):
     delta: str
     needed: list[NeededShown]
     rules: list[str]
+    warning: str
     unpaid: str
     second_person: str
     reviewed: str

@@ -12,6 +12,7 @@ from ninja.responses import Status
 from dpportal.accounts.permissions import current_user
 from dpportal.api import spending
 from dpportal.api.authentication import ADMINISTER, READ, token_of
+from dpportal.api.confirmed_by_token import refuse
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
@@ -24,12 +25,11 @@ from dpportal.api.value_choice_schemas import (
     ValuesWanted,
 )
 from dpportal.budgets.amounts import plain
-from dpportal.budgets.second_person import missing_text
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.models import Dataset, Right
 from dpportal.platform.form_data import form_data
 from dpportal.serving import long_polling
-from dpportal.value_choices import keeping, second_person, services
+from dpportal.value_choices import keeping, lone_people, prices, second_person, services
 from dpportal.value_choices.forms import CostForm
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.partition_selection.choosing import ValueChoicePlan
@@ -49,7 +49,8 @@ def plan_values(request: HttpRequest, dataset_id: UUID, said: ValuesWanted) -> o
         amount=plain(amount),
         delta=plain(delta),
         needed=[NeededShown(chance=c, people=n) for c, n in services.people_needed(plan)],
-        rules=keeping.rules(),
+        rules=[*keeping.rules(), lone_people.told(plan)],
+        warning=services.warning(dataset, plan),
         unpaid=services.why_unpaid(dataset, plan),
         second_person=_second_person(dataset, said.column, plan),
         reviewed=services.reviewed_as(dataset, said.column, plan),
@@ -69,12 +70,13 @@ def choose_values(request: HttpRequest, dataset_id: UUID, said: ValuesSpent) -> 
     second person for such a cost, one is asked for on the page: what is spent then would be no token's.
     """
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    sent = RepeatableRequest(request, f"values of {dataset_id}", said.dict())
+    sent = RepeatableRequest(request, f"values of {dataset_id}", said.wanted)
     if (known := sent.earlier()) is not None:
         return _shown(services.choice_of(dataset, known))
     plan, by = planned(dataset, said), current_user(request)
+    shown = services.reviewed_as(dataset, said.column, plan)
     if second_person.asks_first(plan):
-        raise RefusedError(409, missing_text())
+        refuse(said, shown, prices.address_of(dataset, said.column, plan))
     made: list[ValueChoice] = []
 
     @transaction.atomic
@@ -85,9 +87,7 @@ def choose_values(request: HttpRequest, dataset_id: UUID, said: ValuesSpent) -> 
         made.append(choice)
 
     answer = form_data(said.dict(include={"reviewed", "agreed", "one_row"}))
-    require_valid(
-        services.confirmed(answer, by, dataset, services.reviewed_as(dataset, said.column, plan), spend)
-    )
+    require_valid(services.confirmed(answer, by, dataset, shown, spend))
     return Status(202, _shown(services.choice_of(dataset, made[0].pk)))
 
 

@@ -34,7 +34,7 @@ from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.first_steps import FirstSteps
 from dpportal.datasets.forms import RemoteTableForm, RenameForm, UploadForm
 from dpportal.datasets.missing_words import undeclared_words
-from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.models import Dataset, DomainVersion, Right
 from dpportal.datasets.parse_options_forms import LONGEST_SHEET, ReadingForm, reading_form
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.sharing_views import shared_with
@@ -156,7 +156,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "streams": streams,
         "stream_drafts": stream_drafts,
         **shared_with(dataset, current_user(request)),
-        "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
+        **_declared(dataset, domain),
         "people": dataset.releases.estimated_people(),
         "who": Protection.of(domain),
         "last_day": retention.last_day(dataset),
@@ -172,6 +172,17 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     if dataset.is_refused and dataset.can_own and dataset.upload:
         context |= _read_so(request, dataset, reading_form(dataset))
     return render(request, "datasets/home.html", context)
+
+
+def _declared(dataset: Dataset, domain: DomainVersion | None) -> Json:
+    """What is declared, and the columns whose values were chosen privately."""
+    declarations = [(row, row.declared()) for row in domain.attributes.all()] if domain else []
+    made = dataset.value_choices.exclude(measured_at=None)
+    by_column = {row.column: attribute for row, attribute in declarations}
+    chosen = {
+        each.column for each in made if each.column in by_column and each.declares(by_column[each.column])
+    }
+    return {"declarations": declarations, "chosen": chosen}
 
 
 @curator_required

@@ -73,6 +73,13 @@ def filled_columns(release: Release) -> list[str]:
     return list(filled.values_list("column", flat=True))
 
 
+def chosen_columns(release: Release) -> list[str]:
+    """The columns that the release reads whose values were chosen privately, and not taken from the data before."""
+    declared = {each.column: each for each in release.declaration.attributes.filter(filled_from_data=False)}
+    choices = [each for each in PublishedLoss.of(release).choices if each.column in declared]
+    return sorted({each.column for each in choices if each.declares(declared[each.column].declared())})
+
+
 def _explanations(
     reconstructed: AnyReconstructed,
     words: DisplayTexts,
@@ -120,6 +127,7 @@ def _context(reconstructed: AnyReconstructed, words: DisplayTexts, page: Json) -
         "shown": in_reader_language(page),
         "statement": promise(release, plan.loss, words.others),
         "filled": filled_columns(release),
+        "chosen": chosen_columns(release),
     }
 
 

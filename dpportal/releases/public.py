@@ -17,7 +17,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.metadata import Metadata
 from dpportal.publications.reader_pages import ReaderPages, asked
 from dpportal.releases import results
-from dpportal.releases.bundle import filled_columns
+from dpportal.releases.bundle import chosen_columns, filled_columns
 from dpportal.releases.display_texts import DisplayTexts, current_files, forget_lost, offered_files
 from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
@@ -93,6 +93,7 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "loss": str(loss),
         "epsilon_delta": loss.pair(),
         "filled": filled_columns(release),
+        "chosen": chosen_columns(release),
         "artifacts": files,
         "are_current": words.are_in(release),
         "shown": {**drawn, "chart": _first_drawn(drawn)},

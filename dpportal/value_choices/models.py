@@ -15,6 +15,7 @@ from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.announcements import AnnouncedJob
 from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Attribute, Categorical
 from mechanisms.partition_selection.choosing import ValueChoicePlan
 
 
@@ -64,6 +65,11 @@ class ValueChoice(AnnouncedJob):
     @property
     def requester(self) -> User:
         return self.created_by
+
+    def declares(self, attribute: Attribute) -> bool:
+        """Whether this declaration of its column has values that were kept, whatever was typed besides."""
+        declared = attribute.values if isinstance(attribute, Categorical) else ()
+        return not set(self.kept or ()).isdisjoint(declared)
 
     @property
     def plan(self) -> ValueChoicePlan:

@@ -45,8 +45,6 @@ def ask(dataset: Dataset, column: str, plan: ValueChoicePlan, *, reviewed: str, 
     reviewed: the digest of what the curator read. Raises ChoiceError or BudgetRefusedError.
     """
     services.require_possible(dataset, column, plan, reviewed=reviewed, by=by)
-    if why := services.why_unpaid(dataset, plan):
-        raise BudgetRefusedError(why)
     before = latest(dataset, column)
     # Its subject becomes the id of the choice, and so of its charge.
     subject = before.subject if before and before.is_waiting else uuid4()

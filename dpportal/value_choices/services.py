@@ -22,6 +22,7 @@ from dpportal.datasets.declared import declared_of
 from dpportal.datasets.frozen_declarations import freeze
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.publications.confirmation import ConfirmForm, confirmation, digest
+from dpportal.value_choices import lone_people
 from dpportal.value_choices.execution import CHOICES
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.accounting import Definition, Loss
@@ -77,6 +78,11 @@ def why_unpaid(dataset: Dataset, plan: ValueChoicePlan) -> str:
     if budget is not None and amount <= budget.left and delta <= budget.delta_left:
         return ""
     return refusals.refusal_text(dataset, amount, plan.loss.definition, delta)
+
+
+def warning(dataset: Dataset, plan: ValueChoicePlan) -> str:
+    """Why its δ is too large for about so many people as the curator estimated; empty if it is not."""
+    return lone_people.warning(plan, dataset.releases.estimated_people())
 
 
 def people_needed(plan: ValueChoicePlan) -> list[tuple[str, int]]:
@@ -135,7 +141,7 @@ def request(
 def require_possible(
     dataset: Dataset, column: str, plan: ValueChoicePlan, *, reviewed: str, by: User
 ) -> None:
-    """Raises ChoiceError unless this choice can be made now, but for its budget. Holds the dataset."""
+    """Raises ChoiceError or BudgetRefusedError unless this choice can be made now. Holds the dataset."""
     require_releaser(dataset, by.pk, ChoiceError)
     datasets.lock_dataset(dataset)
     amount, delta = costs(plan)
@@ -146,6 +152,8 @@ def require_possible(
     datasets.require_ready(dataset, ChoiceError)
     if is_running(dataset, column):
         raise ChoiceError(_("The values of this column are being chosen already."))
+    if why := why_unpaid(dataset, plan):
+        raise ledger.BudgetRefusedError(why)
 
 
 def _reserved(choice: ValueChoice, plan: ValueChoicePlan) -> ValueChoice:

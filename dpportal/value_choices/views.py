@@ -17,7 +17,7 @@ from dpportal.datasets.models import Dataset, Right
 from dpportal.platform.json_types import Json
 from dpportal.publications.confirmation import ConfirmForm
 from dpportal.publications.steps import UNPROCESSABLE
-from dpportal.value_choices import keeping, prices, second_person, services
+from dpportal.value_choices import keeping, lone_people, prices, second_person, services
 from dpportal.value_choices.forms import CostForm
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.partition_selection.choosing import ValueChoicePlan
@@ -64,6 +64,8 @@ def _plan_context(dataset: Dataset, column: str, plan: ValueChoicePlan | None) -
         "plan": plan,
         "why_unpaid": services.why_unpaid(dataset, plan) if plan else "",
         "people": services.people_needed(plan) if plan else [],
+        "lone": lone_people.told(plan) if plan else "",
+        "warning": services.warning(dataset, plan) if plan else "",
         "priced": prices.of(dataset, column, plan) if plan else None,
         "second_person": second_person.latest(dataset, column),
         "needs_second_person": plan is not None and second_person.asks_first(plan),

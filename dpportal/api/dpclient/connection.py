@@ -98,8 +98,7 @@ def _fault(answer: httpx.Response) -> PortalError:
     try:
         facts = answer.json()
     except ValueError:
-        facts = {}
-    detail = facts.get("detail", answer.reason_phrase) if isinstance(facts, dict) else answer.reason_phrase
-    return PortalError(
-        answer.status_code, str(detail), facts.get("errors") if isinstance(facts, dict) else None
-    )
+        facts = None
+    told = facts if isinstance(facts, dict) else {}
+    detail = str(told.get("detail", answer.reason_phrase))
+    return PortalError(answer.status_code, detail, told.get("errors"), str(told.get("page", "")))

@@ -8,10 +8,14 @@ from collections.abc import Mapping
 class PortalError(Exception):
     """A request that the portal did not do; the message says why and what to do.
 
-    status: of the answer, 0 where there was none in time. errors: sentences by the name of what was sent.
+    status: of the answer, 0 where there was none in time. errors: sentences by the name of what was sent. page: the
+    address of the page on which a person can do what a program may not; empty without one.
     """
 
-    def __init__(self, status: int, detail: str, errors: Mapping[str, list[str]] | None = None) -> None:
+    def __init__(
+        self, status: int, detail: str, errors: Mapping[str, list[str]] | None = None, page: str = ""
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.errors = dict(errors or {})
+        self.page = page

@@ -107,7 +107,8 @@ class Dataset:
             seconds,
         )
         if self.state != "stored":
-            raise PortalError(409, (self.facts["reading"] or {}).get("failure") or f"It is {self.state}.")
+            failure = (self.facts["reading"] or {}).get("failure") or self.facts["remark"]
+            raise PortalError(409, failure or f"It is {self.state}.")
         return self
 
     def declare(self, columns: Mapping[str, Any], unit: Mapping[str, Any] | None = None) -> Facts:

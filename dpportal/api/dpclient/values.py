@@ -16,7 +16,8 @@ class ValuePlan:
     """What a choice at a cost would do; no data was looked at, and nothing is spent.
 
     amount: of ε or ρ, as counted_in says. people: with how many people, at least, a value is kept with this chance, by
-    the chance: {"50 %": 30}. rules: what counts as a value, whatever the table holds. unpaid: why the budget cannot pay
+    the chance: {"50 %": 30}. rules: what counts as a value, whatever the table holds, and how often one is kept
+    that a single person has. warning: why δ is too large; empty if it is not. unpaid: why the budget cannot pay
     for it, and what to do; empty if it can. second_person: "needed" where another person has to approve it, who is
     asked for on the page, "waiting" once that was done.
     """
@@ -29,6 +30,7 @@ class ValuePlan:
     counted_in: str
     people: dict[str, int]
     rules: list[str]
+    warning: str
     unpaid: str
     second_person: str
     reviewed: str
@@ -39,7 +41,17 @@ class ValuePlan:
         said = {"column": column, "amount": amount, "delta": delta}
         facts: Facts = connection.call("POST", f"/datasets/{dataset}/values/plan", said)
         people = {each["chance"]: each["people"] for each in facts["needed"]}
-        names = ("column", "amount", "delta", "counted_in", "rules", "unpaid", "second_person", "reviewed")
+        names = (
+            "column",
+            "amount",
+            "delta",
+            "counted_in",
+            "rules",
+            "warning",
+            "unpaid",
+            "second_person",
+            "reviewed",
+        )
         return cls(connection, dataset, people=people, **{name: facts[name] for name in names})
 
     @property

@@ -69,7 +69,19 @@ def test_a_refusal_is_an_exception_with_the_portal_s_sentence(portal, curator, d
     assert refused.value.status == 409
     with pytest.raises(PortalError) as wrong:
         portal.dataset(str(dataset.pk)).plan("poem", {}, {"mechanism": "", "amount": "1"})
-    assert wrong.value.status == 422 and "product.product" in wrong.value.errors
+    assert wrong.value.status == 422 and "product" in wrong.value.errors
+
+
+@pytest.mark.slow
+def test_a_table_that_was_uploaded_before_is_named(portal, client, curator):
+    client.force_login(curator)
+    first, again = (building.uploaded(client, b"age\n1\n2\n", name=name) for name in ("Ages", "Once more"))
+    twin = portal.dataset(str(again.pk))
+    assert twin.facts["duplicate_of"] == str(first.pk)
+    with pytest.raises(
+        PortalError, match=r"uploaded before\. Its content is that of Ages\. Use that dataset"
+    ):
+        twin.wait()
 
 
 def test_a_request_is_sent_again_when_the_portal_says_so():

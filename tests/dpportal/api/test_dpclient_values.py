@@ -6,6 +6,7 @@ import re
 from decimal import Decimal
 from html import unescape
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -97,20 +98,44 @@ def test_a_column_whose_values_cannot_be_chosen_is_refused(dataset, known):
         assert refused.value.status == status
 
 
+@pytest.fixture
+def environment(dataset, curator, monkeypatch):
+    """What the README's example reads."""
+    told = {"PORTAL": ADDRESS, "TOKEN": Program(curator, limit="10").text, "DATASET": str(dataset.pk)}
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+
+
 @pytest.mark.slow
-def test_the_example_does_what_it_says(coloured, curator, wsgi, monkeypatch, capsys):
-    """As it stands in the README, but for the column, and without the wait for a worker."""
+def test_the_example_is_done_once_however_often_it_is_run(environment, coloured, wsgi):
+    """Once it was paid for, the declaration is another one, and nothing is left of the budget."""
+    everything = {"amount": str(Budget.of(coloured).left), "delta": COST["delta"]}
+    first = run_example(wsgi, everything)
+    CHOICES.run(ValueChoice.objects.get().pk)
+    again = run_example(wsgi, everything)
+    assert (first.id, first.kept) == (again.id, None) and again.kept == ["blue", "green", "red"]
+    assert "colour" in declared_of(coloured) and Budget.of(coloured).left == 0
+    assert ValueChoice.objects.count() == 1 and not coloured.budget_requests.exists()
+
+
+@pytest.mark.slow
+def test_the_example_asks_for_what_the_budget_lacks(environment, dataset, wsgi):
+    with pytest.raises(SystemExit, match="Ask an administrator to grant δ"):
+        run_example(wsgi, COST)
+    assert dataset.budget_requests.get().delta == Decimal(COST["delta"])
+
+
+def run_example(wsgi, cost: dict[str, str]) -> Any:
+    """The choice that the README's example makes, but for its column and cost, and without the wait for a worker."""
     blocks = re.findall(r"```python\n(.*?)```", EXAMPLES.read_text(), re.S)
     [example] = [text for text in blocks if "plan_values" in text]
-    program = Program(curator)
-    for name, value in {"PORTAL": ADDRESS, "TOKEN": program.text, "DATASET": str(coloured.pk)}.items():
-        monkeypatch.setenv(name, value)
-    shortened = (
-        example.replace('"town"', '"colour"')
-        .replace(".wait()", "")
-        .replace("from dpclient import Portal", "")
-    )
-    names = {"Portal": lambda address, token: Portal(address, token, transport=wsgi)}
+    ours = {"town": "colour", "0.2": cost["amount"], "0.000000001": cost["delta"]}
+    for said, instead in ours.items():
+        example = example.replace(f'"{said}"', f'"{instead}"')
+    shortened = example.replace(".wait()", "").replace("from dpclient import Portal, PortalError", "")
+    names = {
+        "Portal": lambda address, token: Portal(address, token, transport=wsgi),
+        "PortalError": PortalError,
+    }
     exec(compile(shortened, str(EXAMPLES), "exec"), names)
-    assert "ε 0.20, δ 10⁻⁹ None" in capsys.readouterr().out
-    assert ValueChoice.objects.get().column == "colour"
+    return names["choice"]

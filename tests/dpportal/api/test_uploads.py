@@ -164,11 +164,13 @@ def test_more_than_was_announced_is_not_kept(sender, monkeypatch):
         (2**50, {}, "file"),
         (9, {"encoding": "morse"}, "encoding"),
         (9, {"sha256": "x"}, "sha256"),
+        (9, {"sha256": "\0" * 64}, "sha256"),
+        (9, {"filename": ""}, "filename"),
     ],
 )
 def test_an_announcement_that_is_refused_says_why(sender, size, more, name):
     answer = sender.begun(size, **more)
-    assert answer.status_code == 422 and name in answer.json()["errors"]
+    assert answer.status_code == 422 and answer.json()["errors"][name]
     assert not BegunUpload.objects.exists()
 
 

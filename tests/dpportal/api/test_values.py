@@ -11,9 +11,16 @@ from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget
 from dpportal.value_choices.execution import CHOICES
 from dpportal.value_choices.models import ValueChoice
+from tests.dpportal import building
 from tests.dpportal.api.calling import Program
 
 WANTED = {"column": "colour", "amount": "0.5", "delta": "0.0000001"}
+
+
+@pytest.fixture
+def owned(curator):
+    """The small table before a budget was granted."""
+    return building.stored_dataset(curator)
 
 
 @pytest.fixture
@@ -54,6 +61,14 @@ def test_a_budget_is_asked_for_with_its_delta(dataset, program):
     assert (asked["state"], asked["cost"]) == ("waiting", "ε 0.50, δ 10⁻⁷")
     request = dataset.budget_requests.get()
     assert request.delta == Decimal(WANTED["delta"]) and "/values/0/?amount=0.50" in request.address
+
+
+def test_a_choice_without_a_budget_is_refused_in_the_plans_words(owned, program):
+    address = f"/datasets/{owned.pk}/values"
+    plan = program.said("post", f"{address}/plan", WANTED)
+    spend = {**WANTED, "reviewed": plan["reviewed"], "agreed": True}
+    refused = program.said("post", address, spend, 409)
+    assert refused["detail"] == plan["unpaid"] and "no privacy budget yet" in plan["unpaid"]
 
 
 def test_a_token_spends_no_more_than_its_limit(coloured, curator):

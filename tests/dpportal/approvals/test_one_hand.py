@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from django.contrib import admin
 from django.test import RequestFactory
+from django.urls import reverse
 
 from dpportal.accounts import people
 from dpportal.accounts.models import Role, User
@@ -48,8 +49,12 @@ def test_a_token_asks_for_no_second_person(dataset, two_people):
     """What was approved would be spent without the token, and so without its limit."""
     draft = building.complete_draft(dataset, "0.3")
     program = Program(dataset.owner, limit="0.01")
-    said = program.said("post", f"/releases/{draft.pk}/spend", {"reviewed": "x", "agreed": True}, 409)
+    address, plan = f"/releases/{draft.pk}/spend", program.said("get", f"/releases/{draft.pk}/plan")
+    said = program.said("post", address, {"reviewed": plan["reviewed"], "agreed": True}, 409)
     assert "second person" in said["detail"]
+    assert said["page"] == "http://testserver" + reverse("releases:review", args=[draft.pk])
+    said = program.said("post", address, {"reviewed": "x", "agreed": True}, 409)
+    assert "changed since you reviewed it" in said["detail"] and "page" not in said
     assert not Approval.objects.exists()
 
 

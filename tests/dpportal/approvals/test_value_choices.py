@@ -131,6 +131,10 @@ def test_a_program_is_told_to_ask_on_the_page(coloured):
     assert plan["second_person"] == "needed"
     spend = {**wanted, "reviewed": plan["reviewed"], "agreed": True}
     refused = program.said("post", address, spend, 409)
+    assert refused["page"] == f"http://testserver{page(coloured)}{COST}"
+    for wrong, status in (({"agreed": False}, 422), ({"reviewed": "x"}, 409)):
+        told = program.said("post", address, {**spend, **wrong}, status)
+        assert "second person" not in told["detail"] and "page" not in told
     assert "needs a second person" in refused["detail"] and not Approval.objects.exists()
     confirms(coloured)
     assert program.said("post", f"{address}/plan", wanted)["second_person"] == "waiting"

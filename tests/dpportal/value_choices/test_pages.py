@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from html import unescape
@@ -16,11 +17,15 @@ from dpportal.budgets.models import Budget
 from dpportal.jobs.claims import JobState
 from dpportal.releases import services as releases
 from dpportal.releases.execution import RELEASES
-from dpportal.value_choices import execution, keeping
+from dpportal.releases.models import Release
+from dpportal.value_choices import execution, keeping, lone_people, services as value_choices
 from dpportal.value_choices.execution import CHOICES
 from dpportal.value_choices.models import ValueChoice
+from mechanisms.partition_selection import choosing
 from tests.dpportal import building
+from tests.dpportal.releases.products.building import files
 
+ALL_PUBLIC = "The curator states that it is public knowledge and was not taken from the data."
 COST = "?amount=0.5&delta=0.0000001"
 
 
@@ -47,7 +52,12 @@ def reviewed(answer) -> str:
 
 
 def words(answer) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
+    return in_words(answer.content.decode())
+
+
+def in_words(text: str) -> str:
+    """What a page says, without its marks."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
 def test_a_curator_chooses_values_from_the_page_to_the_declaration(coloured, desk):
@@ -90,6 +100,28 @@ def test_a_budget_without_delta_says_what_to_ask_for(dataset, desk):
 def test_costs_that_are_none_are_told_so(coloured, desk, cost, told):
     shown = desk.get(page(coloured) + cost)
     assert shown.status_code == 422 and told in words(shown)
+
+
+@pytest.mark.parametrize(
+    ("delta", "one_in", "warned"),
+    [("0.0001", "10,000", "This δ is large."), ("0.00001", "100,000", ""), ("1e-9", "1,000,000,000", "")],
+)
+def test_what_delta_means_for_a_value_of_one_person_is_said(coloured, desk, delta, one_in, warned):
+    shown = words(desk.get(f"{page(coloured)}?amount=0.5&delta={delta}"))
+    assert f"By chance, one in {one_in} values that only one person has is published" in shown
+    assert (warned in shown) if warned else ("This δ is" not in shown)
+    plan = value_choices.plan_of(coloured, Decimal("0.5"), Decimal(delta))
+    assert plan.probabilities[1] == int(Fraction(delta) * 2**128)
+    several = choosing.plan(replace(plan.loss, unit=replace(plan.loss.unit, max_rows=4)))
+    assert "one in " + f"{4 * int(one_in.replace(',', '')):,} values" in lone_people.told(several)
+
+
+def test_a_delta_above_one_over_the_people_is_warned_of(coloured, desk):
+    building.complete_draft(coloured, "0.1")
+    people = 2_000_000
+    Release.objects.update(people=people)
+    shown = words(desk.get(f"{page(coloured)}?amount=0.5&delta=0.000001"))
+    assert "If each of about 2,000,000 people had a value of their own, about 2 of these values" in shown
 
 
 def test_what_counts_as_a_value_is_read_before_anything_is_chosen(coloured, desk):
@@ -146,7 +178,8 @@ def test_an_administrator_grants_a_delta_and_takes_it_back(dataset, client, admi
     assert Budget.of(dataset).delta_total == 0
 
 
-def test_what_is_spent_of_delta_is_said_to_everybody(coloured, client, desk):
+def published_after_a_choice(coloured, desk) -> Release:
+    """A release of colours whose values were chosen privately."""
     shown = desk.get(page(coloured) + COST)
     desk.post(page(coloured) + COST, {"reviewed": reviewed(shown), "agreed": "on"})
     CHOICES.run(ValueChoice.objects.get().pk)
@@ -154,7 +187,27 @@ def test_what_is_spent_of_delta_is_said_to_everybody(coloured, client, desk):
     RELEASES.run(release.pk)
     release.refresh_from_db()
     releases.publish(release, coloured.owner)
+    return release
+
+
+def test_what_is_spent_of_delta_is_said_to_everybody(coloured, client, desk):
+    release = published_after_a_choice(coloured, desk)
     client.logout()
     told = words(client.get(release.get_absolute_url()))
     assert "ε = 0.6, δ = 10⁻⁷" in told
     assert "The values of “colour” were chosen privately, at ε = 0.5, δ = 10⁻⁷ besides." in told
+
+
+@pytest.mark.slow
+def test_nobody_reads_that_values_chosen_privately_are_public_knowledge(coloured, desk):
+    release = published_after_a_choice(coloured, desk)
+    given = files(release)
+    for told in (desk.get(release.get_absolute_url()).text, given["report.html"].decode()):
+        said = in_words(told)
+        assert "The values of “colour” were chosen privately (see the privacy statement)." in said
+        assert "The curator states that the rest of the declaration is public knowledge" in said
+        assert ALL_PUBLIC not in said
+    with override("zh-hans"):
+        assert gettext(ALL_PUBLIC) not in in_words(given["report.zh-hans.html"].decode())
+    home = words(desk.get(reverse("datasets:home", args=[coloured.pk])))
+    assert re.search(r"colour Categories \d+ chosen privately", home), home

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
@@ -39,6 +40,12 @@ def people_field() -> forms.IntegerField:
     )
 
 
+def _each_once(chosen: object) -> None:
+    """A page has a box for each column; a program may name one twice."""
+    if isinstance(chosen, list) and len(set(chosen)) < len(chosen):
+        raise ValidationError(gettext_lazy("A column appears twice here. Choose each once."))
+
+
 class ChoiceForm(forms.Form):
     """What exactly to release. A subclass has a field `columns`, and knows its product's other questions."""
 
@@ -60,6 +67,7 @@ class ChoiceForm(forms.Form):
         choice = self.fields[field]
         assert isinstance(choice, forms.ChoiceField)
         choice.choices = [*others, *((name, name) for name in self.declared.names)]
+        choice.validators.append(_each_once)
 
     def adapt(self, draft: Release) -> None:
         """Fit the other fields to the declared columns, and to the draft."""
