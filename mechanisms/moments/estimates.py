@@ -22,6 +22,8 @@ MEANS, VARIANCES = np.linspace(0, 1, 21), np.linspace(0, 1 / 4, 11)
 BENDS = 1.002
 # Means of the interval of a mean that are gone through.
 TRIED = 9
+# A share at a bound whose interval is longer is not determined.
+UNKNOWN = 0.5
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class ColumnEstimates:
     """Of one column, for each group; number and missing in rows, the others in the column's unit, shares of `number`.
 
     Values are rounded down to whole steps: estimates are of these, and intervals of total, mean and deviation reach as
-    far as the values themselves may be from them (`MeasuredColumn.floor_error`).
+    far as the values themselves may be from them (`MeasuredColumn.floor_error`). at_lower, at_upper: NaN
+    where it may be nearly any share, with the ends of what it may be.
     total: None of dates, which have none. deviation: None where only the first moment was measured.
     """
 
@@ -147,9 +150,16 @@ def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int =
         mean,
         deviation=_deviation_of_values(own, sums) if degree == 2 else None,
         missing=within(own.linear(sums, own.missing), 0, np.inf),
-        at_lower=own.ratio(sums, own.at_lower, own.number),
-        at_upper=own.ratio(sums, own.at_upper, own.number),
+        at_lower=_share(own, sums, own.at_lower),
+        at_upper=_share(own, sums, own.at_upper),
     )
+
+
+def _share(own: Sums, sums: Floats, at_bound: Floats) -> Interval:
+    """Of values at a bound: NaN where it may be nearly anything, with the ends of what it may be."""
+    share = own.ratio(sums, at_bound, own.number)
+    is_told = share.upper - share.lower <= UNKNOWN
+    return Interval(np.where(is_told, share.estimate, np.nan), share.lower, share.upper)
 
 
 def compared_means(plan: MomentsPlan, sums: Integers) -> list[Interval]:

@@ -6,19 +6,13 @@ from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.cells import SINGLE, joined, told
 from mechanisms.moments.estimates import Interval
 
-# A share at a bound is said beside a mean if it certainly is so large, or may be so large; one of an interval longer
-# than the last is not known.
-CERTAIN, POSSIBLE, UNKNOWN = 0.05, 0.25, 0.5
+# A share at a bound is said beside a mean if it certainly is so large, or may be so large.
+CERTAIN, POSSIBLE = 0.05, 0.25
 
 
 def may_be_large(share: Interval, row: int) -> bool:
     """Whether so many values may lie at the bound that the mean is not to be read without knowing it."""
     return bool(share.lower[row] >= CERTAIN or share.upper[row] >= POSSIBLE)
-
-
-def is_known(share: Interval, row: int) -> bool:
-    """Whether its interval says anything; nothing is known where there is none."""
-    return bool(share.upper[row] - share.lower[row] <= UNKNOWN)
 
 
 def notes(
@@ -46,7 +40,5 @@ def most_at_bounds(mean: Interval, ends: tuple[float, float], row: int) -> tuple
 
 
 def _text(share: Interval, row: int) -> str:
-    if not is_known(share, row):
-        return ""
     cell = SINGLE.cell([told(share, (row,), "share")])
     return joined(cell["value"], cell["margin"])

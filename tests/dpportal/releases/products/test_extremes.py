@@ -160,7 +160,7 @@ def test_equal_groups_of_a_summary_have_no_largest(loss: Loss) -> None:
 
 def test_a_bound_speaks_where_many_values_may_lie_at_it_and_the_mean_allows_it() -> None:
     """Of 0 to 100: a mean of 98 to 100 leaves 2 % at 0 at most, and says nothing of 100."""
-    anything = Interval(np.array([0.4]), np.array([0.0]), np.array([1.0]))
+    anything = Interval(np.array([np.nan]), np.array([0.0]), np.array([1.0]))
     mean = Interval(np.array([99.0]), np.array([98.0]), np.array([100.0]))
     most = bounds.most_at_bounds(mean, (0.0, 100.0), 0)
     assert most == pytest.approx((0.02, 1))
