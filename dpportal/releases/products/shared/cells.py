@@ -19,8 +19,10 @@ NOT_TOLD = "–"
 NO_TOTAL: Json = {"value": NOT_TOLD, "margin": "", "sort": 0}
 DAYS = gettext_lazy(" days")
 UNITS = {"share": " %", "days": DAYS, "plus-days": DAYS}
-# An interval whose shorter side is less than this of the longer one is written by its ends.
-LOPSIDED = 1 / 4
+# Of the longer side: where the shorter one is less, the number lies near one end.
+NEAR_END = 1 / 4
+# Of a margin, by which its two sides may differ and are one; a margin has two digits.
+ROUNDING = 1 / 10
 # Differences.
 SIGNED = ("points", "plus", "plus-days")
 
@@ -75,9 +77,15 @@ class Told(NamedTuple):
 
     @property
     def is_lopsided(self) -> bool:
-        """Whether the estimate lies so near one end that one margin would not be that of both sides."""
-        sides = self.upper - self.value, self.value - self.lower
-        return self.reaches_limit or min(sides) < LOPSIDED * max(sides)
+        """Whether its sides differ by more than rounding: then no one margin is that of both.
+
+        Nor is one where an end is the last possible number, and a margin would reach beyond.
+        """
+        longer, shorter = self.half_width, self.scale * min(self.upper - self.value, self.value - self.lower)
+        is_last = self.lower == 0 or (self.style == "share" and self.upper == 1)
+        rounding = 0.0 if is_last else max(10.0**-self.decimals, ROUNDING * longer)
+        is_near_end = shorter < NEAR_END * longer
+        return self.reaches_limit or is_near_end or longer - shorter > rounding
 
     @property
     def reaches_limit(self) -> bool:
