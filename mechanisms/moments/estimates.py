@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.arrays import Floats, Integers
+from mechanisms.arrays import Flags, Floats, Integers
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.noise.sum_quantiles import LEVEL, widening
 from mechanisms.noise.weighted_sum import weighted_half_width
@@ -178,23 +178,34 @@ def compared_means(plan: MomentsPlan, sums: Integers) -> list[Interval]:
 def _mean(own: Sums, sums: Floats, widened: float = 1.0) -> Interval:
     column = own.planned.column
     mean = _scaled(own.ratio(sums, own.first, own.number, widened=widened), float(column.lower), own.span)
-    return Interval(mean.estimate, mean.lower, mean.upper + column.floor_error)
+    # Values beyond a bound count as the bound, so their mean is none beyond it.
+    most = float(column.lower + column.range)
+    return Interval(mean.estimate, mean.lower, np.minimum(mean.upper + column.floor_error, most))
 
 
 def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval | None, Interval]:
     """Number, total and mean alone, which take little work: numbers and totals cut to what is possible.
 
-    sums: (groups, degree + 4).
+    sums: (groups, degree + 4). Where a group may have nobody, its total may be 0.
     """
     column = own.planned.column
     lower, above = float(column.lower), column.floor_error
-    total = None
+    number, total = within(own.linear(sums, own.number), 0, np.inf), None
     if not column.is_date:
         least, most = (
             own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above)
         )
         total = within(Interval(least.estimate, least.lower, most.upper), *column.possible_totals)
-    return within(own.linear(sums, own.number), 0, np.inf), total, _mean(own, sums)
+        total = _with_nothing(total, number.lower <= 0)
+    return number, total, _mean(own, sums)
+
+
+def _with_nothing(total: Interval, may_be_empty: Flags) -> Interval:
+    """With 0 in the intervals of groups that may have nobody. may_be_empty: (groups,)."""
+    low, high = np.minimum(total.lower, 0), np.maximum(total.upper, 0)
+    return Interval(
+        total.estimate, np.where(may_be_empty, low, total.lower), np.where(may_be_empty, high, total.upper)
+    )
 
 
 def _deviation_of_values(own: Sums, sums: Floats) -> Interval:

@@ -175,8 +175,11 @@ class _Column:
     def mean(self) -> Interval:
         """A value may be above its step by `floor_error`, and so may the mean."""
         held, half = self.sums.mean(self.rows.reach), self.line.floor_error / 2
-        ends = Interval(held.estimate, self._value(held.lower) - half, self._value(held.upper) + half)
-        return about(self._value(self._moments[0]), ends)
+        # Of values cut to the bounds it is none beyond them.
+        most = float(self.line.measured.lower + self.line.measured.range)
+        upper = np.minimum(self._value(held.upper) + half, most)
+        ends = Interval(held.estimate, self._value(held.lower) - half, upper)
+        return about(np.minimum(self._value(self._moments[0]), most), ends)
 
     @cached_property
     def deviation(self) -> Interval:

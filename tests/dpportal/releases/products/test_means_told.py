@@ -53,3 +53,22 @@ def test_files_are_empty_where_the_page_says_not_determined(seed: int, tmp_path:
     assert empty
     wide = pd.concat(files)["share_at_low_upper"] - pd.concat(files)["share_at_low_lower"]
     assert (wide[pd.concat(files)["share_at_low"].isna()].dropna() > 0.5).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_mean_lies_beyond_the_bounds(seed: int) -> None:
+    """Values are rounded down to steps of 10, and none is counted beyond the last."""
+    _plan, result = released(seed)
+    for estimates in (*result.groups, *result.together):
+        assert not (estimates.mean.upper > TOP).any() and not (estimates.mean.lower < 0).any()
+
+
+def test_a_group_that_may_have_nobody_may_have_a_total_of_nothing() -> None:
+    seen = 0
+    for seed in range(60):
+        [estimates] = released(seed, Fraction(1, 5))[1].groups
+        assert estimates.total is not None
+        empty = estimates.number.lower <= 0
+        assert (estimates.total.lower[empty] <= 0).all() and (estimates.total.upper[empty] >= 0).all()
+        seen += empty.sum()
+    assert seen
