@@ -8,6 +8,8 @@ from mechanisms.moments.estimates import Interval
 
 # A share at a bound is said beside a mean if it certainly is so large, or may be so large.
 CERTAIN, POSSIBLE = 0.05, 0.25
+# Of a larger share, nearly all are said to be there.
+NEARLY_ALL = 0.9
 
 
 def may_be_large(share: Interval, row: int) -> bool:
@@ -18,13 +20,19 @@ def may_be_large(share: Interval, row: int) -> bool:
 def notes(
     bounds: tuple[str, str], shares: tuple[Interval, Interval], most: tuple[float, float], row: int
 ) -> list[Json]:
-    """For each bound at which many values may lie: bound, is_upper, and share as text, empty where it is not known.
+    """For each bound at which many values may lie: bound, is_upper, share as text, empty where it is not known, and
+    is_nearly_all.
 
     bounds: the lower and the upper one, as texts. shares: of the values at or beyond each. most: which the mean allows.
     """
     each = zip(bounds, shares, most, strict=True)
     return [
-        {"bound": bound, "is_upper": bool(place), "share": _text(share, row)}
+        {
+            "bound": bound,
+            "is_upper": bool(place),
+            "share": _text(share, row),
+            "is_nearly_all": bool(share.lower[row] > NEARLY_ALL),
+        }
         for place, (bound, share, allowed) in enumerate(each)
         if may_be_large(share, row) and allowed >= CERTAIN
     ]
