@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.arrays import Floats, Integers
+from mechanisms.arrays import Flags, Floats, Integers
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.noise.sum_quantiles import LEVEL, widening
 from mechanisms.noise.weighted_sum import weighted_half_width
@@ -22,6 +22,8 @@ MEANS, VARIANCES = np.linspace(0, 1, 21), np.linspace(0, 1 / 4, 11)
 BENDS = 1.002
 # Means of the interval of a mean that are gone through.
 TRIED = 9
+# A share at a bound whose interval is longer is not determined.
+UNKNOWN = 0.5
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class ColumnEstimates:
     """Of one column, for each group; number and missing in rows, the others in the column's unit, shares of `number`.
 
     Values are rounded down to whole steps: estimates are of these, and intervals of total, mean and deviation reach as
-    far as the values themselves may be from them (`MeasuredColumn.floor_error`).
+    far as the values themselves may be from them (`MeasuredColumn.floor_error`). at_lower, at_upper: NaN
+    where it may be nearly any share, with the ends of what it may be.
     total: None of dates, which have none. deviation: None where only the first moment was measured.
     """
 
@@ -147,9 +150,16 @@ def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int =
         mean,
         deviation=_deviation_of_values(own, sums) if degree == 2 else None,
         missing=within(own.linear(sums, own.missing), 0, np.inf),
-        at_lower=own.ratio(sums, own.at_lower, own.number),
-        at_upper=own.ratio(sums, own.at_upper, own.number),
+        at_lower=_share(own, sums, own.at_lower),
+        at_upper=_share(own, sums, own.at_upper),
     )
+
+
+def _share(own: Sums, sums: Floats, at_bound: Floats) -> Interval:
+    """Of values at a bound: NaN where it may be nearly anything, with the ends of what it may be."""
+    share = own.ratio(sums, at_bound, own.number)
+    is_told = share.upper - share.lower <= UNKNOWN
+    return Interval(np.where(is_told, share.estimate, np.nan), share.lower, share.upper)
 
 
 def compared_means(plan: MomentsPlan, sums: Integers) -> list[Interval]:
@@ -168,23 +178,34 @@ def compared_means(plan: MomentsPlan, sums: Integers) -> list[Interval]:
 def _mean(own: Sums, sums: Floats, widened: float = 1.0) -> Interval:
     column = own.planned.column
     mean = _scaled(own.ratio(sums, own.first, own.number, widened=widened), float(column.lower), own.span)
-    return Interval(mean.estimate, mean.lower, mean.upper + column.floor_error)
+    # Values beyond a bound count as the bound, so their mean is none beyond it.
+    most = float(column.lower + column.range)
+    return Interval(mean.estimate, mean.lower, np.minimum(mean.upper + column.floor_error, most))
 
 
 def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval | None, Interval]:
     """Number, total and mean alone, which take little work: numbers and totals cut to what is possible.
 
-    sums: (groups, degree + 4).
+    sums: (groups, degree + 4). Where a group may have nobody, its total may be 0.
     """
     column = own.planned.column
     lower, above = float(column.lower), column.floor_error
-    total = None
+    number, total = within(own.linear(sums, own.number), 0, np.inf), None
     if not column.is_date:
         least, most = (
             own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above)
         )
         total = within(Interval(least.estimate, least.lower, most.upper), *column.possible_totals)
-    return within(own.linear(sums, own.number), 0, np.inf), total, _mean(own, sums)
+        total = _with_nothing(total, number.lower <= 0)
+    return number, total, _mean(own, sums)
+
+
+def _with_nothing(total: Interval, may_be_empty: Flags) -> Interval:
+    """With 0 in the intervals of groups that may have nobody. may_be_empty: (groups,)."""
+    low, high = np.minimum(total.lower, 0), np.maximum(total.upper, 0)
+    return Interval(
+        total.estimate, np.where(may_be_empty, low, total.lower), np.where(may_be_empty, high, total.upper)
+    )
 
 
 def _deviation_of_values(own: Sums, sums: Floats) -> Interval:

@@ -12,7 +12,7 @@ from mechanisms.moments.estimates import Interval, within
 from mechanisms.moments.ratios import Moment, about, linear, over, ratio
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
-from mechanisms.summary.quantiles import mean_between, points, quantiles
+from mechanisms.summary.quantiles import deviation_between, mean_between, points, quantiles
 from mechanisms.summary.rows import Rows
 from mechanisms.summary.spread import Sums
 from mechanisms.summary.told import NumberEstimates
@@ -29,7 +29,7 @@ def number_rows(rows: Rows, line: LineColumn) -> NumberEstimates:
         None if line.measured.is_date else own.total,
         own.mean,
         own.deviation,
-        about(points(cells[:, :-1], line.edges), own.quantiles),
+        about(own.points, own.quantiles),
         None if line.measured.is_date else own.share_in(low),
         None if line.measured.is_date else own.share_in(high),
         np.where(np.isnan(own.mean.lower)[:, None], np.nan, over(cells[:, :-1], own.people[:, None])),
@@ -123,6 +123,11 @@ class _Column:
         return quantiles(self.raw[:, :-1], self.inner, rows.times, self.line.edges, rows.reach)
 
     @cached_property
+    def points(self) -> Floats:
+        """(rows, 5) quantiles of the possible table."""
+        return points(self.possible[:, :-1], self.line.edges)
+
+    @cached_property
     def possible(self) -> Floats:
         """(rows, cells + 1) of that table."""
         return self.rows.with_all(self._agreed[0])
@@ -175,8 +180,11 @@ class _Column:
     def mean(self) -> Interval:
         """A value may be above its step by `floor_error`, and so may the mean."""
         held, half = self.sums.mean(self.rows.reach), self.line.floor_error / 2
-        ends = Interval(held.estimate, self._value(held.lower) - half, self._value(held.upper) + half)
-        return about(self._value(self._moments[0]), ends)
+        # Of values cut to the bounds it is none beyond them.
+        most = float(self.line.measured.lower + self.line.measured.range)
+        upper = np.minimum(self._value(held.upper) + half, most)
+        ends = Interval(held.estimate, self._value(held.lower) - half, upper)
+        return about(np.minimum(self._value(self._moments[0]), most), ends)
 
     @cached_property
     def deviation(self) -> Interval:
@@ -184,4 +192,10 @@ class _Column:
         held, half = self.sums.deviation(self.rows.law), self.line.floor_error / 2
         scale = self._span / 2
         ends = Interval(held.estimate, np.maximum(scale * held.lower - half, 0), scale * held.upper + half)
-        return about(scale * np.sqrt(self._moments[1]), ends)
+        return about(self._agreeing(scale * np.sqrt(self._moments[1])), ends)
+
+    def _agreeing(self, deviation: Floats) -> Floats:
+        """Cut to what the quantiles that are told allow, as in groups of next to nobody."""
+        low, high = deviation_between(self.points, self._value(self._moments[0]), self.line.edges)
+        cut: Floats = np.where(np.isnan(low), deviation, np.clip(deviation, low, high))
+        return cut

@@ -59,4 +59,7 @@ for sums, planned, readings in zip(measured, plan["columns"], facts["readings"],
         compare(f"Estimates of {name}, {readings['column']}", stated, np.clip(again, least, most))
         low = np.clip(np.minimum(again, most) - half, least, most)
         high = np.clip(np.maximum(again, least) + half, least, most)
+        # A group that may have nobody may have a total of 0.
+        empty = own[f"{number}_lower"].to_numpy() <= 0
+        low, high = np.where(empty, np.minimum(low, 0), low), np.where(empty, np.maximum(high, 0), high)
         compare(f"Margins of {name}, {readings['column']}", high - low, upper - lower, within=1e-3)

@@ -25,7 +25,7 @@ def test_a_share_at_a_bound_is_never_told_for_certain(loss: Loss) -> None:
     x = np.array([0] * 5 + [50] * 94 + [100])
     told = repeated(BERNSTEIN.plan(NOBODY, [column(0, 100)], 2, loss, 100), powers_of(x, 100), 1000)
     for interval, truth in ((told.at_lower, 0.05), (told.at_upper, 0.01)):
-        known = ~np.isnan(interval.estimate)
+        known = ~np.isnan(interval.lower)
         widths = interval.upper[known] - interval.lower[known]
         assert known.mean() > 0.9 and widths.min() > 0.2 * np.median(widths) > 0
         assert held(interval, truth) >= 0.93

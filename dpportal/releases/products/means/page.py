@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,7 +13,7 @@ from dpportal.platform.listed_names import listed
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared import bounds
-from dpportal.releases.products.shared.cells import SINGLE, Told, aligned, joined, told
+from dpportal.releases.products.shared.cells import SINGLE, aligned, joined, told
 from dpportal.releases.products.shared.extremes import extremes
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.accounting import plainly
@@ -132,20 +131,12 @@ def rows_of(
     estimates: of which column's estimates, and of which group, each row is.
     """
     numbers = [
-        [_number(name, statistics(of)[name], group, styles[name]) for name in styles]
-        for of, group in estimates
+        [told(statistics(of)[name], (group,), styles[name]) for name in styles] for of, group in estimates
     ]
     return [
         {"labels": list(own), "cells": [SINGLE.cell([part]) for part in row]}
         for own, row in zip(labels, aligned(numbers), strict=True)
     ]
-
-
-def _number(name: str, interval: Interval, group: int, style: str) -> Told:
-    """A share at a bound that may be nearly anything is not determined."""
-    own = told(interval, (group,), style)
-    is_unknown = name.startswith("share_at") and not bounds.is_known(interval, group)
-    return own._replace(value=math.nan) if is_unknown else own
 
 
 def running_text(interval: Interval, group: int, style: str) -> str:

@@ -6,9 +6,10 @@ from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.cells import SINGLE, joined, told
 from mechanisms.moments.estimates import Interval
 
-# A share at a bound is said beside a mean if it certainly is so large, or may be so large; one of an interval longer
-# than the last is not known.
-CERTAIN, POSSIBLE, UNKNOWN = 0.05, 0.25, 0.5
+# A share at a bound is said beside a mean if it certainly is so large, or may be so large.
+CERTAIN, POSSIBLE = 0.05, 0.25
+# Of a larger share, nearly all are said to be there.
+NEARLY_ALL = 0.9
 
 
 def may_be_large(share: Interval, row: int) -> bool:
@@ -16,21 +17,22 @@ def may_be_large(share: Interval, row: int) -> bool:
     return bool(share.lower[row] >= CERTAIN or share.upper[row] >= POSSIBLE)
 
 
-def is_known(share: Interval, row: int) -> bool:
-    """Whether its interval says anything; nothing is known where there is none."""
-    return bool(share.upper[row] - share.lower[row] <= UNKNOWN)
-
-
 def notes(
     bounds: tuple[str, str], shares: tuple[Interval, Interval], most: tuple[float, float], row: int
 ) -> list[Json]:
-    """For each bound at which many values may lie: bound, is_upper, and share as text, empty where it is not known.
+    """For each bound at which many values may lie: bound, is_upper, share as text, empty where it is not known, and
+    is_nearly_all.
 
     bounds: the lower and the upper one, as texts. shares: of the values at or beyond each. most: which the mean allows.
     """
     each = zip(bounds, shares, most, strict=True)
     return [
-        {"bound": bound, "is_upper": bool(place), "share": _text(share, row)}
+        {
+            "bound": bound,
+            "is_upper": bool(place),
+            "share": _text(share, row),
+            "is_nearly_all": bool(share.lower[row] > NEARLY_ALL),
+        }
         for place, (bound, share, allowed) in enumerate(each)
         if may_be_large(share, row) and allowed >= CERTAIN
     ]
@@ -46,7 +48,5 @@ def most_at_bounds(mean: Interval, ends: tuple[float, float], row: int) -> tuple
 
 
 def _text(share: Interval, row: int) -> str:
-    if not is_known(share, row):
-        return ""
     cell = SINGLE.cell([told(share, (row,), "share")])
     return joined(cell["value"], cell["margin"])

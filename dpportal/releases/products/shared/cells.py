@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.shared.numbers import decimals_for, number_text
+from dpportal.releases.products.shared.numbers import decimals_for, number_text, plain_number
 from mechanisms.moments.column import day_of
 from mechanisms.moments.estimates import Interval
 
@@ -19,10 +19,34 @@ NOT_TOLD = "–"
 NO_TOTAL: Json = {"value": NOT_TOLD, "margin": "", "sort": 0}
 DAYS = gettext_lazy(" days")
 UNITS = {"share": " %", "days": DAYS, "plus-days": DAYS}
-# An interval whose shorter side is less than this of the longer one is written by its ends.
-LOPSIDED = 1 / 4
+# Of the longer side: where the shorter one is less, the number lies near one end.
+NEAR_END = 1 / 4
+# Of a margin, by which its two sides may differ and are one; a margin has two digits.
+ROUNDING = 1 / 10
 # Differences.
 SIGNED = ("points", "plus", "plus-days")
+
+
+class Limits(NamedTuple):
+    """Beyond which numbers a value is known only to lie: values beyond a declared bound count as the bound.
+
+    lowest, highest: a value at one of them may be any one beyond it. step: that values may lie in, above 0.
+    """
+
+    lowest: float
+    highest: float
+    step: float
+
+    def text(self, value: float, style: str) -> str:
+        """How a value at or beyond one of them is written; empty of any other."""
+        if self.lowest < value < self.highest:
+            return ""
+        is_low = value <= self.lowest
+        if style == "day":
+            text = _("%(limit)s or earlier") if is_low else _("%(limit)s or later")
+            return text % {"limit": day_of(self.lowest if is_low else self.highest).isoformat()}
+        text = _("%(limit)s or less") if is_low else _("%(limit)s or more")
+        return text % {"limit": plain_number(self.lowest if is_low else self.highest).replace("-", "−")}
 
 
 class Told(NamedTuple):
@@ -31,6 +55,7 @@ class Told(NamedTuple):
     style: "people", "whole" (numbers), "share", "points" (of shares), "plus" and "plus-days" (with their signs), "day",
     "days" or "".
     truth: without noise, NaN where it is not known. places: decimals; None for those that its own margin bears.
+    limits: of a value of people, such as a quantile; of other numbers None.
     """
 
     value: float
@@ -39,6 +64,7 @@ class Told(NamedTuple):
     style: str = ""
     truth: float = math.nan
     places: int | None = None
+    limits: Limits | None = None
 
     @property
     def scale(self) -> float:
@@ -51,9 +77,29 @@ class Told(NamedTuple):
 
     @property
     def is_lopsided(self) -> bool:
-        """Whether the estimate lies so near one end that one margin would not be that of both sides."""
-        sides = self.upper - self.value, self.value - self.lower
-        return min(sides) < LOPSIDED * max(sides)
+        """Whether its sides differ by more than rounding: then no one margin is that of both.
+
+        Nor is one where an end is the last possible number, and a margin would reach beyond.
+        """
+        longer, shorter = self.half_width, self.scale * min(self.upper - self.value, self.value - self.lower)
+        is_last = self.lower == 0 or (self.style == "share" and self.upper == 1)
+        rounding = 0.0 if is_last else max(10.0**-self.decimals, ROUNDING * longer)
+        is_near_end = shorter < NEAR_END * longer
+        return self.reaches_limit or is_near_end or longer - shorter > rounding
+
+    @property
+    def reaches_limit(self) -> bool:
+        """Whether an end of the interval is a limit, beyond which the true value may lie."""
+        return self.limits is not None and (
+            self.lower <= self.limits.lowest or self.upper >= self.limits.highest
+        )
+
+    @property
+    def is_beyond_limit(self) -> bool:
+        """Whether all of the interval lies at or beyond one limit."""
+        return self.limits is not None and (
+            self.upper <= self.limits.lowest or self.lower >= self.limits.highest
+        )
 
     @property
     def is_determined(self) -> bool:
@@ -68,7 +114,9 @@ class Told(NamedTuple):
     def decimals(self) -> int:
         if self.places is not None:
             return self.places
-        return 0 if self.style in ("people", "whole") else decimals_for(self.half_width)
+        if self.style in ("people", "whole"):
+            return 0
+        return decimals_for(max(self.half_width, self.limits.step if self.limits else 0.0))
 
 
 @dataclass(frozen=True)
@@ -87,7 +135,7 @@ class Pattern:
             margins = [_margin(part) for part in parts]
             shown = {
                 "value": self._filled(values),
-                "margin": self._filled(margins),
+                "margin": self._filled([margin or NOT_TOLD for margin in margins]) if any(margins) else "",
                 "sort": last.value if last.is_determined else -1e300,
             }
         if not math.isnan(parts[0].truth):
@@ -130,6 +178,8 @@ def _written(part: Told, value: float, rounded: Callable[[float], float] = float
     """rounded: to a whole number of the last digit."""
     if math.isnan(value):
         return NOT_TOLD
+    if part.limits and (beyond := part.limits.text(value, part.style)):
+        return beyond
     if part.style == "day":
         return day_of(value).isoformat()
     text = number_text(_rounded(part.scale * value, part.decimals, rounded), part.decimals)
@@ -143,14 +193,28 @@ def _rounded(value: float, decimals: int, rounded: Callable[[float], float]) -> 
 
 
 def _margin(part: Told) -> str:
-    """The margin, rounded up to its two digits; of a lopsided interval both ends, rounded outwards."""
+    """The margin, rounded up to its two digits; of a lopsided interval both ends, rounded outwards.
+
+    Empty of a value beyond a limit, which says by itself where the true one lies.
+    """
     if not part.is_determined or not math.isfinite(part.half_width):
         return NOT_TOLD
+    if part.is_beyond_limit:
+        return ""
+    if part.limits and part.lower == part.upper:
+        return _within_step(part.limits.step, part.style)
     if part.is_lopsided:
         low = _written(part, part.lower, _down).removesuffix(str(UNITS.get(part.style, "")))
         return _("%(low)s to %(high)s") % {"low": low, "high": _written(part, part.upper, _up)}
     unit = DAYS if part.style in ("day", "days", "plus-days") else ""
     return f"± {number_text(_rounded(part.half_width, part.decimals, _up), part.decimals)}{unit}"
+
+
+def _within_step(step: float, style: str) -> str:
+    """Of a value known to its step: no margin is 0."""
+    if style == "day":
+        return _("± less than 1 day")
+    return _("± less than %(step)s") % {"step": plain_number(step)}
 
 
 def _down(value: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 
 def decimals_for(half_width: float) -> int:
@@ -21,3 +22,8 @@ def number_text(value: float, decimals: int | None = None) -> str:
             value = math.ceil(value / 10**digits) * 10**digits
     # Nothing has no sign, however little is below it.
     return f"{round(value, decimals) + 0.0:,.{decimals}f}"
+
+
+def plain_number(value: float) -> str:
+    """Every digit that was typed, with separators of thousands: 10,000 and 0.25."""
+    return f"{Decimal(repr(value)).normalize():,f}"

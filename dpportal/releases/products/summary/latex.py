@@ -60,7 +60,8 @@ def document(shown: Json, loss: str) -> str:
     body = [line for block in shown["blocks"] for line in _block(block, len(head))]
     note = _(
         "Each true number lies within its margin (±) with 95 %% probability; margins of shares are in percentage "
-        "points. The table is differentially private with %(loss)s: every number holds noise."
+        "points. “Or more” and “or less” stand at a limit that was declared: the value itself may be any number "
+        "beyond. The table is differentially private with %(loss)s: every number holds noise."
     )
     lines = [
         rf"\begin{{longtable}}{{l{'r' * (len(head) - 1)}}}",

@@ -19,6 +19,7 @@ from dpportal.releases.products.shared.cells import (
     MEDIAN_AND_QUARTILES,
     RANGE,
     SINGLE,
+    Limits,
     Pattern,
     Told,
     aligned,
@@ -212,7 +213,10 @@ class _Block:
         index = (row,) if place is None else (row, place)
         interval: Interval = getattr(self.own, name)
         truth: Interval | None = getattr(self.true, name) if self.true else None
-        return told(interval, index, style, truth)
+        own = told(interval, index, style, truth)
+        if name != "quantiles":
+            return own
+        return own._replace(limits=limits_of(self.table.plan.lines[self.attribute.name]))
 
     def _compared(self, cells: Sequence[int], style: str) -> list[Json]:
         """For each cell the difference of two groups, and the same standardised, where the table shows it."""
@@ -233,6 +237,13 @@ def edges_of(line: LineColumn) -> Floats:
     starts, ends = line.edges
     top = ends[-1] + (0 if isinstance(line.attribute, Real) else 1)
     return np.append(starts, top)
+
+
+def limits_of(line: LineColumn) -> Limits:
+    """Where the first cell ends and the last one begins: values beyond a bound are counted in these."""
+    starts, ends = line.edges
+    step = float(line.measured.step) if isinstance(line.attribute, Real) else 1.0
+    return Limits(float(ends[0]), float(starts[-1]), step)
 
 
 def _is_undeclared(attribute: Attribute, label: str) -> bool:

@@ -27,8 +27,13 @@ from mechanisms.tabular.label_columns import written
 from mechanisms.tabular.sdmx import Observed
 
 _TEXT, _NUMBER = "string", "number"
+# Means, totals and quantiles.
+ESTIMATE = (
+    "Estimate, of values cut to the declared bounds: a quantile at a bound may be any number beyond; of dates in days "
+    "since 1 January 1970"
+)
 NUMBERS = [
-    {"name": "estimate", "type": _NUMBER, "title": "Estimate; of dates in days since 1 January 1970"},
+    {"name": "estimate", "type": _NUMBER, "title": ESTIMATE},
     {"name": "interval_lower", "type": _NUMBER, "title": "Lower end of the margin (95 %)"},
     {"name": "interval_upper", "type": _NUMBER, "title": "Upper end of the margin (95 %)"},
 ]

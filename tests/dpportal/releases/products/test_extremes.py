@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from django.template.loader import render_to_string
 
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.histogram import page as histogram_page
@@ -160,15 +161,18 @@ def test_equal_groups_of_a_summary_have_no_largest(loss: Loss) -> None:
 
 def test_a_bound_speaks_where_many_values_may_lie_at_it_and_the_mean_allows_it() -> None:
     """Of 0 to 100: a mean of 98 to 100 leaves 2 % at 0 at most, and says nothing of 100."""
-    anything = Interval(np.array([0.4]), np.array([0.0]), np.array([1.0]))
+    anything = Interval(np.array([np.nan]), np.array([0.0]), np.array([1.0]))
     mean = Interval(np.array([99.0]), np.array([98.0]), np.array([100.0]))
     most = bounds.most_at_bounds(mean, (0.0, 100.0), 0)
     assert most == pytest.approx((0.02, 1))
     texts = ("0", "100")
     assert bounds.notes(texts, (anything, anything), most, 0) == [
-        {"bound": "100", "is_upper": True, "share": ""}
+        {"bound": "100", "is_upper": True, "share": "", "is_nearly_all": False}
     ]
     certain = Interval(np.array([0.97]), np.array([0.95]), np.array([0.99]))
     assert bounds.notes(texts, (anything, certain), most, 0)[0]["share"] == "97.0 % ± 2.0"
+    note = bounds.notes(texts, (anything, certain), most, 0)[0]
+    said = " ".join(render_to_string("releases/means/_at_bound.html", {"note": note}).split())
+    assert said.startswith("Values above 100 count as 100: nearly all, 97.0 % ± 2.0, are 100 or above")
     few = Interval(np.array([0.01]), np.array([0.0]), np.array([0.11]))
     assert bounds.notes(texts, (few, few), (1.0, 1.0), 0) == []

@@ -282,13 +282,33 @@ def test_latex_of_letters_that_no_font_of_eight_bits_has_is_for_another_engine(c
 
 
 def test_a_margin_is_the_wider_side_rounded_up() -> None:
-    """1,234 people, 1,230 to 1,239.5; their share 12.34 %, 12.2 to 12.46: 0.14 below and 0.12 above."""
-    shown = COUNT_AND_SHARE.cell([Told(1234, 1230, 1239.5, "people"), Told(0.1234, 0.122, 0.1246, "share")])
+    """1,234 people, 1,229 to 1,239.5; their share 12.34 %, 12.205 to 12.475."""
+    shown = COUNT_AND_SHARE.cell(
+        [Told(1234, 1229, 1239.5, "people"), Told(0.1234, 0.12205, 0.12475, "share")]
+    )
     assert (shown["value"], shown["margin"]) == ("1,234 (12.34 %)", "± 6 (± 0.14)")
 
 
-def test_a_number_near_one_end_of_its_interval_has_both_ends() -> None:
-    """Of 0 to 0.39 no one margin is that of both sides; ends are rounded outwards."""
+@pytest.mark.parametrize(
+    ("told", "margin"),
+    [
+        (Told(32.0, 0.0, 124.0, "people"), "0 to 124"),
+        (Told(3.0, 0.0, 9.0, ""), "0.0 to 9.0"),
+        (Told(222.4, 0.0, 763.6, ""), "0 to 764"),
+        (Told(3989.0, 3861.0, 4067.0, "people"), "3,861 to 4,067"),
+        (Told(1234.0, 1230.0, 1239.5, "people"), "1,230 to 1,240"),
+        (Told(0.1234, 0.122, 0.1246, "share"), "12.20 to 12.46 %"),
+        (Told(50.0, 0.0, 102.0, "people"), "0 to 102"),
+        (Told(0.96, 0.915, 1.0, "share"), "91.5 to 100.0 %"),
+        (Told(50.0, 0.0, 100.0, "people"), "± 50"),
+    ],
+)
+def test_sides_that_differ_by_more_than_rounding_are_both_written(told: Told, margin: str) -> None:
+    """Nor does a margin reach below 0, or above all, where the interval does not."""
+    assert SINGLE.cell([told])["margin"] == margin
+
+
+def test_ends_are_rounded_outwards() -> None:
     shown = SINGLE.cell([Told(0.0, 0.0, 0.3901, "share")])
     assert (shown["value"], shown["margin"]) == ("0 %", "0 to 40 %")
     assert joined(shown["value"], shown["margin"]) == "0 % [0 to 40 %]"

@@ -1,0 +1,74 @@
+"""What the page of totals and means and its files tell is the same, and is possible."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpportal.releases.products.means import tables
+from dpportal.releases.products.means.page import page
+from dpportal.releases.products.means.runner import GroupMeans
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Domain, Integer
+from mechanisms.moments.column import MeasuredColumn
+from mechanisms.moments.mechanism import BernsteinSums, exact_sums
+from mechanisms.moments.plan import MomentsPlan
+from mechanisms.noise import Noise
+
+TOP = 10_000
+# People of the three groups: many, some, and nobody.
+SIZES = (700, 40, 0)
+
+
+def released(seed: int = 1, epsilon: Fraction = Fraction(1)) -> tuple[MomentsPlan, GroupMeans]:
+    """Everybody's value lies at the upper bound or beyond it."""
+    column = MeasuredColumn.of(Integer("wage", lower=0, upper=TOP), Fraction(10))
+    plan = BernsteinSums().plan(
+        Domain((Integer("g", lower=1, upper=len(SIZES)),)), [column], 2, Loss(Definition.PURE, epsilon), 740
+    )
+    top = column.steps
+    powers = [[n, n * top, n * top * top, 0, 0, n] for n in SIZES]
+    exact = exact_sums(plan, np.array([powers], dtype=object))
+    noise = Noise(np.random.default_rng(seed).bytes).draw(plan.columns[0].noise, exact.size)
+    return plan, GroupMeans.of(plan, exact + noise.reshape(exact.shape))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_files_are_empty_where_the_page_says_not_determined(seed: int, tmp_path: Path) -> None:
+    plan, result = released(seed, Fraction(1, 5))
+    tables.write(plan, result, tmp_path)
+    files = [pd.read_csv(tmp_path / name) for name in ("in_all.csv", "totals.csv")]
+    [section] = page(plan, result)["columns"]
+    names = list(tables.statistics(result.groups[0]))
+    empty = 0
+    for row, line in zip(section["rows"], pd.concat(files).to_dict("records"), strict=True):
+        for name, cell in zip(names, row["cells"], strict=True):
+            assert (cell["value"] == "") == math.isnan(line[name]), (name, row["labels"])
+            empty += name.startswith("share") and cell["value"] == ""
+    assert empty
+    wide = pd.concat(files)["share_at_low_upper"] - pd.concat(files)["share_at_low_lower"]
+    assert (wide[pd.concat(files)["share_at_low"].isna()].dropna() > 0.5).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_mean_lies_beyond_the_bounds(seed: int) -> None:
+    """Values are rounded down to steps of 10, and none is counted beyond the last."""
+    _plan, result = released(seed)
+    for estimates in (*result.groups, *result.together):
+        assert not (estimates.mean.upper > TOP).any() and not (estimates.mean.lower < 0).any()
+
+
+def test_a_group_that_may_have_nobody_may_have_a_total_of_nothing() -> None:
+    seen = 0
+    for seed in range(60):
+        [estimates] = released(seed, Fraction(1, 5))[1].groups
+        assert estimates.total is not None
+        empty = estimates.number.lower <= 0
+        assert (estimates.total.lower[empty] <= 0).all() and (estimates.total.upper[empty] >= 0).all()
+        seen += empty.sum()
+    assert seen
