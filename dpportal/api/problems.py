@@ -27,7 +27,7 @@ from dpportal.releases.comparing import NotComparedError
 from dpportal.releases.products import AwaitedError, DraftError
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.wizard.choosing import ChoiceError
-from dpportal.serving.admission import PROGRAMS
+from dpportal.serving.programs import PROGRAMS
 from dpportal.streams.measure import StreamDraftError
 from dpportal.streams.services import StreamError
 from mechanisms.domain import DomainError

@@ -23,6 +23,7 @@ from django.urls import Resolver404, resolve
 
 from dpportal.accounts.models import User
 from dpportal.serving.handler import Message, PortalHandler, Receive, Scope, Send
+from dpportal.serving.programs import PROGRAMS
 from dpportal.serving.request_body import (
     ANYONE_BYTES,
     Body,
@@ -33,8 +34,6 @@ from dpportal.serving.request_body import (
     too_large,
 )
 
-# Below it programs ask, who are answered by RFC 9457.
-PROGRAMS = "/api/"
 # A person's files that come in at the same time, in one process.
 FILES_AT_ONCE = 2
 # Whose places visitors share who send a file without signing in, how many these are, and how long one may take: who

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _, override
 
-from dpportal.serving.admission import PROGRAMS
+from dpportal.serving.programs import PROGRAMS
 
 _FIRST_LINE = re.compile(rb"[A-Z]{3,10} (/[!-~]{0,200})")
 
