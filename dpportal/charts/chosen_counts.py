@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import interval_caption
 from dpportal.charts.group_traces import (
     HATCHES,
@@ -26,7 +27,6 @@ from dpportal.charts.style import (
     finished,
     hover,
     people_axis,
-    people_unit,
     plain,
     plain_all,
     whisker,
@@ -80,7 +80,7 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
 
 def caption_of(chosen: ChosenCounts, shown: int) -> str:
     """What the numbers are, and that so many groups are shown of more."""
-    caption = _shares_caption() if chosen.shares else interval_caption(chosen.half_width, people_unit())
+    caption = _shares_caption() if chosen.shares else interval_caption(chosen.half_width, counted_word())
     groups = len(group_names(chosen))
     return caption if shown == groups else f"{caption} {_left_out_caption(shown, groups)}"
 
@@ -180,7 +180,7 @@ def _side_by_side(
 
 def unit_of(chosen: ChosenCounts) -> str:
     """What is counted along the other axis."""
-    return _("% of the group") if chosen.shares else people_unit()
+    return _("% of the group") if chosen.shares else counted_word()
 
 
 def _shares_caption() -> str:
