@@ -57,7 +57,7 @@ def area_figure(
     return Figure(
         {"data": [*traces, *map(_shade, legend)], "layout": _layout(areas, legend)},
         " ".join(caption),
-        _("People by %(columns)s") % {"columns": plain(column)},
+        _("%(counted)s by %(columns)s") % {"counted": counted_word().capitalize(), "columns": plain(column)},
     )
 
 

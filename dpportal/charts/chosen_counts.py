@@ -73,7 +73,10 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
         figure = _side_by_side(labels, [names[g] for g in groups], values[:, groups], half_width, chosen)
     caption = caption_of(chosen, len(groups))
     by = f" × {chosen.by.name}" if chosen.by else ""
-    title = _("People by %(columns)s") % {"columns": chosen.along.name + by}
+    title = _("%(counted)s by %(columns)s") % {
+        "counted": counted_word().capitalize(),
+        "columns": chosen.along.name + by,
+    }
     display = Display(is_ordered=chosen.along.ordered)
     return finished(figure, title=title, caption=caption, display=display)
 

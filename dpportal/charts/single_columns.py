@@ -50,7 +50,7 @@ def column_figure(
     axis = category_axis(name, TICKS if len(labels) > most else 0, len(labels))
     figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
     caption = interval_caption(half_width, counted_word()) if together == 1 else _together(together)
-    title = _("People by %(column)s") % {"column": name}
+    title = _("%(counted)s by %(column)s") % {"counted": counted_word().capitalize(), "column": name}
     display = Display(height=HEIGHT, is_counts=True, is_ordered=is_ordered)
     return finished(figure, title=title, caption=caption, display=display)
 
