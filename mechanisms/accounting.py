@@ -57,6 +57,11 @@ class PrivacyUnit:
         """Whether neighbours have the same number of counted rows: one row becomes one other, and none is left out."""
         return self.neighbours is Neighbours.REPLACE_ONE and self.max_rows == 1 and not self.may_be_absent
 
+    @property
+    def counts_rows(self) -> bool:
+        """Whether counts are of rows, since a person may have several; else they are of people."""
+        return self.max_rows > 1
+
     def allowing_absence(self, possible: bool) -> PrivacyUnit:
         """The unit where it is possible that a person has no counted row; only a public total changes by that."""
         return replace(self, may_be_absent=True) if possible and self.total_public else self

@@ -27,6 +27,13 @@ class CellSum:
     half_width: float | None
     cells: int | None
 
+    @property
+    def whole(self) -> CellSum:
+        """The same in whole rows, with a margin that holds the truth as this one does."""
+        near = round(self.estimate)
+        half = None if self.half_width is None else math.ceil(self.half_width + abs(self.estimate - near))
+        return CellSum(near, half, self.cells)
+
 
 def narrowed(shape: Sequence[int], picks: Picks) -> tuple[int, ...]:
     """The columns of which some cells are left out."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils.translation import gettext as _
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import interval_caption
 from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.style import TEMPLATE, Figure, people_unit, plain
+from dpportal.charts.style import TEMPLATE, Figure, plain
 from dpportal.charts.svg_paths import round_step
 from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.arrays import Floats
@@ -46,7 +47,7 @@ def area_figure(
         (label, value) for label, value in zip(labels, values.tolist(), strict=True) if label in areas.shapes
     ]
     lacking = [label for label in labels if label not in areas.shapes]
-    caption = [interval_caption(half_width, people_unit())]
+    caption = [interval_caption(half_width, counted_word())]
     if lacking:
         caption.append(_("Not on the map: %(labels)s.") % {"labels": listed(map(plain, lacking))})
     if areas.credit:
@@ -57,7 +58,7 @@ def area_figure(
     return Figure(
         {"data": [*traces, *map(_shade, legend)], "layout": _layout(areas, legend)},
         in_a_row(caption),
-        _("People by %(columns)s") % {"columns": plain(column)},
+        _("%(counted)s by %(columns)s") % {"counted": counted_word().capitalize(), "columns": plain(column)},
     )
 
 
@@ -80,7 +81,7 @@ def _trace(rings: Sequence[Ring], label: str, value: float, step: int, margin: s
         "line": {"color": "var(--text)", "width": 0.7},
         "hoveron": "fills",
         "hoverinfo": "text",
-        "text": f"{plain(label)}{joint(':')}{value:,.0f}{margin} {people_unit()}",
+        "text": f"{plain(label)}{joint(':')}{value:,.0f}{margin} {counted_word()}",
         "showlegend": False,
     }
 
@@ -110,14 +111,18 @@ def _opacity(place: int) -> float:
 
 def _legend(largest: float, step: int) -> list[FigureJson]:
     """Each shade that there is, in words."""
-    words = _("%(low)s to %(high)s people")
     return [
         {
-            "text": words % {"low": f"{place * step:,}", "high": f"{(place + 1) * step - 1:,}"},
+            "text": f"{_between(place * step, (place + 1) * step - 1)} {counted_word()}",
             "opacity": _opacity(place),
         }
         for place in range(_class_of(largest, step) + 1)
     ]
+
+
+def _between(low: int, high: int) -> str:
+    """Two whole numbers and what lies between; one where they are the same."""
+    return f"{low:,}" if low == high else _("%(low)s to %(high)s") % {"low": f"{low:,}", "high": f"{high:,}"}
 
 
 def _layout(areas: Areas, legend: list[FigureJson]) -> FigureJson:

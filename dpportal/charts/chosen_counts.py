@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import interval_caption
 from dpportal.charts.group_traces import (
     HATCHES,
@@ -26,7 +27,6 @@ from dpportal.charts.style import (
     finished,
     hover,
     people_axis,
-    people_unit,
     plain,
     plain_all,
     whisker,
@@ -73,14 +73,17 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
         figure = _side_by_side(labels, [names[g] for g in groups], values[:, groups], half_width, chosen)
     caption = caption_of(chosen, len(groups))
     by = f" × {chosen.by.name}" if chosen.by else ""
-    title = _("People by %(columns)s") % {"columns": chosen.along.name + by}
+    title = _("%(counted)s by %(columns)s") % {
+        "counted": counted_word().capitalize(),
+        "columns": chosen.along.name + by,
+    }
     display = Display(is_ordered=chosen.along.ordered)
     return finished(figure, title=title, caption=caption, display=display)
 
 
 def caption_of(chosen: ChosenCounts, shown: int) -> str:
     """What the numbers are, and that so many groups are shown of more."""
-    caption = _shares_caption() if chosen.shares else interval_caption(chosen.half_width, people_unit())
+    caption = _shares_caption() if chosen.shares else interval_caption(chosen.half_width, counted_word())
     groups = len(group_names(chosen))
     return caption if shown == groups else f"{caption} {_left_out_caption(shown, groups)}"
 
@@ -180,7 +183,7 @@ def _side_by_side(
 
 def unit_of(chosen: ChosenCounts) -> str:
     """What is counted along the other axis."""
-    return _("% of the group") if chosen.shares else people_unit()
+    return _("% of the group") if chosen.shares else counted_word()
 
 
 def _shares_caption() -> str:

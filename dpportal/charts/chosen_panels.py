@@ -17,6 +17,7 @@ from dpportal.charts.chosen_counts import (
     shown_values,
     unit_of,
 )
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import MAX_GROUPED, group_bars, group_line
 from dpportal.charts.small_multiples import MAX_APART, in_panels
@@ -76,11 +77,16 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
 
     names = plain_all(chosen.apart.labels())
     by = f" × {each.by.name}" if each.by else ""
-    title = _("People by %(columns)s, for each value of %(apart)s")
+    title = _("%(counted)s by %(columns)s, for each value of %(apart)s")
     drawn = in_panels(
         [names[cell] for cell in cells],
         panel,
-        title=title % {"columns": each.along.name + by, "apart": chosen.apart.name},
+        title=title
+        % {
+            "counted": counted_word().capitalize(),
+            "columns": each.along.name + by,
+            "apart": chosen.apart.name,
+        },
         caption=in_a_row([_("Every panel has the same axes."), caption_of(each, len(groups))]),
         unit=unit_of(each),
         along=each.along.name,

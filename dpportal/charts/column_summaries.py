@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all, whiskers
 from mechanisms.arrays import Floats
 
@@ -36,7 +37,7 @@ def shares_figure(
     figure.update_layout(
         barmode="group",
         xaxis=category_axis(column),
-        yaxis={"title": {"text": _("% of people")}, "rangemode": "tozero"},
+        yaxis={"title": {"text": _("%% of %(unit)s") % {"unit": counted_word()}}, "rangemode": "tozero"},
         showlegend=len(shown) > 1,
     )
     caption = _("The true share lies within the line at the end of its bar with probability 95 % or more.")
@@ -66,11 +67,15 @@ def density_figure(
             "title": {"text": plain(column)},
             **({} if isinstance(edges[0], str) else {"tickformat": ","}),
         },
-        yaxis={"title": {"text": _("% of people, by step")}, "rangemode": "tozero"},
+        yaxis={
+            "title": {"text": _("%% of %(unit)s, by step") % {"unit": counted_word()}},
+            "rangemode": "tozero",
+        },
         showlegend=len(shown) > 1,
     )
-    text = _("Of each group's people with a value, how many lie in each of %(steps)s steps of equal width.")
-    caption = text % {"steps": len(edges) - 1} + _first_of(len(series), MOST_SERIES, _("groups"))
+    text = _("Of each group's %(unit)s with a value, how many lie in each of %(steps)s steps of equal width.")
+    told = {"unit": counted_word(), "steps": len(edges) - 1}
+    caption = text % told + _first_of(len(series), MOST_SERIES, _("groups"))
     return finished(figure, title=_title(_("Distribution of %(column)s"), column), caption=caption)
 
 

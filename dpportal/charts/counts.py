@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cells import Series, marginal, merged, merged_labels, shaped, widths_within
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.group_traces import cells_beside, in_the_order
 from dpportal.charts.panels import heat_maps, height_of, layout_of, panels_caption
 from dpportal.charts.partition import mark_blocks
@@ -29,7 +30,6 @@ from dpportal.charts.style import (
     hover,
     interval_band,
     people_axis,
-    people_unit,
     plain_all,
     series_names,
     step_line,
@@ -102,14 +102,14 @@ def _bars(
     attribute: Attribute, series: Series, half_width: int | None, partition: np.ndarray | None
 ) -> Figure:
     labels = plain_all(attribute.labels())
-    bars = [bar(kind, labels, y, unit=people_unit(), half_width=half_width) for kind, y in series.items()]
+    bars = [bar(kind, labels, y, unit=counted_word(), half_width=half_width) for kind, y in series.items()]
     figure = go.Figure(bars, layout={"barmode": "group"})
     ticks = TICKS if attribute.size > MAX_LABELS else 0
     axis = category_axis(attribute.name, ticks, attribute.size)
-    figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
     if partition is not None:
         mark_blocks(figure, partition, 1)
-    caption = interval_caption(half_width, people_unit()) + _dominated_caption(series)
+    caption = interval_caption(half_width, counted_word()) + _dominated_caption(series)
     display = Display(is_counts=True, is_ordered=attribute.ordered)
     return finished(figure, title=_counts_title(attribute.name), caption=caption, display=display)
 
@@ -126,7 +126,7 @@ def _steps(
         order = in_the_order(labels) if single and attribute.ordered else len(labels)
         if kind == "noisy" and single and half_width is not None:
             figure.add_traces(interval_band(labels[:order], shown[:order], half_width))
-        text = hover(people_unit(), half_width if kind == "noisy" and single else None)
+        text = hover(counted_word(), half_width if kind == "noisy" and single else None)
         line = step_line(kind, labels[:order], shown[:order], hovertemplate=text)
         figure.add_trace(line)
         if single and attribute.ordered:
@@ -135,11 +135,11 @@ def _steps(
             )
             figure.add_traces([trace.update(meta=kind, name=line.name) for trace in beside])
     axis = category_axis(attribute.name, TICKS, len(labels))
-    figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
     if partition is not None:
         mark_blocks(figure, partition, width)
     caption = (
-        interval_caption(half_width, people_unit()) if single else _merged_caption(attribute.name, width)
+        interval_caption(half_width, counted_word()) if single else _merged_caption(attribute.name, width)
     )
     caption += _dominated_caption(series)
     display = Display(is_counts=True, is_ordered=attribute.ordered)
@@ -152,7 +152,7 @@ def _panels(
     panels = layout_of(domain, len(series), MAX_NUMBERS)
     rows, begins = len(panels.cells()), first_spread(series["synthetic"])
     columns = 1 if is_switched else len(series)
-    caption = panels_caption(panels, half_width=half_width, unit=people_unit(), shown=rows * columns)
+    caption = panels_caption(panels, half_width=half_width, unit=counted_word(), shown=rows * columns)
     if begins:
         caption += " " + _(
             "Colours go by square roots at first, since most cells are small beside the largest."
@@ -162,7 +162,7 @@ def _panels(
             panels,
             series,
             half_width=half_width,
-            unit=people_unit(),
+            unit=counted_word(),
             partition=partition,
             is_switched=is_switched,
         ),
@@ -187,7 +187,7 @@ def residuals_figure(
     have which residual, in bins that end at ± 3 half-widths, or at the largest residual without a band.
     """
     series = shaped(domain, {"noisy": raw, "synthetic": counts, "true": true})
-    unit = unit or people_unit()
+    unit = unit or counted_word()
     caption = _residuals_caption(half_width, unit)
     if len(domain.attributes) == 1 and domain.size <= MAX_STEPS:
         residuals = {kind: series[kind] - series["true"] for kind in RELEASED}
@@ -290,7 +290,7 @@ def cumulative_figure(
 
     Raises ValueError if the column is not ordered.
     """
-    unit = unit or people_unit()
+    unit = unit or counted_word()
     axis = domain.names.index(column)
     attribute = domain.attributes[axis]
     if not attribute.ordered:
@@ -322,7 +322,7 @@ def noise_figure(law: NoiseLaw, shape: Sequence[int], *, people: int | None = No
     mean = 100.0 if people is None else people / cells
     counts = np.rint(mean * _hill(shown)).astype(int)
     half_width = law.half_width()
-    labels, unit = [str(cell + 1) for cell in range(shown)], unit or people_unit()
+    labels, unit = [str(cell + 1) for cell in range(shown)], unit or counted_word()
     example = bar("noisy", labels, counts, unit=unit, half_width=half_width)
     example.update(name=_("Made-up count and margin"), showlegend=False)
     figure = go.Figure(example)

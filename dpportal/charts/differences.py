@@ -6,9 +6,10 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cells import marginal, merged, shaped
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import MAX_NUMBERS
 from dpportal.charts.panels import grid, heat_map, height_of, layout_of, name_axes
-from dpportal.charts.style import DIVERGING, Display, Figure, finished, hover, people_unit, series_names
+from dpportal.charts.style import DIVERGING, Display, Figure, finished, hover, series_names
 from mechanisms.domain import Domain
 
 
@@ -27,7 +28,7 @@ def difference_figure(
     tables = marginal(series, (*panels.panel_axes, *panels.axes))
     figure = grid(panels, cells, [_("Noisy − true")])
     interval = half_width if panels.single_cells else None
-    unit = unit or people_unit()
+    unit = unit or counted_word()
     text = hover(unit, interval, "%{z:+,}", "%{y}, %{x}")
     for row, cell in enumerate(cells):
         z = merged(tables["noisy"][cell], panels.widths) - merged(tables["true"][cell], panels.widths)

@@ -14,6 +14,7 @@ import scipy.sparse
 from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import Display, Figure, category_axis, finished, first_spread, plain, plain_all
 
@@ -24,7 +25,6 @@ MAX_LENGTHS = 120
 MAX_PICTURE = 200
 MAX_TABLES = 60
 MAX_RANGE_CELLS = 120
-PEOPLE = "people"
 
 
 def shown_queries(queries: int, limit: int = MAX_POINTS) -> np.ndarray:
@@ -58,7 +58,7 @@ def answers_figure(
     )
     numbered = {"title": {"text": _("number of the query, as in the table")}, "tickformat": ","}
     axis = category_axis(_("query")) if named else numbered
-    figure.update_layout(xaxis=axis, yaxis={"title": {"text": _(PEOPLE)}}, showlegend=False)
+    figure.update_layout(xaxis=axis, yaxis={"title": {"text": counted_word()}}, showlegend=False)
     caption = _("Each true answer lies within its margin with probability 95 % or more.")
     if not named:
         caption += " " + _("The pointer tells what a query asks.")
@@ -91,7 +91,7 @@ def ranges_figure(
     figure.update_layout(
         xaxis={**category_axis(_("last cell"), 12), "showline": False},
         yaxis={**category_axis(_("first cell"), 20), "autorange": "reversed"},
-        coloraxis={"colorbar": {"title": {"text": _(PEOPLE)}}},
+        coloraxis={"colorbar": {"title": {"text": counted_word()}}},
     )
     caption = _(
         "Each mark is a range, from the cell at its left to the cell below it. Its margin is in the table."
@@ -126,9 +126,11 @@ def comparison_figure(
         showlegend=False, row=2, col=1,
         hovertemplate="%{text}<br><b>%{y:+,.1f}</b>, " + _("margin") + " ± %{customdata:,.1f}<extra></extra>",
     )  # fmt: skip
-    figure.update_yaxes(title_text=_("released (people)"), row=1, col=1)
+    figure.update_yaxes(title_text=_("released (%(unit)s)") % {"unit": counted_word()}, row=1, col=1)
     figure.update_yaxes(title_text=_("released − true"), row=2, col=1)
-    figure.update_xaxes(title_text=_("true answer (people)"), tickformat=",", row=2, col=1)
+    figure.update_xaxes(
+        title_text=_("true answer (%(unit)s)") % {"unit": counted_word()}, tickformat=",", row=2, col=1
+    )
     return finished(
         figure,
         title=_("Answers against the truth"),
@@ -165,7 +167,10 @@ def lengths_figure(lengths: np.ndarray, observed: np.ndarray, expected: np.ndarr
     )  # fmt: skip
     figure.update_layout(
         xaxis={"title": {"text": _("cells in the range of %(column)s") % {"column": plain(column)}}},
-        yaxis={"title": {"text": _("root mean square error (people)")}, "rangemode": "tozero"},
+        yaxis={
+            "title": {"text": _("root mean square error (%(unit)s)") % {"unit": counted_word()}},
+            "rangemode": "tozero",
+        },
     )
     caption = _(
         "Over all answers about ranges of the same length; where they are few, a single one decides the point."
@@ -193,13 +198,16 @@ def lengths_map(
     figure.update_xaxes(title_text=_("cells of %(column)s") % {"column": plain(columns[1])})
     figure.update_yaxes(title_text=_("cells of %(column)s") % {"column": plain(columns[0])}, col=1)
     figure.update_annotations(font={"size": 13})
-    figure.update_layout(coloraxis={"cmin": 0, "colorbar": {"title": {"text": _(PEOPLE)}}}, margin={"t": 64})
+    figure.update_layout(
+        coloraxis={"cmin": 0, "colorbar": {"title": {"text": counted_word()}}}, margin={"t": 64}
+    )
     return finished(
         figure,
         title=_("Error by the sides of the range"),
         caption=_(
-            "Root mean square error in people over all ranges with the same sides; one colour scale for both."
-        ),
+            "Root mean square error in %(unit)s over all ranges with the same sides; one colour scale for both."
+        )
+        % {"unit": counted_word()},
         display=Display(min_width=560),
     )
 
@@ -220,7 +228,10 @@ def tables_figure(names: Sequence[str], observed: np.ndarray, expected: np.ndarr
     )  # fmt: skip
     figure.update_layout(
         xaxis=category_axis(_("table")),
-        yaxis={"title": {"text": _("root mean square error (people)")}, "rangemode": "tozero"},
+        yaxis={
+            "title": {"text": _("root mean square error (%(unit)s)") % {"unit": counted_word()}},
+            "rangemode": "tozero",
+        },
     )
     caption = _("Root mean square error over the cells of each table.")
     if len(names) > shown.size:
@@ -320,6 +331,10 @@ def _ends(x: np.ndarray, half: np.ndarray) -> go.Scatter:
         marker={"symbol": "line-ew-open", "size": 5, "color": "var(--synthetic)"},
         hoverinfo="skip",
     )
+
+
+def _root_mean_square() -> str:
+    return _("root mean square error (%(unit)s)") % {"unit": counted_word()}
 
 
 def _error_bars(half_widths: np.ndarray) -> FigureJson:

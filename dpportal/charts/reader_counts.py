@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cells import shaped
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import MAX_STEPS, interval_caption, switched_figure
 from dpportal.charts.group_traces import (
     MAX_BESIDE,
@@ -23,7 +24,6 @@ from dpportal.charts.style import (
     finished,
     hover,
     people_axis,
-    people_unit,
     plain,
     plain_all,
 )
@@ -54,9 +54,9 @@ def reader_figure(
         shown = half_width if kind == "noisy" else None
         figure.add_traces(_traces(along, groups, values.transpose(axes), kind, shown))
     axis = category_axis(along.name, TICKS if along.size > 2 * TICKS else 0, along.size)
-    figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
     title = _("Counts by %(columns)s") % {"columns": " × ".join(domain.names)}
-    caption = interval_caption(half_width, people_unit())
+    caption = interval_caption(half_width, counted_word())
     display = Display(is_counts=True, is_ordered=along.ordered)
     return _one_at_a_time(finished(figure, title=title, caption=caption, display=display))
 
@@ -84,7 +84,7 @@ def _traces(
             labels,
             values[:, place],
             half_width,
-            f"{name}, {hover(people_unit(), half_width)}",
+            f"{name}, {hover(counted_word(), half_width)}",
         )
         drawn = [group_bars(*of_group)] if along.size <= MAX_GROUPED else group_line(*of_group)
         traces += [trace.update(meta=kind) for trace in drawn]

@@ -13,6 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.style import (
     PERIODS,
     TRANSPARENT,
@@ -20,7 +21,6 @@ from dpportal.charts.style import (
     SeriesFigure,
     category_axis,
     finished,
-    people_unit,
     plain,
     plain_all,
 )
@@ -107,7 +107,7 @@ def expectation_figure(
 
     periods: (P,) numbers from 1. standard_errors: (P,) by the strategy's title. published: a mark at that period.
     """
-    unit, figure = unit or people_unit(), SeriesFigure()
+    unit, figure = unit or counted_word(), SeriesFigure()
     for place, (title, errors) in enumerate(standard_errors.items()):
         text = _("period") + " %{x:,}<br><b>%{y:,.3g}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
         trace = line(title, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)], text)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import TICKS, interval_caption
 from dpportal.charts.style import (
     Display,
@@ -16,7 +17,6 @@ from dpportal.charts.style import (
     finished,
     hover,
     people_axis,
-    people_unit,
     plain_all,
     series_names,
     whisker,
@@ -42,15 +42,15 @@ def column_figure(
         y=list(counts),
         marker=bar_look("var(--noisy)", ""),
         error_y=whisker(half_width),
-        hovertemplate=hover(people_unit(), half_width) + "<extra></extra>",
+        hovertemplate=hover(counted_word(), half_width) + "<extra></extra>",
     )
     figure = go.Figure(bars)
     # Between ordered cells a reader counts on; other names are read one by one.
     most = TICKS if is_ordered else 2 * TICKS
     axis = category_axis(name, TICKS if len(labels) > most else 0, len(labels))
-    figure.update_layout(xaxis=axis, yaxis=people_axis(people_unit()))
-    caption = interval_caption(half_width, people_unit()) if together == 1 else _together(together)
-    title = _("People by %(column)s") % {"column": name}
+    figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
+    caption = interval_caption(half_width, counted_word()) if together == 1 else _together(together)
+    title = _("%(counted)s by %(column)s") % {"counted": counted_word().capitalize(), "column": name}
     display = Display(height=HEIGHT, is_counts=True, is_ordered=is_ordered)
     return finished(figure, title=title, caption=caption, display=display)
 

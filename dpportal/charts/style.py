@@ -193,11 +193,6 @@ def category_axis(name: str, ticks: int = 0, cells: int = 0) -> FigureJson:
     return {"type": "category", "title": {"text": plain(name)}, "nticks": ticks, **span}
 
 
-def people_unit() -> str:
-    """What is counted, where nothing else is said."""
-    return _("people")
-
-
 def people_axis(unit: str) -> FigureJson:
     """An axis of counts, from zero on. unit: its title."""
     return {"title": {"text": unit}, "rangemode": "tozero"}

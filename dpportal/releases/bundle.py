@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from dpportal.charts.counted_word import counting_rows
 from dpportal.charts.report import stilled
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
@@ -48,7 +49,8 @@ def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact
     release = reconstructed.release
     assert release.measured_at is not None
     with storage.scratch_folder() as folder:
-        tables = presenter_of(release).tables(reconstructed, folder)
+        with counting_rows(reconstructed.plan.loss.unit.max_rows):
+            tables = presenter_of(release).tables(reconstructed, folder)
         observed = with_observations(tables, f"release-{release.pk}", release.measured_at)
         files = [*with_workbooks(tables), *observed]
         files.append(_measurement(release, folder))
@@ -89,7 +91,8 @@ def _explanations(
 ) -> list[BundleFile]:
     """What explains the data files: release.json, package description, readme and reports."""
     release = reconstructed.release
-    page = in_every_language(lambda: presenter_of(release).page(reconstructed))
+    with counting_rows(reconstructed.plan.loss.unit.max_rows):
+        page = in_every_language(lambda: presenter_of(release).page(reconstructed))
     context = partial(_context, reconstructed, words, page)
     described = _described(release, words, promise(release, reconstructed.plan.loss, words.others))
     explaining = [

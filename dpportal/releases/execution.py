@@ -22,6 +22,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets import charge_journal, ledger, refusals
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
+from dpportal.charts.counted_word import counting_rows
 from dpportal.datasets import records
 from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.datasets.models import Dataset
@@ -288,7 +289,8 @@ def _keep_comparison(reconstructed: AnyReconstructed) -> None:
     release = reconstructed.release
     true = records.stored_counts(release.true_counts)
     rows = {ROWS_COUNTED: runner_of(release).rows_counted(reconstructed.plan, true)}
-    compared = in_every_language(lambda: presenter_of(release).compare(reconstructed, true))
+    with counting_rows(reconstructed.plan.loss.unit.max_rows):
+        compared = in_every_language(lambda: presenter_of(release).compare(reconstructed, true))
     records.keep_comparison(release.dataset_id, release.pk, {**compared, **rows})
 
 

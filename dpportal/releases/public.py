@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.dataset_costs import told_beside
+from dpportal.charts.counted_word import counting_rows
 from dpportal.charts.report import stilled
 from dpportal.charts.screens import for_screens
 from dpportal.datasets.access import may_read
@@ -48,7 +49,8 @@ def charts(request: HttpRequest, release: Release) -> Mapping[str, Json]:
 def shown_of(request: HttpRequest, release: Release) -> Json:
     """What the page shows of the numbers, as the address chooses."""
     shown, presenter = results.stored_page(release), presenter_of(release)
-    return {**shown, **presenter.chosen(release, confirmed_plan(release), shown, request.GET)}
+    with counting_rows(release.declaration.max_rows):
+        return {**shown, **presenter.chosen(release, confirmed_plan(release), shown, request.GET)}
 
 
 def figures_of(shown: Json) -> dict[str, Json]:
@@ -116,9 +118,9 @@ def _first_drawn(drawn: Json) -> str:
 @pages.page
 def explore(request: HttpRequest, release: Release) -> HttpResponse:
     """The sum of the cells that a reader picks, on a page by itself: the public one holds thousands of numbers."""
-    explored = presenter_of(release).explore(release, confirmed_plan(release), request.GET)
+    plan = confirmed_plan(release)
+    explored = presenter_of(release).explore(release, plan, request.GET)
     if not has_form(explored):
         raise Http404
-    return render(
-        request, "releases/explore.html", {"release": release, "nav_section": "releases", **explored}
-    )
+    context = {"release": release, "plan": plan, "nav_section": "releases", **explored}
+    return render(request, "releases/explore.html", context)

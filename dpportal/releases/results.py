@@ -7,6 +7,7 @@ import json
 import numpy as np
 from django.core.files.storage import default_storage
 
+from dpportal.charts.counted_word import counting_rows
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.language_layers import in_every_language, in_reader_language
@@ -41,7 +42,8 @@ def reconstruct(release: Release) -> AnyReconstructed:
 def store_page(reconstructed: AnyReconstructed) -> None:
     """Store what the public page shows, and what answers a reader's questions there."""
     presenter = presenter_of(reconstructed.release)
-    shown = in_every_language(lambda: presenter.page(reconstructed))
+    with counting_rows(reconstructed.plan.loss.unit.max_rows):
+        shown = in_every_language(lambda: presenter.page(reconstructed))
     estimates = presenter.stored_estimates(reconstructed)
     if estimates is not None:
         stored_estimates.keep_estimates(reconstructed.release, estimates)

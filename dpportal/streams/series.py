@@ -11,6 +11,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.promises import OtherPromises
+from dpportal.charts.counted_word import counted_word
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.protection import Protection
 from dpportal.platform.listed_names import in_a_row
@@ -168,7 +169,7 @@ def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:
     if stream.summed:
         return _("sum of %(column)s") % {"column": stream.summed}
     declared = stream.domain_version or version
-    return _("rows") if declared is not None and declared.max_rows > 1 else _("people")
+    return counted_word(1 if declared is None else declared.max_rows)
 
 
 def chosen_place(stream: Stream, chosen: str) -> int:

@@ -86,7 +86,7 @@ class BernsteinSums:
         public_number = loss.unit.total_public and groups.size == 1
         bases = bases_for(loss.definition, degree, public_number=public_number)
         planned = tuple(_best_plan(column, degree, share, rows, bases) for column in columns)
-        return MomentsPlan(self.name, groups, planned, degree, loss, explanation(planned, degree))
+        return MomentsPlan(self.name, groups, planned, degree, loss, explanation(planned, degree, loss.unit))
 
     def measure(self, plan: MomentsPlan, sums: Integers, noise: Noise) -> Measurement:
         """Draw the noise: the only step that spends the loss.
@@ -171,13 +171,14 @@ def _column_plan(
     return ColumnPlan(column, unit, at_bound, moved, law, basis, rounded_by)
 
 
-def explanation(planned: Sequence[ColumnPlan], degree: int) -> str:
+def explanation(planned: Sequence[ColumnPlan], degree: int, unit: PrivacyUnit) -> str:
     """What is measured, in words."""
     errors = ", ".join(f"{c.noise.standard_error / c.unit:.3g} ({c.column.attribute.name})" for c in planned)
-    sums = "sums of each group and column, to which every person adds one in all"
+    counted = "rows" if unit.counts_rows else "people"
+    sums = "sums of each group and column, to which every row that counts adds one in all"
     if all(c.basis.quiet for c in planned):
         sums = "sums of each column, of which the number of people is public and costs nothing"
     return (
         f"Measures {degree + 1} {sums}, and counts of those without a value and at a bound. The standard error of a "
-        f"sum, in people: {errors}."
+        f"sum, in {counted}: {errors}."
     )

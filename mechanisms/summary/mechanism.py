@@ -117,7 +117,7 @@ class ColumnTables:
             people,
             loss,
             tables,
-            _explanation(tables),
+            _explanation(tables, loss.unit),
         )
 
     def again(self, plan: SummaryPlan) -> SummaryPlan:
@@ -136,7 +136,9 @@ class ColumnTables:
         lines, loss = _lines(plan.columns), plan.loss.for_domain(plan.groups)
         parts = _parts(plan.columns, lines, plan.twice, plan.strategies, centred=plan.is_joint)
         tables = _tables(parts, shares, loss, plan.people)
-        return replace(plan, lines=lines, loss=loss, tables=tables, explanation=_explanation(tables))
+        return replace(
+            plan, lines=lines, loss=loss, tables=tables, explanation=_explanation(tables, loss.unit)
+        )
 
     def measure(self, plan: SummaryPlan, values: Integers, noise: Noise) -> Measurement:
         """Draw the noise: the only step that spends the loss.
@@ -282,11 +284,13 @@ def _table(part: Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
     )
 
 
-def _explanation(tables: Sequence[TablePlan]) -> str:
+def _explanation(tables: Sequence[TablePlan], unit: PrivacyUnit) -> str:
     errors = [table.noise.standard_error / table.unit for table in tables if table.kind in (NUMBER, CELLS)]
+    ends = [f"{end:.3g}" for end in (min(errors), max(errors))]
+    size, counted = "–".join(dict.fromkeys(ends)), "rows" if unit.counts_rows else "people"
     return (
         f"Measures {len(tables):,} tables: the numbers of the groups, the values of each column of categories, and of "
         "each column of numbers its running totals and two sums for mean and deviation. Each has the share of the cost "
-        f"that makes all errors together least. The standard error of a count is {min(errors):.3g} to "
-        f"{max(errors):.3g} people; what several tables tell is put together."
+        f"that makes all errors together least. The standard error of a count is {size} {counted}; "
+        "what several tables tell is put together."
     )

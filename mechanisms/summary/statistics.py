@@ -14,7 +14,8 @@ from mechanisms.summary.told import QUANTILES, CategoryEstimates, NumberEstimate
 from mechanisms.tabular.label_columns import written
 
 GROUP, EVERYBODY, TOTAL = "group", "everybody", "total"
-PEOPLE, SHARE, DAYS_SINCE, DAYS, RATIO = "people", "share", "days since 1970-01-01", "days", "ratio"
+PEOPLE, ROWS, SHARE = "people", "rows", "share"
+DAYS_SINCE, DAYS, RATIO = "days since 1970-01-01", "days", "ratio"
 Column = CategoryEstimates | NumberEstimates
 Place = tuple[int, ...]
 
@@ -48,7 +49,18 @@ class _Row(NamedTuple):
 
 
 def statistics(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
-    """Numbers of people first, then each column; differences are those from the first group."""
+    """Numbers of people, or of rows, first, then each column; differences are those from the first group."""
+    for number in _told(plan, summary):
+        is_of_rows = number.unit == PEOPLE and plan.loss.unit.counts_rows
+        yield number._replace(unit=ROWS) if is_of_rows else number
+
+
+def is_counted(number: Statistic) -> bool:
+    """Whether it is a number of people, or of rows where a person may have several."""
+    return number.unit in (PEOPLE, ROWS)
+
+
+def _told(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
     rows = _rows(plan)
     for row in rows:
         yield _of(row, "number", PEOPLE, summary.number, (row.place,))

@@ -22,7 +22,7 @@ KNOWN = {
     "queries": {"def3d5272f7fd96cdcfe54f18ed0602f7be09262704e840195d6aaee079784d5"},
     "response": {"5ec248a8f9bb90827cd7ec2b5fe94161d6abb497e0f90d0e11464535d54ad8e9"},
     "selection": {"a20c8030c5044afdb25067eb665193dee904a4f00efb33bc6524a8d644b56c74"},
-    "summary": {"dba91d7316825f35954b47d3155e0b5d2710d842b999cf7cc1644ff0a0fcc95c"},
+    "summary": {"726f404378fa1b5047c056360fccc4f254e86f08a5b6f6a4ff6e5f1d7fed6492"},
     STREAM: {"c351e4acc5f8718600594d96721dee654cb05ab7e3a56f732cfe8ea69da8538d"},
 }
 

@@ -108,7 +108,8 @@ def _means(value: JsonObject) -> Planned:
         return replace(column, basis=basis, sensitivity=moved, noise=law_for(share, moved))
 
     columns = tuple(map(again, plan.columns))
-    return Planned(plan, replace(plan, columns=columns, explanation=explanation(columns, plan.degree)))
+    said = explanation(columns, plan.degree, plan.loss.unit)
+    return Planned(plan, replace(plan, columns=columns, explanation=said))
 
 
 def _summary(value: JsonObject) -> Planned:

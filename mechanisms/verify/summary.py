@@ -13,7 +13,7 @@ import numpy as np
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.statistics import EVERYBODY, GROUP, PEOPLE, TOTAL, Statistic, statistics
+from mechanisms.summary.statistics import EVERYBODY, GROUP, TOTAL, Statistic, is_counted, statistics
 from mechanisms.summary.told import NumberEstimates, Summary
 from mechanisms.tabular.codebook import codebook_frame
 from mechanisms.tabular.headers import Headers
@@ -34,7 +34,7 @@ def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     told = estimates(plan, bundle.measurement)
     lines = list(statistics(plan, told))
     yield csv_file.compared(bundle, "summary.csv", _columns(plan, lines, NAMED))
-    totals = [line for line in lines if line.unit == PEOPLE or line.statistic == TOTAL]
+    totals = [line for line in lines if is_counted(line) or line.statistic == TOTAL]
     yield csv_file.compared(bundle, "totals.csv", _columns(plan, totals, NAMED[:5]))
     if plan.lines:
         yield csv_file.compared(bundle, "density.csv", _density(plan, told))

@@ -114,7 +114,11 @@ def test_a_csv_is_downloaded_not_shown(client, published):
 def test_the_page_states_loss_neighbours_and_where_the_domain_is_from(client, published):
     page = client.get(published.get_absolute_url()).content.decode()
     differ = "tables that differ in one person, added or removed"
-    for text in ("ε = 0.1", differ, "The curator states that it is public knowledge"):
+    for text in (
+        "ε = 0.1",
+        differ,
+        "It is taken to be public knowledge: the portal did not fill it from the data",
+    ):
         assert text in page
 
 

@@ -9,6 +9,7 @@ from functools import partial
 
 from django.utils.translation import gettext_lazy
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import noise_figure
 from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
@@ -119,4 +120,5 @@ def _noise_figure(plan: Plan, people: int | None) -> Figure | None:
     # Where cells share noise, the plan's law is that of the shared measurements, not of a cell.
     if plan.standard_error != plan.noise.standard_error:
         return None
-    return noise_figure(plan.noise, plan.domain.shape, people=people)
+    unit = counted_word(plan.loss.unit.max_rows)
+    return noise_figure(plan.noise, plan.domain.shape, people=people, unit=unit)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.charts.area_map import Areas, area_figure
 from dpportal.charts.chosen_counts import MIRRORED, ChosenCounts, chosen_figure
 from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
+from dpportal.charts.counted_word import counted_word
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Floats
@@ -36,9 +37,7 @@ class ChartForm(forms.Form):
     by = forms.ChoiceField(label=_("Groups"), required=False)
     apart = forms.ChoiceField(label=_("A chart for each"), required=False)
     page = forms.ChoiceField(label=_("Charts"), required=False)
-    scale = forms.ChoiceField(
-        label=_("Scale"), required=False, choices=[("", _("people")), ("share", _("share of the group"))]
-    )
+    scale = forms.ChoiceField(label=_("Scale"), required=False)
     order = forms.ChoiceField(
         label=_("Order"), required=False, choices=[("", _("as declared")), ("size", _("largest first"))]
     )
@@ -64,6 +63,7 @@ class ChartForm(forms.Form):
         """What is drawn along, side by side, and one chart after the other."""
         self._offer("along", drawable)
         self._offer("by", [(NOBODY, _("no groups")), *drawable])
+        self._offer("scale", [("", counted_word()), ("share", _("share of the group"))])
         self._offer("apart", [(NOBODY, _("all in one chart")), *drawable])
         apart = self.panels()
         pages = [] if apart is None else pages_of(self.domain.attributes[apart])

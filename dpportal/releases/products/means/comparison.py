@@ -41,7 +41,7 @@ def build(plan: MomentsPlan, result: GroupMeans, true: Integers) -> Json:
         "table": [row for section in sections for row in section.pop("lines")],
         "group_names": list(plan.groups.names),
         "deviation": plan.degree > 1,
-        "counts_rows": plan.loss.unit.max_rows > 1,
+        "counts_rows": plan.loss.unit.counts_rows,
         "columns": sections,
         "inside": float(np.mean(inside)) if inside else None,
         "error": float(np.median(np.abs(errors))) if errors else None,

@@ -36,7 +36,7 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
         "group_names": list(plan.groups.names),
         "groups": plan.groups.size,
         "deviation": plan.degree > 1,
-        "counts_rows": plan.loss.unit.max_rows > 1,
+        "counts_rows": plan.loss.unit.counts_rows,
         "columns": columns,
     }
 

@@ -79,7 +79,7 @@ def _table(
     ordered = [*groups.columns, names[MEASURED], *(names[t + end] for t in present for end in ENDS)]
     write_frame(pd.concat(frames, ignore_index=True)[ordered], path, float_format="%.10g")
     kinds = [{"name": names[MEASURED], "type": "string", "title": "What is measured"}]
-    counted = "rows" if plan.loss.unit.max_rows > 1 else "people"
+    counted = "rows" if plan.loss.unit.counts_rows else "people"
     kinds += [
         {
             "name": names[statistic + end],

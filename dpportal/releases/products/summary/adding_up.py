@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -68,8 +67,7 @@ def _narrowed(plan: SummaryPlan, columns: Sequence[Attribute], picks: Picks) -> 
 def _people(rows: Rows, column: str = "", cells: Integers | None = None) -> CellSum:
     number = told(people_in(rows, column, cells), (0,), "people")
     places = rows.plan.groups.size * (1 if cells is None else len(cells))
-    whole = round(number.value)
-    return CellSum(whole, math.ceil(number.half_width + abs(number.value - whole)), places)
+    return CellSum(number.value, number.half_width, places).whole
 
 
 def _totals(rows: Rows) -> Iterator[Json]:

@@ -19,7 +19,7 @@ from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.page import table_json
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.statistics import EVERYBODY, GROUP, PEOPLE, TOTAL, statistics
+from mechanisms.summary.statistics import EVERYBODY, GROUP, PEOPLE, ROWS, TOTAL, statistics
 from mechanisms.summary.told import NumberEstimates, Summary
 from mechanisms.tabular.csv_frames import write_frame
 from mechanisms.tabular.headers import Headers, valid_names
@@ -38,12 +38,16 @@ NUMBERS = [
     {"name": "interval_upper", "type": _NUMBER, "title": "Upper end of the margin (95 %)"},
 ]
 NAMED = [
-    {"name": "column", "type": _TEXT, "title": "Name of the column; empty where people are counted"},
+    {
+        "name": "column",
+        "type": _TEXT,
+        "title": "Name of the column; empty where people, or rows, are counted",
+    },
     {"name": "statistic", "type": _TEXT, "title": "What is told of it"},
     {"name": "value", "type": _TEXT, "title": "Value of a column of categories"},
 ]
 WHOSE = [
-    {"name": "whose", "type": _TEXT, "title": f"“{EVERYBODY}”, or “{GROUP}”: of the people of a group"},
+    {"name": "whose", "type": _TEXT, "title": f"“{EVERYBODY}”, or “{GROUP}”: of a group"},
     {"name": "group", "type": _TEXT, "title": "Value that makes the group; empty for a missing one"},
 ]
 SUMMARY_FIELDS = [
@@ -69,7 +73,7 @@ DENSITY_FIELDS = [
 # What a row of the table has beside its cells, where two groups are compared.
 DIFFERENCES = ("difference", "standardised")
 ABOUT_SUMMARY = "Every number, with its margin (95 %)"
-ABOUT_TOTALS = "Numbers of people and totals, with margins (95 %)"
+ABOUT_TOTALS = "Numbers of {unit} and totals, with margins (95 %)"
 ABOUT_TABLE = "The table as the page shows it, with margins"
 ABOUT_DENSITY = "How the values of numbers and dates lie"
 
@@ -80,7 +84,7 @@ def write(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> list[
     loss: what the release cost, in words.
     """
     frame = _frame(plan, summary)
-    totals = frame[(frame["unit"] == PEOPLE) | (frame["statistic"] == TOTAL)]
+    totals = frame[frame["unit"].isin([PEOPLE, ROWS]) | (frame["statistic"] == TOTAL)]
     files = [
         _table(frame, SUMMARY_FIELDS, folder / "summary.csv", ABOUT_SUMMARY),
         replace(
@@ -88,7 +92,7 @@ def write(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> list[
                 totals,
                 TOTALS_FIELDS,
                 folder / "totals.csv",
-                ABOUT_TOTALS,
+                ABOUT_TOTALS.format(unit=ROWS if plan.loss.unit.counts_rows else PEOPLE),
             ),
             observed=[Observed("estimate", "interval_lower", "interval_upper")],
         ),
@@ -133,7 +137,7 @@ def _printed(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> li
     table = TableOne(plan, summary)
     shown = table_json(table, list(table.blocks()))
     html, tex = folder / "table1.html", folder / "table1.tex"
-    context = {"table_one": shown, "styles": styles(), "loss": loss, "alone": True}
+    context = {"table_one": shown, "plan": plan, "styles": styles(), "loss": loss, "alone": True}
     html.write_text(render_to_string("releases/summary/table1.html", context), encoding="utf-8")
     tex.write_text(latex.document(shown, loss), encoding="utf-8")
     return [

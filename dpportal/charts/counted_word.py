@@ -1,0 +1,28 @@
+"""What counts are counts of, in a word: people, or rows where a person may have several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from django.utils.translation import gettext as _
+
+# Most rows that one person has in what is being drawn. Drawings ask for the word in dozens of places, as texts ask for
+# the reader's language, so it is set around them in the same way.
+_ROWS: ContextVar[int] = ContextVar("most rows of a person", default=1)
+
+
+@contextmanager
+def counting_rows(most: int) -> Iterator[None]:
+    """Within it charts count people, or rows where a person may have several. most: rows of one person."""
+    token = _ROWS.set(most)
+    try:
+        yield
+    finally:
+        _ROWS.reset(token)
+
+
+def counted_word(most: int | None = None) -> str:
+    """“people”, or “rows” where a person may have up to `most` > 1; None: as `counting_rows` around it says."""
+    return _("rows") if (_ROWS.get() if most is None else most) > 1 else _("people")
