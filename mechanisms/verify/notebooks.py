@@ -17,7 +17,7 @@ SCRIPT, JUPYTER = "notebook.py", "notebook.ipynb"
 # The SHA-256 of notebook.py by product; of every version that was released, and of this one.
 KNOWN = {
     "histogram": {"a8383193f31d9ca09b4f572ffb9cf0489f724c87e0dc6821e8010fab834d3da4"},
-    "means": {"48c6bffbba8f6cef42765d3085fc45d14d3f0a49104c6cac6f5effce17cdb0fe"},
+    "means": {"e2810ec24c79e772954aa52d1242418fab861bbdfd18e02a6d1585bd225c3c3a"},
     "microdata": {"a424fe0c5d966e22ea4d31f3154b33c08a02652b673da537f98a9e465da0f4ce"},
     "queries": {"def3d5272f7fd96cdcfe54f18ed0602f7be09262704e840195d6aaee079784d5"},
     "response": {"5ec248a8f9bb90827cd7ec2b5fe94161d6abb497e0f90d0e11464535d54ad8e9"},
