@@ -43,6 +43,6 @@ class ScriptTexts(JavaScriptCatalog):
 
     packages = ["django.contrib.admin"]
 
-    def get_catalog(self) -> dict[str, str]:
+    def get_catalog(self) -> dict[str, list[str] | str]:
         """Translations by their English text."""
         return {**super().get_catalog(), **{text: gettext(text) for text in OF_SCRIPTS}}

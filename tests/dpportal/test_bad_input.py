@@ -59,9 +59,8 @@ def refusal_of(desk: Client, content: bytes, name: str = "table.csv", **fields: 
 def kinds_of(desk: Client, content: bytes, name: str = "table.csv", **fields: str) -> dict[str, str]:
     """Upload a file that can be read; the kind of every column."""
     send(desk, content, name, **fields)
+    CONVERSIONS.run(Dataset.objects.get().pk)
     dataset = Dataset.objects.get()
-    CONVERSIONS.run(dataset.pk)
-    dataset.refresh_from_db()
     assert dataset.has_records, dataset.conversion.failure
     return {column["name"]: column["kind"] for column in described_columns(dataset)}
 
@@ -397,5 +396,5 @@ def test_a_hostile_category_is_no_formula_in_a_csv(hostile, client, name):
 
 
 def test_an_emoji_is_whole_in_the_csv(hostile, client):
-    answer = client.get(reverse("releases:download", args=[hostile.pk, "histogram.csv"]))
-    assert "🦜".encode() in b"".join(answer.streaming_content)
+    address = reverse("releases:download", args=[hostile.pk, "histogram.csv"])
+    assert "🦜".encode() in b"".join(client.get(address).streaming_content)
