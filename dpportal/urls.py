@@ -95,6 +95,6 @@ urlpatterns = [
     ),
     # The admin's own would ask for a password alone.
     path("admin/login/", AdminSignIn.as_view(), name="admin_sign_in"),
-    path("admin/jsi18n/", admin.site.admin_view(ScriptTexts.as_view(), cacheable=True)),
+    path("admin/jsi18n/", admin.site.admin_view(ScriptTexts.as_view(), cacheable=True), name="admin_texts"),
     path("admin/", admin.site.urls),
 ]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.cache import cache
 from django.test import TransactionTestCase
+from django.utils import translation
 
 from dpportal.accounts.models import Role, User
 from dpportal.datasets.models import Dataset
@@ -38,6 +39,13 @@ def tables_can_be_emptied() -> Iterator[None]:
 def acts_are_recorded() -> Iterator[None]:
     with recorded_acts.watching():
         yield
+
+
+@pytest.fixture(autouse=True)
+def language_of_the_settings() -> Iterator[None]:
+    """A visitor's language ends with the test in which somebody chose it."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture(autouse=True)

@@ -20,6 +20,7 @@ from tests.dpportal.streams import building
 
 # Addresses that name nobody's dataset, release or stream.
 GENERAL = {
+    "admin_texts",
     "home",
     "catalogue",
     "health",

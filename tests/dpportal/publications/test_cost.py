@@ -64,7 +64,7 @@ def test_the_dial_says_it(client, draft):
     page = client.get(reverse("releases:method", args=[draft.pk])).content.decode()
     assert "at most 1.11 times more or less likely" in page
     for choice in CHOICES:
-        assert choice.source in page
+        assert str(choice.source) in page
     found = client.get(reverse("releases:dial", args=[draft.pk]), {"epsilon": "0.5"}).json()
     assert "at most 1.65 times more or less likely" in found["meaning"]
 
