@@ -31,7 +31,7 @@ def test_every_entry_of_release_json_is_derived_compared_or_listed_and_its_chang
     read = Bundle.read(bundle)
     known, found = frozenset(faults(bundle)), planned.read(read)
     facts = read.release
-    assert not [each for each in known if " release.json: " in each]
+    assert not [each for each in known if "  release.json: " in each]
     uncaught = {
         path for path in one_of_each(facts) if not is_caught(forged(bundle, {}, altered(facts, path)), known)
     }
