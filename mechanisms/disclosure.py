@@ -73,7 +73,7 @@ def with_choices(own: Loss, chosen: Sequence[JsonObject]) -> Loss:
 
     chosen: as `values_chosen_privately` of release.json.
     """
-    return _sum([own, *(_paid(choice, own) for choice in chosen if choice["of_the_same_budget"])])
+    return summed([own, *(_paid(choice, own) for choice in chosen if choice["of_the_same_budget"])])
 
 
 def loss_text(own: Loss, chosen: Sequence[JsonObject]) -> str:
@@ -81,7 +81,7 @@ def loss_text(own: Loss, chosen: Sequence[JsonObject]) -> str:
     text = str(with_choices(own, chosen))
     added = [_paid(choice, own) for choice in chosen if choice["of_the_same_budget"]]
     if added:
-        text = f"{text}, of which {_sum(added)} for values chosen privately"
+        text = f"{text}, of which {summed(added)} for values chosen privately"
     for choice in chosen:
         if not choice["of_the_same_budget"]:
             text = f"{text}, and {_paid(choice, own)} of another budget for values chosen privately"
@@ -93,7 +93,8 @@ def _paid(choice: JsonObject, own: Loss) -> Loss:
     return Loss(definition, Fraction(choice["amount"]), own.unit, Fraction(choice["delta"]))
 
 
-def _sum(losses: Sequence[Loss]) -> Loss:
+def summed(losses: Sequence[Loss]) -> Loss:
+    """Of losses that one budget paid for: both parts add up."""
     first = losses[0]
     amount = sum((loss.amount for loss in losses), Fraction(0))
     delta = sum((loss.delta for loss in losses), Fraction(0))

@@ -19,6 +19,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.accounting import Definition, Loss
+from mechanisms.disclosure import summed
 from mechanisms.domain import Domain
 
 P = TypeVar("P", bound=ChargedPublication)
@@ -43,14 +44,14 @@ class PublishedLoss:
     @property
     def total(self) -> Loss:
         """With the choices that the same budget paid for; others protect other people, or count in the other unit."""
-        return _sum([self.own, *(choice.loss for choice in self.choices if self._adds(choice))])
+        return summed([self.own, *(choice.loss for choice in self.choices if self._adds(choice))])
 
     def __str__(self) -> str:
         """Such as ε = 0.6, δ = 10⁻⁷, of which ε = 0.5, δ = 10⁻⁷ for values chosen privately."""
         text = str(self.total)
         added = [choice.loss for choice in self.choices if self._adds(choice)]
         if added:
-            values = {"total": text, "chosen": _sum(added)}
+            values = {"total": text, "chosen": summed(added)}
             text = _("%(total)s, of which %(chosen)s for values chosen privately") % values
         for choice in self.choices:
             if not self._adds(choice):
@@ -120,14 +121,6 @@ def _made(datasets: Iterable[UUID]) -> QuerySet[ValueChoice]:
     """The choices of these datasets that were made, the oldest first."""
     made = ValueChoice.objects.filter(dataset__in=set(datasets)).exclude(measured_at=None)
     return made.select_related("charge__budget", "domain_version").order_by("measured_at")
-
-
-def _sum(losses: Collection[Loss]) -> Loss:
-    """Of losses that one budget paid for: both parts add up."""
-    first = next(iter(losses))
-    amount = sum((loss.amount for loss in losses), Fraction(0))
-    delta = sum((loss.delta for loss in losses), Fraction(0))
-    return Loss(first.definition, amount, first.unit, min(Fraction(1), delta))
 
 
 def _sentences(choices: Iterable[ValueChoice]) -> list[str]:

@@ -9,8 +9,11 @@ import pandas as pd
 
 from mechanisms.arrays import Integers
 from mechanisms.domain import Attribute, Domain
+from mechanisms.json_types import JsonObject
+from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.tables import Grouping
+from mechanisms.tabular.headers import Headers
 from mechanisms.tabular.label_columns import written
 
 # Values that are named of a group whose values are no neighbours.
@@ -64,6 +67,21 @@ def measured_pairs(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame
             "standard_error": [p**-0.5 if p else None for p in precision.values()],
         }
     )
+
+
+def measured_facts(plan: MicrodataPlan, result: MicrodataResult) -> JsonObject:
+    """What release.json says of the rows' columns, of the pairs that were measured, and of the noise of each."""
+    names, headers = plan.of_columns(result.columns).domain.names, Headers.of(plan.domain).columns.values()
+    measured = sorted({table.pair for table in result.tables})
+    return {
+        "columns": list(names),
+        "synthetic_rows": len(result.rows),
+        "measured_pairs": [[names[a], names[b]] for a, b in measured],
+        "noise_of_columns": {
+            name: law.to_json() for name, law in zip(headers, margin_laws(plan), strict=True)
+        },
+        "noise_of_tables": [table.noise.to_json() for table in result.tables],
+    }
 
 
 def table_counts(domain: Domain, result: MicrodataResult) -> pd.DataFrame:

@@ -15,7 +15,8 @@ from mechanisms.tabular.croissant import DataFile, croissant
 from mechanisms.verify import csv_file
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.observations import as_written, bundle_name
+from mechanisms.verify.json_values import as_written
+from mechanisms.verify.observations import bundle_name
 
 PACKAGE, CROISSANT = "datapackage.json", "croissant.json"
 _FIELD = {"name", "type", "title", "description", "trueValues", "falseValues"}

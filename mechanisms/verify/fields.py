@@ -5,7 +5,6 @@ No entry may be of neither kind, so that nothing is read as verified which nobod
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any
@@ -19,7 +18,7 @@ from mechanisms.moments.reading import reading
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify.bundle import STREAM, Bundle
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.json_values import leaves, same
+from mechanisms.verify.json_values import as_written, leaves, same
 from mechanisms.verify.planned import Planned
 
 WHAT, STATED, DISCLOSED = "release.json", "stated", "disclosure"
@@ -170,15 +169,10 @@ def _fault_of_form(bundle: Bundle, found: Planned) -> str:
     needed |= OF_PRODUCTS.get(release["product"], set())
     if missing := sorted(needed - set(release)):
         return f"it does not say {missing[0]}"
-    if bundle.content(WHAT) != written(release):
+    if bundle.content(WHAT) != as_written(release):
         return "it is written otherwise than a portal writes it"
     own = loss_text(found.stated.loss, release[DISCLOSED].get(CHOSEN, []))
     return "" if release["loss"] == own else "it says another loss than the plan"
-
-
-def written(release: JsonObject) -> bytes:
-    """release.json as a portal writes it."""
-    return json.dumps(release, indent=2, ensure_ascii=False).encode() + b"\n"
 
 
 def _fault_of_columns(bundle: Bundle, found: Planned) -> str:

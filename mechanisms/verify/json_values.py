@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
+
+from mechanisms.json_types import JsonObject
 
 # Of sums of floats, which another processor ends otherwise.
 RELATIVE = 1e-9
@@ -39,3 +42,8 @@ def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("a name stands twice")
     return found
+
+
+def as_written(value: JsonObject) -> bytes:
+    """JSON as a bundle has it."""
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()

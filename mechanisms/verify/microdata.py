@@ -15,7 +15,7 @@ import pandas as pd
 from mechanisms import registry
 from mechanisms.domain import Domain
 from mechanisms.microdata.column_means import target_means
-from mechanisms.microdata.files import column_lines, group_frame, measured_pairs, table_counts
+from mechanisms.microdata.files import column_lines, group_frame, measured_facts, measured_pairs, table_counts
 from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.packing import unpack_measured
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -69,7 +69,7 @@ def _pairs(bundle: Bundle, plan: MicrodataPlan, result: MicrodataResult) -> Iter
         yield _counts(bundle, "measured.csv", tables)
         groups = headers.within(group_frame(released.domain, result.grouping), "column")
         yield _counts(bundle, "groups.csv", groups)
-    yield _facts(bundle, plan, released.domain, result)
+    yield _facts(bundle, plan, result)
 
 
 def _counts(bundle: Bundle, name: str, frame: pd.DataFrame) -> Finding:
@@ -85,18 +85,9 @@ def _column(values: pd.Series) -> Column:
     return texts("" if value is None or value is pd.NA else str(value) for value in values)
 
 
-def _facts(bundle: Bundle, plan: MicrodataPlan, released: Domain, result: MicrodataResult) -> Finding:
+def _facts(bundle: Bundle, plan: MicrodataPlan, result: MicrodataResult) -> Finding:
     """What release.json says of columns, pairs, and the noise of each."""
-    names, headers = released.names, Headers.of(plan.domain).columns.values()
-    own = {
-        "columns": list(names),
-        "synthetic_rows": len(result.rows),
-        "measured_pairs": [[names[a], names[b]] for a, b in sorted({table.pair for table in result.tables})],
-        "noise_of_columns": {
-            name: law.to_json() for name, law in zip(headers, margin_laws(plan), strict=True)
-        },
-        "noise_of_tables": [table.noise.to_json() for table in result.tables],
-    }
+    own = measured_facts(plan, result)
     other = next((name for name in own if bundle.release.get(name) != own[name]), "")
     return Finding.of(
         "laws",

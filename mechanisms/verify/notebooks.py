@@ -11,7 +11,7 @@ from hashlib import sha256
 from mechanisms.tabular.notebook import jupyter
 from mechanisms.verify.bundle import STREAM, Bundle
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.observations import as_written
+from mechanisms.verify.json_values import as_written
 
 SCRIPT, JUPYTER = "notebook.py", "notebook.ipynb"
 # The SHA-256 of notebook.py by product; of every version that was released, and of this one.

@@ -25,6 +25,7 @@ from mechanisms.tabular.sdmx_structure import message
 from mechanisms.verify import csv_file
 from mechanisms.verify.bundle import STREAM, Bundle
 from mechanisms.verify.finding import Finding
+from mechanisms.verify.json_values import as_written
 
 ENDING, STRUCTURE = ".sdmx.csv", ".sdmx.json"
 _ENDS = ("interval_lower", "interval_upper")
@@ -137,11 +138,6 @@ def _fault_of_structure(bundle: Bundle, name: str, source: _Source, package: Jso
     }
     own = message(structure_of(source.layout, source.observed, source.flow, about, named), prepared)
     return "" if bundle.content(name) == as_written(own) else "it says other dimensions or codes"
-
-
-def as_written(value: JsonObject) -> bytes:
-    """JSON as a bundle has it."""
-    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def _titles(package: JsonObject, path: str) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from base64 import b64decode
 from mechanisms.json_types import JsonObject
 from mechanisms.verify.bundle import RELEASE, SIGNATURE, Bundle
 from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.json_values import as_written
 
 WHAT = "signature"
 
@@ -17,9 +18,8 @@ def signed_text(digest: str) -> bytes:
     return json.dumps({"release.json": digest}, separators=(",", ":")).encode()
 
 
-def _as_written(signed: JsonObject) -> bytes:
-    own = {name: signed.get(name) for name in ("key", "signature")}
-    return (json.dumps(own, indent=2, ensure_ascii=False) + "\n").encode()
+def _signed_parts(signed: JsonObject) -> JsonObject:
+    return {name: signed.get(name) for name in ("key", "signature")}
 
 
 def check(bundle: Bundle, *keys: str) -> Finding:
@@ -32,7 +32,7 @@ def check(bundle: Bundle, *keys: str) -> Finding:
     except ValueError:
         return changed
     # What stands beside them, or is written otherwise, was signed by nobody.
-    if not isinstance(signed, dict) or bundle.content(SIGNATURE) != _as_written(signed):
+    if not isinstance(signed, dict) or bundle.content(SIGNATURE) != as_written(_signed_parts(signed)):
         return changed
     return found(changed, signed, signed_text(bundle.digest(RELEASE)), *keys)
 

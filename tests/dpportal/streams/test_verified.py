@@ -19,7 +19,6 @@ from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import published
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
-from mechanisms.verify.fields import written
 from mechanisms.verify.finding import State
 from mechanisms.verify.signature import signed_text
 from tests.dpportal.publications.forging import as_written, zipped
@@ -55,7 +54,7 @@ def forged(path: Path, table: pd.DataFrame | None, change: Callable[[dict[str, A
     if table is not None:
         changed["series.csv"] = table.to_csv(index=False, lineterminator="\n").encode()
         facts["files"]["series.csv"]["sha256"] = hashlib.sha256(changed["series.csv"]).hexdigest()
-    changed["release.json"] = written(facts)
+    changed["release.json"] = as_written(facts)
     digest = hashlib.sha256(changed["release.json"]).hexdigest()
     changed["signature.json"] = as_written(SigningKeys("a forger's").sign(signed_text(digest)))
     contents = {name: changed.get(name, read.content(name)) for name in read.entries}

@@ -32,7 +32,7 @@ from mechanisms import registry
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Domain
 from mechanisms.microdata.box_sums import cell_sum
-from mechanisms.microdata.mechanism import margin_laws
+from mechanisms.microdata.files import measured_facts
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.tabular.headers import Headers
 
@@ -108,17 +108,7 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
         return explorer.explored(plan.domain, question, answer, reason=str(MODELLED), note=str(MEASURED))
 
     def facts(self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Json:
-        names = _released(reconstructed).names
-        measured = sorted({table.pair for table in reconstructed.result.tables})
-        headers = Headers.of(reconstructed.plan.domain).columns.values()
-        laws = margin_laws(reconstructed.plan)
-        return {
-            "columns": list(names),
-            "synthetic_rows": len(reconstructed.result.rows),
-            "measured_pairs": [[names[a], names[b]] for a, b in measured],
-            "noise_of_columns": {name: law.to_json() for name, law in zip(headers, laws, strict=True)},
-            "noise_of_tables": [table.noise.to_json() for table in reconstructed.result.tables],
-        }
+        return dict(measured_facts(reconstructed.plan, reconstructed.result))
 
 
 def _everyone(reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> CellSum | None:

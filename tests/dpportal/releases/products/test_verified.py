@@ -30,7 +30,6 @@ from mechanisms.inert_text import inert
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
 from mechanisms.verify.csv_file import fault_of
-from mechanisms.verify.fields import written
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.signature import signed_text
 from mechanisms.verify.strategy import _is_summable
@@ -78,7 +77,7 @@ def resigned(path: Path, change: Callable[[dict[str, Any]], object], **files: by
     change(facts)
     for name, content in files.items():
         facts["files"][name.replace("_", ".")]["sha256"] = sha256(content)
-    about = written(facts)
+    about = as_written(facts)
     signed = SigningKeys("a forger's own key").sign(signed_text(sha256(about)))
     return altered(path, release_json=about, signature_json=as_written(signed), **files)
 
