@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from django.utils.text import slugify
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
+from mechanisms.verify.json_values import as_written
 
 LONGEST_NAME = 60
 ABOUT_ARCHIVE = "Everything below in one file"
@@ -46,7 +46,7 @@ class BundleFile:
 
 def write_json(path: Path, about: str, value: Json) -> BundleFile:
     """Write a file of JSON for a bundle. about: what it holds, in words."""
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_bytes(as_written(value))
     return BundleFile(path, about)
 
 
