@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from dpportal.budgets.dataset_costs import spent_so_far
 from dpportal.catalogue import snapshot
-from dpportal.catalogue.entries import RUNNING_COUNT, CatalogueEntry, loaded
+from dpportal.catalogue.entries import CatalogueEntry, loaded
 from dpportal.datasets.models import AttributeDeclaration, Dataset
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.platform.json_types import Json
@@ -63,11 +63,10 @@ def _replaced(older: Iterable[UUID]) -> dict[UUID, str]:
 
 
 def _codebook(public: list[CatalogueEntry]) -> list[Json]:
-    """A line for each column that a public release tells of, as the newest one declares it."""
-    releases = [entry for entry in public if entry.kind != RUNNING_COUNT]
-    told = Counter(column for entry in releases for column in entry.columns)
+    """A line for each column that a release or running count tells of, as the newest one declares it."""
+    told = Counter(column for entry in public for column in entry.columns)
     newest: dict[str, UUID] = {}
-    for entry in releases:
+    for entry in public:
         for column in entry.columns:
             newest.setdefault(column, entry.pk)
     declared = _declared(newest)
@@ -75,12 +74,13 @@ def _codebook(public: list[CatalogueEntry]) -> list[Json]:
 
 
 def _declared(newest: dict[str, UUID]) -> dict[str, Attribute]:
-    """Each column as the version says that its release rests on; every version is read once, by one query for all.
+    """Each column as the version says that its publication rests on; every version is read once.
 
-    newest: the id of the release, by column.
+    newest: the id of the release or running count, by column.
     """
-    rows = Release.objects.filter(pk__in=set(newest.values())).values_list("pk", "domain_version")
-    versions = dict(rows)
+    versions: dict[UUID, int | None] = {}
+    for kind in (Release, Stream):
+        versions |= kind.objects.filter(pk__in=set(newest.values())).values_list("pk", "domain_version")
     wanted = {(versions.get(pk), name) for name, pk in newest.items()}
     names = [name for _version, name in wanted]
     lines = AttributeDeclaration.objects.filter(domain_version__in=set(versions.values()), column__in=names)

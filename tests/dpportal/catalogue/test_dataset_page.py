@@ -9,14 +9,17 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from dpportal.catalogue.dataset_page import _line
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import AttributeDeclaration, PublicDescription
 from dpportal.releases import execution, services
 from dpportal.releases.models import Release
+from dpportal.streams.models import Stream
 from mechanisms.domain import Categorical, Integer
 from tests.dpportal import building
+from tests.dpportal.streams import building as stream_building
 
 pytestmark = pytest.mark.slow
 
@@ -82,6 +85,13 @@ def test_a_description_that_is_not_permitted_and_what_is_withdrawn_are_not_shown
 def test_columns_with_an_order_say_their_bounds() -> None:
     assert _line(Integer("income", lower=0, upper=99_999))["values"] == "0 to 99,999"
     assert _line(Categorical("sex", values=("f", "m"), closed=True))["values"] == "f, m"
+
+
+def test_the_codebook_has_the_column_of_a_running_count(client, dataset) -> None:
+    stream = stream_building.open_stream(dataset, first_day=None)
+    Stream.objects.filter(pk=stream.pk).update(published_at=timezone.now())
+    page = client.get(address(dataset))
+    assert [(line["name"], line["releases"]) for line in page.context["codebook"]] == [("colour", 1)]
 
 
 def test_the_codebook_of_many_releases_costs_as_many_queries_as_that_of_few(client, dataset) -> None:
