@@ -23,7 +23,7 @@ from dpportal.datasets.keys import DatasetKey
 from dpportal.datasets.models import Dataset
 from dpportal.platform import journal, storage
 from dpportal.platform.sealed import SealedField
-from dpportal.streams import period_journal as periods, vault
+from dpportal.streams import period_imprints, period_journal as periods, vault
 from dpportal.streams.models import SealedState, SealedSums, Stream
 
 # Whose row is locked while what is remembered of it is sealed anew.
@@ -79,7 +79,12 @@ def _reseal_state(pk: UUID) -> bool:
 @transaction.atomic
 def _reseal_sums(pk: int) -> bool:
     row = SealedSums.objects.select_related("period").filter(pk=pk).first()
-    return row is not None and vault.reseal_sums(row)
+    if row is None:
+        return False
+    stream = Stream.objects.select_for_update().get(pk=row.period.stream_id)
+    if done := vault.reseal_sums(row):
+        period_imprints.note(stream, [row.period])
+    return done
 
 
 @transaction.atomic
