@@ -21,6 +21,7 @@ from dpportal.budgets import charge_journal as charges, charge_places
 from dpportal.datasets import keys, records
 from dpportal.datasets.keys import DatasetKey
 from dpportal.datasets.models import Dataset
+from dpportal.history import heads
 from dpportal.platform import journal, storage
 from dpportal.platform.sealed import SealedField
 from dpportal.streams import period_imprints, period_journal as periods, vault
@@ -45,7 +46,7 @@ def reseal() -> Counter[str]:
     done["true sums"] = sum(_reseal_sums(pk) for pk in SealedSums.objects.values_list("pk", flat=True))
     done["keys of datasets"] = sum(_rewrap(pk) for pk in DatasetKey.objects.values_list("pk", flat=True))
     done["files of records"] = sum(_seal_files(pk) for pk in _with_plain_files())
-    done["memory"] = sum(_reseal_memory(folder) for folder in OWNERS) + _reseal_mark()
+    done["memory"] = sum(_reseal_memory(folder) for folder in OWNERS) + _reseal_single()
     return +done
 
 
@@ -122,5 +123,5 @@ def _reseal_memory(folder: str) -> int:
     return done
 
 
-def _reseal_mark() -> int:
-    return int(bool(journal.mark()) and journal.reseal(journal.MARK))
+def _reseal_single() -> int:
+    return sum(journal.reseal(name) for name in (journal.MARK, heads.NAME) if journal.holds(name))

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets import charge_journal, charge_places
 from dpportal.budgets.models import Budget, LedgerEntry
-from dpportal.history import checkpoints, imprints, verification
+from dpportal.history import checkpoints, heads, imprints, verification
 from dpportal.history.checkpoints import Checkpoint
 from dpportal.history.verification import BrokenChainError
 from dpportal.operations import stored_files, sweeping
@@ -25,6 +25,7 @@ def problems(carried: list[Checkpoint]) -> Iterator[str]:
     """What does not agree, in sentences. carried: checkpoints from elsewhere, beside those of the folder."""
     yield from broken_chain()
     yield from checkpoints.contradictions(carried)
+    yield from heads.contradictions()
     yield from imprints.differences()
     yield from wrong_budgets()
     yield from stored_files.faults()

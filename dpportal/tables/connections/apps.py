@@ -8,9 +8,10 @@ class ConnectionsConfig(AppConfig):
 
     def ready(self) -> None:
         from dpportal.approvals import acts
-        from dpportal.tables.connections import definition_change
+        from dpportal.tables.connections import credentials, definition_change
 
         acts.declare(definition_change.CHANGE)
+        credentials.wrap_all()
         self._watch()
 
     def _watch(self) -> None:
