@@ -23,9 +23,9 @@ class AccountsConfig(AppConfig):
         from dpportal.history.watched import watch
 
         person = ("username", "role", "is_active", "is_staff", "is_superuser", "email", "password")
-        watch(models.User, *person, "display_name")
-        watch(models.AuthenticatorApp, "added_at")
-        watch(models.Passkey, "person", "credential", "public_key", "added_at")
+        watch(models.User, *person, "display_name", "must_change_password", "date_joined")
+        watch(models.AuthenticatorApp, "secret", "added_at")
+        watch(models.Passkey, "person", "name", "credential", "public_key", "added_at")
         watch(models.RecoveryCode, "person", "digest")
         watch(models.SecondFactorRule, "role")
         watch(models.ProviderIdentity, "person", "issuer", "subject")

@@ -8,5 +8,6 @@ class ApiConfig(AppConfig):
         from dpportal.api.models import ApiToken, TokenCharge
         from dpportal.history.watched import watch
 
-        watch(ApiToken, "by", "sha256", "scope", "limit", "counted_in", "expires_at", "revoked_at")
+        times = ("made_at", "expires_at", "revoked_at")
+        watch(ApiToken, "by", "name", "sha256", "scope", "limit", "counted_in", *times)
         watch(TokenCharge, "token", "entry")

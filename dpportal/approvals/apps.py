@@ -9,3 +9,12 @@ class ApprovalsConfig(AppConfig):
         from dpportal.approvals import services
 
         bell.add(services.news)
+        self._watch()
+
+    def _watch(self) -> None:
+        """What was asked for, and what a second person said."""
+        from dpportal.approvals.models import Approval
+        from dpportal.history.watched import watch
+
+        asked = ("kind", "subject", "arguments", "summary", "address", "by", "at", "expires_at")
+        watch(Approval, *asked, "state", "answered_by", "answer", "answered_at")

@@ -8,6 +8,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.history.watched import WatchedManager
+
 
 class Approval(models.Model):
     """An act that somebody asked for, and what a second person said. Written by `approvals.services` only.
@@ -38,6 +40,8 @@ class Approval(models.Model):
     )
     answer = models.CharField(max_length=500, blank=True)
     answered_at = models.DateTimeField(null=True)
+
+    objects = WatchedManager()
 
     class Meta:
         ordering = ["-at", "-pk"]

@@ -18,3 +18,25 @@ class BudgetsConfig(AppConfig):
         chain.declare(LINE, SETTLED)
         acts.declare(second_person.SPEND)
         acts.declare(approved_grants.GRANT)
+        self._watch()
+
+    def _watch(self) -> None:
+        """Whom an account protects, and what was asked for. Its amounts are what the lines of the ledger add up to."""
+        from dpportal.budgets.models import Budget, BudgetRequest
+        from dpportal.history.watched import watch
+
+        protection = ("is_fixed", "neighbours", "unit_column", "ignore_case")
+        watch(Budget, "dataset", "definition", "delta_exponent", *protection)
+        asked = (
+            "dataset",
+            "by",
+            "reason",
+            "title",
+            "amount",
+            "delta",
+            "definition",
+            "margin",
+            "address",
+            "at",
+        )
+        watch(BudgetRequest, *asked, "state", "answer", "answered_at")

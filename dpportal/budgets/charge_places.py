@@ -14,6 +14,7 @@ from uuid import UUID
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset
 from dpportal.platform import journal
+from dpportal.platform.journal import MemoryFaultError
 
 FOLDER = "places"
 # Beyond so many places of jobs that have not committed, all charges are compared.
@@ -64,7 +65,14 @@ def _later(dataset_id: UUID, place: int) -> Iterator[str]:
 
 def _key_at(dataset_id: UUID, place: int) -> str | None:
     content = journal.recall(_name(dataset_id, place))
-    return None if content is None else str(content.get("key", ""))
+    if content == {}:
+        raise MemoryFaultError(journal.remedy())
+    return None if content is None else str(content["key"])
+
+
+def require_whole(dataset_id: UUID, place: str) -> None:
+    """Raises MemoryFaultError unless the file of a place says whose it is."""
+    _key_at(dataset_id, int(place))
 
 
 def _spent(dataset_id: UUID) -> int:

@@ -33,7 +33,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.services import lock_dataset
-from dpportal.history import chain
+from dpportal.history import chain, watched
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.two_people import KNOWN_TABLES, SPENDS
 from mechanisms.accounting import Definition
@@ -99,10 +99,15 @@ def _bind(dataset: Dataset, known: list[SimilarDataset], terms: GrantTerms, by: 
         raise BudgetRefusedError(refusals.unknowing_text())
     if second_person.lacks_approval_of_grant(dataset.pk):
         raise BudgetRefusedError(second_person.missing_text())
-    dataset.same_people.add(*(other.dataset for other in known))
+    _bind_people(dataset, [other.dataset for other in known])
     named = "; ".join(f"{other}: dataset {other.dataset.pk}" for other in known)
     audit.record(by, "granted for a known table", dataset, named)
     charged.send(Budget, dataset=dataset)  # what binds it is more than before
+
+
+def _bind_people(dataset: Dataset, others: Collection[Dataset]) -> None:
+    dataset.same_people.add(*others)
+    watched.note(Dataset, [dataset.pk, *(other.pk for other in others)])
 
 
 def lock_with_similar(dataset: Dataset) -> list[SimilarDataset]:
@@ -278,7 +283,7 @@ def bind_again(dataset: Dataset, also: Collection[Dataset] = ()) -> Collection[D
     bound = {*charge_journal.bound_by(dataset, charge_journal.missing(dataset)), *also}
     lock_dataset(dataset, *bound)
     if bound:
-        dataset.same_people.add(*bound)
+        _bind_people(dataset, bound)
         charged.send(Budget, dataset=dataset)
     return bound
 

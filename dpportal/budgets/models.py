@@ -16,6 +16,7 @@ from dpportal.budgets.amounts import AmountField, DeltaField, plain, with_delta
 from dpportal.budgets.writing import Guarded, GuardedQuerySet, LedgerWriteError, require_writing
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
+from dpportal.history.watched import WatchedManager, WatchedQuerySet
 from dpportal.publications.statement import power_of_ten
 from mechanisms.accounting import SYMBOL, Definition, zcdp_to_epsilon
 
@@ -30,7 +31,7 @@ class AppendOnlyError(LedgerWriteError):
         super().__init__("Ledger lines are never changed; add a line that corrects.")
 
 
-class BudgetQuerySet(GuardedQuerySet["Budget"]):
+class BudgetQuerySet(GuardedQuerySet["Budget"], WatchedQuerySet["Budget"]):
     """Reads as any other, and writes while the ledger does."""
 
 
@@ -312,6 +313,8 @@ class BudgetRequest(models.Model):
     answer = models.CharField(max_length=500, blank=True)
     answered_at = models.DateTimeField(null=True)
     seen = models.BooleanField(default=False)
+
+    objects = WatchedManager()
 
     class Meta:
         ordering = ["-at", "-pk"]

@@ -35,15 +35,28 @@ class DatasetsConfig(AppConfig):
     def _watch(self) -> None:
         """Whose a dataset is and where its records lie, who else may what, and what everyone sees of it."""
         from dpportal.datasets.area_map import AreaMap
+        from dpportal.datasets.keys import DatasetKey
         from dpportal.datasets.models import Dataset, PublicDescription, Share
         from dpportal.datasets.near_duplicates import TableSketch
         from dpportal.datasets.receipts import ErasureReceipt
         from dpportal.history.watched import watch
 
-        watch(Dataset, "owner", "source", "upload", "table", "fingerprint", "granted_fingerprint", "erase_on")
+        named = ("owner", "name", "description", "state", "created_at", "erase_on")
+        files = ("source", "relations", "file_name", "megabytes", "upload", "table")
+        reading = (
+            "options",
+            "reading_frozen",
+            "columns",
+            "unit_declared",
+            "one_row_columns",
+            "filled_columns",
+        )
+        people = ("fingerprint", "granted_fingerprint", "duplicate_of", "same_people")
+        watch(Dataset, *named, *files, *reading, *people)
+        watch(DatasetKey, "is_for_all", "created_at")
         watch(TableSketch, "content")
         watch(ErasureReceipt, "document", "key_gone_at")
-        watch(Share, "dataset", "person", "right")
+        watch(Share, "dataset", "person", "right", "at")
         watch(AreaMap, "dataset", "column", "outlines", "credit")
         about = ("text", "keywords", "place", "first", "last", "publisher", "contact", "licence")
         watch(PublicDescription, "shown", *about)

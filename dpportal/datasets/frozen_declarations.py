@@ -9,7 +9,7 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.history import imprints
 from dpportal.history.imprints import Kind, State
 
-OWN = ("dataset_id", "version", "neighbours", "unit_column", "max_rows", "ignore_case")
+OWN = ("dataset_id", "version", "neighbours", "unit_column", "max_rows", "ignore_case", "created_at")
 
 
 def freeze(version: DomainVersion) -> None:
@@ -29,7 +29,11 @@ def _states(versions: Collection[str] | None) -> Iterator[tuple[str, State]]:
         frozen = frozen.filter(pk__in=versions)
     for version in frozen.iterator(chunk_size=100):
         columns = {
-            f"column {attribute.column}": [attribute.position, attribute.declaration]
+            f"column {attribute.column}": [
+                attribute.position,
+                attribute.declaration,
+                attribute.filled_from_data,
+            ]
             for attribute in version.attributes.all()
         }
         yield str(version.pk), {**own_facts(version), **columns}

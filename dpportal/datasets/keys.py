@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.models import Dataset
+from dpportal.history.watched import WatchedManager
 from dpportal.platform.keys import UnsealError
 from dpportal.platform.sealed_files import new_key
 from dpportal.platform.sealing_faults import FileChangedFault, KeyMissingFault
@@ -30,6 +31,8 @@ class DatasetKey(models.Model):
     wrapped = models.BinaryField()
     is_for_all = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = WatchedManager()
 
     def __str__(self) -> str:
         return str(self.dataset_id)

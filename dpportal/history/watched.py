@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, TypeVar
 
 from django.db import models, transaction
-from django.db.models.signals import post_delete, post_save
+from django.db.models.signals import m2m_changed, post_delete, post_save
 
 from dpportal.history import imprints
 from dpportal.history.imprints import Kind, State
@@ -20,8 +20,12 @@ class Watch:
 
     def __init__(self, model: type[models.Model], fields: Collection[str], rows: models.Q) -> None:
         self.model, self.rows = model, rows
-        self.columns = [model._meta.get_field(name).attname for name in fields]  # type: ignore[union-attr]
+        self.sets = [field for field in model._meta.many_to_many if field.name in fields]
+        own = [field for field in model._meta.concrete_fields if {field.name, field.attname} & {*fields}]
+        self.columns = [field.attname for field in own]
         self.names = {*fields, *self.columns}
+        if unknown := {*fields} - {field.name for field in [*own, *self.sets]}:
+            raise ValueError(f"{model.__name__} has no {', '.join(sorted(unknown))}")
         self.kind = Kind(str(model._meta.model_name), self.states)
 
     def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
@@ -29,7 +33,13 @@ class Watch:
         if subjects is not None:
             rows = rows.filter(pk__in=subjects)
         for row in rows.values("pk", *self.columns).iterator(chunk_size=1000):
-            yield str(row["pk"]), {name: row[name] for name in self.columns}
+            sets = {field.name: self._members(field, row["pk"]) for field in self.sets}
+            yield str(row["pk"]), {**{name: row[name] for name in self.columns}, **sets}
+
+    def _members(self, field: models.ManyToManyField[Any, Any], key: object) -> list[str]:
+        """The keys of what a row is bound to by a set."""
+        pairs = field.remote_field.through._base_manager.filter(**{field.m2m_field_name(): key})
+        return sorted(map(str, pairs.values_list(f"{field.m2m_reverse_field_name()}_id", flat=True)))
 
     def note(self, keys: Collection[object]) -> None:
         imprints.note(self.kind, [str(key) for key in keys])
@@ -44,6 +54,8 @@ def watch(model: type[models.Model], *fields: str, rows: models.Q = EVERY) -> No
     imprints.declare(_watches[model].kind)
     post_save.connect(_saved, sender=model)
     post_delete.connect(_deleted, sender=model)
+    for field in _watches[model].sets:
+        m2m_changed.connect(_set_changed, sender=field.remote_field.through)
 
 
 def _saved(
@@ -60,6 +72,19 @@ def _saved(
 
 def _deleted(sender: type[models.Model], instance: models.Model, **_: object) -> None:
     _watches[sender].note([instance.pk])
+
+
+def note(model: type[models.Model], keys: Collection[object]) -> None:
+    """Note rows of which Django says nothing: those at the other end of a set whose rows are of one model."""
+    _watches[model].note(keys)
+
+
+def _set_changed(sender: type[models.Model], instance: models.Model, action: str, **_: object) -> None:
+    """Raises TypeError for `clear`, which does not say what goes."""
+    if action == "pre_clear":
+        raise TypeError("Remove what a set has by name: `clear` does not say what goes.")
+    if action in ("post_add", "post_remove"):
+        _watches[type(instance)].note([instance.pk])
 
 
 class WatchedQuerySet(models.QuerySet[M]):

@@ -16,5 +16,5 @@ class NoticesConfig(AppConfig):
         from dpportal.history.watched import watch
         from dpportal.notices.models import AllowedHost, Webhook
 
-        watch(Webhook, "person", "kinds", "origin", "paused")
-        watch(AllowedHost, "host", "port", "plain", "private")
+        watch(Webhook, "person", "address", "kinds", "secret", "origin", "paused", "added_at")
+        watch(AllowedHost, "host", "port", "plain", "private", "by", "at")

@@ -21,9 +21,10 @@ from dpportal.budgets import charge_journal as charges, charge_places
 from dpportal.datasets import keys, records
 from dpportal.datasets.keys import DatasetKey
 from dpportal.datasets.models import Dataset
+from dpportal.history import heads
 from dpportal.platform import journal, storage
 from dpportal.platform.sealed import SealedField
-from dpportal.streams import period_journal as periods, vault
+from dpportal.streams import period_imprints, period_journal as periods, vault
 from dpportal.streams.models import SealedState, SealedSums, Stream
 
 # Whose row is locked while what is remembered of it is sealed anew.
@@ -45,7 +46,7 @@ def reseal() -> Counter[str]:
     done["true sums"] = sum(_reseal_sums(pk) for pk in SealedSums.objects.values_list("pk", flat=True))
     done["keys of datasets"] = sum(_rewrap(pk) for pk in DatasetKey.objects.values_list("pk", flat=True))
     done["files of records"] = sum(_seal_files(pk) for pk in _with_plain_files())
-    done["memory"] = sum(_reseal_memory(folder) for folder in OWNERS) + _reseal_mark()
+    done["memory"] = sum(_reseal_memory(folder) for folder in OWNERS) + _reseal_single()
     return +done
 
 
@@ -79,7 +80,12 @@ def _reseal_state(pk: UUID) -> bool:
 @transaction.atomic
 def _reseal_sums(pk: int) -> bool:
     row = SealedSums.objects.select_related("period").filter(pk=pk).first()
-    return row is not None and vault.reseal_sums(row)
+    if row is None:
+        return False
+    stream = Stream.objects.select_for_update().get(pk=row.period.stream_id)
+    if done := vault.reseal_sums(row):
+        period_imprints.note(stream, [row.period])
+    return done
 
 
 @transaction.atomic
@@ -117,5 +123,5 @@ def _reseal_memory(folder: str) -> int:
     return done
 
 
-def _reseal_mark() -> int:
-    return int(bool(journal.mark()) and journal.reseal(journal.MARK))
+def _reseal_single() -> int:
+    return sum(journal.reseal(name) for name in (journal.MARK, heads.NAME) if journal.holds(name))

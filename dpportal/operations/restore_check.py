@@ -26,6 +26,7 @@ from dpportal.budgets.models import MemoryMark
 from dpportal.datasets.kept_places import keep_place
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import lock_dataset
+from dpportal.history import heads
 from dpportal.jobs import readiness
 from dpportal.platform import journal
 from dpportal.platform.journal import MemoryFaultError
@@ -135,6 +136,7 @@ def accept() -> None:
     if not _readable(journal.mark):
         journal.forget_mark()
     charges.put_mark()
+    heads.renew()
     _accept_all()
 
 

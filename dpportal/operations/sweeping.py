@@ -33,7 +33,7 @@ from dpportal.datasets.begun_uploads import UploadPiece
 from dpportal.datasets.models import Dataset, Fit
 from dpportal.datasets.resumable_upload import PIECE
 from dpportal.datasets.sealing import ORIGINAL
-from dpportal.history import checkpoints
+from dpportal.history import checkpoints, heads
 from dpportal.jobs.claims import JobState
 from dpportal.jobs.runner import kinds
 from dpportal.notices import delivery_job
@@ -78,6 +78,7 @@ def sweep_jobs() -> None:
     sweeps = [*rooms, *(kind.sweep for kind in kinds())]
     failures = [failure for sweep in sweeps if (failure := _failure_of(sweep)) is not None]
     _write_checkpoint()
+    _keep_head()
     if demo_marker.is_pending():
         demonstration.go_on_if_possible()
     if failures:
@@ -131,6 +132,13 @@ def _write_checkpoint() -> None:
         log.warning("no checkpoint of the history was written: %s", fault.strerror)
     except KeyMissingFault:
         log.warning("no checkpoint of the history was written: the master key is missing")
+
+
+def _keep_head() -> None:
+    try:
+        heads.keep()
+    except MemoryFaultError as fault:
+        log.warning("the memory was not told how far the history is: %s", fault)
 
 
 def orphans() -> Iterator[str]:

@@ -8,23 +8,29 @@ from django.db.models import Case, F, Field, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
-from dpportal.budgets import charge_journal
+from dpportal.budgets import charge_journal, charge_places
 from dpportal.budgets.models import Budget, LedgerEntry
-from dpportal.history import checkpoints, imprints, verification
+from dpportal.history import checkpoints, heads, imprints, verification
 from dpportal.history.checkpoints import Checkpoint
 from dpportal.history.verification import BrokenChainError
 from dpportal.operations import stored_files, sweeping
+from dpportal.platform import journal
 from dpportal.platform.journal import MemoryFaultError
+from dpportal.streams import vault
+from dpportal.streams.models import Stream
+from dpportal.streams.vault import VaultError
 
 
 def problems(carried: list[Checkpoint]) -> Iterator[str]:
     """What does not agree, in sentences. carried: checkpoints from elsewhere, beside those of the folder."""
     yield from broken_chain()
     yield from checkpoints.contradictions(carried)
+    yield from heads.contradictions()
     yield from imprints.differences()
     yield from wrong_budgets()
     yield from stored_files.faults()
     yield from damaged_charges()
+    yield from unopened_states()
     for name in sweeping.orphans():
         yield _("No row names the stored file %(name)s.") % {"name": name}
 
@@ -38,13 +44,28 @@ def broken_chain() -> Iterator[str]:
 
 
 def damaged_charges() -> Iterator[str]:
-    """Charges in the memory whose file cannot be read, or holds nothing."""
+    """Charges in the memory, and their places, whose file cannot be read, or holds nothing."""
     for dataset_id in charge_journal.dataset_ids():
         for key in sorted(charge_journal.keys(dataset_id)):
             try:
                 charge_journal.recall(dataset_id, key)
             except MemoryFaultError as fault:
                 yield _("Charge %(key)s in the memory: %(fault)s") % {"key": key, "fault": fault}
+        for place in journal.names(f"{charge_places.FOLDER}/{dataset_id}"):
+            try:
+                charge_places.require_whole(dataset_id, place)
+            except MemoryFaultError as fault:
+                text = _("Place %(place)s of dataset %(dataset)s in the memory: %(fault)s")
+                yield text % {"place": place, "dataset": dataset_id, "fault": fault}
+
+
+def unopened_states() -> Iterator[str]:
+    """Running counts that are open, and whose secret state is gone or was changed."""
+    for stream in Stream.objects.filter(state=Stream.State.OPEN).order_by("pk").only("pk", "name"):
+        try:
+            vault.read(stream)
+        except VaultError as fault:
+            yield f"{stream.pk}: {fault}"
 
 
 def wrong_budgets() -> Iterator[str]:

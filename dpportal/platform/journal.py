@@ -68,14 +68,6 @@ def holds(name: str) -> bool:
     return _reach(name, _path(name).exists)
 
 
-def lacks(name: str) -> bool:
-    """Whether nothing was ever remembered under a name, or nothing that can be read."""
-    try:
-        return recall(name) is None
-    except MemoryFaultError:
-        return True
-
-
 def create(name: str, content: Json | None = None) -> bool:
     """Create a file durably; False if the name is taken, whose file then stays as it is. Raises MemoryFaultError.
 

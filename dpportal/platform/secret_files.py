@@ -66,6 +66,20 @@ class SecretFiles:
             self._wrap(path, name, lines, opened)
         return opened
 
+    def wrap_given(self, path: Path, name: str) -> None:
+        """Wrap what an operator wrote into a file. name: the variable's that may have it instead, and of no other file.
+
+        Raises ImproperlyConfigured where that cannot be.
+        """
+        text = path.read_text()
+        secret = self._opened(text, path, name)
+        if secret is not None:
+            self._wrap(path, name, [text], [secret])
+
+    def given(self, path: Path, name: str) -> str:
+        """What such a file holds, wrapped or not; empty where the master key is missing."""
+        return self._opened(path.read_text(), path, name) or ""
+
     def _make(self, path: Path) -> bool:
         """Make a secret; False where the master key is missing, without which it would lie there in plain text."""
         if self.master.missing:

@@ -34,7 +34,8 @@ class Publication(models.Model):
     # What the history has of it once it is confirmed, beside a subclass's own fields.
     CONFIRMED: ClassVar[tuple[str, ...]] = (
         *("dataset", "created_by", "mechanism", "plan_json"),
-        *("published_at", "withdrawn_at", "withdrawn_because", "doi", "supersedes"),
+        *("created_at", "requested_at", "compared_at", "published_at", "withdrawn_at", "withdrawn_because"),
+        *("doi", "supersedes", "supersedes_since", "state"),
     )
     IS_CONFIRMED: ClassVar[models.Q] = models.Q(requested_at__isnull=False)
 

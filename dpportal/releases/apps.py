@@ -44,14 +44,7 @@ class ReleasesConfig(AppConfig):
         from dpportal.releases import file_imprints  # noqa: F401 (declares what its files are)
         from dpportal.releases.models import Release
 
-        own = (
-            "title",
-            "product",
-            "columns",
-            "parameters",
-            "measurement",
-            "measurement_sha256",
-            "true_counts",
-        )
+        own = ("title", "product", "columns", "parameters", "purpose", "people", "publishes_itself")
+        measured = ("measured_at", "measurement", "measurement_sha256", "true_counts", "read_from", "result")
         paid = ("amount", "priced_in", "charge", "domain_version")
-        watch(Release, *Release.CONFIRMED, *paid, *own, rows=Release.IS_CONFIRMED)
+        watch(Release, *Release.CONFIRMED, *paid, *own, *measured, rows=Release.IS_CONFIRMED)

@@ -24,7 +24,7 @@ def note(release: Release, beside: Mapping[str, str]) -> None:
 
 
 def _rows(release: Release) -> dict[str, object]:
-    return {file.name: [file.stored, file.sha256] for file in release.artifacts.all()}
+    return {file.name: [file.stored, file.sha256, file.size, file.about] for file in release.artifacts.all()}
 
 
 def _states(releases: Collection[str] | None) -> Iterator[tuple[str, State]]:

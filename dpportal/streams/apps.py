@@ -24,8 +24,20 @@ class StreamsConfig(AppConfig):
         from dpportal.streams import file_imprints, period_imprints  # noqa: F401 (declare files and periods)
         from dpportal.streams.models import Stream, Token
 
-        own = ("name", "description", "column", "cells", "split", "summed", "labels", "state", "token_sha256")
-        calendar = ("step", "first_day", "opened_at")
+        own = (
+            "name",
+            "description",
+            "column",
+            "cells",
+            "split",
+            "summed",
+            "labels",
+            "expected",
+            "token_sha256",
+        )
+        calendar = ("step", "first_day", "horizon", "opened_at", "closed_at", "closed_by_restore")
         paid = ("amount", "priced_in", "charge", "domain_version")
-        watch(Stream, *Stream.CONFIRMED, *paid, *own, *calendar, rows=Stream.IS_CONFIRMED)
+        watch(
+            Stream, *Stream.CONFIRMED, *paid, *own, "largest_increment", *calendar, rows=Stream.IS_CONFIRMED
+        )
         watch(Token, "by", "expires_at")

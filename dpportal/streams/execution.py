@@ -243,9 +243,9 @@ def _period(stream: Stream, update: Update, released: np.ndarray, width: int) ->
 def _store(stream: Stream, run: _Run, version: int) -> None:
     """Write what the run made, in the caller's transaction; after its last period a stream keeps no noise."""
     Period.objects.bulk_create(run.released)
+    vault.keep_sums(zip(run.released, run.true, strict=True))
     period_imprints.note(stream, run.released)
     announce_periods(stream, run.released)
-    vault.keep_sums(zip(run.released, run.true, strict=True))
     vault.replace(stream, run.state, version)
     if run.state.period == stream.horizon:
         closing.close(stream, keeps_token=True)

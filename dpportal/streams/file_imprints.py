@@ -20,7 +20,10 @@ def _states(streams: Collection[str] | None) -> Iterator[tuple[str, State]]:
         rows = rows.filter(pk__in=streams)
     for stream in rows.iterator(chunk_size=100):
         present = stream.files.filter(replaced_at=None)
-        yield str(stream.pk), {file.name: [file.stored, file.sha256] for file in present}
+        yield (
+            str(stream.pk),
+            {file.name: [file.stored, file.sha256, file.size, file.about] for file in present},
+        )
 
 
 FILES = Kind("files of stream", _states)

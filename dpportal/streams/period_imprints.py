@@ -1,9 +1,14 @@
-"""What was published of each period, in the chain of the history: a line for a few periods at a time."""
+"""What was published of each period, in the chain of the history: a line for a few periods at a time.
+
+Of the true counts beside it the line has the digest of their sealed form, which tells nothing once that is deleted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from hashlib import sha256
 from itertools import groupby
+from typing import Any
 
 from dpportal.history import imprints
 from dpportal.history.imprints import Kind, State
@@ -11,11 +16,12 @@ from dpportal.streams.models import Period, Stream
 
 # Periods that share a line: each new one writes their line again, and names all of them.
 TOGETHER = 20
-SHOWN = ("released", "half_width", "source")
+SHOWN = ("released", "half_width", "source", "key", "published_at")
+SUMS = "sealed_sums__sealed"
 
 
 def note(stream: Stream, periods: Collection[Period]) -> None:
-    """In the transaction that published them, which holds the stream's row."""
+    """In the transaction that wrote them or their sums, which holds the stream's row."""
     imprints.note(PERIODS, sorted({_subject(stream.pk, period.index) for period in periods}))
 
 
@@ -24,7 +30,7 @@ def _subject(stream: object, index: int) -> str:
 
 
 def _states(subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
-    rows = Period.objects.order_by("stream", "index").values("stream_id", "index", *SHOWN)
+    rows = Period.objects.order_by("stream", "index").values("stream_id", "index", *SHOWN, SUMS)
     if subjects is None:
         yield from _grouped(rows.iterator(chunk_size=100))
         return
@@ -35,9 +41,14 @@ def _states(subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
         )
 
 
-def _grouped(rows: Iterator[dict[str, object]]) -> Iterator[tuple[str, State]]:
-    for subject, together in groupby(rows, lambda row: _subject(row["stream_id"], int(str(row["index"])))):
-        yield subject, {f"period {row['index']}": [row[name] for name in SHOWN] for row in together}
+def _grouped(rows: Iterator[dict[str, Any]]) -> Iterator[tuple[str, State]]:
+    for subject, together in groupby(rows, lambda row: _subject(row["stream_id"], row["index"])):
+        yield subject, {f"period {row['index']}": [*_shown(row)] for row in together}
+
+
+def _shown(row: Mapping[str, Any]) -> Iterator[object]:
+    yield from (row[name] for name in SHOWN)
+    yield sha256(row[SUMS]).hexdigest() if row[SUMS] else "no true counts"
 
 
 PERIODS = Kind("periods of stream", _states)

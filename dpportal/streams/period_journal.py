@@ -2,7 +2,8 @@
 
 What a version publishes is decided by whoever creates its file, just before the transaction that publishes it commits.
 If the portal dies between the two, or another writer wakes late, the same answer is published, and never another one.
-A file's content is erased once its periods are stored and the next are decided; its name stays for good. A database
+A file's content is erased once its periods are stored and the next are decided; its name stays for good. So the newest
+file of an open stream always has content, if it is only the number of a version that was opened or accepted. A database
 whose stream is further behind was restored from an older copy: it would draw again what people have seen, so nothing is
 drawn from it.
 """
@@ -107,7 +108,7 @@ def begin(stream: Stream) -> None:
                 "and people have seen its periods. Open a new running count."
             )
         )
-    journal.create(_name(stream.pk, 0))
+    journal.create(_name(stream.pk, 0), {"version": 0})
 
 
 def has_published(stream_id: UUID) -> bool:
@@ -144,15 +145,19 @@ def forget_once_committed(stream_id: UUID) -> None:
 def accept(stream: Stream) -> None:
     """Remember what the database says of a stream of which less is remembered, or nothing that can be read."""
     version = vault.version_of(stream.pk)
-    name = _name(stream.pk, CLOSED if version is None else version)
-    if journal.lacks(name):
-        journal.replace(name)
+    if version is None:
+        journal.create(_name(stream.pk, CLOSED))
+    elif is_behind(stream):
+        journal.replace(_name(stream.pk, version), {"version": version})
 
 
 def is_behind(stream: Stream) -> bool:
     """Whether the memory lacks the newest periods of a stream, or cannot be read."""
     version = vault.version_of(stream.pk)
-    return version is not None and journal.lacks(_name(stream.pk, version))
+    try:
+        return version is not None and not journal.recall(_name(stream.pk, version))
+    except MemoryFaultError:
+        return True
 
 
 def is_ahead(stream_id: UUID) -> bool:
@@ -189,7 +194,7 @@ def require_newest(stream: Stream) -> None:
     version = vault.version_of(stream.pk)
     if version is None:
         return  # it has no secret state to draw from
-    if journal.recall(_name(stream.pk, version)) is None:
+    if not journal.recall(_name(stream.pk, version)):
         raise MemoryFaultError(
             _("The portal's memory lacks periods of this running count. ") + journal.remedy()
         )

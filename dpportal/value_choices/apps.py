@@ -9,3 +9,12 @@ class ValueChoicesConfig(AppConfig):
         from dpportal.value_choices import execution, second_person  # noqa: F401 (a kind of job)
 
         declare_performer(second_person.LABEL, second_person.perform)
+        self._watch()
+
+    def _watch(self) -> None:
+        """What was confirmed, paid and chosen."""
+        from dpportal.history.watched import watch
+        from dpportal.value_choices.models import ValueChoice
+
+        confirmed = ("dataset", "column", "domain_version", "plan_json", "charge", "created_by", "created_at")
+        watch(ValueChoice, *confirmed, "measured_at", "kept")

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts.models import User
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.history.watched import WatchedManager
 from dpportal.jobs.announcements import AnnouncedJob
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Attribute, Categorical
@@ -44,6 +45,8 @@ class ValueChoice(AnnouncedJob):
     undeclared = models.TextField(blank=True)
     to_dataset = "dataset"
     to_person = "created_by"
+
+    objects = WatchedManager()
 
     class Meta(AnnouncedJob.Meta):
         ordering = ["-created_at"]

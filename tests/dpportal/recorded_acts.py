@@ -98,8 +98,4 @@ def require_recorded(path: str, tables: set[str]) -> None:
     except Resolver404:
         return
     if tables and not tables & LINES and name not in reasons():
-        import traceback  # noqa
-
-        with open("/tmp/hist/acts2.log", "a") as log:  # noqa
-            log.write(f"{name} {sorted(tables)}\n")
         raise UnrecordedActError(f"{name} changed {', '.join(sorted(tables))}, and left no line.")

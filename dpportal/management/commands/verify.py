@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from dpportal.history import checkpoints
+from dpportal.history import checkpoints, heads
 from dpportal.history.checkpoints import Checkpoint, CheckpointError
 from dpportal.jobs import lock_timeouts
 from dpportal.management.commands.check_restored import report
@@ -48,17 +48,18 @@ class Command(BaseCommand):
 
 
 def _covered(carried: list[Checkpoint]) -> str:
-    """How far checkpoints go: what came since could have been chained anew without being noticed here."""
+    """How far checkpoints and memory go: what came since could have been chained anew without being noticed."""
     known = [*carried, *filter(None, [checkpoints.newest_written()])]
     if not known:
         return (
-            f"Warning: there is no checkpoint in {settings.CHECKPOINTS_DIR}. Nothing but the chain itself shows that "
-            "the history was not made anew. The sweep writes one; keep copies elsewhere, and give one with --since."
+            f"Warning: there is no checkpoint in {settings.CHECKPOINTS_DIR}. Nothing but the portal's memory shows "
+            "that the history was not made anew. The sweep writes one; keep copies elsewhere, and give it by --since."
         )
     newest = max(known, key=lambda checkpoint: checkpoint.position)
     minutes = max(0, int((timezone.now() - newest.at).total_seconds() // 60))
-    since = max(0, checkpoints.length() - newest.position)
+    length = checkpoints.length()
+    since, last = max(0, length - newest.position), max(0, length - max(newest.position, heads.position()))
     return (
         f"The newest checkpoint, {newest.name}, is {minutes:,} minutes old. The {since:,} lines since then are covered "
-        "by nothing but the chain itself."
+        f"by the portal's memory, but for the last {last:,}, which nothing but the chain itself covers."
     )

@@ -8,6 +8,17 @@ class ConnectionsConfig(AppConfig):
 
     def ready(self) -> None:
         from dpportal.approvals import acts
-        from dpportal.tables.connections import definition_change
+        from dpportal.tables.connections import credentials, definition_change
 
         acts.declare(definition_change.CHANGE)
+        credentials.wrap_all()
+        self._watch()
+
+    def _watch(self) -> None:
+        """Which databases are read, by whom, and what of them is counted."""
+        from dpportal.history.watched import watch
+        from dpportal.tables.connections.models import DEFINING, Connection, SharedTable
+
+        server = ("name", "kind", "host", "port", "database", "user", "credential", "encryption")
+        watch(Connection, *server, "seconds", "most_rows", "most_bytes", "all_curators", "curators")
+        watch(SharedTable, "connection", "title", *DEFINING, "is_offered")

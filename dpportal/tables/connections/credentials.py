@@ -1,5 +1,8 @@
 """Passwords of connections: by name, from the environment or a file, never from the portal's database.
 
+Files in the data folder are wrapped by the master key when the portal starts, so a copy of it opens no database.
+Those in a folder that a site names stay as they are: whoever mounts secrets there protects and renews them.
+
 A credential names its server, its engine and its least encryption, so that an editor of connections can send it nowhere
 else, and in no other way.
 """
@@ -13,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext as _
 
 from dpportal.tables.connections.faults import SourceFault
@@ -96,12 +100,20 @@ def _read(name: str) -> Credential:
         ) from None
 
 
+def wrap_all() -> None:
+    """Wrap the files of the data folder that are plain, or that a former master key wrapped."""
+    folder = settings.DATA_DIR / "credentials"
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if re.fullmatch(NAME, path.name):
+            settings.SECRETS.wrap_given(path, f"credential_{path.name}")
+
+
 def _stored(name: str) -> str:
     if text := os.environ.get(variable(name)):
         return text
     try:
-        return (settings.CREDENTIALS_DIR / name).read_text().strip()
-    except (OSError, UnicodeDecodeError):
+        return str(settings.SECRETS.given(settings.CREDENTIALS_DIR / name, f"credential_{name}")).strip()
+    except (OSError, UnicodeDecodeError, ImproperlyConfigured):
         return ""
 
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.approvals import acts
+from dpportal.history.watched import WatchedManager
 from dpportal.platform.two_people import DEFINITIONS
 from dpportal.tables.connections import credentials
 
@@ -104,6 +105,8 @@ class Connection(models.Model):
         help_text=_("Who may make datasets of its tables, unless all may."),
     )
 
+    objects = WatchedManager()
+
     class Meta:
         ordering = ["name"]
 
@@ -167,6 +170,8 @@ class SharedTable(models.Model):
         ),
     )
     is_offered = models.BooleanField(_("offered"), default=True)
+
+    objects = WatchedManager()
 
     class Meta:
         verbose_name = _("table")

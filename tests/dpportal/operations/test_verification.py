@@ -18,14 +18,19 @@ from django.urls import reverse
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry
+from dpportal.budgets import ledger
 from dpportal.history import chain, checkpoints
 from dpportal.history.checkpoints import CheckpointError
 from dpportal.history.models import Link
 from dpportal.history.verification import Place, verify
-from dpportal.operations import sweeping, verification
+from dpportal.operations import restore_check, sweeping, verification
 from dpportal.platform.signing import SigningKeys
 from dpportal.releases.models import Artifact
+from dpportal.streams.execution import Update, publish
+from dpportal.streams.models import SealedState
+from dpportal.streams.vault import MemoryUnreachableError
 from tests.dpportal.history.test_chain import unguarded
+from tests.dpportal.streams.building import open_stream
 
 
 @pytest.fixture(autouse=True)
@@ -201,6 +206,53 @@ def test_a_tail_that_was_cut_off_is_seen(dataset, curator):
         AuditEntry.objects.filter(action="last").delete()
     verify()
     assert f"The history ends at link {length - 1}, and checkpoint-" in refused()
+
+
+def test_a_tail_that_was_cut_off_in_the_database_alone_is_seen_without_a_checkpoint(
+    dataset, curator, settings
+):
+    audit.record(curator, "last", curator)
+    sweeping.sweep_jobs()
+    for path in checkpoints.written():
+        path.unlink()
+    length = checkpoints.length()
+    with unguarded():
+        Link.objects.filter(position=length).delete()
+        AuditEntry.objects.filter(action="last").delete()
+    audit.record(curator, "another in its place", curator)
+    sweeping._keep_head()  # what the chain lacks is not written over
+    assert f"lacks link {length}, which the portal's memory has" in refused()
+    restore_check.accept()
+    assert "All agrees" in said()
+
+
+def test_an_emptied_file_of_a_running_count_is_seen_and_nothing_is_drawn(dataset, memory_of_its_own):
+    stream = open_stream(dataset)
+    publish(stream.pk, [Update(1, (4,), "typed")])
+    assert "All agrees" in said()
+    newest = memory_of_its_own / "streams" / str(stream.pk) / "1"
+    newest.write_bytes(b"")
+    assert f"{dataset.name}: {stream.name}" in refused()
+    with pytest.raises(MemoryUnreachableError, match="lacks periods"):
+        publish(stream.pk, [Update(2, (4,), "typed")])
+
+
+def test_an_emptied_place_of_a_charge_is_seen(requested, memory_of_its_own):
+    ledger.spend(requested.charge)
+    assert list(verification.damaged_charges()) == []
+    [place] = (memory_of_its_own / "places" / str(requested.dataset_id)).iterdir()
+    place.write_bytes(b"")
+    [found] = verification.damaged_charges()
+    assert f"Place {place.name} of dataset" in found
+
+
+def test_a_secret_state_that_was_changed_or_is_gone_is_seen(dataset):
+    stream = open_stream(dataset)
+    assert list(verification.unopened_states()) == []
+    SealedState.objects.update(version=7)  # an older one in its place is sealed for another version
+    assert "were changed" in next(verification.unopened_states())
+    SealedState.objects.all().delete()
+    assert f"{stream.pk}: The secret state" in next(verification.unopened_states())
 
 
 @pytest.mark.slow

@@ -162,3 +162,33 @@ def test_a_test_answers_alike_in_words_and_time(client, administrator, connectio
         seconds = time.monotonic() - begun
     [message] = answer.wsgi_request._messages._queued_messages
     assert message.message == f"Register: {reachability.NO_SESSION}" and 0.7 <= seconds < 5
+
+
+class TestAFileOfTheDataFolder:
+    @pytest.fixture
+    def file(self, settings, tmp_path):
+        settings.DATA_DIR, settings.CREDENTIALS_DIR = tmp_path, tmp_path / "credentials"
+        settings.CREDENTIALS_DIR.mkdir()
+        path = settings.CREDENTIALS_DIR / "register"
+        path.write_text(credential(5432, PASSWORD, "db.example.org", "require"))
+        (path.parent / ".nfs0001").write_text(PASSWORD)  # no credential's name
+        return path
+
+    def test_is_wrapped_when_the_portal_starts_and_opens_as_before(self, archive, file):
+        assert credentials.password(archive) == PASSWORD
+        credentials.wrap_all()
+        assert PASSWORD not in file.read_text()
+        wrapped = file.read_text()
+        credentials.wrap_all()
+        assert credentials.password(archive) == PASSWORD and file.read_text() == wrapped
+
+    def test_in_another_ones_place_opens_nothing(self, archive, file):
+        credentials.wrap_all()
+        file.rename(file.with_name("other"))
+        archive.credential = "other"
+        assert refusal(archive) == "credential-missing"
+
+    def test_stays_plain_where_the_site_named_the_folder(self, archive, file, settings):
+        settings.DATA_DIR = file.parent / "data"
+        credentials.wrap_all()
+        assert PASSWORD in file.read_text() and credentials.password(archive) == PASSWORD
