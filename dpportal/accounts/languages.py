@@ -13,8 +13,10 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import sent_from
 from dpportal.platform.middleware import Middleware
 
-# What programs ask for is in English, whatever their browser or their person prefers: whole addresses, and views.
+# What programs ask for is in English, whatever their browser or their person prefers: whole addresses, but for those at
+# which people read of them, and views.
 PROGRAMS = ("/api/", "/metrics", "/.well-known/")
+READ_BY_PEOPLE = {"/api/v1/docs", "/api/v1/openapi.json"}
 VIEWS_OF_PROGRAMS = {
     "dcat", "feed", "health", "oembed", "sitemap", "releases:cite", "releases:croissant", "streams:cite",
     "streams:croissant", "streams:periods",
@@ -40,7 +42,7 @@ class PersonLanguage(Middleware):
 
 
 def _own(request: HttpRequest) -> str:
-    if request.path.startswith(PROGRAMS):
+    if request.path.startswith(PROGRAMS) and request.path not in READ_BY_PEOPLE:
         return settings.LANGUAGE_CODE
     return request.user.language if isinstance(request.user, User) else ""
 

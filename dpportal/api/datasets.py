@@ -45,7 +45,7 @@ TAKES_A_FILE = {
                     "properties": {
                         "file": {"type": "string", "format": "binary"},
                         **{
-                            name: {"type": "string", "title": str(field.label)}
+                            name: {"type": "string", "description": str(field.label)}
                             for name, field in UploadForm.base_fields.items()
                             if name not in ("file", "arrived")
                         },

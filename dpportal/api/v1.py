@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
+from django.utils.translation import gettext, override
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 
@@ -16,6 +17,7 @@ from dpportal.api import (
     catalogue,
     datasets,
     declarations,
+    description,
     planning,
     problems,
     publishing,
@@ -27,7 +29,6 @@ from dpportal.api import (
 )
 from dpportal.api.authentication import person_of, sender_of
 from dpportal.api.docs_page import DocsPage
-from dpportal.api.schemas import Problem
 from dpportal.datasets.resumable_upload import MOST_PIECE_BYTES
 from dpportal.serving.files import upload_limit
 
@@ -40,22 +41,25 @@ does nothing twice. What goes wrong is told as RFC 9457 says."""
 
 
 class PortalAPI(NinjaAPI):
-    """The API, whose description says of every operation how it tells what goes wrong."""
+    """The API, which describes itself in the reader's language."""
 
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
-        """As the framework derives it, with problem details."""
+        """As the framework derives it, with headings, problem details and translations."""
         schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
-        schema["components"]["schemas"]["Problem"] = Problem.json_schema()
-        told = {
-            "description": "What went wrong",
-            "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-        }
-        for operations in schema["paths"].values():
-            for operation in operations.values():
-                operation["responses"]["default"] = told
+        description.complete(schema)
+        schema.update(description.reworded(schema, gettext))
+        schema["info"]["title"] = self.title
         return schema
+
+
+def texts() -> list[str]:
+    """All that the description says in English, for the catalogue of translations."""
+    found: dict[str, None] = {}
+    with override("en"):
+        description.reworded(api.get_openapi_schema(), lambda text: found.setdefault(text) or text)
+    return list(found)
 
 
 api = PortalAPI(

@@ -1,6 +1,7 @@
 """The catalogue of translations: what the code says now, what the file has, and the file renewed from both.
 
-What is marked is found by GNU gettext through Django's `makemessages`; the rest by `program_texts`.
+What is marked is found by GNU gettext through Django's `makemessages`; the API's description names its own texts; the
+rest is found by `program_texts`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from polib import MOFile, POEntry, POFile, mofile, pofile
 
+from dpportal.api import v1
 from dpportal.management.program_texts import ROOT, program_texts
 from dpportal.platform.admin_labels import admin_labels
 
@@ -45,6 +47,7 @@ def extracted() -> POFile:
         found = pofile(Path(folder) / "locale" / LOCALE / "LC_MESSAGES" / "django.po")
     known = {form for entry in found for form in (entry.msgid, entry.msgid_plural)}
     _add(found, known, ((text.template, text.place.partition(":")[0]) for text in program_texts()))
+    _add(found, known, ((text, "dpportal/api") for text in v1.texts()))
     _add(found, known, ((label, "admin") for label in sorted(admin_labels)))
     return found
 

@@ -33,6 +33,7 @@ from dpportal.serving.request_body import (
     require_space,
     too_large,
 )
+from dpportal.serving.small_ids import with_small_ids
 
 # A person's files that come in at the same time, in one process.
 FILES_AT_ONCE = 2
@@ -124,7 +125,7 @@ def _allowed(scope: Scope, announced: int, promised: int) -> Allowance:
         request = ASGIRequest(scope, BytesIO())
         SessionMiddleware(lambda _request: HttpResponse()).process_request(request)
         user: object = get_user(request)
-        match = resolve(request.path_info)
+        match = resolve(with_small_ids(request.path_info))
         known_sender: Callable[..., int] | None = getattr(match.func, "known_sender", None)
         if known_sender is not None:
             return Allowance(max(ANYONE_BYTES, known_sender(request, **match.kwargs)))

@@ -16,14 +16,14 @@ from mechanisms.verify.json_values import as_written
 SCRIPT, JUPYTER = "notebook.py", "notebook.ipynb"
 # The SHA-256 of notebook.py by product; of every version that was released, and of this one.
 KNOWN = {
-    "histogram": {"a8383193f31d9ca09b4f572ffb9cf0489f724c87e0dc6821e8010fab834d3da4"},
-    "means": {"e2810ec24c79e772954aa52d1242418fab861bbdfd18e02a6d1585bd225c3c3a"},
-    "microdata": {"a424fe0c5d966e22ea4d31f3154b33c08a02652b673da537f98a9e465da0f4ce"},
-    "queries": {"def3d5272f7fd96cdcfe54f18ed0602f7be09262704e840195d6aaee079784d5"},
-    "response": {"5ec248a8f9bb90827cd7ec2b5fe94161d6abb497e0f90d0e11464535d54ad8e9"},
-    "selection": {"a20c8030c5044afdb25067eb665193dee904a4f00efb33bc6524a8d644b56c74"},
-    "summary": {"726f404378fa1b5047c056360fccc4f254e86f08a5b6f6a4ff6e5f1d7fed6492"},
-    STREAM: {"c351e4acc5f8718600594d96721dee654cb05ab7e3a56f732cfe8ea69da8538d"},
+    "histogram": {"6286aa9851f5d6fb47cc5f8762caa99a477f611723590e93803dfb3d7d48d1b4"},
+    "means": {"fd6d0c660b8161dcb79ce10b0f55ce942b9f8385b2765d22e88be6ec9cd8f563"},
+    "microdata": {"280913086338e20686da56afcedb88eeaa682238372eb6f5045c4116aa57814c"},
+    "queries": {"21cd36b57c86bacd632191b69b957b6b61965613a38506ad443b2665684188d2"},
+    "response": {"5a5bd8fb3b3fa537db07b473e6daa3c760d04f925fd9533ba8694d52be6bb2bd"},
+    "selection": {"5f5d02464140aa540788e7c0779a204df5d9159616bf207f601e84d0c0a44c8f"},
+    "summary": {"629c377264d6f0edf0301cb1054c89789ba9dc10a62a6e2273847a1ac28798c6"},
+    STREAM: {"8c42991a0bad1183b086be45de23c22f9e1fd86a0b4d3873b6b21ad14fb3db35"},
 }
 
 

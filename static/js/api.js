@@ -2,6 +2,21 @@
 "use strict";
 
 const place = document.getElementById("api");
+const labels = JSON.parse(document.getElementById("labels").textContent);
+
+/* Puts the page's words in the place of the library's, which speaks English alone; code and answers stay. */
+function translateLabels() {
+  const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode;
+    const label = text.nodeValue.trim();
+    if (Object.hasOwn(labels, label) && labels[label] !== label && !text.parentElement.closest("pre, textarea")) {
+      text.nodeValue = text.nodeValue.replace(label, labels[label]);
+    }
+  }
+}
+
+new MutationObserver(translateLabels).observe(place, { childList: true, subtree: true, characterData: true });
 
 /* Leads to each group of requests, once they are drawn. */
 function fillOutline() {

@@ -8,8 +8,9 @@ for value, own in series.groupby("value", dropna=False, sort=False):
     figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
     axes.fill_between(own["period"], own["interval_lower"], own["interval_upper"], color="#1f5fbf", alpha=0.2)
     axes.plot(own["period"], own["released_count"], color="#1f5fbf")
-    axes.set_xlabel("Period")
-    axes.set_title("Running count" if pd.isna(value) else f"Running count, {value}")
+    axes.set_xlabel(both("Period", "周期"))
+    title = both("Running count", "持续计数")
+    axes.set_title(title if pd.isna(value) else f"{title}: {value}")
     plt.show()
 
 # %% [markdown]
@@ -29,9 +30,10 @@ terms = (errors / one) ** 2 if one else 0 * errors
 whole = np.rint(terms).astype(int)
 if np.allclose(terms, whole, rtol=1e-4) and whole.min() > 0:
     exact = {m: half_width(noise, int(m)) for m in np.unique(whole)}
-    compare("Margins of running counts", margins, [exact[m] for m in whole])
+    compare("Margins of running counts · 持续计数的误差范围", margins, [exact[m] for m in whole])
 else:
     reach = math.log(20) / math.sqrt(2) if noise["law"] == "discrete-laplace" else NORMAL
     farthest = np.minimum(reach * errors + 9 / 16 * terms**0.5, math.sqrt(20) * errors)
     least = np.minimum(NORMAL * errors, farthest)
-    compare("Margins of running counts, within a row", margins, np.clip(margins, least - 1, farthest + 1))
+    what = "Margins of running counts, within a row · 持续计数的误差范围，相差不超过一行"
+    compare(what, margins, np.clip(margins, least - 1, farthest + 1))

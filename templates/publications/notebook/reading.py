@@ -16,8 +16,13 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib import font_manager
 
 plt.rcParams["text.parse_math"] = False  # a dollar sign in a label is one
+OF_CHINESE = ["CJK", "Han Sans", "Han Serif", "YaHei", "SimHei", "SimSun", "PingFang", "Heiti", "WenQuanYi"]
+installed = {font.name for font in font_manager.fontManager.ttflist}
+chinese_fonts = sorted(name for name in installed if any(part in name for part in OF_CHINESE))
+plt.rcParams["font.family"] = [*plt.rcParams["font.family"], *chinese_fonts[:1]]
 FOLDER = Path(__file__).parent if "__file__" in globals() else Path()
 MOST_BARS = 40
 facts = json.loads((FOLDER / "release.json").read_text(encoding="utf-8"))
@@ -30,6 +35,11 @@ print(facts["statement"])
 def table(name):
     """A CSV file beside the notebook; empty fields are missing values."""
     return pd.read_csv(FOLDER / name, keep_default_na=False, na_values=[""])
+
+
+def both(english, chinese):
+    """A text of a figure in both languages; in English alone where no font has Chinese."""
+    return f"{english} · {chinese}" if chinese_fonts else english
 
 
 # %% [markdown]
@@ -94,7 +104,7 @@ def half_width(law, terms=1):
 
 def texts(frame):
     """Every field as a text, of which a missing value is one."""
-    return frame.astype(object).where(frame.notna(), "missing").astype(str)
+    return frame.astype(object).where(frame.notna(), both("missing", "缺失")).astype(str)
 
 
 def compare(what, stated, again, within=1e-4):
@@ -103,9 +113,9 @@ def compare(what, stated, again, within=1e-4):
     if not stated.size:
         return
     apart = float(np.max(np.abs(stated - again) / np.maximum(1, np.abs(again))))
-    print(f"{what}: {stated.size:,} worked out again, apart by {apart:.1g} at most")
+    print(f"{what}: {stated.size:,} worked out again, apart by {apart:.1g} at most · 已重新计算及其最大差异")
     if not apart <= within:
-        raise ValueError(f"{what}: what files state does not follow from the noise")
+        raise ValueError(f"{what}: what files state does not follow from the noise · 文件所述不能由噪声得出")
 
 
 def bars(names, values, halves, title):

@@ -6,7 +6,8 @@ cells = table("histogram.csv")
 names = list(cells.columns[: cells.columns.get_loc("noisy_count")])
 labels = texts(cells[names].head(MOST_BARS)).agg(", ".join, axis=1)
 margins = cells["interval_upper"] - cells["noisy_count"]
-bars(labels, cells["noisy_count"], margins, "Noisy counts, and their 95 % intervals")
+title = both("Noisy counts, and their 95 % intervals", "加噪计数及其 95% 区间")
+bars(labels, cells["noisy_count"], margins, title)
 plt.show()
 
 # %% [markdown]
@@ -24,9 +25,10 @@ own_noise = plan["standard_error"] is not None and math.isclose(
     plan["standard_error"], standard_error(plan["noise"]), rel_tol=1e-6
 )
 if own_noise:
-    compare("Margins of cells", margins, half_width(plan["noise"]))
-    compare("Standard errors of cells", cells["standard_error"], standard_error(plan["noise"]))
+    compare("Margins of cells · 单元格的误差范围", margins, half_width(plan["noise"]))
+    errors = cells["standard_error"]
+    compare("Standard errors of cells · 单元格的标准误", errors, standard_error(plan["noise"]))
     total = cells["noisy_count"].sum()
-    print(f"All cells together: {total:,.0f} ± {half_width(plan['noise'], len(cells)):,}")
+    print(f"All cells together · 所有单元格之和: {total:,.0f} ± {half_width(plan['noise'], len(cells)):,}")
 elif plan["half_width"] is not None:
-    compare("Margins of cells, as the plan has them", margins, plan["half_width"])
+    compare("Margins of cells, as the plan has them · 计划所述的单元格误差范围", margins, plan["half_width"])

@@ -12,7 +12,7 @@ bars(
     labels,
     groups[number],
     groups[f"{number}_upper"] - groups[number],
-    "People with a value, and 95 % intervals",
+    both("People with a value, and 95 % intervals", "有值的人数及 95% 区间"),
 )
 plt.show()
 
@@ -56,10 +56,10 @@ for sums, planned, readings in zip(measured, plan["columns"], facts["readings"],
         least, most = (-np.inf if least is None else least, np.inf if most is None else most)
         place = list(groups.columns).index(number) + (3 if name == "total" else 0)
         stated, lower, upper = (own[groups.columns[place + step]].to_numpy() for step in range(3))
-        compare(f"Estimates of {name}, {readings['column']}", stated, np.clip(again, least, most))
+        compare(f"Estimates · 估计值: {name}, {readings['column']}", stated, np.clip(again, least, most))
         low = np.clip(np.minimum(again, most) - half, least, most)
         high = np.clip(np.maximum(again, least) + half, least, most)
         # A group that may have nobody may have a total of 0.
         empty = own[f"{number}_lower"].to_numpy() <= 0
         low, high = np.where(empty, np.minimum(low, 0), low), np.where(empty, np.maximum(high, 0), high)
-        compare(f"Margins of {name}, {readings['column']}", high - low, upper - lower, within=1e-3)
+        compare(f"Margins · 误差范围: {name}, {readings['column']}", high - low, upper - lower, within=1e-3)

@@ -10,7 +10,8 @@ rows, columns = table("synthetic.csv"), table("columns.csv")
 print(rows.head().to_string(index=False))
 columns["margin"] = columns["interval_upper"] - columns["noisy_count"]
 for column, own in columns.groupby("column", sort=False):
-    bars(texts(own["value"]), own["noisy_count"], own["margin"], f"Noisy counts of {column}")
+    title = both(f"Noisy counts: {column}", "加噪计数")
+    bars(texts(own["value"]), own["noisy_count"], own["margin"], title)
     plt.show()
 
 # %% [markdown]
@@ -22,10 +23,10 @@ for column, own in columns.groupby("column", sort=False):
 
 # %%
 for column, own in columns.groupby("column", sort=False):
-    compare(f"Margins of {column}", own["margin"], half_width(facts["noise_of_columns"][column]))
+    compare(f"Margins · 误差范围: {column}", own["margin"], half_width(facts["noise_of_columns"][column]))
 if facts["noise_of_tables"]:
     measured = table("measured.csv")
     measured["margin"] = measured["interval_upper"] - measured["noisy_count"]
     for place, own in measured.groupby("measurement"):
         law = facts["noise_of_tables"][int(place) - 1]
-        compare(f"Margins of measured table {place}", own["margin"], half_width(law))
+        compare(f"Margins of measured table · 所测表的误差范围: {place}", own["margin"], half_width(law))

@@ -4,7 +4,8 @@
 # %%
 answers = table("answers.csv")
 margins = answers["interval_upper"] - answers["answer"]
-bars(answers["query"], answers["answer"], margins, "Answers, and their 95 % intervals")
+title = both("Answers, and their 95 % intervals", "回答及其 95% 区间")
+bars(answers["query"], answers["answer"], margins, title)
 plt.show()
 
 # %% [markdown]
@@ -28,4 +29,4 @@ if plan["mechanism"] == "identity-strategy":
     exact = {m: half_width(noise, int(m)) for m in np.unique(-(-terms // unit) * unit)}
     whole = np.array([exact[m] for m in -(-terms // unit) * unit])
     again = np.where(np.isclose(margins, again, rtol=1e-4), again, whole)
-compare("Margins of answers", margins, again)
+compare("Margins of answers · 回答的误差范围", margins, again)

@@ -8,7 +8,7 @@ bars(
     texts(estimates.iloc[:, 0]),
     estimates["estimate"],
     margins,
-    "Estimates, and their 95 % intervals",
+    both("Estimates, and their 95 % intervals", "估计值及其 95% 区间"),
 )
 plt.show()
 
@@ -41,6 +41,7 @@ def reach(shares):
 
 shares = np.clip(counts / rows, 0, 1)
 ends = [np.clip((counts + side * reach(shares)) / rows, 0, 1) for side in (-1, 1)]
-compare("Estimates", estimates["estimate"], counts)
-compare("Standard errors", estimates["standard_error"], np.sqrt(rows * variance(shares)) / (keep - other))
-compare("Margins of estimates", margins, np.maximum(*(reach(end) for end in ends)))
+compare("Estimates · 估计值", estimates["estimate"], counts)
+errors = np.sqrt(rows * variance(shares)) / (keep - other)
+compare("Standard errors · 标准误", estimates["standard_error"], errors)
+compare("Margins of estimates · 估计值的误差范围", margins, np.maximum(*(reach(end) for end in ends)))

@@ -18,10 +18,10 @@ leads, chances_of_best = (np.array(each, float) for each in zip(*plan["resolved"
 points = fraction(plan["rate"]) * facts["points_per_row"]
 odds = np.exp(-points * leads)
 again = 1 - odds / 2 if plan["mechanism"] == "permute-and-flip" else 1 / (1 + odds)
-compare("Chances of the better one", chances_of_best, again)
+compare("Chances of the better one · 较好者胜出的概率", chances_of_best, again)
 figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
 axes.plot(leads, chances_of_best, marker="o", color="#1f5fbf")
 axes.set_xscale("log")
-axes.set_xlabel("Lead, in people")
-axes.set_title("How often the better of two candidates wins")
+axes.set_xlabel(both("Lead, in people", "领先的人数"))
+axes.set_title(both("How often the better of two candidates wins", "两个候选中较好者胜出的频率"))
 plt.show()

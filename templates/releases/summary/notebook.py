@@ -5,14 +5,19 @@
 summary = table("summary.csv")
 counted = summary[(summary["statistic"] == "number") & summary["column"].isna()]
 margins = (counted["interval_upper"] - counted["interval_lower"]) / 2
-whose = texts(counted["group"]).where(counted["whose"] == "group", "everybody")
-bars(whose, counted["estimate"], margins, f"{counted['unit'].iloc[0].capitalize()}, and their 95 % intervals")
+everybody = both("everybody", "所有人")
+unit = counted["unit"].iloc[0]
+title = both(f"Number of {unit}, and 95 % intervals", f"{'行数' if unit == 'rows' else '人数'}及 95% 区间")
+bars(
+    texts(counted["group"]).where(counted["whose"] == "group", everybody), counted["estimate"], margins, title
+)
 plt.show()
 means = summary[(summary["statistic"] == "mean") & summary["reference"].isna()]
 for column, own in means.groupby("column"):
     halves = (own["interval_upper"] - own["interval_lower"]) / 2
-    whose = texts(own["group"]).where(own["whose"] == "group", "everybody")
-    bars(whose, own["estimate"], halves, f"Mean of {column}, and its 95 % interval")
+    whose = texts(own["group"]).where(own["whose"] == "group", everybody)
+    title = both(f"Mean, and its 95 % interval: {column}", f"{column} 的均值及其 95% 区间")
+    bars(whose, own["estimate"], halves, title)
     plt.show()
 
 # %% [markdown]
@@ -29,6 +34,4 @@ for column, own in means.groupby("column"):
 told = facts["number_of_people"]
 reach = math.log(20) / math.sqrt(2) if told["law"] == "discrete-laplace" else NORMAL
 in_groups = (counted["whose"] == "group") & (counted["interval_lower"] > 0)
-compare(
-    f"Margins of numbers of {counted['unit'].iloc[0]}", margins[in_groups], reach * told["standard_error"]
-)
+compare(f"Margins of numbers of {unit} · 数目的误差范围", margins[in_groups], reach * told["standard_error"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -94,3 +95,31 @@ def test_the_description_is_of_openapi_3_1_and_names_problems(client, db):
         for operation in operations.values()
     ]
     assert all("application/problem+json" in content for content in told)
+
+
+def test_the_description_is_in_the_language_of_its_reader(client, db, curator):
+    """Of a program without one in English; what has no Chinese sign in it has no translation."""
+
+    def shown(**headers: str) -> dict[str, Any]:
+        answer = client.get(DESCRIPTION, headers=headers)
+        assert "Accept-Language" in answer["Vary"]
+        return answer.json()
+
+    english, chinese = shown(), shown(accept_language="zh-CN,zh;q=0.9")
+    assert english["paths"]["/api/v1/catalogue"]["get"]["summary"] == "Search what is published, newest first"
+    said = set(texts_of(chinese))
+    assert len(said) > 100 and not {text for text in said if not re.search("[\u4e00-\u9fff]", text)}
+    curator.language = "zh-hans"
+    curator.save()
+    client.force_login(curator)
+    assert shown(accept_language="en") == chinese
+
+
+def texts_of(described: Any) -> list[str]:
+    """Descriptions and summaries, wherever they stand."""
+    if isinstance(described, list):
+        return [text for each in described for text in texts_of(each)]
+    if not isinstance(described, dict):
+        return []
+    own = [described[name] for name in ("summary", "description") if isinstance(described.get(name), str)]
+    return own + [text for each in described.values() for text in texts_of(each)]

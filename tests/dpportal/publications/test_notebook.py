@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import runpy
 import zipfile
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,12 +16,13 @@ import matplotlib.pyplot as plt
 import nbformat
 import pytest
 
-from dpportal.publications.notebook import JUPYTER, SCRIPT, notebook_files
+from dpportal.publications.notebook import JUPYTER, READING, SCRIPT, notebook_files
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace
 from mechanisms.noise.sum_quantiles import PlainSum
 from mechanisms.tabular.notebook import jupyter
 from mechanisms.verify.notebooks import KNOWN
 
+TEMPLATES = Path(__file__).resolve().parents[3] / "templates"
 TEMPLATE = "releases/histogram/notebook.py"
 
 
@@ -69,6 +73,38 @@ def test_margins_are_those_of_the_noise(tmp_path):
     wide = {"law": "discrete-laplace", "scale": "1000000"}
     assert worked_out(wide) == pytest.approx(DiscreteLaplace(Fraction(10**6)).half_width(), rel=1e-4)
     assert worked_out(wide, 10**6) == pytest.approx(1.96 * 2**0.5 * 10**9, rel=1e-4)
+
+
+def test_texts_of_figures_are_in_both_languages():
+    templates = [TEMPLATES / READING, *TEMPLATES.rglob("notebook.py")]
+    assert len(templates) == len(KNOWN) + 1
+    assert not [(path.name, text) for path in templates for text in in_one_language(path.read_text())]
+    assert in_one_language('axes.set_xlabel("Period")\nbars(x, "So many", both("a b", "c"))') == [
+        "Period",
+        "So many",
+    ]
+
+
+def in_one_language(source: str) -> list[str]:
+    """Texts that a figure is given, or a variable for its title, outside of `both`."""
+    drawn = [
+        node.value if isinstance(node, ast.Assign) else node
+        for node in ast.walk(ast.parse(source))
+        if (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "title")
+        or (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func).rpartition(".")[2] in {"bars", "set_title", "set_xlabel", "set_ylabel"}
+        )
+    ]
+    return [text for node in drawn for text in _bare(node) if re.search(r"^[A-Z]|[a-z] [a-z]", text)]
+
+
+def _bare(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif not (isinstance(node, ast.Call) and ast.unparse(node.func) == "both"):
+        for child in ast.iter_child_nodes(node):
+            yield from _bare(child)
 
 
 def test_the_verifier_knows_the_notebook_of_every_product(tmp_path):
