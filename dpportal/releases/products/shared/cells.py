@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.numbers import decimals_for, number_text, plain_number
+from mechanisms.box_queries import CellSum
 from mechanisms.moments.column import day_of
 from mechanisms.moments.estimates import NOTHING, Interval
 
@@ -168,6 +169,12 @@ def told(interval: Interval, place: tuple[int, ...], style: str, truth: Interval
     """One number of arrays of estimates."""
     value, lower, upper = (float(x[place]) for x in (interval.estimate, interval.lower, interval.upper))
     return Told(value, lower, upper, style, math.nan if truth is None else float(truth.estimate[place]))
+
+
+def added_up(number: Told, cells: int) -> CellSum:
+    """A number that a reader added up of so many."""
+    ends = (number.lower, number.upper) if number.is_lopsided else None
+    return CellSum(number.value, number.half_width, cells, ends)
 
 
 def aligned(rows: Sequence[Sequence[Told]]) -> list[list[Told]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpportal.releases.products.means import page as means_page
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.queries import page as queries_page
 from dpportal.releases.products.shared import bounds
+from dpportal.releases.products.shared.cells import added_up, told
 from dpportal.releases.products.shared.extremes import Extremes, extremes, is_certainly_largest
 from dpportal.releases.products.summary import page as summary_page
 from dpportal.releases.products.summary.table_one import TableOne
@@ -159,6 +161,25 @@ def test_equal_groups_of_a_summary_have_no_largest(loss: Loss) -> None:
     assert all(found([100, 400, 100, 100, 100])["largest"] == "b" for _ in range(20))
 
 
+def test_a_number_near_nobody_is_told_with_both_ends() -> None:
+    """Three people of two groups: no margin of which one side would be below 0."""
+    plan = ColumnTables().plan(
+        Domain((Integer("g", lower=1, upper=2),)), [Integer("x", lower=0, upper=9)], (), LOSSES[0], 500
+    )
+    exact = counted(plan, np.array([0, 0, 1]), {"x": np.array([3, 4, 5])})
+    values = ColumnTables().measure(plan, exact, Noise(np.random.default_rng(3).bytes)).values
+    table = TableOne(plan, estimates(plan, values))
+    finding = summary_page._finding(table)["finding"]
+    assert finding["ends"] == table.heads[0]["margin"] and finding["ends"].startswith("0 to ")
+    said = " ".join(
+        render_to_string("releases/_finding.html", {"plan": plan, "shown": {"finding": finding}}).split()
+    )
+    assert finding["ends"] in said and "±" not in said.split("largest")[0]
+    number = told(table.summary.number, (table.everybody,), "people")
+    assert added_up(number, 2).whole.ends == (0, math.ceil(number.upper))
+    assert added_up(number._replace(lower=5, value=10, upper=15), 2).ends is None
+
+
 def test_a_bound_speaks_where_many_values_may_lie_at_it() -> None:
     anything = Interval(np.array([np.nan]), np.array([0.0]), np.array([1.0]))
     few = Interval(np.array([0.01]), np.array([0.0]), np.array([0.11]))
@@ -177,5 +198,5 @@ def test_a_bound_speaks_where_many_values_may_lie_at_it() -> None:
         (0.3, 1, "at least 30 %"),
         (0.05, 0.6, "between 5 % and 60 %"),
     ):
-        told = Interval(np.array([0.5]), np.array([lower]), np.array([upper]))
-        assert bounds.notes(texts, (few, told), 0)[0]["share"] == words
+        near = Interval(np.array([0.5]), np.array([lower]), np.array([upper]))
+        assert bounds.notes(texts, (few, near), 0)[0]["share"] == words
