@@ -20,19 +20,21 @@ class CellSum:
 
     half_width: so that estimate ± half_width holds the true sum with probability at least 0.95; None where the
     error depends on the data, so that none can be stated. cells: how many numbers with noise were added; None where
-    synthetic rows were counted instead.
+    synthetic rows were counted instead. ends: of the same interval, where its sides differ.
     """
 
     estimate: float
     half_width: float | None
     cells: int | None
+    ends: tuple[float, float] | None = None
 
     @property
     def whole(self) -> CellSum:
         """The same in whole rows, with a margin that holds the truth as this one does."""
         near = round(self.estimate)
         half = None if self.half_width is None else math.ceil(self.half_width + abs(self.estimate - near))
-        return CellSum(near, half, self.cells)
+        ends = self.ends and (math.floor(self.ends[0]), math.ceil(self.ends[1]))
+        return CellSum(near, half, self.cells, ends)
 
 
 def narrowed(shape: Sequence[int], picks: Picks) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,7 +72,7 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
         groups = pair
     else:
         figure = _side_by_side(labels, [names[g] for g in groups], values[:, groups], half_width, chosen)
-    caption = caption_of(chosen, len(groups))
+    caption = caption_of(chosen, groups)
     by = f" × {chosen.by.name}" if chosen.by else ""
     title = _("%(counted)s by %(columns)s") % {
         "counted": counted_word().capitalize(),
@@ -81,11 +82,14 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
     return finished(figure, title=title, caption=caption, display=display)
 
 
-def caption_of(chosen: ChosenCounts, shown: int) -> str:
-    """What the numbers are, and that so many groups are shown of more."""
+def caption_of(chosen: ChosenCounts, shown: Sequence[int]) -> str:
+    """What the numbers are, and which groups are not shown. shown: the places of those that are."""
     caption = _shares_caption() if chosen.shares else interval_caption(chosen.half_width, counted_word())
-    groups = len(group_names(chosen))
-    return caption if shown == groups else f"{caption} {_left_out_caption(shown, groups)}"
+    names = group_names(chosen)
+    rest = sorted(set(range(len(names))) - set(shown))
+    if not rest:
+        return caption
+    return f"{caption} {_left_out_caption(names, rest, chosen.values.sum(axis=0))}"
 
 
 def group_names(chosen: ChosenCounts) -> list[str]:
@@ -192,6 +196,10 @@ def _shares_caption() -> str:
     )
 
 
-def _left_out_caption(shown: int, groups: int) -> str:
-    text = _("The %(shown)s largest of %(groups)s groups are drawn; all are in the table.")
-    return text % {"shown": shown, "groups": groups}
+def _left_out_caption(names: Sequence[str], rest: Sequence[int], totals: Floats) -> str:
+    if len(rest) > 1:
+        text = _("The %(shown)s largest of %(groups)s groups are drawn; all are in the table.")
+        return text % {"shown": len(names) - len(rest), "groups": len(names)}
+    text = _("“%(group)s” is not drawn, about %(number)s of %(all)s %(counted)s; the table has it.")
+    number, all_of_them = (f"{max(0.0, total):,.0f}" for total in (totals[rest[0]], totals.sum()))
+    return text % {"group": names[rest[0]], "number": number, "all": all_of_them, "counted": counted_word()}

@@ -87,7 +87,7 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
             "columns": each.along.name + by,
             "apart": chosen.apart.name,
         },
-        caption=in_a_row([_("Every panel has the same axes."), caption_of(each, len(groups))]),
+        caption=in_a_row([_("Every panel has the same axes."), caption_of(each, groups)]),
         unit=unit_of(each),
         along=each.along.name,
     )

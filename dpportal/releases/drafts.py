@@ -14,7 +14,7 @@ from dpportal.platform.listed_names import listed
 from dpportal.publications import cost
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, AwaitedError, DraftError, Method, ReleasePlan, planner_of
-from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.accounting import Definition, Loss
 from mechanisms.deferred_search import PendingSearchError
 from mechanisms.domain import Domain
 from mechanisms.protocol import PlanError
@@ -76,12 +76,6 @@ def meaning_of(release: Release, amount: Decimal) -> str:
 def budget_of(release: Release) -> Budget:
     """The budget that a draft will be paid from; an empty one where none is granted yet."""
     return Budget.for_planning(release.dataset)
-
-
-def unit_of(release: Release) -> PrivacyUnit:
-    """Whom the domain protects now; what a new one would, if there is none yet."""
-    version = release.dataset.current_domain()
-    return version.unit if version else PrivacyUnit()
 
 
 def plan_of(release: Release) -> tuple[DomainVersion, ReleasePlan]:

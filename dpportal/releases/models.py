@@ -18,6 +18,7 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.downloads import PublishedFile
 from dpportal.releases import titles
+from mechanisms.accounting import PrivacyUnit
 from mechanisms.domain import Domain
 
 
@@ -134,6 +135,12 @@ class Release(ChargedPublication):
         """The declared domains of the whole table, as the release was confirmed."""
         assert self.domain_version is not None
         return self.domain_version
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whom it protects, as it was confirmed; of a draft whom the newest declaration does."""
+        version = self.domain_version or self.dataset.current_domain()
+        return version.unit if version else PrivacyUnit()
 
     @property
     def domain(self) -> Domain:

@@ -48,7 +48,7 @@ class ClusteredHistogram(PartitionedHistogram):
     name: ClassVar[str] = "clustered-histogram"
     title: ClassVar[str] = "Clusters"
     summary: ClassVar[str] = (
-        "Counts blocks around centres that move to where people are; made for people in a few clouds of numeric "
+        "Counts blocks around centres that move to where many lie; made for tables of a few clouds in numeric "
         "columns, and never advised for others."
     )
     cost_per_cell: ClassVar[CellCost] = CellCost(5.3, 110)

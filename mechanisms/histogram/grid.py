@@ -88,7 +88,7 @@ class AdaptiveGrid(PartitionedHistogram):
     name: ClassVar[str] = "adaptive-grid"
     title: ClassVar[str] = "Adaptive grid"
     summary: ClassVar[str] = (
-        "A coarse grid first, then finer blocks where it shows many people; meant for ordered columns."
+        "A coarse grid first, then finer blocks where it counts many; meant for ordered columns."
     )
     cost_per_cell: ClassVar[CellCost] = CellCost(1.9, 105)
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PEOPLE)

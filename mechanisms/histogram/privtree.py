@@ -55,7 +55,7 @@ class PrivTree(PartitionedHistogram):
     name: ClassVar[str] = "privtree"
     title: ClassVar[str] = "PrivTree"
     summary: ClassVar[str] = (
-        "Halves blocks only where people are, however deep; meant for ordered columns with dense and empty places."
+        "Halves blocks only where many lie, however deep; meant for ordered columns with dense and empty places."
     )
     cost_per_cell: ClassVar[CellCost] = CellCost(2.6, 100)
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, SPLIT)

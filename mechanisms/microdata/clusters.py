@@ -50,7 +50,7 @@ class Clusters(Microdata):
     name = "clusters"
     title = "Clusters"
     summary = (
-        "Puts people who are alike in all columns into clusters, in four rounds of noisy counts (k-means), and counts "
+        "Puts rows that are alike in all columns into clusters, in four rounds of noisy counts (k-means), and counts "
         "each column in each cluster. Rows of a cluster are otherwise independent."
     )
     shares = {

@@ -40,7 +40,7 @@ class PrivatePartition(Microdata):
     name = "private-partition"
     title = "Private partition"
     summary = (
-        "Divides the space of all columns in two again and again where people are (PrivTree), and counts the blocks. "
+        "Divides the space of all columns in two again and again where many lie (PrivTree), and counts the blocks. "
         "For few columns; the more there are, the fewer cuts each of them gets."
     )
     shares = {MARGINS: Fraction(3, 10), HALVINGS: Fraction(3, 10), LEAVES: Fraction(4, 10)}

@@ -13,17 +13,17 @@ from mechanisms.noise.weighted_sum import weighted_half_width
 
 # Ratios at which the reach of the noise is worked out; between them it is at most as far as on a straight line.
 KNOTS = 51
-# A deviation's interval holds it if the mean lies in one of the first level and the squares in one of the second: then
-# both do with at least 95 %.
-MEAN_LEVEL, SQUARES_LEVEL = 0.9975, 0.9525
+# An interval that rests on the mean's holds if the mean lies in one of the first level, and the squares, or the values
+# at a bound, in one of the second: then both do with at least 95 %.
+MEAN_LEVEL, OTHER_LEVEL = 0.9975, 0.9525
 # Means and variances, as shares of the range and its square, at which the reach of the noise of squares is worked out.
 MEANS, VARIANCES = np.linspace(0, 1, 21), np.linspace(0, 1 / 4, 11)
 # Between them it bends by less than this.
 BENDS = 1.002
 # Means of the interval of a mean that are gone through.
 TRIED = 9
-# A share at a bound whose interval is longer is not determined.
-UNKNOWN = 0.5
+# A share whose interval has both ends so near to 0 and to 1 is not determined.
+NOTHING = 0.01
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ColumnEstimates:
 
     Values are rounded down to whole steps: estimates are of these, and intervals of total, mean and deviation reach as
     far as the values themselves may be from them (`MeasuredColumn.floor_error`). at_lower, at_upper: NaN
-    where it may be nearly any share, with the ends of what it may be.
+    where it may be any share.
     total: None of dates, which have none. deviation: None where only the first moment was measured.
     """
 
@@ -144,22 +144,28 @@ def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int =
     """Everything that is told of a column. measured: (groups, degree + 4), each of `times` groups added up."""
     sums, own = measured.astype(np.float64), Sums(planned, degree, times)
     number, total, mean = totals(own, sums)
+    surely = own.ratio(sums, own.first, own.number, MEAN_LEVEL)
     return ColumnEstimates(
         number,
         total,
         mean,
-        deviation=_deviation_of_values(own, sums) if degree == 2 else None,
+        deviation=_deviation_of_values(own, sums, surely) if degree == 2 else None,
         missing=within(own.linear(sums, own.missing), 0, np.inf),
-        at_lower=_share(own, sums, own.at_lower),
-        at_upper=_share(own, sums, own.at_upper),
+        at_lower=_share(own, sums, own.at_lower, 1 - surely.lower),
+        at_upper=_share(own, sums, own.at_upper, surely.upper),
     )
 
 
-def _share(own: Sums, sums: Floats, at_bound: Floats) -> Interval:
-    """Of values at a bound: NaN where it may be nearly anything, with the ends of what it may be."""
-    share = own.ratio(sums, at_bound, own.number)
-    is_told = share.upper - share.lower <= UNKNOWN
-    return Interval(np.where(is_told, share.estimate, np.nan), share.lower, share.upper)
+def _share(own: Sums, sums: Floats, at_bound: Floats, most: Floats) -> Interval:
+    """Of values at a bound: NaN where it may be anything.
+
+    most: (groups,) which the mean allows at `MEAN_LEVEL`. Values at a bound hold the mean near it, whatever the rest is
+    (Markov): as a share of the range it is at least the share at the upper bound, and 1 less it that at the lower one.
+    """
+    share = own.ratio(sums, at_bound, own.number, OTHER_LEVEL)
+    upper = np.where(most >= share.lower, np.minimum(share.upper, most), share.upper)
+    says_nothing = (share.lower < NOTHING) & (upper > 1 - NOTHING)
+    return Interval(np.where(says_nothing, np.nan, np.minimum(share.estimate, upper)), share.lower, upper)
 
 
 def compared_means(plan: MomentsPlan, sums: Integers) -> list[Interval]:
@@ -208,9 +214,9 @@ def _with_nothing(total: Interval, may_be_empty: Flags) -> Interval:
     )
 
 
-def _deviation_of_values(own: Sums, sums: Floats) -> Interval:
+def _deviation_of_values(own: Sums, sums: Floats, mean: Interval) -> Interval:
     """What is left of a value's step lies within `floor_error`, so its own deviation is at most half of that."""
-    of_steps, half = _scaled(_deviation(own, sums), 0.0, own.span), own.planned.column.floor_error / 2
+    of_steps, half = _scaled(_deviation(own, sums, mean), 0.0, own.span), own.planned.column.floor_error / 2
     return Interval(of_steps.estimate, np.maximum(of_steps.lower - half, 0), of_steps.upper + half)
 
 
@@ -218,15 +224,14 @@ def _scaled(interval: Interval, origin: float, span: float) -> Interval:
     return Interval(*(origin + span * x for x in (interval.estimate, interval.lower, interval.upper)))
 
 
-def _deviation(own: Sums, sums: Floats) -> Interval:
-    """The standard deviation as a share of the range.
+def _deviation(own: Sums, sums: Floats, mean: Interval) -> Interval:
+    """The standard deviation as a share of the range. mean: likewise, at `MEAN_LEVEL`.
 
     For the true mean m, Σ(v-m)² - s² n = 0 for the variance s², and for given m and s² the left side is linear in the
     sums, with noise of a known law. So s² lies among those for which it is no farther from 0 than the noise reaches,
     for some m of the mean's interval (each at its level, so both hold with 95 %). At another m the squares are larger
     by n times the square of the difference, which is next to nothing for a narrow interval: little is lost.
     """
-    mean = own.ratio(sums, own.first, own.number, MEAN_LEVEL)
     known = ~np.isnan(mean.lower)
     result = Interval(*(np.full(len(sums), np.nan) for _ in range(3)))
     if known.any():
@@ -248,7 +253,7 @@ def _deviation(own: Sums, sums: Floats) -> Interval:
 def _reach_of_squares(own: Sums) -> Floats:
     """(means, variances) how far the noise of Σ(v-m)² - s² n reaches."""
     spread = [[own.second - 2 * m * own.first + (m * m - s) * own.number for s in VARIANCES] for m in MEANS]
-    return BENDS * np.array([[own.half_width(weights, SQUARES_LEVEL) for weights in row] for row in spread])
+    return BENDS * np.array([[own.half_width(weights, OTHER_LEVEL) for weights in row] for row in spread])
 
 
 def _reach_at(table: Floats, means: Floats) -> Floats:

@@ -10,9 +10,10 @@ import numpy as np
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import Interval, within
 from mechanisms.moments.ratios import Moment, about, linear, over, ratio
+from mechanisms.summary.agreement import agreed
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
-from mechanisms.summary.quantiles import deviation_between, mean_between, points, quantiles
+from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles
 from mechanisms.summary.rows import Rows
 from mechanisms.summary.spread import Sums
 from mechanisms.summary.told import NumberEstimates
@@ -29,7 +30,7 @@ def number_rows(rows: Rows, line: LineColumn) -> NumberEstimates:
         None if line.measured.is_date else own.total,
         own.mean,
         own.deviation,
-        about(own.points, own.quantiles),
+        about(own.agreed[0], own.quantiles),
         None if line.measured.is_date else own.share_in(low),
         None if line.measured.is_date else own.share_in(high),
         np.where(np.isnan(own.mean.lower)[:, None], np.nan, over(cells[:, :-1], own.people[:, None])),
@@ -93,7 +94,7 @@ class _Column:
         return mean, np.clip(1 - over(curved, number, 1.0) - mean**2, 0, 1 - mean**2)
 
     @cached_property
-    def _agreed(self) -> tuple[Floats, Floats]:
+    def _agreed_groups(self) -> tuple[Floats, Floats]:
         """(groups, cells + 1) of a possible table, and (groups,) means of u that its values could have.
 
         A mean moves only where the intervals of quantiles do not allow it, or no cell that seems to hold anybody could
@@ -123,14 +124,9 @@ class _Column:
         return quantiles(self.raw[:, :-1], self.inner, rows.times, self.line.edges, rows.reach)
 
     @cached_property
-    def points(self) -> Floats:
-        """(rows, 5) quantiles of the possible table."""
-        return points(self.possible[:, :-1], self.line.edges)
-
-    @cached_property
     def possible(self) -> Floats:
         """(rows, cells + 1) of that table."""
-        return self.rows.with_all(self._agreed[0])
+        return self.rows.with_all(self._agreed_groups[0])
 
     @cached_property
     def people(self) -> Floats:
@@ -153,7 +149,7 @@ class _Column:
     @property
     def _moments(self) -> tuple[Floats, Floats]:
         """Mean and variance of u in each row; everybody's are those of the groups put together."""
-        mean, variance = self._agreed[1], self._group_moments[1]
+        mean, variance = self._agreed_groups[1], self._group_moments[1]
         groups = len(mean)
         weights = over(self.people[:groups], self.people[:groups].sum(), 0.0)
         all_mean = weights @ mean
@@ -180,11 +176,20 @@ class _Column:
     def mean(self) -> Interval:
         """A value may be above its step by `floor_error`, and so may the mean."""
         held, half = self.sums.mean(self.rows.reach), self.line.floor_error / 2
-        # Of values cut to the bounds it is none beyond them.
-        most = float(self.line.measured.lower + self.line.measured.range)
-        upper = np.minimum(self._value(held.upper) + half, most)
+        upper = np.minimum(self._value(held.upper) + half, self._most)
         ends = Interval(held.estimate, self._value(held.lower) - half, upper)
-        return about(np.minimum(self._value(self._moments[0]), most), ends)
+        return about(self._middle, ends)
+
+    @property
+    def _most(self) -> float:
+        """Of values cut to the bounds the mean is none beyond them."""
+        return float(self.line.measured.lower + self.line.measured.range)
+
+    @property
+    def _middle(self) -> Floats:
+        """(rows,) means, whether they are told or not."""
+        middle: Floats = np.minimum(self._value(self._moments[0]), self._most)
+        return middle
 
     @cached_property
     def deviation(self) -> Interval:
@@ -192,10 +197,13 @@ class _Column:
         held, half = self.sums.deviation(self.rows.law), self.line.floor_error / 2
         scale = self._span / 2
         ends = Interval(held.estimate, np.maximum(scale * held.lower - half, 0), scale * held.upper + half)
-        return about(self._agreeing(scale * np.sqrt(self._moments[1])), ends)
+        return about(self.agreed[1], ends)
 
-    def _agreeing(self, deviation: Floats) -> Floats:
-        """Cut to what the quantiles that are told allow, as in groups of next to nobody."""
-        low, high = deviation_between(self.points, self._value(self._moments[0]), self.line.edges)
-        cut: Floats = np.where(np.isnan(low), deviation, np.clip(deviation, low, high))
-        return cut
+    @cached_property
+    def agreed(self) -> tuple[Floats, Floats]:
+        """(rows, 5) quantiles of the possible table, and (rows,) deviations, both with the mean that is told."""
+        edges = self.line.edges
+        drawn = points(self.possible[:, :-1], edges)
+        deviation = self._span / 2 * np.sqrt(self._moments[1])
+        bounds = float(edges[0][0]), float(edges[1][-1])
+        return agreed(drawn, cells_of(drawn, edges), bounds, self._middle, deviation)

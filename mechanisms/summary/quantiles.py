@@ -84,20 +84,8 @@ def mean_between(lower: Floats, upper: Floats, edges: tuple[Floats, Floats]) -> 
     return first * shares[0] + lower @ shares[1:], upper @ shares[:-1] + last * shares[-1]
 
 
-def deviation_between(told: Floats, mean: Floats, edges: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """The least and the largest deviation from a mean, (rows,), of values with `QUANTILES` told, (rows, 5).
-
-    NaN where these are. A part of the values between two quantiles lies at least as far from the mean as the nearest
-    of its ends, unless the mean is between them, and at most as far as the other. Where in its cell a quantile lies is
-    not known: ends are those of cells.
-    """
-    shares = np.diff((0, *QUANTILES, 1))
-    cell = np.clip(np.searchsorted(edges[0], told, side="right") - 1, 0, None)
-    unknown = np.isnan(told)
-    low, high = (np.where(unknown, np.nan, own[cell]) for own in edges)
-    low = np.hstack([np.full((len(told), 1), edges[0][0]), low])
-    high = np.hstack([high, np.full((len(told), 1), edges[1][-1])])
-    middle = mean[:, None]
-    nearest = np.maximum(np.maximum(low - middle, middle - high), 0)
-    farthest = np.maximum(high - middle, middle - low)
-    return np.sqrt(nearest**2 @ shares), np.sqrt(farthest**2 @ shares)
+def cells_of(quantiles: Floats, edges: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """The ends of the cells in which quantiles lie; NaN where these are."""
+    cell = np.clip(np.searchsorted(edges[0], quantiles, side="right") - 1, 0, None)
+    low, high = (np.where(np.isnan(quantiles), np.nan, own[cell]) for own in edges)
+    return low, high

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.moments.estimates import MEAN_LEVEL, SQUARES_LEVEL, TRIED, Interval, within
+from mechanisms.moments.estimates import MEAN_LEVEL, OTHER_LEVEL, TRIED, Interval, within
 from mechanisms.moments.ratios import Moment, ratio
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import reach as reach_of
@@ -41,7 +41,7 @@ class Sums:
         levels of both make 95 % together.
         """
         number, first, curved = self.variances
-        reaches = [reach_of(law, level) for level in (MEAN_LEVEL, SQUARES_LEVEL)] if law else [0.0, 0.0]
+        reaches = [reach_of(law, level) for level in (MEAN_LEVEL, OTHER_LEVEL)] if law else [0.0, 0.0]
         means = self.mean(reaches[0])
         known = ~np.isnan(means.lower)
         tried = np.linspace(means.lower, means.upper, TRIED)

@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.platform.json_types import Json
 from dpportal.platform.stored_texts import translated
-from dpportal.releases.drafts import unit_of
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, AUTOMATIC_TITLE, PRODUCTS
 from mechanisms.protocol import Mechanism, Parameter
@@ -37,7 +36,7 @@ class ProductForm(forms.ModelForm[Release]):
 
     def clean_product(self) -> str:
         name: str = self.cleaned_data["product"]
-        if refusal := PRODUCTS[name].planner.unavailable(unit_of(self.instance)):
+        if refusal := PRODUCTS[name].planner.unavailable(self.instance.unit):
             raise forms.ValidationError(refusal)
         return name
 

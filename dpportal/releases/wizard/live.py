@@ -27,7 +27,7 @@ def cells(request: HttpRequest, draft: Release) -> HttpResponse:
     people = request.POST.get("people", "")
     estimate = int(people) if people.isascii() and people.isdigit() and len(people) < 12 else None
     context = choices.cells(choices.declared_columns(draft), request.POST.getlist("columns"), estimate)
-    return render(request, "releases/histogram/_cells.html", context)
+    return render(request, "releases/histogram/_cells.html", {**context, "release": draft})
 
 
 @curator_required

@@ -72,8 +72,7 @@ def product(request: HttpRequest, draft: Release) -> HttpResponseBase:
     form = choosing.choose_product(draft, request.POST)
     if form.is_valid():
         return wizard.forward(request, draft, choosing.OF_PRODUCT, "columns")
-    unit = drafts.unit_of(draft)
-    products = [(product, product.planner.unavailable(unit)) for product in PRODUCTS.values()]
+    products = [(product, product.planner.unavailable(draft.unit)) for product in PRODUCTS.values()]
     return _page(request, "product", draft, form, products=products)
 
 

@@ -48,8 +48,8 @@ class Adversarial(Microdata):
     name = "dp-gan"
     title = "DP-GAN"
     summary = (
-        "Trains a neural network to make rows that a second network cannot tell from people, the second one by clipped "
-        "gradients with noise. To compare with: trees and classes are closer, in less time."
+        "Trains a neural network to make rows that a second network cannot tell from real ones, the second one by "
+        "clipped gradients with noise. To compare with: trees and classes are closer, in less time."
     )
     definitions = frozenset({Definition.ZCDP})
     shares = {MARGINS: Fraction(3, 10), TRAINING: Fraction(7, 10)}

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
@@ -48,28 +49,44 @@ def test_a_mean_lies_where_the_quantiles_allow_it(loss: Loss) -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_a_deviation_lies_where_the_quantiles_allow_it(loss: Loss) -> None:
-    """A quarter of the values lies at the first quartile or below, and a quarter at the third or above."""
+def test_mean_deviation_and_quantiles_are_those_of_one_distribution(loss: Loss) -> None:
+    """By linear programmes: among distributions with the quantiles and the mean, one has the deviation."""
     plan = TABLES.plan(Domain((Integer("g", lower=1, upper=3),)), COLUMNS, (), loss, sum(SIZES))
     noise = Noise(np.random.default_rng(5).bytes)
     seen = 0
-    for run in range(15):
+    for run in range(10):
         summary = estimates(plan, TABLES.measure(plan, _drawn(plan, run), noise).values)
         for column, attribute in zip(summary.columns, COLUMNS, strict=True):
             assert isinstance(column, NumberEstimates)
-            told, mean = column.quantiles.estimate, column.mean.estimate
-            own = column.deviation
-            # Where in its cell a quantile lies is not known.
-            starts, stops = plan.lines[attribute.name].edges
-            cell = (stops - starts).max()
-            below, above = np.maximum(mean - told[:, 1] - cell, 0), np.maximum(told[:, 3] - mean - cell, 0)
-            known = ~np.isnan(own.estimate)
-            least = np.sqrt((below**2 + above**2) / 4)
-            assert (own.estimate >= least - 1e-6)[known].all()
-            assert (own.estimate <= attribute.upper / 2 + 1e-6)[known].all()
-            assert ((own.lower <= own.estimate) & (own.estimate <= own.upper))[known].all()
-            seen += known.sum()
-    assert seen
+            quantiles, mean, own = column.quantiles, column.mean.estimate, column.deviation
+            for row in np.flatnonzero(~np.isnan(own.estimate)):
+                told = quantiles.estimate[row]
+                least, most = _possible_deviations(attribute.upper, told, mean[row])
+                slack = attribute.upper / 1000
+                assert least - slack <= own.estimate[row] <= most + slack
+                assert (quantiles.lower[row] <= told).all() and (told <= quantiles.upper[row]).all()
+                assert own.lower[row] <= own.estimate[row] <= own.upper[row]
+                assert abs(mean[row] - told[2]) <= own.estimate[row] + slack
+                seen += 1
+    assert seen > 20
+
+
+def _possible_deviations(top: int, told: np.ndarray, mean: float) -> tuple[float, float]:
+    """The least and the largest deviation of distributions from 0 to the top with these quantiles and this mean."""
+    values = np.union1d(np.linspace(0, top, 501), [*told, mean])
+    below = np.array([values < quantile for quantile in told], dtype=float)
+    upto = np.array([values <= quantile for quantile in told], dtype=float)
+    limits = {
+        "A_ub": np.vstack([below, -upto]),
+        "b_ub": np.concatenate([QUANTILES, -np.array(QUANTILES)]) + 1e-9,
+        "A_eq": np.vstack([np.ones(len(values)), values / top]),
+        "b_eq": [1, mean / top],
+    }
+    squares = ((values - mean) / top) ** 2
+    ends = [linprog(side * squares, **limits) for side in (1, -1)]
+    assert all(end.status == 0 for end in ends)
+    least, most = (top * np.sqrt(max(abs(end.fun), 0)) for end in ends)
+    return least, most
 
 
 def test_a_deviation_is_not_that_of_where_in_a_cell_quantiles_are_drawn() -> None:
@@ -83,6 +100,8 @@ def test_a_deviation_is_not_that_of_where_in_a_cell_quantiles_are_drawn() -> Non
     column = summary.columns[1]
     assert isinstance(column, NumberEstimates)
     assert (column.deviation.estimate == 0).any() and (column.deviation.lower == 0).all()
+    apart = np.ptp(column.quantiles.estimate, axis=1)
+    assert (apart <= 30 * column.deviation.estimate + 0.01).all()
 
 
 def _drawn(plan: SummaryPlan, run: int) -> np.ndarray:

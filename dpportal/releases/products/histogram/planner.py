@@ -81,7 +81,7 @@ class HistogramPlanner(Planner[Mechanism, Plan]):
         return Recommendations(advised or super().recommend(draft, plans).methods, advice)
 
     def error_label(self, draft: Release) -> ErrorLabel:
-        return ErrorLabel(gettext_lazy("Margin of a count (95 %)"))
+        return ErrorLabel(gettext_lazy("Margin of a count (95 %)"), counted_word(draft.unit.max_rows))
 
     def error_of(self, plan: Plan, draft: Release) -> float | None:
         return plan.half_width

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from django.utils.translation import gettext as _
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.publications.verdict import SHARES, Typical, Verdict, VerdictLevel, about, level_of, rounded
 from dpportal.releases.models import Release
 from mechanisms.calibration import count_law
@@ -53,9 +54,10 @@ def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law
     level = level_of(share, SHARES)
     typical = Typical(people / cells, 1.96 * sigma if half_width is None else half_width, _("a typical cell"))
     text = _(
-        "Noise will misplace %(percent)s of the people; a typical cell has %(size)s, ± %(interval)s."
+        "Noise will misplace %(percent)s of the %(counted)s; a typical cell has %(size)s, ± %(interval)s."
     ) % {
         "percent": about(min(share, 1.0)),
+        "counted": counted_word(plan.loss.unit.max_rows),
         "size": rounded(typical.answer),
         "interval": rounded(typical.half_width),
     }
@@ -105,7 +107,7 @@ def _mild(verdict: Verdict) -> Verdict:
     if verdict.is_useful:
         return verdict
     caveat = _(
-        "How far off this method is depends on the data, and it does better than plain noise where people crowd into "
-        "few cells. Of plain noise:"
+        "How far off this method is depends on the data, and it does better than plain noise where a few cells "
+        "hold nearly all. Of plain noise:"
     )
     return replace(verdict, level=VerdictLevel.DOUBTFUL, text=f"{caveat} {verdict.text}")

@@ -45,12 +45,11 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     """A column's mean over all with its interval, and how groups certainly differ."""
     planned, style = plan.columns[place], styles_of(plan.columns[place], plan.degree)["mean"]
     everyone = result.together[place] if result.together else result.groups[place]
-    shares, column = (everyone.at_lower, everyone.at_upper), planned.column
-    most = bounds.most_at_bounds(everyone.mean, (float(column.lower), float(column.top)), 0)
+    shares = (everyone.at_lower, everyone.at_upper)
     shown: Json = {
         "column": planned.column.attribute.name,
         "mean": running_text(everyone.mean, 0, style),
-        "at_bounds": bounds.notes(planned.column.bound_texts, shares, most, 0),
+        "at_bounds": bounds.notes(planned.column.bound_texts, shares, 0),
     }
     if plan.groups.size == 1:
         return shown

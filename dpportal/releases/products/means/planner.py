@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict, VerdictLevel, level_of, rounded
@@ -73,15 +74,16 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
     def verdict(self, plan: MomentsPlan, draft: Release) -> Verdict | None:
         if not draft.people:
             return None
-        average, widest = average_people(draft.people, plan.groups), _widest(plan, draft.people)
+        widest, counted = _widest(plan, draft.people), counted_word(plan.loss.unit.max_rows)
+        size = {"number": rounded(average_people(draft.people, plan.groups)), "counted": counted}
         if widest >= 1:
-            text = _("A group of average size has %(people)s people, too few to tell its mean.")
-            return Verdict(VerdictLevel.USELESS, text % {"people": rounded(average)}, widest / RANGES[0])
+            text = _("A group of average size has %(number)s %(counted)s, too few to tell its mean.")
+            return Verdict(VerdictLevel.USELESS, text % size, widest / RANGES[0])
         level = level_of(widest, RANGES)
         text = _(
-            "The mean of a group of average size, %(people)s people, is told to within ± %(share)s %% of the range "
-            "between the bounds, or less."
-        ) % {"people": rounded(average), "share": f"{100 * widest:.2g}"}
+            "The mean of a group of average size, %(number)s %(counted)s, is told to within ± %(share)s %% of the "
+            "range between the bounds, or less."
+        ) % {**size, "share": f"{100 * widest:.2g}"}
         return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else widest / RANGES[0])
 
 

@@ -17,7 +17,7 @@ from dpportal.releases.products.means import comparison, page, tables
 from dpportal.releases.products.means.planner import RANGES
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.shared import explorer, stored_estimates
-from dpportal.releases.products.shared.cells import NO_TOTAL, SINGLE, told
+from dpportal.releases.products.shared.cells import NO_TOTAL, SINGLE, added_up, told
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms.box_queries import CellSum, Picks
@@ -70,8 +70,7 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
                 columns.extend(_together(plan, values, picks))
             number = columns[0][0]
             assert number is not None
-            half_width = told(number, (0,), "").half_width
-            return CellSum(float(number.estimate[0]), half_width, math.prod(map(len, picks)))
+            return added_up(told(number, (0,), ""), math.prod(map(len, picks)))
 
         shown = explorer.explored(plan.groups, question, answer)
         rows = [

@@ -54,7 +54,7 @@ class ColumnsForm(ChoiceForm):
         required=False,
         min_value=1,
         max_value=MOST_ROWS,
-        help_text=gettext_lazy("Left empty, as many as the noisy count of people says."),
+        help_text=gettext_lazy("Left empty, as many as the noisy count says."),
     )
     keep = forms.IntegerField(
         label=gettext_lazy("Keep only so many columns"),

@@ -95,9 +95,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
         return cost_estimate.job_cost(plan, people)
 
     def error_label(self, draft: Release) -> ErrorLabel:
-        return ErrorLabel(
-            gettext_lazy("Share of people in a wrong cell of a single column"), unit="%", sign=""
-        )
+        return ErrorLabel(gettext_lazy("Share in a wrong cell of a single column"), unit="%", sign="")
 
     def error_of(self, plan: MicrodataPlan, draft: Release) -> float | None:
         return 100 * foresee(plan, draft.people).column if draft.people else None
@@ -120,9 +118,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
     def recommend(self, draft: Release, plans: Mapping[str, MicrodataPlan]) -> Recommendations:
         """The method of least simulated error; none before the simulation has ended."""
         titles = {method.name: (method.title, method.summary) for method in self.methods}
-        figure = gettext(
-            "Simulated: %(percent)s of the people in another cell of a pair of columns, on average."
-        )
+        figure = gettext("Simulated: %(percent)s in another cell of a pair of columns, on average.")
         return Recommendations(
             [
                 Recommendation(name, *titles[name], figure % {"percent": percent(error)})

@@ -43,7 +43,7 @@ MEASURED = gettext_lazy(
 )
 MODELLED = gettext_lazy(
     "Only modelled: no table that was measured holds this sum, so it is the share of synthetic rows times the "
-    "estimated number of people. How wrong that is nobody can tell without the data, so no margin is stated. Single "
+    "estimated number in all. How wrong that is nobody can tell without the data, so no margin is stated. Single "
     "columns, and the groups of measured pairs, have one."
 )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.publications.cost_search import shown
@@ -103,10 +104,14 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
         typical = draft.people / plan.workload.cells * plan.workload.even_root_mean()
         # As the dial beside it has it.
         half_width = shown(self.error_of(plan, draft)) or 0.0
-        return of_answers(half_width, typical, _("A typical answer, if people were spread evenly,"))
+        unit = counted_word(plan.loss.unit.max_rows)
+        name = _("A typical answer, if %(counted)s were spread evenly,") % {"counted": unit}
+        return of_answers(half_width, typical, name, unit)
 
     def error_label(self, draft: Release) -> ErrorLabel:
-        return ErrorLabel(gettext_lazy("Margin of a typical answer (95 %)"))
+        return ErrorLabel(
+            gettext_lazy("Margin of a typical answer (95 %)"), counted_word(draft.unit.max_rows)
+        )
 
     def error_of(self, plan: QueryPlan, draft: Release) -> float:
         return 1.96 * plan.root_mean_error

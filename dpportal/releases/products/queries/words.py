@@ -39,7 +39,7 @@ def _of_product(product: ProductTerm, columns: list[str]) -> str:
 def _of_part(part: NotationPart, columns: list[str]) -> str:
     named = " × ".join(part.columns)
     if part.kind == "total":
-        return _("all people")
+        return _("all together")
     if part.kind == "marginals":
         return _marginals(part, columns)
     if part.kind == "uploaded":

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict
@@ -53,7 +54,7 @@ class SelectionPlanner(Planner[Selection, SelectionPlan]):
         title = gettext_lazy("Lead of the best that is told with 95 % chance")
         if draft.parameters.get("question") == Quantile.kind:
             title = gettext_lazy("Ranks by which a value is told from a worse one with 95 % chance")
-        return ErrorLabel(title, sign="")
+        return ErrorLabel(title, counted_word(draft.unit.max_rows), sign="")
 
     def error_of(self, plan: SelectionPlan, draft: Release) -> float:
         return registry.selection(plan.mechanism).lead(plan, 0.95)
@@ -61,7 +62,7 @@ class SelectionPlanner(Planner[Selection, SelectionPlan]):
     def verdict(self, plan: SelectionPlan, draft: Release) -> Verdict | None:
         lead = self.error_of(plan, draft)
         if not draft.people:
-            return verdict.without_people(lead)
+            return verdict.without_people(lead, counted_word(draft.unit.max_rows))
         return verdict.expected(plan, lead, draft.people, _only_column(draft))
 
     def rank(self, plan: SelectionPlan) -> tuple[float, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from django.utils.translation import gettext as _
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.publications.verdict import RATIOS, Verdict, VerdictLevel, about, level_of, percent, rounded
 from mechanisms.domain import Attribute, Date, Integer, Real
 from mechanisms.selection import Quantile, SelectionPlan
@@ -21,38 +22,39 @@ def expected(plan: SelectionPlan, lead: float, people: int, column: Attribute | 
     people: the curator's estimate. Candidates of average size stand for all of them.
     column: that of a quantile, in whose unit its error is said too.
     """
+    counted = counted_word(plan.loss.unit.max_rows)
     if plan.score.kind == Quantile.kind:
         share, ratio = lead / people, lead / people * RATIOS[0] / NEAR_RANKS
-        text = _of_ranks(share, column)
+        text = _of_ranks(share, column, counted)
     else:
         average = people / len(plan.candidates)
         ratio = lead / average
         text = _(
-            "With 95 %% chance the best is told from one that trails it by %(lead)s people; %(average)s are for a "
-            "candidate on average."
+            "With 95 %% chance the best is told from one that trails it by %(lead)s %(counted)s; %(average)s are for "
+            "a candidate on average."
         )
-        text = text % {"lead": rounded(lead), "average": rounded(average)}
+        text = text % {"lead": rounded(lead), "average": rounded(average), "counted": counted}
     level = level_of(ratio, RATIOS)
     return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else ratio / RATIOS[0])
 
 
-def without_people(lead: float) -> Verdict:
-    """Before anything is spent, where the curator made no estimate of the number of people."""
+def without_people(lead: float, counted: str) -> Verdict:
+    """Before anything is spent, where the curator made no estimate of their number. counted: what is counted."""
     text = _(
-        "Without your estimate of the number of people, nobody can say how likely a lead of %(lead)s of them is."
+        "Without your estimate of the number of %(counted)s, nobody can say how likely a lead of %(lead)s of them is."
     )
-    return Verdict(VerdictLevel.DOUBTFUL, text % {"lead": rounded(lead)})
+    return Verdict(VerdictLevel.DOUBTFUL, text % {"lead": rounded(lead), "counted": counted})
 
 
-def _of_ranks(share: float, column: Attribute | None) -> str:
+def _of_ranks(share: float, column: Attribute | None, counted: str) -> str:
     """How far off the value of a quantile may be, as a share of all ranks and in the unit of its column."""
     if share >= 1:
         return _("Any value may be chosen, however far off: noise outweighs all ranks.")
     text = _("With 95 %% chance a value is chosen before one that is farther off by %(share)s of all ranks.")
-    return f"{text % {'share': about(share)}} {_in_its_unit(share, column)}".strip()
+    return f"{text % {'share': about(share)}} {_in_its_unit(share, column, counted)}".strip()
 
 
-def _in_its_unit(share: float, column: Attribute | None) -> str:
+def _in_its_unit(share: float, column: Attribute | None, counted: str) -> str:
     """What a share of all ranks is between the bounds of a column; nothing where it has none."""
     if isinstance(column, Date):
         unit, span = _("%(number)s days"), float((column.upper - column.lower).days + 1)
@@ -62,11 +64,11 @@ def _in_its_unit(share: float, column: Attribute | None) -> str:
     else:
         return ""
     bin_width = span / column.regular_size
-    text = _("If people were spread evenly over the bounds of %(column)s, that would be %(far)s there.")
+    text = _("If %(counted)s were spread evenly over the bounds of %(column)s, that would be %(far)s there.")
     if bin_width > 1:
         text += " " + _("The answer is a bin, which is %(width)s wide on average.")
     far, width = (unit % {"number": rounded(number)} for number in (share * span, bin_width))
-    return text % {"column": column.name, "far": far, "width": width}
+    return text % {"counted": counted, "column": column.name, "far": far, "width": width}
 
 
 def good_chance(plan: SelectionPlan, scores: np.ndarray, chances: np.ndarray, rows: int) -> float:

@@ -17,15 +17,12 @@ def may_be_large(share: Interval, row: int) -> bool:
     return bool(share.lower[row] >= CERTAIN or share.upper[row] >= POSSIBLE)
 
 
-def notes(
-    bounds: tuple[str, str], shares: tuple[Interval, Interval], most: tuple[float, float], row: int
-) -> list[Json]:
+def notes(bounds: tuple[str, str], shares: tuple[Interval, Interval], row: int) -> list[Json]:
     """For each bound at which many values may lie: bound, is_upper, share as text, empty where it is not known, and
     is_nearly_all.
 
-    bounds: the lower and the upper one, as texts. shares: of the values at or beyond each. most: which the mean allows.
+    bounds: the lower and the upper one, as texts. shares: of the values at or beyond each.
     """
-    each = zip(bounds, shares, most, strict=True)
     return [
         {
             "bound": bound,
@@ -33,18 +30,9 @@ def notes(
             "share": _text(share, row),
             "is_nearly_all": bool(share.lower[row] > NEARLY_ALL),
         }
-        for place, (bound, share, allowed) in enumerate(each)
-        if may_be_large(share, row) and allowed >= CERTAIN
+        for place, (bound, share) in enumerate(zip(bounds, shares, strict=True))
+        if may_be_large(share, row)
     ]
-
-
-def most_at_bounds(mean: Interval, ends: tuple[float, float], row: int) -> tuple[float, float]:
-    """The largest shares of values at the lower and at the upper bound that could have such a mean.
-
-    ends: the bounds, in the unit of the mean. Values at a bound hold the mean near it, whatever the rest is (Markov).
-    """
-    low, high = ends
-    return (high - float(mean.lower[row])) / (high - low), (float(mean.upper[row]) - low) / (high - low)
 
 
 def _text(share: Interval, row: int) -> str:

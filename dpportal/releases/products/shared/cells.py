@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.numbers import decimals_for, number_text, plain_number
+from mechanisms.box_queries import CellSum
 from mechanisms.moments.column import day_of
-from mechanisms.moments.estimates import Interval
+from mechanisms.moments.estimates import NOTHING, Interval
 
 NOT_TOLD = "–"
 # The cell of dates, which have no total.
@@ -21,6 +22,8 @@ DAYS = gettext_lazy(" days")
 UNITS = {"share": " %", "days": DAYS, "plus-days": DAYS}
 # Of the longer side: where the shorter one is less, the number lies near one end.
 NEAR_END = 1 / 4
+# Of the interval of a share: a longer one is said in words instead of the share, and so is one that reaches 0 or 1.
+WIDE = 0.5
 # Of a margin, by which its two sides may differ and are one; a margin has two digits.
 ROUNDING = 1 / 10
 # Differences.
@@ -102,6 +105,12 @@ class Told(NamedTuple):
         )
 
     @property
+    def is_unsure_share(self) -> bool:
+        """Whether it is a share of which the ends of its interval say more than itself."""
+        reaches_end = self.lower <= 0 or self.upper >= 1
+        return self.style == "share" and (reaches_end or self.upper - self.lower > WIDE)
+
+    @property
     def is_determined(self) -> bool:
         return not math.isnan(self.value)
 
@@ -128,8 +137,10 @@ class Pattern:
     def cell(self, parts: Sequence[Told]) -> Json:
         """value, margin (empty where nothing is told) and what the cell is sorted by; the truth where it is known."""
         last = parts[-1]
-        if not parts[0].is_determined:
-            shown: Json = {"value": "", "margin": "", "sort": -1e300}
+        if len(parts) == 1 and last.is_unsure_share:
+            shown: Json = {"value": _range_text(last), "margin": "", "sort": last.value}
+        elif not parts[0].is_determined:
+            shown = {"value": "", "margin": "", "sort": -1e300}
         else:
             values = [_written(part, part.value) if part.is_determined else NOT_TOLD for part in parts]
             margins = [_margin(part) for part in parts]
@@ -158,6 +169,12 @@ def told(interval: Interval, place: tuple[int, ...], style: str, truth: Interval
     """One number of arrays of estimates."""
     value, lower, upper = (float(x[place]) for x in (interval.estimate, interval.lower, interval.upper))
     return Told(value, lower, upper, style, math.nan if truth is None else float(truth.estimate[place]))
+
+
+def added_up(number: Told, cells: int) -> CellSum:
+    """A number that a reader added up of so many."""
+    ends = (number.lower, number.upper) if number.is_lopsided else None
+    return CellSum(number.value, number.half_width, cells, ends)
 
 
 def aligned(rows: Sequence[Sequence[Told]]) -> list[list[Told]]:
@@ -208,6 +225,16 @@ def _margin(part: Told) -> str:
         return _("%(low)s to %(high)s") % {"low": low, "high": _written(part, part.upper, _up)}
     unit = DAYS if part.style in ("day", "days", "plus-days") else ""
     return f"± {number_text(_rounded(part.half_width, part.decimals, _up), part.decimals)}{unit}"
+
+
+def _range_text(part: Told) -> str:
+    """Of a share by itself: what can be said of it, such as “at most 60 %”; empty where that is nothing."""
+    low, high = (_written(part, end, rounded) for end, rounded in ((part.lower, _down), (part.upper, _up)))
+    if part.lower < NOTHING:
+        return "" if part.upper > 1 - NOTHING else _("at most %(share)s") % {"share": high}
+    if part.upper > 1 - NOTHING:
+        return _("at least %(share)s") % {"share": low}
+    return _("between %(low)s and %(high)s") % {"low": low, "high": high}
 
 
 def _within_step(step: float, style: str) -> str:

@@ -7,8 +7,9 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from mechanisms.domain import Domain
@@ -30,7 +31,6 @@ class AwaitedError(DraftError):
 def people_field() -> forms.IntegerField:
     """How many people the curator thinks there are."""
     return forms.IntegerField(
-        label=gettext_lazy("Your estimate of the number of people"),
         min_value=1,
         max_value=10**10,
         help_text=gettext_lazy(
@@ -60,6 +60,9 @@ class ChoiceForm(forms.Form):
         super().__init__(data, files, initial=self.chosen(draft))
         self.declared = declared
         self.offer_columns("columns")
+        if "people" in self.fields:
+            label = _("Your estimate of the number of %(counted)s")
+            self.fields["people"].label = label % {"counted": counted_word(draft.unit.max_rows)}
         self.adapt(draft)
 
     def offer_columns(self, field: str, *others: tuple[str, str]) -> None:

@@ -28,7 +28,6 @@ Text = str | Promise
 # The choice of a method that leaves it to the portal: whichever has the smallest expected error.
 AUTOMATIC = "automatic"
 AUTOMATIC_TITLE = gettext_lazy("Automatic choice")
-PEOPLE = gettext_lazy("people")
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class ErrorLabel:
     """What the dial sets against the cost: an error in a few words, its unit, and the sign before it."""
 
     title: Text
-    unit: Text = PEOPLE
+    unit: Text
     sign: str = "±"
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared import explorer, stored_estimates
-from dpportal.releases.products.shared.cells import NO_TOTAL, SINGLE, told
+from dpportal.releases.products.shared.cells import NO_TOTAL, SINGLE, added_up, told
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Attribute, Date, Domain
@@ -67,7 +67,7 @@ def _narrowed(plan: SummaryPlan, columns: Sequence[Attribute], picks: Picks) -> 
 def _people(rows: Rows, column: str = "", cells: Integers | None = None) -> CellSum:
     number = told(people_in(rows, column, cells), (0,), "people")
     places = rows.plan.groups.size * (1 if cells is None else len(cells))
-    return CellSum(number.value, number.half_width, places).whole
+    return added_up(number, places).whole
 
 
 def _totals(rows: Rows) -> Iterator[Json]:

@@ -43,8 +43,8 @@ class SummaryForm(ChoiceForm):
         label=gettext_lazy("Groups"),
         required=False,
         help_text=gettext_lazy(
-            "The table then has a column for each value. All groups together cost what one costs, but a group of few "
-            "people has wide margins."
+            "The table then has a column for each value. All groups together cost what one costs, but a small "
+            "group has wide margins."
         ),
         error_messages={
             "invalid_choice": gettext_lazy(

@@ -99,6 +99,7 @@ def _finding(table: TableOne) -> Json:
     finding = {
         "people": round(everybody.value),
         "margin": math.ceil(everybody.half_width),
+        **({"ends": SINGLE.cell([everybody])["margin"]} if everybody.is_lopsided else {}),
         "columns": plan.groups.names[0],
     }
     # As measured, before negative ones were made possible: an interval's upper end stays where it was.

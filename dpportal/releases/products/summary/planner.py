@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.charts.counted_word import counted_word
 from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
@@ -89,18 +90,21 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
     def verdict(self, plan: SummaryPlan, draft: Release) -> Verdict | None:
         if not draft.people:
             return None
-        people, error = rounded(_group_people(plan)), _typical_errors(plan)[0]
+        error, counted = _typical_errors(plan)[0], counted_word(plan.loss.unit.max_rows)
+        size = {"number": rounded(_group_people(plan)), "counted": counted}
         silent = sum(own.says_nothing for own in expectations(plan, _group_people(plan)))
         if error is None or silent == len(plan.columns):
-            text = _("A group of average size has %(people)s people, too few to tell anything of any column.")
-            return Verdict(VerdictLevel.USELESS, text % {"people": people}, 2.0)
+            text = _(
+                "A group of average size has %(number)s %(counted)s, too few to tell anything of any column."
+            )
+            return Verdict(VerdictLevel.USELESS, text % size, 2.0)
         level = level_of(error, SHARES)
-        text = _("In a group of %(people)s people a typical share is told to within ± %(share)s points.")
+        text = _("In a group of %(number)s %(counted)s a typical share is told to within ± %(share)s points.")
         if len(plan.lines) == len(plan.columns):
             text = _(
-                "In a group of %(people)s people a typical mean is told to within ± %(share)s %% of its range."
+                "In a group of %(number)s %(counted)s a typical mean is told to within ± %(share)s %% of its range."
             )
-        text %= {"people": people, "share": f"{100 * error:.2g}"}
+        text %= {**size, "share": f"{100 * error:.2g}"}
         if silent:
             further = _("%(silent)s of %(columns)s columns would say nothing.")
             text += " " + further % {"silent": silent, "columns": len(plan.columns)}

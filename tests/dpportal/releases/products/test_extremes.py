@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpportal.releases.products.means import page as means_page
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.queries import page as queries_page
 from dpportal.releases.products.shared import bounds
+from dpportal.releases.products.shared.cells import added_up, told
 from dpportal.releases.products.shared.extremes import Extremes, extremes, is_certainly_largest
 from dpportal.releases.products.summary import page as summary_page
 from dpportal.releases.products.summary.table_one import TableOne
@@ -159,20 +161,42 @@ def test_equal_groups_of_a_summary_have_no_largest(loss: Loss) -> None:
     assert all(found([100, 400, 100, 100, 100])["largest"] == "b" for _ in range(20))
 
 
-def test_a_bound_speaks_where_many_values_may_lie_at_it_and_the_mean_allows_it() -> None:
-    """Of 0 to 100: a mean of 98 to 100 leaves 2 % at 0 at most, and says nothing of 100."""
+def test_a_number_near_nobody_is_told_with_both_ends() -> None:
+    """Three people of two groups: no margin of which one side would be below 0."""
+    plan = ColumnTables().plan(
+        Domain((Integer("g", lower=1, upper=2),)), [Integer("x", lower=0, upper=9)], (), LOSSES[0], 500
+    )
+    exact = counted(plan, np.array([0, 0, 1]), {"x": np.array([3, 4, 5])})
+    values = ColumnTables().measure(plan, exact, Noise(np.random.default_rng(3).bytes)).values
+    table = TableOne(plan, estimates(plan, values))
+    finding = summary_page._finding(table)["finding"]
+    assert finding["ends"] == table.heads[0]["margin"] and finding["ends"].startswith("0 to ")
+    said = " ".join(
+        render_to_string("releases/_finding.html", {"plan": plan, "shown": {"finding": finding}}).split()
+    )
+    assert finding["ends"] in said and "±" not in said.split("largest")[0]
+    number = told(table.summary.number, (table.everybody,), "people")
+    assert added_up(number, 2).whole.ends == (0, math.ceil(number.upper))
+    assert added_up(number._replace(lower=5, value=10, upper=15), 2).ends is None
+
+
+def test_a_bound_speaks_where_many_values_may_lie_at_it() -> None:
     anything = Interval(np.array([np.nan]), np.array([0.0]), np.array([1.0]))
-    mean = Interval(np.array([99.0]), np.array([98.0]), np.array([100.0]))
-    most = bounds.most_at_bounds(mean, (0.0, 100.0), 0)
-    assert most == pytest.approx((0.02, 1))
+    few = Interval(np.array([0.01]), np.array([0.0]), np.array([0.11]))
     texts = ("0", "100")
-    assert bounds.notes(texts, (anything, anything), most, 0) == [
+    assert bounds.notes(texts, (few, anything), 0) == [
         {"bound": "100", "is_upper": True, "share": "", "is_nearly_all": False}
     ]
     certain = Interval(np.array([0.97]), np.array([0.95]), np.array([0.99]))
-    assert bounds.notes(texts, (anything, certain), most, 0)[0]["share"] == "97.0 % ± 2.0"
-    note = bounds.notes(texts, (anything, certain), most, 0)[0]
+    [note] = bounds.notes(texts, (few, certain), 0)
+    assert note["share"] == "97.0 % ± 2.0"
     said = " ".join(render_to_string("releases/means/_at_bound.html", {"note": note}).split())
     assert said.startswith("Values above 100 count as 100: nearly all, 97.0 % ± 2.0, are 100 or above")
-    few = Interval(np.array([0.01]), np.array([0.0]), np.array([0.11]))
-    assert bounds.notes(texts, (few, few), (1.0, 1.0), 0) == []
+    assert bounds.notes(texts, (few, few), 0) == []
+    for lower, upper, words in (
+        (0, 0.6, "at most 60 %"),
+        (0.3, 1, "at least 30 %"),
+        (0.05, 0.6, "between 5 % and 60 %"),
+    ):
+        near = Interval(np.array([0.5]), np.array([lower]), np.array([upper]))
+        assert bounds.notes(texts, (few, near), 0)[0]["share"] == words

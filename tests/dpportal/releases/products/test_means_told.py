@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -51,8 +52,38 @@ def test_files_are_empty_where_the_page_says_not_determined(seed: int, tmp_path:
             assert (cell["value"] == "") == math.isnan(line[name]), (name, row["labels"])
             empty += name.startswith("share") and cell["value"] == ""
     assert empty
-    wide = pd.concat(files)["share_at_low_upper"] - pd.concat(files)["share_at_low_lower"]
-    assert (wide[pd.concat(files)["share_at_low"].isna()].dropna() > 0.5).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_said_of_a_share_is_what_its_interval_says(seed: int) -> None:
+    """Everybody's value lies at the upper bound: then few can lie at the lower one, as the mean says."""
+    plan, result = released(seed, Fraction(1, 2))
+    [section], [own] = page(plan, result)["columns"], result.groups
+    seen = []
+    for row, group in zip(section["rows"][1:], range(len(SIZES)), strict=True):
+        for cell, share in zip(row["cells"][-2:], (own.at_lower, own.at_upper), strict=True):
+            low, high, text = share.lower[group], share.upper[group], cell["value"]
+            numbers = [float(number) for number in re.findall("[0-9.]+", text)]
+            if np.isnan(low) or (low < 0.01 and high > 0.99):
+                assert text == ""
+            elif low <= 0:
+                assert text.startswith("at most") and 0 <= numbers[0] - 100 * high <= 1
+            elif high >= 1:
+                assert text.startswith("at least") and 0 <= 100 * low - numbers[0] <= 1
+            seen.append(text)
+    assert seen[0].startswith("at most") and float(seen[0].split()[2]) < 5 and seen[1].startswith("at least")
+
+
+@pytest.mark.parametrize("loss", [Fraction(1, 5), Fraction(1, 40)], ids=str)
+def test_a_share_at_a_bound_lies_in_its_interval(loss: Fraction) -> None:
+    """Groups of 700 and of 40 people who are all at the upper bound, 500 times."""
+    missed, known = np.zeros(2), np.zeros(2)
+    for seed in range(500):
+        [own] = released(seed, loss)[1].groups
+        for share, truth in ((own.at_lower, 0.0), (own.at_upper, 1.0)):
+            missed += ((share.lower > truth + 1e-9) | (share.upper < truth - 1e-9))[:2]
+        known += ~np.isnan(own.at_lower.lower[:2])
+    assert (missed <= 1000 * 0.05 + 3 * math.sqrt(1000 * 0.05)).all() and known.all()
 
 
 @pytest.mark.parametrize("seed", range(5))

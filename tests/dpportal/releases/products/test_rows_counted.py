@@ -31,6 +31,9 @@ OF_PEOPLE = (
     "Everything released about these people",
     "without any one of the people",
     "the costs of all releases from the same people add up",
+    "Costs for the same people add up",
+    "other tables of the same people",
+    "a person, in all tables of people together",
 )
 
 MADE: dict[str, Callable[[Dataset], Release]] = {
@@ -82,6 +85,19 @@ def test_counts_of_rows_are_never_called_people(release, client) -> None:
     assert {name: found for name, text in texts.items() if (found := of_people(text))} == {}
     for name in ("page", "report.html"):
         assert " ".join(texts[name].split()).count("up to 3 rows; these are counts of rows") == 1
+
+
+def test_no_page_of_the_curator_calls_them_people_either(release, client) -> None:
+    """The wizard's steps for the same choices once more, the release's own page, and the one with true numbers."""
+    client.force_login(release.dataset.owner)
+    names = ("product", "columns", "mechanism", "parameters", "amount", "people", "purpose", "title")
+    again = {name: getattr(release, name) for name in names}
+    draft = Release.objects.create(dataset=release.dataset, created_by=release.created_by, **again)
+    steps = [reverse(f"releases:{step}", args=[draft.pk]) for step in ("columns", "method", "review")]
+    own = [reverse(f"releases:{page}", args=[release.pk]) for page in ("job", "compare")]
+    for address in (*steps, *own):
+        response = client.get(address)
+        assert (response.status_code, of_people(response.text)) == (200, []), address
 
 
 def test_a_summary_counts_rows_in_its_unit_and_its_bundle_holds(rich, tmp_path) -> None:

@@ -75,6 +75,15 @@ def test_an_order_by_two_groups_is_mirrored() -> None:
     assert begins_mirrored(Domain((SEX, AGE))) and not begins_mirrored(DOMAIN)
 
 
+def test_a_third_group_of_next_to_nobody_is_named_under_the_two_that_are_drawn() -> None:
+    sex = Categorical("sex", values=("f", "m"))
+    counts = np.repeat([500, 480, 4], AGE.size)
+    shown = figure(ChartForm(Domain((sex, AGE)), QueryDict("along=1&by=0")), counts, lambda _picks: None)
+    assert len(shown["json"]["data"]) == 2
+    said = f"“{sex.labels()[2]}” is not drawn, about {4 * AGE.size} of {984 * AGE.size:,} people"
+    assert said in shown["caption"]
+
+
 def test_of_many_groups_the_largest_are_drawn_and_the_caption_says_so() -> None:
     form = ChartForm(DOMAIN, QueryDict("along=1&by=2&apart=none"))
     shown = figure(form, COUNTS, lambda _picks: None)
