@@ -12,6 +12,7 @@ from hashlib import sha256
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
+from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute, Boolean, Categorical, Domain, Integer
 from mechanisms.microdata.cell_rows import CellRows
 from mechanisms.microdata.constraints import Wishes
@@ -25,7 +26,7 @@ from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import PlanError
 
 # Counts up whenever what is simulated changes, so that answers of before are not taken for answers of now.
-EDITION = 7
+EDITION = 8
 # Of more people so many are drawn, and the loss is larger by as much: noise is as strong beside the counts.
 MOST_PEOPLE = 50_000
 # ε, and the ρ that has it with δ = 10^-9.
@@ -38,6 +39,9 @@ MOST_CELLS = 2**22
 # Of few columns or people several tables are drawn, until they have so many pairs and so many values together: one
 # alone would decide by luck. A release's error of 500 people and 14 columns varies by a tenth where noise rules.
 FEWEST_PAIRS, FEWEST_VALUES, MOST_TABLES = 80, 50_000, 10
+# Two methods are compared on as few of them as tell them apart: at least so many, where their errors differ by more
+# than counts as equal and so many standard errors.
+FEWEST_COMPARED, CLEARLY = 3, 3
 # How much larger an error may be that counts as equal: about what another draw of the tables changes.
 AS_GOOD = 1.03
 # Of fewer people tables of pairs are mostly noise: a method that relies on them loses more than it can gain.
@@ -109,31 +113,29 @@ class Simulated:
 
 
 def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Microdata]) -> Iterator[Simulated]:
-    """Every method that can be planned for this shape, each at three costs of the loss's kind, a release of each table.
+    """Every method that can be planned for this shape, each at three costs of the loss's kind.
 
     people: how many the table has. loss: its amount does not matter. Everything follows from the arguments: noise is
-    drawn from a public seed, as the people are.
+    drawn from a public seed, as the people are. The first method is released of all tables, each other one of as many
+    as tell it from the best one before it.
     """
     shape = shape.within(MOST_CELLS)
     few = min(people, MOST_PEOPLE)
     random = repeatable(sha256(f"made-up people {shape.columns}".encode()).digest())
     tables = [_MadeUp(shape.domain(), few, random) for _ in range(_tables(len(shape.columns), few))]
     stronger = Fraction(people, few) ** (1 if loss.definition is Definition.PURE else 2)
+    best: dict[str, tuple[_Tried, Simulated]] = {}
     for name, method in methods.items():
         for amount in AMOUNTS[loss.definition]:
+            here = replace(loss, amount=Fraction(amount) * stronger)
             try:
-                plan = method.plan(
-                    tables[0].domain, Wishes(), replace(loss, amount=Fraction(amount) * stronger)
-                )
+                tried = _Tried(name, amount, method, method.plan(tables[0].domain, Wishes(), here), tables)
             except PlanError:
                 continue
-            noise = Noise(repeatable(sha256(f"{name} {amount}".encode()).digest()).bytes)
-            start = time.process_time()
-            synthetic = [(table, table.released(method, plan, noise)) for table in tables]
-            seconds = (time.process_time() - start) / len(tables)
-            pairs = float(np.mean([table.apart(rows) for table, rows in synthetic]))
-            triples = [apart for table, rows in synthetic for apart in table.triples_apart(rows)]
-            yield Simulated(name, amount, pairs, float(np.mean(triples)) if triples else None, seconds)
+            line = tried.line(*best[amount]) if amount in best else tried.line_of_all()
+            if amount not in best or line.pairs < best[amount][1].pairs:
+                best[amount] = tried, line
+            yield line
 
 
 def ranked(results: Iterable[Simulated], amount: float, people: int) -> list[tuple[str, float]]:
@@ -165,6 +167,50 @@ def _tables(columns: int, people: int) -> int:
     return min(MOST_TABLES, max(by_pairs, math.ceil(FEWEST_VALUES / (columns * people))))
 
 
+class _Tried:
+    """A method's releases at one cost, of one table after another: errors of pairs and of triples."""
+
+    def __init__(
+        self, name: str, amount: str, method: Microdata, plan: MicrodataPlan, tables: Sequence[_MadeUp]
+    ) -> None:
+        self.name, self.amount, self._method, self._plan, self._tables = name, amount, method, plan, tables
+        self._noise = Noise(repeatable(sha256(f"{name} {amount}".encode()).digest()).bytes)
+        self._errors: list[tuple[float, float]] = []
+        self._seconds = 0.0
+
+    def errors(self, tables: int) -> Floats:
+        """(tables, 2): those of the first tables, which are released of where they are not yet."""
+        while len(self._errors) < tables:
+            table, start = self._tables[len(self._errors)], time.process_time()
+            rows = table.released(self._method, self._plan, self._noise)
+            self._seconds += time.process_time() - start
+            self._errors.append((table.apart(rows), table.triples_apart(rows)))
+        return np.array(self._errors[:tables])
+
+    def line_of_all(self) -> Simulated:
+        return self._line(*self.errors(len(self._tables)).mean(axis=0))
+
+    def line(self, best: _Tried, of_best: Simulated) -> Simulated:
+        """The best one's figures times how both compare on the same tables, as few as tell them apart."""
+        tables = next((n for n in range(FEWEST_COMPARED, len(self._tables)) if self._apart(best, n)), None)
+        own, other = (each.errors(tables or len(self._tables)).mean(axis=0) for each in (self, best))
+        pairs, triples = own / np.maximum(other, 1e-12)
+        of_triples = math.nan if of_best.triples is None else of_best.triples
+        return self._line(of_best.pairs * pairs, of_triples * triples)
+
+    def _apart(self, best: _Tried, tables: int) -> bool:
+        """Whether no further table would make these two as good as each other."""
+        own, other = (np.maximum(each.errors(tables)[:, 0], 1e-12) for each in (self, best))
+        ratios = np.log(own / other)
+        margin = CLEARLY * float(ratios.std(ddof=1)) / math.sqrt(tables)
+        return abs(float(ratios.mean())) > math.log(AS_GOOD) + margin
+
+    def _line(self, pairs: float, triples: float) -> Simulated:
+        of_triples = None if math.isnan(triples) else float(triples)
+        seconds = self._seconds / len(self._errors)
+        return Simulated(self.name, self.amount, float(pairs), of_triples, seconds)
+
+
 class _MadeUp:
     """A made-up table and its true counts."""
 
@@ -189,8 +235,10 @@ class _MadeUp:
         synthetic = self._pairs.of_rows(rows) / len(rows)
         return float(np.abs(synthetic - self._tables / self._people).sum() / 2 / len(self._pairs.pairs))
 
-    def triples_apart(self, rows: CellRows) -> list[float]:
-        return [
+    def triples_apart(self, rows: CellRows) -> float:
+        """Mean total variation of some triples; not a number where there are none."""
+        apart = [
             closeness(table, table_of_rows(rows, self.domain.shape, columns)).synthetic
             for columns, table in self._triples.items()
         ]
+        return float(np.mean(apart)) if apart else math.nan

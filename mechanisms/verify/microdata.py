@@ -26,7 +26,7 @@ from mechanisms.synthesis.table import public_seed, rows_of_cells
 from mechanisms.tabular.codebook import codebook_frame
 from mechanisms.tabular.headers import Headers
 from mechanisms.tabular.label_columns import with_codes
-from mechanisms.verify import csv_file
+from mechanisms.verify import csv_file, declared_rows
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.csv_file import Column, Numbers, texts
 from mechanisms.verify.finding import Finding, State
@@ -49,6 +49,7 @@ def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     lines = column_lines(plan, margins, [law.half_width() for law in margin_laws(plan)])
     yield _counts(bundle, "columns.csv", headers.within(lines, "column"))
     yield _counts(bundle, "codebook.csv", codebook_frame(plan.domain))
+    yield from declared_rows.check(bundle, ROWS, plan.domain, plan.wishes)
     if int(bundle.release["synthetic_rows"]) * len(plan.domain.shape) > MOST_FITTED:
         yield Finding(ROWS, State.NOT_CHECKED, f"more than {MOST_FITTED:,} values are not fitted again")
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +17,19 @@ from mechanisms.microdata.cost_estimate import memory
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.quality import table_of_rows
 from mechanisms.microdata.simulated_rows import simulated_rows
-from mechanisms.microdata.simulation import AMOUNTS, MOST_CELLS, Shape, Simulated, ranked, simulated
+from mechanisms.microdata.simulation import (
+    AMOUNTS,
+    FEWEST_COMPARED,
+    MOST_CELLS,
+    MOST_TABLES,
+    Shape,
+    Simulated,
+    ranked,
+    simulated,
+)
 from mechanisms.microdata.tables import PairTables
 from mechanisms.noise import Noise, repeatable
+from mechanisms.protocol import Measurement
 from mechanisms.registry import MICRODATA
 from tests.benchmarks.synthesis import adult
 from tests.mechanisms.microdata.building import DOMAIN, counted, distance, loss, of_methods, people
@@ -130,6 +141,31 @@ def test_of_few_people_the_simulated_error_is_no_single_draw(method):
         errors.append(np.abs(pairs.of_rows(made) / len(made) - true / people).sum() / 2 / len(pairs.pairs))
     found = next(iter(simulated(shape, people, loss(), {method: FAST[method]})))
     assert found.amount == least and found.pairs == pytest.approx(np.mean(errors), rel=0.05)
+
+
+@pytest.mark.slow
+def test_methods_that_are_far_apart_are_told_so_by_few_tables(monkeypatch):
+    """Independent columns at the largest cost, where the tree is twice as near: the same figures from three tables."""
+    largest = AMOUNTS[Definition.ZCDP][-1]
+    monkeypatch.setitem(AMOUNTS, Definition.ZCDP, (largest,))
+    released = []
+    tree, single = (FAST[name] for name in ("tree-of-pairs", "independent-columns"))
+    measure = type(single).measure
+
+    def counted(self: Microdata, *given: Any) -> Measurement:
+        released.append(self.name)
+        return measure(self, *given)
+
+    monkeypatch.setattr(type(single), "measure", counted)
+    methods = {"tree-of-pairs": tree, "independent-columns": single}
+    few = list(simulated(Shape.of(DOMAIN), 3000, loss(), methods))
+    assert released.count("independent-columns") == FEWEST_COMPARED
+    monkeypatch.setattr("mechanisms.microdata.simulation.FEWEST_COMPARED", MOST_TABLES)
+    all_ = list(simulated(Shape.of(DOMAIN), 3000, loss(), methods))
+    assert released.count("independent-columns") == FEWEST_COMPARED + MOST_TABLES
+    assert few[0].pairs == all_[0].pairs
+    assert few[1].pairs == pytest.approx(all_[1].pairs, rel=0.3) and few[1].pairs > 1.2 * few[0].pairs
+    assert few[1].triples == pytest.approx(all_[1].triples, rel=0.3)
 
 
 def at_least_cost(methods: dict[str, Microdata]) -> list[float]:

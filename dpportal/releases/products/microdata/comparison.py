@@ -11,6 +11,7 @@ import numpy as np
 from dpportal.charts.pairs import pairs_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.microdata.component_lines import component_lines
+from dpportal.releases.products.microdata.dependency_lines import kept_lines
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.domain import Boolean
 from mechanisms.microdata.association import associations
@@ -64,6 +65,8 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> Jso
         },
         "worst": [_worst(released, result, counted[pair], pair) for pair in pairs[:WORST]],
         "components": component_lines(released, result),
+        "kept": kept_lines(released, counted, synthetic),
+        "impossible": _impossible_rows(released, counted),
         "header": ["first", "second", "measured", "total_variation", "independent_columns", "resample"],
         "table": [
             [names[a], names[b], (a, b) in measured, *(round(v, 5) for v in _values(closeness_of[(a, b)]))]
@@ -131,6 +134,19 @@ def _figures(
         for name, counts in (("true", pairs), ("synthetic", of_rows)):
             figures[name] = pairs_figure(chosen, correlations(plan.tables, counts, ordered, declared), name)
     return figures
+
+
+def _impossible_rows(plan: MicrodataPlan, true: dict[Places, np.ndarray]) -> list[Json]:
+    """Pairs of columns with values that were declared impossible together, and how many true rows have such values."""
+    impossible = plan.wishes.impossible(plan.domain).cells
+    return [
+        {
+            "columns": [plan.domain.names[place] for place in pair],
+            "declared": len(cells),
+            "rows": int(sum(true[pair][cell] for cell in cells)),
+        }
+        for pair, cells in impossible.items()
+    ]
 
 
 def _worst(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray, pair: tuple[int, ...]) -> Json:

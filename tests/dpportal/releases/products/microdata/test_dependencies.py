@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -12,6 +13,7 @@ from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
 from dpportal.releases.models import Release
 from tests.dpportal import building
+from tests.dpportal.publications.forging import forged
 from tests.dpportal.releases.products.building import files, page_of
 from tests.dpportal.releases.products.microdata.test_product import ANSWER, five_columns, made
 from tests.dpportal.releases.products.test_verified import downloaded, failed
@@ -48,9 +50,18 @@ def test_a_public_register_is_kept_and_said_to_be_one(wide, client, tmp_path) ->
         assert (rows.loc[rows["job"] == job, "ill"].astype(str).str.lower() == ill).all()
     assert "which was declared, too" in " ".join(given["README.md"].decode().split())
     assert json.loads(given["release.json"])["plan"]["wishes"]["known"] == known
-    assert not failed(downloaded(release, tmp_path))
+    path = downloaded(release, tmp_path)
+    assert not failed(path)
+    rows = pd.read_csv(io.BytesIO(given["synthetic.csv"]), dtype=str, keep_default_na=False)
+    first = rows.index[rows["job"] == "j0"][0]
+    rows.loc[first, "ill"] = "false"
+    other = forged(path, {"synthetic.csv": rows.to_csv(index=False).encode()})
+    assert any("ill does not follow from job" in each for each in failed(other))
     client.force_login(wide.owner)
     assert "for every value declared which" in page_of(client, release)
+    compared = " ".join(client.get(f"/releases/{release.pk}/compare/").content.decode().split())
+    [true, synthetic] = re.search(r"<td>job → ill</td>(.*?)</tr>", compared).group(1).split("</td>")[:2]
+    assert "100.0 %" in true and "100.0 %" not in synthetic
 
 
 def columns_answered(client, dataset: Dataset, follows: str, known: str = "") -> tuple[str, str]:

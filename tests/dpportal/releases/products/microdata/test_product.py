@@ -24,8 +24,10 @@ from mechanisms.microdata.adversarial.method import Adversarial
 from mechanisms.registry import MICRODATA
 from tests.dpportal import building
 from tests.dpportal.markup import outline
+from tests.dpportal.publications.forging import forged
 from tests.dpportal.releases.products.building import files, finished, page_of
 from tests.dpportal.releases.products.microdata.building import dataset_of
+from tests.dpportal.releases.products.test_verified import downloaded, failed
 
 COLUMNS = ["age", "job", "ill", "since", "weight"]
 
@@ -178,12 +180,22 @@ def test_rows_made_anew_are_those_of_before_on_a_machine_that_fits_otherwise(wid
 
 
 @pytest.mark.slow
-def test_what_cannot_occur_is_in_no_row(wide) -> None:
+def test_what_cannot_occur_is_in_no_row(wide, tmp_path) -> None:
     zeros = [["ill", "true", "job", "j2"]]
     release = made(wide, wishes={**WISHES, "zeros": zeros}, rows=150)
     rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
     assert len(rows) == 150
     assert not (rows["ill"].fillna(False) & (rows["job"] == "j2")).any()
+    path = downloaded(release, tmp_path)
+    assert not failed(path)
+    lines = files(release)["synthetic.csv"].decode().splitlines()
+    job, ill = (lines[0].split(",").index(name) for name in ("job", "ill"))
+    cells = lines[1].split(",")
+    cells[job], cells[ill] = "j2", "true"
+    text = "\n".join([lines[0], ",".join(cells), *lines[2:], ""])
+    assert any(
+        "cannot occur together" in each for each in failed(forged(path, {"synthetic.csv": text.encode()}))
+    )
 
 
 @pytest.mark.slow
