@@ -18,6 +18,8 @@ COMPOSITION = {
     Definition.PURE: "Sequential: ε of all releases about the same people add up",
     Definition.ZCDP: "Sequential: ρ of all releases about the same people add up (zCDP)",
 }
+OF_WHICH = "%(total)s, of which %(chosen)s for values chosen privately"
+AND_BESIDES = "%(total)s, and %(chosen)s of another budget for values chosen privately"
 
 
 @dataclass(frozen=True)
@@ -76,15 +78,20 @@ def with_choices(own: Loss, chosen: Sequence[JsonObject]) -> Loss:
     return summed([own, *(_paid(choice, own) for choice in chosen if choice["of_the_same_budget"])])
 
 
-def loss_text(own: Loss, chosen: Sequence[JsonObject]) -> str:
-    """A loss as release.json says it, with what was paid before for values; chosen as of `with_choices`."""
+def loss_text(
+    own: Loss, chosen: Sequence[JsonObject], same_budget: str = OF_WHICH, other_budget: str = AND_BESIDES
+) -> str:
+    """A loss with what was paid before for values: as release.json says it, or by another language's two sentences.
+
+    chosen: as of `with_choices`.
+    """
     text = str(with_choices(own, chosen))
     added = [_paid(choice, own) for choice in chosen if choice["of_the_same_budget"]]
     if added:
-        text = f"{text}, of which {summed(added)} for values chosen privately"
+        text = same_budget % {"total": text, "chosen": summed(added)}
     for choice in chosen:
         if not choice["of_the_same_budget"]:
-            text = f"{text}, and {_paid(choice, own)} of another budget for values chosen privately"
+            text = other_budget % {"total": text, "chosen": _paid(choice, own)}
     return text
 
 

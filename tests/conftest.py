@@ -47,7 +47,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported and collected lives to the end: no search for garbage goes through it.
+    """What is imported and collected lives to the end: no search for garbage goes through it, the last one neither.
 
     Tests draw noise wherever they need some; the portals that they start as processes do not.
     """
@@ -60,10 +60,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_sessionfinish() -> None:
-    gc.unfreeze()
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     nightly.leave_to_the_night(config, items)
     for item in items:
@@ -74,9 +70,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: item.get_closest_marker("quick") is not None)
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Two processes for each processor: the slow tests, which come first, wait for browsers, servers and workers."""
-    return 2 * (os.cpu_count() or 1)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Two processes for each processor: the slow tests, which come first, wait for browsers, servers and workers.
+
+    Quick ones wait for nothing, and each further process imports and collects everything anew.
+    """
+    return (os.cpu_count() or 1) * (1 if config.getoption("-m") == "quick" else 2)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing:

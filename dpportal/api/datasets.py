@@ -8,7 +8,6 @@ from uuid import UUID
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext as _
 from ninja import Router
 from ninja.responses import Status
 
@@ -24,6 +23,7 @@ from dpportal.datasets.access import dataset_for, open_datasets, with_right
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.forms import COMPLETE, UploadForm
 from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.same_table import same_table
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import in_a_row
 from dpportal.publications import idempotency_keys
@@ -135,21 +135,8 @@ def shown(request: HttpRequest, dataset: Dataset) -> DatasetShown:
 
 
 def _twin(request: HttpRequest, dataset: Dataset) -> Json:
-    """Which dataset holds the same table, where that is why this one cannot be used; named to its owner alone."""
-    twin = dataset.duplicate_of
-    if twin is None or not dataset.is_duplicate:
+    twin = same_table(dataset, current_user(request))
+    if twin is None:
         return {}
-    first = (
-        _("You have a dataset of this table already.")
-        if dataset.is_remote
-        else _("This table was uploaded before.")
-    )
-    is_own = twin.owner_id == current_user(request).pk
-    if is_own:
-        text = _(
-            "Its content is that of %(name)s. Use that dataset, so that one budget protects the same people."
-        )
-    else:
-        text = _("Its content is that of another dataset of whoever uploaded it.")
-    remark = in_a_row([first, text % {"name": twin.name}])
-    return {"duplicate_of": twin.pk if is_own else None, "remark": remark}
+    own = twin.original.pk if twin.original else None
+    return {"duplicate_of": own, "remark": in_a_row([twin.title, twin.text])}

@@ -37,6 +37,7 @@ from dpportal.datasets.missing_words import undeclared_words
 from dpportal.datasets.models import Dataset, DomainVersion, Right
 from dpportal.datasets.parse_options_forms import LONGEST_SHEET, ReadingForm, reading_form
 from dpportal.datasets.protection import Protection
+from dpportal.datasets.same_table import same_table
 from dpportal.datasets.sharing_views import shared_with
 from dpportal.platform.json_types import Json
 from dpportal.serving.files import refusal as upload_refusal, takes_files
@@ -167,6 +168,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "identifying": services.identifying_columns(dataset) if dataset.asks_for_unit else [],
         "sheets": [(sheet["name"], sheet["name"]) for sheet in dataset.facts.get("sheets", [])],
         "budget_request": dataset.budget_requests.first(),
+        "same_table": same_table(dataset, current_user(request)),
         "nav_section": "datasets",
     }
     if dataset.is_refused and dataset.can_own and dataset.upload:

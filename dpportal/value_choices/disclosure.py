@@ -19,7 +19,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.accounting import Definition, Loss
-from mechanisms.disclosure import summed
+from mechanisms.disclosure import loss_text, with_choices
 from mechanisms.domain import Domain
 
 P = TypeVar("P", bound=ChargedPublication)
@@ -44,20 +44,16 @@ class PublishedLoss:
     @property
     def total(self) -> Loss:
         """With the choices that the same budget paid for; others protect other people, or count in the other unit."""
-        return summed([self.own, *(choice.loss for choice in self.choices if self._adds(choice))])
+        return with_choices(self.own, self.chosen_facts())
 
     def __str__(self) -> str:
         """Such as ε = 0.6, δ = 10⁻⁷, of which ε = 0.5, δ = 10⁻⁷ for values chosen privately."""
-        text = str(self.total)
-        added = [choice.loss for choice in self.choices if self._adds(choice)]
-        if added:
-            values = {"total": text, "chosen": summed(added)}
-            text = _("%(total)s, of which %(chosen)s for values chosen privately") % values
-        for choice in self.choices:
-            if not self._adds(choice):
-                values = {"total": text, "chosen": choice.loss}
-                text = _("%(total)s, and %(chosen)s of another budget for values chosen privately") % values
-        return text
+        return loss_text(
+            self.own,
+            self.chosen_facts(),
+            _("%(total)s, of which %(chosen)s for values chosen privately"),
+            _("%(total)s, and %(chosen)s of another budget for values chosen privately"),
+        )
 
     def pair(self, *, whole_orders: bool = False) -> str:
         """The total as (ε, δ), where it is of ρ; see `epsilon_delta_text`."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -73,13 +75,7 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
         for group, row in zip(shown_groups, parts, strict=True)
     ]
     name = planned.column.attribute.name
-    nothing = np.full(plan.groups.size, np.nan)
-    numbers = [
-        series
-        for n in _compared_statistics(plan)
-        for series in ((released[n].estimate, truth[n]) if n in names else (nothing, nothing))
-    ]
-    lines = [[*labels[g], name, *(_plain(x[g]) for x in numbers)] for g in range(plan.groups.size)]
+    lines = _lines(plan, name, {n: (released[n].estimate, truth[n]) for n in names})
     shown: Json = {"name": name, "place": f"means-{place}", "rows": rows, "lines": lines}
     shown["is_date"] = planned.column.is_date
     if has_chart(plan, planned):
@@ -96,6 +92,15 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
         "hits": [bool(hit) for n in names for hit in hits[n][known[n]]],
         "errors": ((released["mean"].estimate - truth["mean"])[known["mean"]] / span).tolist(),
     }
+
+
+def _lines(
+    plan: MomentsPlan, name: str, numbers: Mapping[str, tuple[np.ndarray, np.ndarray]]
+) -> list[list[Any]]:
+    """A line a group for the file: each statistic as it was released and as it is, empty where the column has none."""
+    labels, nothing = labels_of(plan), np.full(plan.groups.size, np.nan)
+    series = [each for n in _compared_statistics(plan) for each in numbers.get(n, (nothing, nothing))]
+    return [[*labels[g], name, *(_plain(x[g]) for x in series)] for g in range(plan.groups.size)]
 
 
 def _plain(value: float) -> float | None:
