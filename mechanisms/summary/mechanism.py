@@ -60,7 +60,7 @@ class ColumnTables:
     title: ClassVar[str] = "A table of each column"
     summary: ClassVar[str] = (
         "Measures each column once, by groups, at a share of the cost that makes all errors together least, and lets "
-        "all columns tell how many people each group has."
+        "all columns tell how large each group is."
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
 

@@ -17,9 +17,7 @@ MEANS = ReleaseProduct(
         "Number, total, mean and standard deviation of columns of numbers or dates, in all and by groups, each with a "
         "margin: average income by region, beds and patients in all."
     ),
-    readers_see=gettext_lazy(
-        "the number of people, total, mean and standard deviation of each group, with margins"
-    ),
+    readers_see=gettext_lazy("the number, total, mean and standard deviation of each group, with margins"),
     icon="icon-means",
     planner=MeansPlanner(),
     runner=MeansRunner(),

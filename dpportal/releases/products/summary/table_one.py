@@ -23,7 +23,6 @@ from dpportal.releases.products.shared.cells import (
     Pattern,
     Told,
     aligned,
-    joined,
     told,
 )
 from mechanisms.arrays import Floats
@@ -71,11 +70,11 @@ class TableOne:
 
     @property
     def hidden(self) -> list[Json]:
-        """The groups that may be empty, with the number that was measured."""
+        """The groups that may be empty, with how many people they may have."""
         left_out = [group for group in range(len(self.labels)) if group not in self.groups]
         numbers = [self._number(group) for group in left_out]
         return [
-            {"name": self.labels[group], "people": joined(number["value"], number["margin"])}
+            {"name": self.labels[group], "people": number["margin"]}
             for group, number in zip(left_out, numbers, strict=True)
         ]
 

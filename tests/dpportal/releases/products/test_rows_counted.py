@@ -34,6 +34,7 @@ OF_PEOPLE = (
     "Costs for the same people add up",
     "other tables of the same people",
     "a person, in all tables of people together",
+    "What protects people is the noise",
 )
 
 MADE: dict[str, Callable[[Dataset], Release]] = {
