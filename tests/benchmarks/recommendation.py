@@ -57,12 +57,14 @@ HEALTH = {
 }
 
 
-def binned(folder: str, columns: dict[str, tuple[float, float, float]]) -> tuple[Domain, np.ndarray]:
-    """A table of statsmodels in cells of the stated widths."""
+def binned(
+    folder: str, columns: dict[str, tuple[float, float, float]], **reading: str
+) -> tuple[Domain, np.ndarray]:
+    """A table of statsmodels in cells of the stated widths; reading: how its file is written, where not as usual."""
     found = util.find_spec("statsmodels")
     if found is None or found.origin is None:
         raise SystemExit("pip install statsmodels, or take --tables adult.")
-    table = pd.read_csv(Path(found.origin).parent / "datasets" / folder / f"{folder}.csv")
+    table = pd.read_csv(Path(found.origin).parent / "datasets" / folder / f"{folder}.csv", **reading)
     rows, attributes = [], []
     for name, (lowest, highest, step) in columns.items():
         cells = int((highest - lowest) // step) + 1
