@@ -43,8 +43,9 @@ from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
 from mechanisms.registry import MICRODATA, microdata
-from tests.benchmarks.rivals import NEEDS, SETTINGS, how_to_add, ready, rival
+from tests.benchmarks.rivals import SETTINGS, how_to_add, ready, rival
 
+NO_WISHES = Wishes()
 DATA = Path(__file__).parents[1] / "data"
 ORDERED = {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}
 # The ρ whose (ε, 10^-9) is the ε of its name, by the tight conversion.
@@ -111,7 +112,7 @@ def release(name: str, table: str, rho: str) -> Made:
     """One release by a method, in this process."""
     domain, rows = table_named(table)
     start = time.process_time()
-    if name in NEEDS:
+    if name in SETTINGS:
         made = rival(name)(domain, rows, Fraction(rho))
         return Made(made, time.process_time() - start, peak_memory())
     result = ours(name, domain, rows, Fraction(rho))
@@ -140,10 +141,12 @@ def wives(domain: Domain, true: np.ndarray, made: np.ndarray) -> float:
     return 100 * float((made[made[:, relationship] == husband, sex] != men).mean())
 
 
-def ours(name: str, domain: Domain, rows: np.ndarray, rho: Fraction) -> MicrodataResult:
+def ours(
+    name: str, domain: Domain, rows: np.ndarray, rho: Fraction, wishes: Wishes = NO_WISHES
+) -> MicrodataResult:
     """Synthetic cells by one of the portal's methods, and what was measured."""
     method: Microdata = microdata(name)
-    plan = method.plan(domain, Wishes(), Loss(Definition.ZCDP, rho))
+    plan = method.plan(domain, wishes, Loss(Definition.ZCDP, rho))
     if plan.pairwise:
         counts = plan.tables.of_rows(rows)
     else:
@@ -224,7 +227,7 @@ def show_adult(methods: list[str], epsilons: list[str], seeds: int, limit: float
         print(f"| | {name} | {pairs:.4f} | {triples:.4f} | | | | {wives(domain, rows, made):.3f} | | | |")
     for epsilon in epsilons:
         for name in methods:
-            print(_line(name, epsilon, 1 if name in NEEDS else seeds, limit), flush=True)
+            print(_line(name, epsilon, 1 if name in SETTINGS else seeds, limit), flush=True)
 
 
 def _line(name: str, epsilon: str, seeds: int, limit: float) -> str:
@@ -243,7 +246,7 @@ def _line(name: str, epsilon: str, seeds: int, limit: float) -> str:
     women = float(np.mean([wives(domain, rows, run.rows) for run in runs]))
     figures = f"{pairs:.4f} | {triples:.4f} | {seconds:.1f} | {peak:.0f} | {worse:.1f} | {women:.3f}"
     goal, reached = _reached(name, epsilon, (pairs, triples, seconds, peak, worse, women))
-    title = f"{name}, {SETTINGS[name]}" if name in NEEDS else name
+    title = f"{name}, {SETTINGS[name]}" if name in SETTINGS else name
     return (
         f"| {epsilon} | {title} | {figures} | {'{} / {}'.format(*PUBLISHED[epsilon])} | {goal} | {reached} |"
     )
@@ -303,20 +306,20 @@ def _wide_line(name: str, table: str, limit: float) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--methods", nargs="+", default=[*(m.name for m in MICRODATA), *NEEDS])
+    parser.add_argument("--methods", nargs="+", default=[*(m.name for m in MICRODATA), *SETTINGS])
     parser.add_argument("--epsilons", nargs="*", default=list(RHO), choices=list(RHO))
     parser.add_argument("--wide", action="store_true", help="only the table of 60 columns")
     parser.add_argument("--limit", type=float, default=600, help="seconds after which a release is ended")
     given = parser.parse_args()
     missing = [
-        name for name in given.methods if not (ready(name) if name in NEEDS else not microdata(name).missing)
+        name for name in given.methods if not (ready(name) if name in SETTINGS else not microdata(name).missing)
     ]
     methods = [name for name in given.methods if name not in missing]
     if not given.wide:
         show_adult(methods, given.epsilons, given.seeds, given.limit)
-    show_wide([name for name in methods if name not in NEEDS], given.limit)
+    show_wide([name for name in methods if name not in SETTINGS], given.limit)
     for name in missing:
-        print(how_to_add(name) if name in NEEDS else f"{name} is left out. {microdata(name).missing}")
+        print(how_to_add(name) if name in SETTINGS else f"{name} is left out. {microdata(name).missing}")
     if "dp-gan" in missing:
         print("Measured with it, pairs / triples:", *(f"ε = {e}: {p} / {t};" for e, (p, t) in GAN.items()))
 

@@ -1,4 +1,4 @@
-"""The benchmark's AIM: what its rounds cost together, and whether its model's rows keep siblings apart."""
+"""The benchmark's AIM and MST: what they cost in all, and whether their model's rows keep siblings apart."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mechanisms.accounting import pure_within_zcdp
 from mechanisms.noise import DiscreteGaussian, Noise
 from tests.mechanisms.microdata.building import DOMAIN, distance, people
 
-WHY = "AIM's package is missing: pip install -r tests/benchmarks/rivals/requirements-aim.txt"
+WHY = "mbi is missing: pip install -r tests/benchmarks/rivals/requirements-mbi.txt"
 mbi = pytest.importorskip("mbi", reason=WHY)
 if int(version("mbi").partition(".")[0]) < 2:
     pytest.skip("mbi before 2.0 draws wrong rows", allow_module_level=True)
 
-from tests.benchmarks.rivals import aim  # noqa: E402
+from tests.benchmarks.rivals import graphical, rival  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -36,23 +36,24 @@ def test_siblings_are_independent_given_their_parent_in_the_rows_of_a_model() ->
     assert np.abs(made - true).sum() / 2 < 0.02
 
 
-def test_columns_choices_and_tables_cost_rho_together(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["aim", "mst"])
+def test_columns_choices_and_tables_cost_rho_together(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spent: list[Fraction] = []
-    draw, choose = Noise.draw, aim.ExponentialMechanism.choose
+    draw, choose = Noise.draw, graphical.ExponentialMechanism.choose
 
     def noted_draw(self: Noise, law: DiscreteGaussian, size: int) -> np.ndarray:
         spent.append(1 / (2 * law.variance_parameter))
         return draw(self, law, size)
 
-    def noted_choice(self: aim.ExponentialMechanism, rate: Fraction, *given: np.ndarray) -> np.ndarray:
+    def noted_choice(self: graphical.ExponentialMechanism, rate: Fraction, *given: np.ndarray) -> np.ndarray:
         spent.append((2 * rate) ** 2 / 8)
         return choose(self, rate, *given)
 
     monkeypatch.setattr(Noise, "draw", noted_draw)
-    monkeypatch.setattr(aim.ExponentialMechanism, "choose", noted_choice)
+    monkeypatch.setattr(graphical.ExponentialMechanism, "choose", noted_choice)
     rho = Fraction(3, 10)
     true = people(3000)
-    rows = aim.synthesise(DOMAIN, true, rho)
+    rows = rival(name)(DOMAIN, true, rho)
     assert rho * (1 - Fraction(1, 10**6)) < sum(spent) <= rho
     assert np.all(rows.max(axis=0) < DOMAIN.shape) and rows.min() >= 0
     independent = np.column_stack([np.random.default_rng(j).permutation(true[:, j]) for j in range(4)])
@@ -63,7 +64,7 @@ def test_a_choice_follows_the_score_and_costs_no_more_than_asked() -> None:
     rho = Fraction(1, 100)
     rate = pure_within_zcdp(4 * rho) / 2
     assert (2 * rate) ** 2 / 8 <= rho
-    picks = [aim._chosen([0, 10, 0], rho, Noise()) for _ in range(4000)]
+    picks = [graphical.choose([0, 10, 0], rho, Noise()) for _ in range(4000)]
     odds = float(np.exp(10 * float(rate)))
     share, expected = picks.count(1) / 4000, odds / (odds + 2)
     assert abs(share - expected) < 6 * (expected * (1 - expected) / 4000) ** 0.5
