@@ -9,7 +9,7 @@ from django.db import models, transaction
 from django.db.models.signals import post_delete, post_save
 
 from dpportal.history import imprints
-from dpportal.history.imprints import Kind, State
+from dpportal.history.imprints import ImprintKind, State
 
 M = TypeVar("M", bound=models.Model)
 EVERY = models.Q()
@@ -22,7 +22,7 @@ class Watch:
         self.model, self.rows = model, rows
         self.columns = [model._meta.get_field(name).attname for name in fields]  # type: ignore[union-attr]
         self.names = {*fields, *self.columns}
-        self.kind = Kind(str(model._meta.model_name), self.states)
+        self.kind = ImprintKind(str(model._meta.model_name), self.states)
 
     def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
         rows = self.model._base_manager.filter(self.rows).order_by("pk")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from dpportal.history import imprints
-from dpportal.history.imprints import Kind, State
+from dpportal.history.imprints import ImprintKind, State
 from dpportal.streams.models import Stream
 
 
@@ -23,5 +23,5 @@ def _states(streams: Collection[str] | None) -> Iterator[tuple[str, State]]:
         yield str(stream.pk), {file.name: [file.stored, file.sha256] for file in present}
 
 
-FILES = Kind("files of stream", _states)
+FILES = ImprintKind("files of stream", _states)
 imprints.declare(FILES)

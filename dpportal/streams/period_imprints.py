@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from itertools import groupby
 
 from dpportal.history import imprints
-from dpportal.history.imprints import Kind, State
+from dpportal.history.imprints import ImprintKind, State
 from dpportal.streams.models import Period, Stream
 
 # Periods that share a line: each new one writes their line again, and names all of them.
@@ -40,5 +40,5 @@ def _grouped(rows: Iterator[dict[str, object]]) -> Iterator[tuple[str, State]]:
         yield subject, {f"period {row['index']}": [row[name] for name in SHOWN] for row in together}
 
 
-PERIODS = Kind("periods of stream", _states)
+PERIODS = ImprintKind("periods of stream", _states)
 imprints.declare(PERIODS)

@@ -21,7 +21,7 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.history import chain, checkpoints
 from dpportal.history.checkpoints import CheckpointError
 from dpportal.history.models import Link
-from dpportal.history.verification import Place, verify
+from dpportal.history.verification import ChainPosition, verify
 from dpportal.operations import sweeping, verification
 from dpportal.platform.signing import SigningKeys
 from dpportal.releases.models import Artifact
@@ -41,9 +41,9 @@ def said(*arguments: str) -> str:
     return out.getvalue()
 
 
-def of(path: Path) -> Place:
+def of(path: Path) -> ChainPosition:
     read = checkpoints.read(path.read_bytes())
-    return Place(read.position, read.digest)
+    return ChainPosition(read.position, read.digest)
 
 
 @pytest.fixture
