@@ -17,7 +17,7 @@ from dpportal.serving.long_polling import is_repeated
 BEARER = "bearer "
 
 
-class Token(HttpBearer):
+class TokenAuth(HttpBearer):
     """Lets whoever has a token in as its person, where its scope is enough; a session opens nothing here."""
 
     def __init__(self, scope: Scope) -> None:
@@ -53,7 +53,7 @@ def anybody(request: HttpRequest) -> bool:
     return True
 
 
-READ, RELEASE, ADMINISTER = Token(Scope.READ), Token(Scope.RELEASE), Token(Scope.ADMINISTER)
+READ, RELEASE, ADMINISTER = TokenAuth(Scope.READ), TokenAuth(Scope.RELEASE), TokenAuth(Scope.ADMINISTER)
 PUBLIC = [READ, anybody]
 
 
@@ -67,7 +67,7 @@ def sender_of(request: HttpRequest) -> User | None:
     """Who sends a file. Raises the door's refusal where the token may not, before the file comes."""
     token = _sent(request)
     if token is not None and not Scope(token.scope).opens(Scope.ADMINISTER):
-        raise request_body.RefusedError(403, _too_small(token, Scope.ADMINISTER))
+        raise request_body.BodyRefusedError(403, _too_small(token, Scope.ADMINISTER))
     return token.by if token else None
 
 

@@ -26,7 +26,7 @@ from dpportal.publications.idempotency_keys import KeyRefusedError
 from dpportal.releases.comparing import NotComparedError
 from dpportal.releases.products import AwaitedError, DraftError
 from dpportal.releases.services import ReleaseError
-from dpportal.releases.wizard.choosing import ChoiceError
+from dpportal.releases.wizard.choosing import DraftChoiceError
 from dpportal.serving.programs import PROGRAMS
 from dpportal.streams.measure import StreamDraftError
 from dpportal.streams.services import StreamError
@@ -95,7 +95,7 @@ def add_handlers(api: NinjaAPI) -> None:
     own: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
         AwaitedError: lambda _request, _fault: awaited(),
         RefusedError: _refused,
-        ChoiceError: _choice,
+        DraftChoiceError: _choice,
         CodebookError: _codebook,
         TooManyRequestsError: _too_many,
         AuthenticationError: _stranger,
@@ -123,7 +123,7 @@ def _refused(request: HttpRequest, fault: RefusedError) -> HttpResponse:
     return problem(fault.status, str(fault), fault.errors, page=page)
 
 
-def _choice(_request: HttpRequest, fault: ChoiceError) -> HttpResponse:
+def _choice(_request: HttpRequest, fault: DraftChoiceError) -> HttpResponse:
     if fault.is_awaited:
         return awaited()
     # Product and title are sent outside of the other steps' objects.

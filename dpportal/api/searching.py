@@ -14,7 +14,7 @@ from mechanisms.deferred_search import taken_from
 T = TypeVar("T")
 
 
-class Search:
+class RequestSearch:
     """What is searched for while one request is answered."""
 
     def __init__(self, results: SearchResults) -> None:
@@ -29,8 +29,8 @@ class Search:
 
 
 @contextmanager
-def searching() -> Iterator[Search]:
+def searching() -> Iterator[RequestSearch]:
     """While the block runs, what a plan searches for long is taken from workers and never worked out."""
     results = SearchResults()
     with taken_from(results):
-        yield Search(results)
+        yield RequestSearch(results)

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.models import LedgerEntry
 from dpportal.history.canonical import Plain
-from dpportal.history.chain import Source
+from dpportal.history.chain import ChainedRows
 
 
 def _entered(entry: LedgerEntry) -> dict[str, Plain]:
@@ -53,5 +53,5 @@ def _settled_lines() -> QuerySet[LedgerEntry]:
     return _lines().filter(settled_at__isnull=False)
 
 
-LINE = Source("line", _lines, _entered)
-SETTLED = Source("settled", _settled_lines, _settled)
+LINE = ChainedRows("line", _lines, _entered)
+SETTLED = ChainedRows("settled", _settled_lines, _settled)

@@ -19,7 +19,7 @@ from dpportal.datasets.access import right_of
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.services import lock_dataset
 from dpportal.notices.announcing import announce
-from dpportal.notices.events import Event, Kind
+from dpportal.notices.events import Event, EventKind
 from dpportal.platform.stored_texts import in_site_language
 
 State = BudgetRequest.State
@@ -169,4 +169,4 @@ def announce_decision(dataset: Dataset, state: State, people: list[User], words:
     """Have people hear that a budget of a dataset was granted or declined; programs are not told how much."""
     data = {"dataset": str(dataset.pk), "decision": state.value}
     path = reverse("budgets:ledger", args=[dataset.pk])
-    announce(Event(Kind.BUDGET, data, path, *words), people)
+    announce(Event(EventKind.BUDGET, data, path, *words), people)

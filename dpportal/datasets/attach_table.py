@@ -45,7 +45,7 @@ def connect(draft: Dataset, table: SharedTable, by: User) -> Dataset:
 
 
 @dataclass(frozen=True)
-class Difference:
+class SourceDifference:
     """What a connection leads to now, compared with what a dataset was made from, for an administrator to decide on.
 
     lines: in words; empty if it is the same. mark: says which state this is. similar: the datasets with a budget that
@@ -58,7 +58,7 @@ class Difference:
     similar: tuple[SimilarDataset, ...] = ()
 
 
-def difference(dataset: Dataset) -> Difference:
+def difference(dataset: Dataset) -> SourceDifference:
     """Raises DatasetError, and SourceFault if the table cannot be looked at."""
     return _difference(dataset, _looked_at(dataset))
 
@@ -108,13 +108,13 @@ def _looked_at(dataset: Dataset) -> Schema:
     return records.remote_schema(dataset)
 
 
-def _difference(dataset: Dataset, schema: Schema) -> Difference:
+def _difference(dataset: Dataset, schema: Schema) -> SourceDifference:
     lines = definitions.changes(dataset.facts.get("definition"), schema.definition)
     if (former := dataset.facts["identity"]) != schema.identity:
         places = {"former": former, "now": schema.identity}
         lines.insert(0, _("its place was %(former)s and is %(now)s") % places)
     mark = definitions.digest({**schema.definition, "": schema.identity})
-    return Difference(dataset, tuple(lines), mark, tuple(_unbound(dataset, _similar(dataset, schema))))
+    return SourceDifference(dataset, tuple(lines), mark, tuple(_unbound(dataset, _similar(dataset, schema))))
 
 
 def _similar(dataset: Dataset, schema: Schema) -> list[SimilarDataset]:

@@ -54,14 +54,16 @@ def address_of(upload: DirectUpload, number: int) -> str:
     """Where the browser puts one part. Raises ValueError if there is no such part."""
     from dpportal.platform.objects import multipart
 
-    return multipart.signed(upload.stored, upload.key, number, multipart.Parts(upload.size).bytes_of(number))
+    return multipart.signed(
+        upload.stored, upload.key, number, multipart.FileParts(upload.size).bytes_of(number)
+    )
 
 
 def part_bytes(upload: DirectUpload) -> int:
     """How many bytes the browser sends in each part."""
     from dpportal.platform.objects import multipart
 
-    return multipart.Parts(upload.size).each
+    return multipart.FileParts(upload.size).each
 
 
 def finish(upload: DirectUpload) -> Dataset:
@@ -69,7 +71,7 @@ def finish(upload: DirectUpload) -> Dataset:
     from dpportal.platform.objects import multipart
 
     try:
-        multipart.finish(upload.stored, upload.key, multipart.Parts(upload.size))
+        multipart.finish(upload.stored, upload.key, multipart.FileParts(upload.size))
         return _queued(upload)
     except storage.StorageFault as fault:
         raise DatasetError(str(fault)) from None

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpportal.datasets.models import DomainVersion
 from dpportal.history import imprints
-from dpportal.history.imprints import Kind, State
+from dpportal.history.imprints import ImprintKind, State
 
 OWN = ("dataset_id", "version", "neighbours", "unit_column", "max_rows", "ignore_case", "created_at")
 
@@ -39,5 +39,5 @@ def _states(versions: Collection[str] | None) -> Iterator[tuple[str, State]]:
         yield str(version.pk), {**own_facts(version), **columns}
 
 
-DECLARATIONS = Kind("declaration", _states)
+DECLARATIONS = ImprintKind("declaration", _states)
 imprints.declare(DECLARATIONS)

@@ -29,7 +29,7 @@ READ_BYTES = 1 << 20
 PIECE = ".piece"
 
 
-class Source(Protocol):
+class Readable(Protocol):
     """What a piece is read from."""
 
     def read(self, size: int = ..., /) -> bytes:
@@ -68,7 +68,7 @@ def begin(draft: Dataset, file_name: str, size: int, sha256: str, options: Json,
     return upload
 
 
-def append(upload: BegunUpload, offset: int, source: Source) -> BegunUpload:
+def append(upload: BegunUpload, offset: int, source: Readable) -> BegunUpload:
     """Keep the piece that begins at this byte; the last one makes the dataset. Raises DatasetError.
 
     A finished upload takes nothing more, and an empty piece at its end tries again what the last one could not do.
@@ -85,7 +85,7 @@ def append(upload: BegunUpload, offset: int, source: Source) -> BegunUpload:
     return upload
 
 
-def _keep(upload: BegunUpload, offset: int, source: Source) -> None:
+def _keep(upload: BegunUpload, offset: int, source: Readable) -> None:
     name = storage.random_name(records.folder(upload.pk), PIECE)
     most = min(MOST_PIECE_BYTES, upload.size - offset)
     came = 0

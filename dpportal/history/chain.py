@@ -21,7 +21,7 @@ from dpportal.history.models import Link
 
 
 @dataclass(frozen=True)
-class Source:
+class ChainedRows:
     """Rows that belong in the chain. event: its name in links; rows: all that must be there; facts: what a row says."""
 
     event: str
@@ -38,15 +38,15 @@ class Source:
 
 
 # Of every room that has lines in the chain, by event.
-sources: dict[str, Source] = {}
+sources: dict[str, ChainedRows] = {}
 
 
-def declare(*declared: Source) -> None:
+def declare(*declared: ChainedRows) -> None:
     """Let rows of these kinds be linked, and be looked for when the chain is verified."""
     sources.update({source.event: source for source in declared})
 
 
-def add(source: Source, row: models.Model) -> None:
+def add(source: ChainedRows, row: models.Model) -> None:
     """Link a row that was just written, in the same transaction."""
     with transaction.atomic():
         link = Link(event=source.event, line=row.pk, content=source.content(row))
@@ -73,7 +73,7 @@ def last_link() -> Link | None:
     return Link.objects.filter(position__isnull=False).order_by("-position").first()
 
 
-def unlinked(source: Source) -> models.QuerySet[Any]:
+def unlinked(source: ChainedRows) -> models.QuerySet[Any]:
     """Rows of a kind that no link names."""
     linked = Link.objects.filter(event=source.event, line=models.OuterRef("pk"))
     return source.rows().filter(~models.Exists(linked))
@@ -87,6 +87,6 @@ def begin() -> None:
             _link_all(source, unlinked(source).order_by("pk").iterator(chunk_size=1000))
 
 
-def _link_all(source: Source, rows: Iterable[models.Model]) -> None:
+def _link_all(source: ChainedRows, rows: Iterable[models.Model]) -> None:
     for row in rows:
         add(source, row)

@@ -31,7 +31,7 @@ BATCH = 500
 
 
 @dataclass(frozen=True)
-class Kind:
+class ImprintKind:
     """Things of one kind. states: what those with these ids are now, or all; one that is gone is left out."""
 
     name: str
@@ -39,15 +39,15 @@ class Kind:
 
 
 # Of every room that has things whose state is in the chain, by name.
-kinds: dict[str, Kind] = {}
+kinds: dict[str, ImprintKind] = {}
 
 
-def declare(*declared: Kind) -> None:
+def declare(*declared: ImprintKind) -> None:
     """Have things of these kinds compared with their lines."""
     kinds.update({kind.name: kind for kind in declared})
 
 
-def note(kind: Kind, subjects: Collection[str]) -> None:
+def note(kind: ImprintKind, subjects: Collection[str]) -> None:
     """Write a line for each of these things that is not what its newest line says, in the same transaction."""
     names = list(subjects)
     with transaction.atomic():
@@ -56,13 +56,13 @@ def note(kind: Kind, subjects: Collection[str]) -> None:
             _write(kind, batch, dict(kind.states(batch)))
 
 
-def note_state(kind: Kind, subject: str, state: State) -> None:
+def note_state(kind: ImprintKind, subject: str, state: State) -> None:
     """Write a line of a thing whose files were read before, while no row was locked."""
     with transaction.atomic():
         _write(kind, [subject], {subject: state})
 
 
-def _write(kind: Kind, subjects: Collection[str], states: Mapping[str, State]) -> None:
+def _write(kind: ImprintKind, subjects: Collection[str], states: Mapping[str, State]) -> None:
     newest = newest_of(kind, subjects)
     for subject in subjects:
         before = newest.get(subject, {})
@@ -71,7 +71,7 @@ def _write(kind: Kind, subjects: Collection[str], states: Mapping[str, State]) -
             chain.add(LINE, Imprint.objects.create(kind=kind.name, subject=subject, digests=digests))
 
 
-def newest_of(kind: Kind, subjects: Collection[str] | None = None) -> dict[str, Digests]:
+def newest_of(kind: ImprintKind, subjects: Collection[str] | None = None) -> dict[str, Digests]:
     """What the newest lines say of these things, or of all; empty of one that is gone."""
     lines = Imprint.objects.filter(kind=kind.name).order_by("pk")
     if subjects is not None:
@@ -79,7 +79,7 @@ def newest_of(kind: Kind, subjects: Collection[str] | None = None) -> dict[str, 
     return dict(lines.values_list("subject", "digests").iterator(chunk_size=1000))
 
 
-def digests_of(kind: Kind, subject: str, state: State, before: Digests) -> Digests:
+def digests_of(kind: ImprintKind, subject: str, state: State, before: Digests) -> Digests:
     """The digest of each part. before: stands for parts that are sealed with a key that the portal does not have."""
     return {
         part: before.get(part, "")
@@ -111,7 +111,7 @@ def differences() -> Iterator[str]:
         yield from _differences(kind)
 
 
-def _differences(kind: Kind) -> Iterator[str]:
+def _differences(kind: ImprintKind) -> Iterator[str]:
     newest = newest_of(kind)
     for subject, state in kind.states(None):
         before = newest.pop(subject, {})
@@ -122,7 +122,7 @@ def _differences(kind: Kind) -> Iterator[str]:
             yield text
 
 
-def _difference(kind: Kind, subject: str) -> str:
+def _difference(kind: ImprintKind, subject: str) -> str:
     """What differs of one thing; looked at again, since the portal may have been writing it. Empty if nothing does."""
     old, new = _settled(kind, subject)
     words = {"thing": f"{kind.name} {subject}"}
@@ -137,7 +137,7 @@ def _difference(kind: Kind, subject: str) -> str:
     return text % {**words, "parts": ", ".join(parts)}
 
 
-def _settled(kind: Kind, subject: str) -> tuple[Digests, Digests]:
+def _settled(kind: ImprintKind, subject: str) -> tuple[Digests, Digests]:
     """What its newest line says and what it is, read while nobody wrote another line."""
     old = newest_of(kind, [subject])
     while True:
@@ -166,4 +166,4 @@ def _facts(imprint: Imprint) -> dict[str, Plain]:
     }
 
 
-LINE = chain.Source("imprint", Imprint.objects.all, _facts)
+LINE = chain.ChainedRows("imprint", Imprint.objects.all, _facts)

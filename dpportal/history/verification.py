@@ -9,14 +9,14 @@ from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 
 from dpportal.history import chain
-from dpportal.history.chain import Source
+from dpportal.history.chain import ChainedRows
 from dpportal.history.models import Link
 
 BATCH = 1000
 
 
 @dataclass(frozen=True)
-class Place:
+class ChainPosition:
     """How far the chain was found to be sound."""
 
     position: int = 0
@@ -27,7 +27,7 @@ class BrokenChainError(Exception):
     """The chain and the lines differ; the message names the first line that does."""
 
 
-def verify() -> Place:
+def verify() -> ChainPosition:
     """Verify every link, and that every line has its links; returns the last place. Raises BrokenChainError."""
     place = verify_links()
     for source in chain.sources.values():
@@ -37,7 +37,7 @@ def verify() -> Place:
     return place
 
 
-def verify_links() -> Place:
+def verify_links() -> ChainPosition:
     """Verify every link against the one before, and against its line; returns the last place.
 
     Raises BrokenChainError.
@@ -45,7 +45,7 @@ def verify_links() -> Place:
     if link := Link.objects.filter(position__isnull=True).order_by("pk").first():
         text = _("%(line)s has a link without a place: it was written past the portal.")
         raise BrokenChainError(text % {"line": f"{link.event} {link.line}"})
-    place = Place()
+    place = ChainPosition()
     while batch := list(Link.objects.filter(position__gt=place.position).order_by("position")[:BATCH]):
         contents = _contents(batch)
         for link in batch:
@@ -63,12 +63,12 @@ def _contents(links: list[Link]) -> dict[tuple[str, int], str]:
     return found
 
 
-def _rows(source: Source, keys: list[int]) -> Iterator[Model]:
+def _rows(source: ChainedRows, keys: list[int]) -> Iterator[Model]:
     rows: QuerySet[Model] = source.rows().filter(pk__in=keys)
     yield from rows
 
 
-def _next(place: Place, link: Link, content: str | None) -> Place:
+def _next(place: ChainPosition, link: Link, content: str | None) -> ChainPosition:
     named = {"line": f"{link.event} {link.line}", "position": link.position}
     if link.position != place.position + 1:
         text = _("A link is missing before link %(position)d, %(line)s: lines were deleted.")
@@ -81,8 +81,8 @@ def _next(place: Place, link: Link, content: str | None) -> Place:
     if link.digest != chain.following(place.digest, content):
         text = _("Link %(position)d, %(line)s, does not follow from the one before: the order was changed.")
         raise BrokenChainError(text % named)
-    return Place(link.position, link.digest)
+    return ChainPosition(link.position, link.digest)
 
 
-def _named(source: Source, key: int) -> str:
+def _named(source: ChainedRows, key: int) -> str:
     return f"{source.event} {key}"

@@ -9,7 +9,7 @@ from django.db import models, transaction
 from django.db.models.signals import m2m_changed, post_delete, post_save
 
 from dpportal.history import imprints
-from dpportal.history.imprints import Kind, State
+from dpportal.history.imprints import ImprintKind, State
 
 M = TypeVar("M", bound=models.Model)
 EVERY = models.Q()
@@ -26,7 +26,7 @@ class Watch:
         self.names = {*fields, *self.columns}
         if unknown := {*fields} - {field.name for field in [*own, *self.sets]}:
             raise ValueError(f"{model.__name__} has no {', '.join(sorted(unknown))}")
-        self.kind = Kind(str(model._meta.model_name), self.states)
+        self.kind = ImprintKind(str(model._meta.model_name), self.states)
 
     def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
         rows = self.model._base_manager.filter(self.rows).order_by("pk")

@@ -60,20 +60,20 @@ SHOWN = {"title", "summary", "HALVINGS", "LEAVES"}
 DESCRIBED = {"Parameter", "integer", "BundleFile", "Table"}
 
 
-class Text(NamedTuple):
+class ProgramText(NamedTuple):
     """A template, and where it stands."""
 
     template: str
     place: str
 
 
-def program_texts() -> list[Text]:
+def program_texts() -> list[ProgramText]:
     """Of `mechanisms` all, of the portal the sentences and what describes files and acts; each once."""
-    found: dict[str, Text] = {}
+    found: dict[str, ProgramText] = {}
     for room in ("mechanisms", "dpportal"):
         for path in sorted((ROOT / room).rglob("*.py")):
             if not _is_skipped(path):
-                for text in _Reader.texts_of(
+                for text in _TextFinder.texts_of(
                     path, takes_phrases=room == "mechanisms" or _is_in(path, "dpportal", OF_FRAGMENTS)
                 ):
                     found.setdefault(text.template, text)
@@ -93,15 +93,15 @@ def _is_in(path: Path, folder: str, rooms: Collection[str]) -> bool:
     return any(path.is_relative_to(ROOT / folder / room) for room in rooms)
 
 
-class _Reader(ast.NodeVisitor):
+class _TextFinder(ast.NodeVisitor):
     """Goes through one module."""
 
     def __init__(self, path: Path, *, takes_phrases: bool) -> None:
         self.path, self.takes_phrases = path, takes_phrases
-        self.found: list[Text] = []
+        self.found: list[ProgramText] = []
 
     @classmethod
-    def texts_of(cls, path: Path, *, takes_phrases: bool) -> list[Text]:
+    def texts_of(cls, path: Path, *, takes_phrases: bool) -> list[ProgramText]:
         reader = cls(path, takes_phrases=takes_phrases)
         reader.visit(ast.parse(path.read_text()))
         return reader.found
@@ -177,7 +177,7 @@ class _Reader(ast.NodeVisitor):
 
     def _add(self, node: ast.expr, text: str) -> None:
         place = f"{self.path.relative_to(ROOT)}:{node.lineno}"
-        self.found.append(Text(text.strip(), place))
+        self.found.append(ProgramText(text.strip(), place))
 
 
 def _texts_in(node: ast.expr) -> Iterator[str]:

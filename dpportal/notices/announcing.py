@@ -13,11 +13,11 @@ from dpportal.accounts import mailing
 from dpportal.accounts.models import User
 from dpportal.notices import switching_off
 from dpportal.notices.delivery_job import DELIVERIES, may_hear
-from dpportal.notices.events import Event, Kind
+from dpportal.notices.events import Event, EventKind
 from dpportal.notices.models import Delivery, MailChoice, Webhook
 
 # Of what a person gets mail who chose nothing: the answer to their own question, which others make them wait for.
-MAILED_AT_FIRST = (Kind.BUDGET,)
+MAILED_AT_FIRST = (EventKind.BUDGET,)
 
 
 @transaction.atomic

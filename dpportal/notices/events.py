@@ -9,7 +9,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
-class Kind(models.TextChoices):
+class EventKind(models.TextChoices):
     """What happened, by the name that programs know it by."""
 
     JOB = "job.finished", _("A job that you started has ended, or waits for your word")
@@ -19,7 +19,7 @@ class Kind(models.TextChoices):
 
 
 # What a person can choose; a test comes when its button is pressed.
-CHOICES = [(kind.value, kind.label) for kind in Kind if kind != Kind.TEST]
+CHOICES = [(kind.value, kind.label) for kind in EventKind if kind != EventKind.TEST]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Event:
     data: ids and states by name, for programs. path: of that page. subject, text: of the mail.
     """
 
-    kind: Kind
+    kind: EventKind
     data: Mapping[str, str | int]
     path: str
     subject: str

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.notices.models import AllowedHost
-from dpportal.notices.outbound import HostRefusedError, Place
+from dpportal.notices.outbound import Destination, HostRefusedError
 
 
 @transaction.atomic
@@ -28,7 +28,7 @@ def forbid(host: AllowedHost, by: User) -> None:
     host.delete()
 
 
-def allowing(place: Place) -> AllowedHost:
+def allowing(place: Destination) -> AllowedHost:
     """The line that allows this place. Raises HostRefusedError."""
     line = AllowedHost.objects.filter(host=place.host, port=place.port).first()
     if line is None:

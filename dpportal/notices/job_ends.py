@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from dpportal.jobs.announcements import AnnouncedJob
 from dpportal.jobs.claims import JobKey, JobState
 from dpportal.notices.announcing import announce
-from dpportal.notices.events import Event, Kind
+from dpportal.notices.events import Event, EventKind
 
 
 def job_ended(sender: type[Any], pk: JobKey, state: JobState, **_signal: object) -> None:
@@ -29,7 +29,7 @@ def _event(job: Any, state: JobState) -> Event:
         "waiting": _("A job of yours waits for your word."),
     }
     return Event(
-        Kind.JOB,
+        EventKind.JOB,
         {**job.ids, "state": ended},
         job.get_absolute_url(),
         texts[ended],

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.history.watched import WatchedManager
 from dpportal.jobs.claims import Job
-from dpportal.notices.events import CHOICES, Kind
+from dpportal.notices.events import CHOICES, EventKind
 from dpportal.notices.outbound import HTTPS_PORT
 from dpportal.platform.sealed import SealedField
 
@@ -99,7 +99,7 @@ class Delivery(Job):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
-    kind = models.CharField(max_length=20, choices=Kind.choices)
+    kind = models.CharField(max_length=20, choices=EventKind.choices)
     body = models.TextField()
     tries = models.PositiveSmallIntegerField(default=0)
     status = models.PositiveSmallIntegerField(null=True)
@@ -110,7 +110,7 @@ class Delivery(Job):
         ordering = ["-at"]
 
     def __str__(self) -> str:
-        return gettext("Webhook: %(kind)s") % {"kind": dict(Kind.choices).get(self.kind, self.kind)}
+        return gettext("Webhook: %(kind)s") % {"kind": dict(EventKind.choices).get(self.kind, self.kind)}
 
     @property
     def shown_fault(self) -> str:

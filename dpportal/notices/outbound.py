@@ -33,7 +33,7 @@ class UnreachableError(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """Where a web address leads. target: path and query."""
 
     scheme: str
@@ -53,7 +53,7 @@ class Place:
         return self.scheme == "http"
 
 
-def place_of(address: str) -> Place:
+def place_of(address: str) -> Destination:
     """The parts of a web address. Raises ValueError with a sentence."""
     try:
         parts = urlsplit(address)
@@ -65,12 +65,12 @@ def place_of(address: str) -> Place:
     if parts.username or parts.password or parts.fragment:
         raise ValueError(_("Leave names, passwords and what follows “#” out of the address."))
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Place(
+    return Destination(
         parts.scheme, host, port or PORTS[parts.scheme], target.encode("ascii", "backslashreplace").decode()
     )
 
 
-def post(place: Place, body: bytes, headers: Mapping[str, str], *, private: bool) -> int:
+def post(place: Destination, body: bytes, headers: Mapping[str, str], *, private: bool) -> int:
     """Send a body; returns the status of the answer.
 
     private: whether the host may be in a private network. Raises HostRefusedError and UnreachableError.
@@ -86,7 +86,7 @@ def post(place: Place, body: bytes, headers: Mapping[str, str], *, private: bool
         raise UnreachableError(_("The host could not be reached, or broke off.")) from None
 
 
-def _checked(place: Place, *, private: bool) -> list[str]:
+def _checked(place: Destination, *, private: bool) -> list[str]:
     """The addresses of a host, all of which may be called."""
     try:
         found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
@@ -102,7 +102,7 @@ def _checked(place: Place, *, private: bool) -> list[str]:
     return addresses
 
 
-def _posted(place: Place, addresses: list[str], body: bytes, headers: Mapping[str, str]) -> int:
+def _posted(place: Destination, addresses: list[str], body: bytes, headers: Mapping[str, str]) -> int:
     connection = http.client.HTTPConnection(place.host, place.port, timeout=STEP_SECONDS)
     # A connection that is open already is used as it is, and no other one opened: no name is looked up again.
     connection.auto_open, connection.sock = 0, _connected(place, addresses)
@@ -113,7 +113,7 @@ def _posted(place: Place, addresses: list[str], body: bytes, headers: Mapping[st
         connection.close()
 
 
-def _connected(place: Place, addresses: list[str]) -> socket.socket:
+def _connected(place: Destination, addresses: list[str]) -> socket.socket:
     """A connection to the first of the addresses that takes one. Raises OSError."""
     for number, address in enumerate(addresses, 1):
         try:

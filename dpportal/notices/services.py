@@ -12,7 +12,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.jobs.claims import JobState
 from dpportal.notices import announcing, hosts, outbound, signing
-from dpportal.notices.events import Event, Kind
+from dpportal.notices.events import Event, EventKind
 from dpportal.notices.models import Delivery, MailChoice, Webhook
 
 MOST_WEBHOOKS = 10
@@ -69,13 +69,13 @@ def delete(webhook: Webhook, by: User) -> None:
 def test(webhook: Webhook) -> Delivery:
     """Send it an event that means nothing. Raises WebhookError while another one waits, or while it is paused."""
     Webhook.objects.select_for_update(no_key=True).get(pk=webhook.pk)
-    waiting = webhook.deliveries.filter(kind=Kind.TEST, state__in=(JobState.QUEUED, JobState.RUNNING))
+    waiting = webhook.deliveries.filter(kind=EventKind.TEST, state__in=(JobState.QUEUED, JobState.RUNNING))
     if webhook.paused:
         raise WebhookError(_("This webhook is paused. Let it go on, then send a test."))
     if waiting.exists():
         raise WebhookError(_("A test is on its way. See below what became of it."))
     path = reverse("notices:webhook", args=[webhook.pk])
-    return announcing.deliver(webhook, Event(Kind.TEST, {"webhook": str(webhook.pk)}, path, "", ""))
+    return announcing.deliver(webhook, Event(EventKind.TEST, {"webhook": str(webhook.pk)}, path, "", ""))
 
 
 def choose_mail(person: User, kinds: Collection[str], origin: str) -> None:

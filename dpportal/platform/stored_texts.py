@@ -66,7 +66,7 @@ class _Template:
     translation: str
     letters: int
 
-    def fill(self, text: str, book: Catalogue) -> str | None:
+    def fill(self, text: str, book: Translations) -> str | None:
         """The translation with the values that the text was filled with; None if it is not of this template."""
         values = self.pattern.fullmatch(text)
         if values is None:
@@ -82,7 +82,7 @@ class _Template:
 
 
 @dataclass(frozen=True)
-class Catalogue:
+class Translations:
     """The translations of one language. path: its compiled file."""
 
     path: Path
@@ -178,12 +178,12 @@ def _said(language: str, text: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _catalogue(language: str) -> Catalogue | None:
+def _catalogue(language: str) -> Translations | None:
     """That of the site's own folder; None where there is none."""
     paths = (
         Path(folder) / to_locale(language) / "LC_MESSAGES" / "django.mo" for folder in settings.LOCALE_PATHS
     )
-    return next((Catalogue(path) for path in paths if path.exists()), None)
+    return next((Translations(path) for path in paths if path.exists()), None)
 
 
 def _group(place: re.Match[str], places: Iterator[int]) -> str:

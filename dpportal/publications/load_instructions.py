@@ -14,14 +14,14 @@ ESTIMATES = ("noisy_count", "answer", "estimate", "released_count")
 
 
 @dataclass(frozen=True)
-class MeasuredColumn:
+class EstimateColumn:
     """A file, and the column of its estimates."""
 
     file: str
     estimate: str
 
 
-def measured_in(tables: Iterable[Table]) -> MeasuredColumn | None:
+def measured_in(tables: Iterable[Table]) -> EstimateColumn | None:
     """The first file that has estimates with intervals; None where nothing has one, as of a choice.
 
     A method that can state no interval leaves the column of them empty.
@@ -29,7 +29,7 @@ def measured_in(tables: Iterable[Table]) -> MeasuredColumn | None:
     for table in tables:
         names = [field["name"] for field in table.fields]
         if LOWER in names and _first_line(table).get(LOWER):
-            return MeasuredColumn(table.path.name, next(name for name in ESTIMATES if name in names))
+            return EstimateColumn(table.path.name, next(name for name in ESTIMATES if name in names))
     return None
 
 

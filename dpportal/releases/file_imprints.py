@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from dpportal.history import imprints
-from dpportal.history.imprints import Kind, State
+from dpportal.history.imprints import ImprintKind, State
 from dpportal.platform.stored_digests import digest_of
 from dpportal.releases import results
 from dpportal.releases.models import Release
@@ -36,5 +36,5 @@ def _states(releases: Collection[str] | None) -> Iterator[tuple[str, State]]:
         yield str(release.pk), {**_rows(release), **beside(release)}
 
 
-FILES = Kind("files of release", _states)
+FILES = ImprintKind("files of release", _states)
 imprints.declare(FILES)

@@ -27,7 +27,7 @@ from dpportal.serving.programs import PROGRAMS
 from dpportal.serving.request_body import (
     ANYONE_BYTES,
     Body,
-    RefusedError,
+    BodyRefusedError,
     length,
     no_space,
     require_space,
@@ -79,7 +79,7 @@ class AdmissionControl:
             allowance = await self._allowance(scope)
             async with self._one_of_few(allowance):
                 await self.handler(scope, Body(receive, allowance.most_bytes, allowance.most_seconds), sender)
-        except RefusedError as refusal:
+        except BodyRefusedError as refusal:
             await _end(scope, refusal, receive, sender)
         except OSError as fault:
             if fault.errno != errno.ENOSPC:
@@ -95,7 +95,7 @@ class AdmissionControl:
             return Allowance()
         allowance = await self.handler.run(_allowed, scope, announced or 0, self.promised)
         if announced is not None and announced > allowance.most_bytes:
-            raise RefusedError(413, too_large(allowance.most_bytes))
+            raise BodyRefusedError(413, too_large(allowance.most_bytes))
         return allowance
 
     @asynccontextmanager
@@ -106,7 +106,7 @@ class AdmissionControl:
             yield
             return
         if self.receiving[person] >= (VISITORS_AT_ONCE if person == VISITORS else FILES_AT_ONCE):
-            raise RefusedError(429, OTHERS_ARRIVE if person == VISITORS else YOURS_ARRIVE)
+            raise BodyRefusedError(429, OTHERS_ARRIVE if person == VISITORS else YOURS_ARRIVE)
         self.receiving[person] += 1
         self.promised += allowance.promised
         try:
@@ -150,7 +150,7 @@ def _allowed(scope: Scope, announced: int, promised: int) -> Allowance:
     return Allowance(taken() + FORM_BYTES, user.pk, announced)
 
 
-async def _end(scope: Scope, refusal: RefusedError, receive: Receive, send: _Sender) -> None:
+async def _end(scope: Scope, refusal: BodyRefusedError, receive: Receive, send: _Sender) -> None:
     """Say why, and give the sender time to hear it."""
     with suppress(_UnreadError):
         await _refuse(scope, refusal, send)
@@ -175,7 +175,7 @@ class _Sender:
             raise _UnreadError from None
 
 
-async def _refuse(scope: Scope, refusal: RefusedError, send: _Sender) -> None:
+async def _refuse(scope: Scope, refusal: BodyRefusedError, send: _Sender) -> None:
     """A sentence, for the upload's script as an error of its field."""
     accepts = dict(scope["headers"]).get(b"accept", b"")
     if scope["path"].startswith(PROGRAMS):
@@ -193,7 +193,7 @@ async def _refuse(scope: Scope, refusal: RefusedError, send: _Sender) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _problem(refusal: RefusedError) -> bytes:
+def _problem(refusal: BodyRefusedError) -> bytes:
     """By RFC 9457."""
     title = HTTPStatus(refusal.status).phrase
     facts = {"type": "about:blank", "title": title, "status": refusal.status, "detail": str(refusal)}

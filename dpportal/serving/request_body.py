@@ -19,7 +19,7 @@ LEAST_BYTES_PER_SECOND = 8192
 SILENT_SECONDS = 30.0
 
 
-class RefusedError(Exception):
+class BodyRefusedError(Exception):
     """A request that is not read further. status: of the answer; the message is for whoever sent it."""
 
     def __init__(self, status: int, text: str) -> None:
@@ -46,10 +46,10 @@ class Body:
             async with asyncio.timeout_at(self._deadline()):
                 message: Message = await self.receive()
         except TimeoutError:
-            raise RefusedError(408, "The request came too slowly. Try again.") from None
+            raise BodyRefusedError(408, "The request came too slowly. Try again.") from None
         self.received += len(message.get("body", b""))
         if self.received > self.limit:
-            raise RefusedError(413, too_large(self.limit))
+            raise BodyRefusedError(413, too_large(self.limit))
         if self.received > self.looked:
             self.looked = self.received + SPACE_BYTES
             require_space()
@@ -60,9 +60,9 @@ class Body:
         return min(enough, asyncio.get_running_loop().time() + SILENT_SECONDS)
 
 
-def no_space() -> RefusedError:
+def no_space() -> BodyRefusedError:
     """The refusal of a body that the disk has no room for."""
-    return RefusedError(507, str(storage.DiskFullError()))
+    return BodyRefusedError(507, str(storage.DiskFullError()))
 
 
 def require_space(more: int = 0) -> None:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _, ngettext
 
 from dpportal.accounts.models import User
 from dpportal.notices.announcing import announce
-from dpportal.notices.events import Event, Kind
+from dpportal.notices.events import Event, EventKind
 from dpportal.streams.models import Period, Stream
 
 
@@ -25,7 +25,7 @@ def announce_periods(stream: Stream, periods: Sequence[Period]) -> None:
     label = stream.calendar.label
     said = text % {"first": label(first), "last": label(last), "name": stream.name}
     event = Event(
-        Kind.PERIOD,
+        EventKind.PERIOD,
         {**ids, "first": first, "last": last},
         stream.get_absolute_url(),
         _("A running count has grown"),

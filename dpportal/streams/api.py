@@ -22,7 +22,7 @@ from dpportal.publications.idempotency_keys import KeyRefusedError
 from dpportal.streams import execution, tokens
 from dpportal.streams.access import visible_stream
 from dpportal.streams.calendar import CalendarError
-from dpportal.streams.execution import PeriodRefusedError, Published, RefusalReason, Update
+from dpportal.streams.execution import PeriodRefusedError, PublishedPeriod, RefusalReason, Update
 from dpportal.streams.measure import StreamDraftError, read_increments
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.tokens import TokenRefusedError
@@ -107,7 +107,7 @@ def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
 
 
 @transaction.atomic
-def _publish(stream: Stream, update: Update) -> Published:
+def _publish(stream: Stream, update: Update) -> PublishedPeriod:
     """Publish it, and record for whom."""
     by = stream.token.by
     [published] = execution.publish(stream.pk, [update], by=by)

@@ -53,7 +53,7 @@ class Update:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedPeriod:
     """A period as it is published now; `new` unless it was before, whatever was sent for it then.
 
     clipped: how many of its counts were beyond the declared largest; known of a new one only.
@@ -109,7 +109,7 @@ def publish(
     by: User | None = None,
     noise: Noise | None = None,
     claim: Claim | None = None,
-) -> list[Published]:
+) -> list[PublishedPeriod]:
     """Publish the next periods, all or none; one that is published is returned as it is, whatever the update holds.
 
     A published period is recognised by its number alone: whether an update equals what it was made from decides
@@ -153,14 +153,14 @@ def _publish_decided(stream_id: UUID) -> None:
 @transaction.atomic
 def _publish(
     stream_id: UUID, updates: Sequence[Update], by: User | None, noise: Noise, claim: Claim | None
-) -> list[Published]:
+) -> list[PublishedPeriod]:
     # The lock that makes concurrent updates of one stream wait for each other. On SQLite the transaction is one.
     stream = Stream.objects.select_related("dataset").select_for_update(of=("self",)).get(pk=stream_id)
     if claim is not None:
         claim.renew()
     _check_right(stream, by.pk if by else stream.dataset.owner_id)
     known = {p.index: p for p in stream.periods.filter(index__in=[u.index for u in updates])}
-    done = [Published(known[update.index], new=False) for update in updates if update.index in known]
+    done = [PublishedPeriod(known[update.index], new=False) for update in updates if update.index in known]
     fresh = [update for update in updates if update.index not in known]
     return done + (_advance(stream, fresh, noise) if fresh else [])
 
@@ -191,7 +191,7 @@ class _Run:
     true: list[TrueCounts] = field(default_factory=list)
 
 
-def _advance(stream: Stream, updates: list[Update], noise: Noise) -> list[Published]:
+def _advance(stream: Stream, updates: list[Update], noise: Noise) -> list[PublishedPeriod]:
     """Draw and store the next periods."""
     _check_open(stream, updates[0])
     with _asking_the_memory():
@@ -215,7 +215,7 @@ def _advance(stream: Stream, updates: list[Update], noise: Noise) -> list[Publis
     with _asking_the_memory():
         period_journal.decide(stream, Decision.of(version, run.state, run.released, run.true))
     pairs = zip(run.released, run.true, strict=True)
-    return [Published(period, new=True, clipped=int(true.clipped.sum())) for period, true in pairs]
+    return [PublishedPeriod(period, new=True, clipped=int(true.clipped.sum())) for period, true in pairs]
 
 
 def _check_key(stream: Stream, update: Update) -> None:

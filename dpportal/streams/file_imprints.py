@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from dpportal.history import imprints
-from dpportal.history.imprints import Kind, State
+from dpportal.history.imprints import ImprintKind, State
 from dpportal.streams.models import Stream
 
 
@@ -26,5 +26,5 @@ def _states(streams: Collection[str] | None) -> Iterator[tuple[str, State]]:
         )
 
 
-FILES = Kind("files of stream", _states)
+FILES = ImprintKind("files of stream", _states)
 imprints.declare(FILES)

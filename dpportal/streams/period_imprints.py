@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from dpportal.history import imprints
-from dpportal.history.imprints import Kind, State
+from dpportal.history.imprints import ImprintKind, State
 from dpportal.streams.models import Period, Stream
 
 # Periods that share a line: each new one writes their line again, and names all of them.
@@ -51,5 +51,5 @@ def _shown(row: Mapping[str, Any]) -> Iterator[object]:
     yield sha256(row[SUMS]).hexdigest() if row[SUMS] else "no true counts"
 
 
-PERIODS = Kind("periods of stream", _states)
+PERIODS = ImprintKind("periods of stream", _states)
 imprints.declare(PERIODS)

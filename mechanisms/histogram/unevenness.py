@@ -20,7 +20,7 @@ _DIGIT = 21
 
 
 @dataclass(frozen=True)
-class Statistic:
+class TableStatistic:
     """An integer about a table of counts; one row more or less changes it by at most `step`, in its own units.
 
     unit: how many of its units make a row.
@@ -31,13 +31,13 @@ class Statistic:
     unit: int
 
 
-def statistics(shape: Shape) -> tuple[Statistic, ...]:
+def statistics(shape: Shape) -> tuple[TableStatistic, ...]:
     """Those of tables of a shape; public. Cuts that leave single cells have no statistic: it would be 0."""
     cuts = _cuts(shape)
     return (
-        Statistic("people", 1, 1),
-        Statistic("filled cells", 1, 1),
-        *(Statistic(f"bias of {2**j} blocks a column", bias_step(shape, j), UNIT) for j in cuts),
+        TableStatistic("people", 1, 1),
+        TableStatistic("filled cells", 1, 1),
+        *(TableStatistic(f"bias of {2**j} blocks a column", bias_step(shape, j), UNIT) for j in cuts),
     )
 
 

@@ -36,7 +36,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class _Block:
+class _MeasuredTable:
     """A table that is measured: for each cell of the product which of its `size` counts it belongs to."""
 
     places: Integers
@@ -61,7 +61,7 @@ class LogLinear:
     ) -> None:
         shape = tuple(attribute.size for attribute in attributes)
         self.cells = np.indices(shape).reshape(len(shape), -1)
-        own = [_Block(cells, size) for cells, size in zip(self.cells, shape, strict=True)]
+        own = [_MeasuredTable(cells, size) for cells, size in zip(self.cells, shape, strict=True)]
         self._blocks = [*own, *(self._pair(grouping, pair) for pair in pairs)]
         floor = 0.2 / margins.total
         logs = [np.log(np.maximum(margins.shares(j), floor))[cells] for j, cells in enumerate(self.cells)]
@@ -72,9 +72,9 @@ class LogLinear:
         single = np.eye(sum(shape)) / OF_CELLS**2
         self._precision = block_diag(single, *(_precision(grades[a], grades[b]) for a, b in pairs))
 
-    def _pair(self, grouping: Grouping, pair: Pair) -> _Block:
+    def _pair(self, grouping: Grouping, pair: Pair) -> _MeasuredTable:
         first, second = (grouping.groups[j][self.cells[j]] for j in pair)
-        return _Block(first * grouping.sizes[pair[1]] + second, grouping.cells(pair))
+        return _MeasuredTable(first * grouping.sizes[pair[1]] + second, grouping.cells(pair))
 
     def shares(self, parameters: Floats) -> Floats:
         """(cells of the product,) shares, which sum to 1."""
@@ -123,7 +123,7 @@ class LogLinear:
         return joint
 
     @staticmethod
-    def _both(one: _Block, other: _Block, shares: Floats) -> Floats:
+    def _both(one: _MeasuredTable, other: _MeasuredTable, shares: Floats) -> Floats:
         places = one.places * other.size + other.places
         return _counts(places, shares, one.size * other.size).reshape(one.size, other.size)
 

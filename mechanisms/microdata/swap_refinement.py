@@ -25,7 +25,7 @@ RARE = 10
 
 
 @dataclass(frozen=True)
-class _Column:
+class _RefinedColumn:
     """A column of the rows, and where its cells lie among those of all columns."""
 
     number: int
@@ -42,7 +42,7 @@ def settle(
     An exchange helps if the weighted sum of squared distances of the tables falls, other exchanges aside.
     """
     settling, ends = _Settling(rows, sizes, target), np.cumsum(sizes).tolist()
-    columns = [_Column(j, slice(ends[j] - size, ends[j])) for j, size in enumerate(sizes)]
+    columns = [_RefinedColumn(j, slice(ends[j] - size, ends[j])) for j, size in enumerate(sizes)]
     for round_ in range(rounds):
         settling.round(columns[round_ % len(columns)], random, at_random=round_ < AT_RANDOM * len(columns))
     return settling.rows()
@@ -63,7 +63,7 @@ class _Settling:
         columns = (column - offset for column, offset in zip(self._places.T, self._offsets, strict=True))
         return from_columns(columns, len(self._places), self._sizes)
 
-    def round(self, column: _Column, random: np.random.Generator, at_random: bool) -> None:
+    def round(self, column: _RefinedColumn, random: np.random.Generator, at_random: bool) -> None:
         """Of the exchanges that help as many are made as help together."""
         pull = self._weights[column.cells] * self._surplus[column.cells]
         one, other = self._paired(random) if at_random else self._matched(column, pull, random)
@@ -91,7 +91,7 @@ class _Settling:
         return chosen[:half], chosen[half:]
 
     def _matched(
-        self, column: _Column, pull: Floats, random: np.random.Generator
+        self, column: _RefinedColumn, pull: Floats, random: np.random.Generator
     ) -> tuple[Integers, Integers]:
         """The rows that raise the distance most, each with the best of many partners; no row twice."""
         sample = random.permutation(len(self._places))[: 2 * MOST_PAIRS]
@@ -107,14 +107,14 @@ class _Settling:
         partners, first = np.unique(best[largest_first], return_index=True)
         return one[largest_first[first]], other[partners]
 
-    def _misfit(self, rows: Integers, pull: Floats, column: _Column) -> Floats:
+    def _misfit(self, rows: Integers, pull: Floats, column: _RefinedColumn) -> Floats:
         """(rows,): the sum of their cells' pull."""
         own, misfit = self._places[rows, column.number] - column.cells.start, np.zeros(rows.size)
         for j in self._others(column):
             misfit += pull[own, self._places[rows, j]]
         return misfit
 
-    def _leaving(self, rows: Integers, pull: Floats, column: _Column) -> Floats:
+    def _leaving(self, rows: Integers, pull: Floats, column: _RefinedColumn) -> Floats:
         """(rows, cells): by how much less a row pulls with each cell of the column than now, less half its own move."""
         own = self._places[rows, column.number] - column.cells.start
         of_cells = np.zeros((rows.size, pull.shape[0]), dtype=np.float32)
@@ -129,7 +129,9 @@ class _Settling:
         less: Floats = of_cells[now][:, None] - of_cells - (weight + weight[now][:, None]) / 2
         return less
 
-    def _gains(self, pull: Floats, one: Integers, other: Integers, column: _Column) -> tuple[Floats, Floats]:
+    def _gains(
+        self, pull: Floats, one: Integers, other: Integers, column: _RefinedColumn
+    ) -> tuple[Floats, Floats]:
         """By how much each exchange lowers the sum of pull · move, and its own weighted ‖move‖².
 
         pull: (cells, S) of the column's cells: what each exceeds by, times how much it counts.
@@ -143,7 +145,7 @@ class _Settling:
             alone += (own[x, a] + own[y, a] + own[y, b] + own[x, b]) * (a != b)
         return gain, alone
 
-    def _moves(self, one: Integers, other: Integers, column: _Column) -> Floats:
+    def _moves(self, one: Integers, other: Integers, column: _RefinedColumn) -> Floats:
         """What exchanges together do to the counts of the column's cells with all others, (cells, S)."""
         width, size = column.cells.stop - column.cells.start, self._surplus.shape[0]
         x, y = (
@@ -157,7 +159,7 @@ class _Settling:
                 moves -= np.bincount(old + self._places[rows, j], minlength=width * size)
         return moves.reshape(width, size)
 
-    def _others(self, column: _Column) -> list[int]:
+    def _others(self, column: _RefinedColumn) -> list[int]:
         return [j for j in range(self._places.shape[1]) if j != column.number]
 
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from mechanisms.moments.estimates import within
 from mechanisms.moments.ratios import Moment, about, linear, over, ratio
-from mechanisms.summary.rows import Rows
+from mechanisms.summary.rows import RowEstimates
 from mechanisms.summary.told import CategoryEstimates
 
 
-def category_rows(rows: Rows, name: str) -> CategoryEstimates:
+def category_rows(rows: RowEstimates, name: str) -> CategoryEstimates:
     """Counts and shares of each value."""
     raw, counts = rows.with_all(rows.fused.cells[name]), rows.with_all(rows.possible_cells(name))
     variance = rows.times[:, None] * rows.model.variances(name)

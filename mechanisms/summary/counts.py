@@ -23,7 +23,7 @@ CURVED = {Definition.PURE: 2, Definition.ZCDP: 4}
 
 
 @dataclass(frozen=True)
-class Reading:
+class ColumnReading:
     """What to count for a column: the rows of each group in each cell of `cells`, and of numbers sums of steps.
 
     cells: an attribute that leaves no row out, whose counts by groups any counting of two columns gives.
@@ -63,16 +63,16 @@ class ColumnCounts:
         return cls(cells, np.stack(powers, axis=1).astype(object))
 
 
-def reading(attribute: Attribute, line: LineColumn | None) -> Reading:
+def reading(attribute: Attribute, line: LineColumn | None) -> ColumnReading:
     """What to count for a column. A closed one of categories is opened: no row is left out of one table alone."""
     if line:
-        return Reading(line.reading, line.measured.reading)
+        return ColumnReading(line.reading, line.measured.reading)
     if attribute.leaves_out:
-        return Reading(replace(attribute, missing_cell=True, closed=False), None)
-    return Reading(attribute, None)
+        return ColumnReading(replace(attribute, missing_cell=True, closed=False), None)
+    return ColumnReading(attribute, None)
 
 
-def readings(plan: SummaryPlan) -> list[Reading]:
+def readings(plan: SummaryPlan) -> list[ColumnReading]:
     """What to count of each of the plan's columns, in their order."""
     return [reading(column, plan.lines.get(column.name)) for column in plan.columns]
 
@@ -92,7 +92,10 @@ def stepwise(plan: SummaryPlan) -> dict[str, Integers]:
 
 
 def column_counts(
-    read: Sequence[Reading], steps: Mapping[str, Integers], tables: Sequence[Integers], powers: np.ndarray
+    read: Sequence[ColumnReading],
+    steps: Mapping[str, Integers],
+    tables: Sequence[Integers],
+    powers: np.ndarray,
 ) -> list[ColumnCounts]:
     """What was counted of each reading: tables of `Reading.counted`, power sums of those numbers without `steps`."""
     sums = iter(powers)

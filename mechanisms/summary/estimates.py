@@ -10,7 +10,7 @@ from mechanisms.moments.ratios import Moment, about, linear, over, ratio
 from mechanisms.summary.category_rows import category_rows
 from mechanisms.summary.number_rows import number_rows
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.rows import Rows, measured_rows
+from mechanisms.summary.rows import RowEstimates, measured_rows
 from mechanisms.summary.told import Summary
 
 
@@ -24,7 +24,7 @@ def estimates(plan: SummaryPlan, values: Integers) -> Summary:
     return told(measured_rows(plan, values))
 
 
-def told(rows: Rows) -> Summary:
+def told(rows: RowEstimates) -> Summary:
     """From best linear estimates."""
     number, counts, variance = rows.number, rows.possible_number, rows.number_variance
     shares = ratio(Moment(number, variance, variance), number[-1:], variance[-1:], rows.reach)

@@ -18,7 +18,7 @@ NOTHING = 1 / 2
 
 
 @dataclass(frozen=True)
-class Expectation:
+class ColumnExpectation:
     """Half the 95 % intervals to expect of a column, for a group of a size; None where nothing will be told.
 
     share: at most, as a share of 1, of categories; of numbers of those missing. mean, deviation, quantile: of numbers,
@@ -40,7 +40,7 @@ def number_half_width(plan: SummaryPlan) -> float:
     return reach(model.law) * math.sqrt(model.number_variance)
 
 
-def expectations(plan: SummaryPlan, people: float) -> list[Expectation]:
+def expectations(plan: SummaryPlan, people: float) -> list[ColumnExpectation]:
     """For each column, in the plan's order, of a group of so many people."""
     model = Model(plan)
     return [
@@ -80,18 +80,18 @@ def _share(model: Model, variances: np.ndarray, gain: np.ndarray, people: float)
     return reach(model.law) * math.sqrt(widest) / people
 
 
-def _categories(model: Model, name: str, people: float) -> Expectation:
+def _categories(model: Model, name: str, people: float) -> ColumnExpectation:
     share = _share(model, model.variances(name), model.cells[name].gain, people)
-    return Expectation(name, share, None, None, None, share is None or share >= NOTHING)
+    return ColumnExpectation(name, share, None, None, None, share is None or share >= NOTHING)
 
 
-def _line(model: Model, line: LineColumn, people: float) -> Expectation:
+def _line(model: Model, line: LineColumn, people: float) -> ColumnExpectation:
     name, far = line.attribute.name, reach(model.law)
     covariance, gain = model.covariance(name), model.cells[name].gain
     share = _share(model, covariance[-1:, -1], gain[-1:], people)
     number, (first, curved) = float(covariance[:-1, :-1].sum()), model.moment_variances(name)
     if people <= far * math.sqrt(number):
-        return Expectation(name, share, None, None, None, says_nothing=True)
+        return ColumnExpectation(name, share, None, None, None, says_nothing=True)
     span = float(line.measured.top - line.measured.lower)
     mean = far * math.sqrt(first + number) / people / 2
     # Of u spread evenly over -1..1 the mean is 0, the variance 1/3, whose noise is that of 2/3 n - Σ(1 - u²).
@@ -101,6 +101,6 @@ def _line(model: Model, line: LineColumn, people: float) -> Expectation:
     rank = far * math.sqrt(half @ covariance[:-1, :-1] @ half) / people
     floor = line.floor_error / 2
     quantile = rank * span + span / line.cells / 2
-    return Expectation(
+    return ColumnExpectation(
         name, share, span * mean + floor, span * spread + floor, min(quantile, span / 2), mean >= NOTHING
     )

@@ -14,12 +14,12 @@ from mechanisms.summary.agreement import agreed
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
 from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles
-from mechanisms.summary.rows import Rows
-from mechanisms.summary.spread import Sums
+from mechanisms.summary.rows import RowEstimates
+from mechanisms.summary.spread import SpreadSums
 from mechanisms.summary.told import NumberEstimates
 
 
-def number_rows(rows: Rows, line: LineColumn) -> NumberEstimates:
+def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
     """Number, total, mean, deviation, quantiles, and shares of those missing and at a bound."""
     own = _Column(rows, line)
     cells, low, high = own.possible, 0, line.cells - 1
@@ -41,7 +41,7 @@ def number_rows(rows: Rows, line: LineColumn) -> NumberEstimates:
 class _Column:
     """One column's estimates; the last cell is that of missing values."""
 
-    rows: Rows
+    rows: RowEstimates
     line: LineColumn
 
     @property
@@ -64,12 +64,12 @@ class _Column:
         return self.covariance[:-1, :-1]
 
     @cached_property
-    def sums(self) -> Sums:
+    def sums(self) -> SpreadSums:
         """Of each row."""
         first, curved = self.rows.with_all(self.rows.fused.moments[self.name]).T
         variances = (float(self.inner.sum()), *self.rows.model.moment_variances(self.name))
         number, of_first, of_curved = (self.rows.times * variance for variance in variances)
-        return Sums(self.raw[:, :-1].sum(axis=1), first, curved, (number, of_first, of_curved))
+        return SpreadSums(self.raw[:, :-1].sum(axis=1), first, curved, (number, of_first, of_curved))
 
     @property
     def missing(self) -> Interval:

@@ -13,10 +13,10 @@ from mechanisms.moments.estimates import Interval, within
 from mechanisms.moments.ratios import about, linear
 from mechanisms.summary.counts import split_values
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.rows import Rows, measured_rows
+from mechanisms.summary.rows import RowEstimates, measured_rows
 
 
-def rows_of_groups(plan: SummaryPlan, values: Integers, groups: Integers) -> Rows:
+def rows_of_groups(plan: SummaryPlan, values: Integers, groups: Integers) -> RowEstimates:
     """The measurement of some groups alone, as if there were no others: its last row is all of them together.
 
     values: (plan.size,), measured. groups: their places, each once.
@@ -27,13 +27,13 @@ def rows_of_groups(plan: SummaryPlan, values: Integers, groups: Integers) -> Row
     return measured_rows(replace(plan, groups=Domain(attributes)), kept)
 
 
-def of_columns(rows: Rows, names: Collection[str]) -> Rows:
+def of_columns(rows: RowEstimates, names: Collection[str]) -> RowEstimates:
     """The same where only some columns are told; all tables tell the number of people."""
     columns = tuple(column for column in rows.plan.columns if column.name in names)
     return replace(rows, plan=replace(rows.plan, columns=columns))
 
 
-def people_in(rows: Rows, column: str = "", cells: Integers | None = None) -> Interval:
+def people_in(rows: RowEstimates, column: str = "", cells: Integers | None = None) -> Interval:
     """People of all groups together, (1,): all of them, or those in some cells of one column.
 
     cells: their places in the column's reading, each once.

@@ -15,7 +15,7 @@ from mechanisms.summary.possible import nearest_possible
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowEstimates:
     """One measurement's best linear estimates, by groups and added up. law: of the noise; None if there is none."""
 
     plan: SummaryPlan
@@ -59,7 +59,7 @@ class Rows:
         return nearest_possible(self.fused.cells[name], np.maximum(self.fused.number, 0))
 
 
-def measured_rows(plan: SummaryPlan, values: Integers) -> Rows:
+def measured_rows(plan: SummaryPlan, values: Integers) -> RowEstimates:
     """values: (plan.size,), measured."""
     model = Model(plan)
-    return Rows(plan, model, Fused.of(model, values), model.law)
+    return RowEstimates(plan, model, Fused.of(model, values), model.law)

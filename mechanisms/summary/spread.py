@@ -20,7 +20,7 @@ from mechanisms.noise.sum_quantiles import reach as reach_of
 
 
 @dataclass(frozen=True)
-class Sums:
+class SpreadSums:
     """Of rows of the table: people with a value, Σu and Σ(1 - u²), (rows,) each, and the variances of their noise."""
 
     number: Floats

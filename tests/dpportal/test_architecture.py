@@ -5,6 +5,7 @@ That the rules see what breaks them: `test_planted.py`.
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 
@@ -13,6 +14,8 @@ import pytest
 from tests.dpportal.code_rules import ROOT, RULES, Rule, project
 
 LONGEST_FILE = 400
+LONGEST_FUNCTION = 40
+MOST_PARAMETERS = 6
 
 
 def test_imports_keep_the_contracts() -> None:
@@ -41,3 +44,41 @@ def test_no_file_is_longer_than_a_reader_bears(folder: str) -> None:
         if "migrations" not in path.parts
     }
     assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
+
+
+def test_no_function_is_longer_than_a_reader_bears() -> None:
+    functions = [
+        (source.name, node)
+        for source in project()
+        for node in source.nodes
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    assert len(functions) > 5000
+    assert [f"{module}.{node.name}" for module, node in functions if _lines(node) > LONGEST_FUNCTION] == []
+    assert [
+        f"{module}.{node.name}" for module, node in functions if _parameters(node) > MOST_PARAMETERS
+    ] == []
+
+
+def test_no_class_name_means_two_things() -> None:
+    """Django wants all its commands to be one name; the client of the API has what the portal has."""
+    modules = [s for s in project() if not s.inside("dpportal.api.dpclient") and ".commands." not in s.name]
+    places: dict[str, list[str]] = {}
+    for source in modules:
+        for node in source.tree.body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(source.name)
+    assert len(places) > 1000
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def _lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    assert function.end_lineno is not None
+    return function.end_lineno - function.lineno + 1
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Without the object or class that a method belongs to."""
+    taken = function.args
+    names = [each.arg for each in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))

@@ -14,10 +14,10 @@ from dpportal.api.release_file import ReleaseFileError
 from dpportal.api.schemas import PlanShown
 from dpportal.datasets.codebooks import CodebookError
 from dpportal.jobs import lock_timeouts
-from dpportal.releases.wizard.choosing import ChoiceError
+from dpportal.releases.wizard.choosing import DraftChoiceError
 from mechanisms.domain import DomainError
 
-REFUSED = (*REFUSALS, ChoiceError, CodebookError, DomainError, ReleaseFileError)
+REFUSED = (*REFUSALS, DraftChoiceError, CodebookError, DomainError, ReleaseFileError)
 
 
 class Command(BaseCommand):

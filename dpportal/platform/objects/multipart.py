@@ -26,7 +26,7 @@ class IncompleteUploadError(Exception):
 
 
 @dataclass(frozen=True)
-class Parts:
+class FileParts:
     """How a file of `size` bytes, at least 1, is cut: parts of `each` bytes, numbered from 1, the last one shorter."""
 
     size: int
@@ -73,7 +73,7 @@ def signed(name: str, upload: str, number: int, size: int) -> str:
     return address
 
 
-def finish(name: str, upload: str, parts: Parts) -> None:
+def finish(name: str, upload: str, parts: FileParts) -> None:
     """Make a file of its parts, if all are there and as long as announced. May be repeated.
 
     Raises IncompleteUploadError.

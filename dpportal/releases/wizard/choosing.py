@@ -32,7 +32,7 @@ AWAITED = "awaited"
 Files = MultiValueDict[str, Any]
 
 
-class ChoiceError(Exception):
+class DraftChoiceError(Exception):
     """Choices that a form refuses. errors: sentences by the name of the field, as the page shows them beside it.
 
     is_awaited: whether the plan is being worked out, so that the same choices are taken in some seconds.
@@ -152,7 +152,7 @@ def _refuse_unknown(form: BaseForm, said: Iterable[str]) -> None:
 
 def _require(step: str, form: BaseForm) -> None:
     if not form.is_valid():
-        raise ChoiceError(step, form)
+        raise DraftChoiceError(step, form)
 
 
 def as_chosen(draft: Release) -> Json:

@@ -28,7 +28,7 @@ PIECE_BYTES = 2**16
 MOST_UNFOLDED = 2**28
 
 
-class Stream(Protocol):
+class Decompressor(Protocol):
     """What unpacks a stream piece by piece, as the standard library has it."""
 
     @property
@@ -95,7 +95,7 @@ def packed_as(source: FilePath) -> str:
     return ""
 
 
-def _is_stream(source: FilePath, begin: Callable[[], Stream], beginning: bytes) -> bool:
+def _is_stream(source: FilePath, begin: Callable[[], Decompressor], beginning: bytes) -> bool:
     """Whether streams of one kind fill the file, or are longer than any row."""
     stream, unfolded, left = begin(), 0, size_of(source)
     with source.open("rb") as file:
@@ -145,7 +145,7 @@ def _begins_seven_zip(head: bytes, size: int) -> bool:
     return agrees
 
 
-def _unfolded(stream: Stream, piece: bytes) -> tuple[int, bytes]:
+def _unfolded(stream: Decompressor, piece: bytes) -> tuple[int, bytes]:
     """How many bytes a piece unfolds to, and what of it lies behind the stream's end."""
     length = len(stream.decompress(piece, PIECE_BYTES))
     while not stream.eof and not stream.needs_input and length <= MOST_UNFOLDED:
@@ -168,7 +168,7 @@ def _ends_as_zip(source: FilePath, tail: bytes, size: int) -> bool:
         return place + length == size - len(tail) + at and file.read(4) == ZIP_DIRECTORY
 
 
-STREAMS: dict[bytes, tuple[str, Callable[[], Stream]]] = {
+STREAMS: dict[bytes, tuple[str, Callable[[], Decompressor]]] = {
     b"\x1f\x8b\x08": ("a gzip archive", Gzip),
     b"BZh": ("a bzip2 archive", bz2.BZ2Decompressor),
     b"\xfd7zXZ\0": ("an xz archive", lzma.LZMADecompressor),

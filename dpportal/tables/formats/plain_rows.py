@@ -62,7 +62,7 @@ class PlainRow:
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellMarkup:
     """Of each cell of a row what its markup says. uncached: formulas without a value."""
 
     letters: list[str | None]
@@ -141,7 +141,7 @@ class PlainRows:
         """The cells of a row. Raises NotPlainError, or what a value raises that is none of its kind."""
         try:
             letters, styles, kinds, values = _groups(self._cell, markup)
-            cells = Cells(letters, styles, kinds, values)
+            cells = CellMarkup(letters, styles, kinds, values)
         except NotPlainError:
             cells = _any_cells(_groups(self._any_cell, markup))
         if cells.letters != self._letters:
@@ -169,7 +169,7 @@ def _groups(cell: re.Pattern[str], markup: str) -> list[list[str | None]]:
     return [parts[group::step] for group in range(1, step)]
 
 
-def _any_cells(groups: list[list[str | None]]) -> Cells:
+def _any_cells(groups: list[list[str | None]]) -> CellMarkup:
     letters, before, kinds, after, formulas, values, own = groups
     if any(style and later for style, later in zip(before, after, strict=True)):
         raise NotPlainError
@@ -180,7 +180,7 @@ def _any_cells(groups: list[list[str | None]]) -> Cells:
         text if kind == "inlineStr" else value for kind, value, text in zip(kinds, values, own, strict=True)
     ]
     uncached = sum(bool(formula and not value) for formula, value in zip(formulas, given, strict=True))
-    return Cells(letters, styles, kinds, given, uncached)
+    return CellMarkup(letters, styles, kinds, given, uncached)
 
 
 def _columns(letters: list[str | None]) -> list[int]:

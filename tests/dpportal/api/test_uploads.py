@@ -25,7 +25,7 @@ from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs import claims
 from dpportal.operations import sweeping
 from dpportal.serving.files import upload_limit
-from dpportal.serving.request_body import RefusedError
+from dpportal.serving.request_body import BodyRefusedError
 from tests.dpportal.api.calling import BASE, Program
 
 CONTENT = b"age,sex\n" + b"".join(b"%d,%s\n" % (i % 90, b"mf"[i % 2 : i % 2 + 1]) for i in range(200))
@@ -110,7 +110,7 @@ def test_the_door_knows_where_files_come_and_who_may_not_send_them(sender, curat
         head = RequestFactory().post(path, headers={"Authorization": f"Bearer {writer.text}"})
         assert view.person_of(head) == curator
         head = RequestFactory().post(path, headers={"Authorization": f"Bearer {reader.text}"})
-        with pytest.raises(RefusedError, match="it is for “Read”") as refused:
+        with pytest.raises(BodyRefusedError, match="it is for “Read”") as refused:
             view.person_of(head)
         assert refused.value.status == 403
 

@@ -10,13 +10,13 @@ from dpportal.jobs import claims
 from dpportal.jobs.claims import JobState
 from dpportal.notices import announcing, hosts, services, switching_off
 from dpportal.notices.delivery_job import DELIVERIES
-from dpportal.notices.events import Event, Kind
+from dpportal.notices.events import Event, EventKind
 from dpportal.notices.models import Delivery, Webhook
 from tests.dpportal.building import run_when_due
 
 pytestmark = pytest.mark.django_db
 DAY = 24 * 3600.0
-EVENT = Event(Kind.PERIOD, {"first": 1}, "/", "", "")
+EVENT = Event(EventKind.PERIOD, {"first": 1}, "/", "", "")
 
 
 @pytest.fixture

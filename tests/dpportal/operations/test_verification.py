@@ -22,7 +22,7 @@ from dpportal.budgets import ledger
 from dpportal.history import chain, checkpoints
 from dpportal.history.checkpoints import CheckpointError
 from dpportal.history.models import Link
-from dpportal.history.verification import Place, verify
+from dpportal.history.verification import ChainPosition, verify
 from dpportal.operations import restore_check, sweeping, verification
 from dpportal.platform.signing import SigningKeys
 from dpportal.releases.models import Artifact
@@ -46,9 +46,9 @@ def said(*arguments: str) -> str:
     return out.getvalue()
 
 
-def of(path: Path) -> Place:
+def of(path: Path) -> ChainPosition:
     read = checkpoints.read(path.read_bytes())
-    return Place(read.position, read.digest)
+    return ChainPosition(read.position, read.digest)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from dpportal.publications.load_instructions import MeasuredColumn, measured_in
+from dpportal.publications.load_instructions import EstimateColumn, measured_in
 from dpportal.publications.table import Table
 
 NUMBERS = {
@@ -86,7 +86,7 @@ def test_r_reads_estimates_and_what_is_new(rscript, tmp_path) -> None:
 
 def test_estimates_in_a_file_of_their_own_are_read_with_their_interval(tmp_path, monkeypatch) -> None:
     measured = measured_in(tables(tmp_path, "rows.csv", "estimates.csv"))
-    assert measured == MeasuredColumn("estimates.csv", "estimate")
+    assert measured == EstimateColumn("estimates.csv", "estimate")
     left = run(tmp_path, monkeypatch, table="rows.csv", measured=measured)
     assert left["table"]["colour"].tolist() == ["red"]
     assert left["one_line"].tolist() == [5, 3, 7]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dpportal.serving.admission import VISITOR_SECONDS, _allowed
-from dpportal.serving.request_body import Body, RefusedError
+from dpportal.serving.request_body import Body, BodyRefusedError
 
 
 async def trickle() -> dict[str, Any]:
@@ -23,7 +23,7 @@ async def received(most_seconds: float) -> tuple[int, int]:
     while True:
         try:
             await body()
-        except RefusedError as refusal:
+        except BodyRefusedError as refusal:
             return body.received, refusal.status
 
 

@@ -14,7 +14,7 @@ from dpportal.datasets import services as dataset_services
 from dpportal.jobs.claims import Claim, JobState, LostClaimError
 from dpportal.platform.keys import Keyring, UnsealError, key_id
 from dpportal.streams import drafts, execution, job_execution, period_journal, services, tokens, vault
-from dpportal.streams.execution import PeriodRefusedError, Published, RefusalReason, Update
+from dpportal.streams.execution import PeriodRefusedError, PublishedPeriod, RefusalReason, Update
 from dpportal.streams.measure import StreamDraftError
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
 from dpportal.streams.period_journal import DecidedPeriod, Decision
@@ -35,7 +35,7 @@ class CountingSource:
         return bytes(range(256)) * (size // 256) + bytes(range(size % 256))
 
 
-def publish(stream: Stream, index: int, *increments: int, noise: Noise | None = None) -> Published:
+def publish(stream: Stream, index: int, *increments: int, noise: Noise | None = None) -> PublishedPeriod:
     [published] = execution.publish(stream.pk, [Update(index, increments, Period.Source.TYPED)], noise=noise)
     return published
 

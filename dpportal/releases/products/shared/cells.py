@@ -30,7 +30,7 @@ ROUNDING = 1 / 10
 SIGNED = ("points", "plus", "plus-days")
 
 
-class Limits(NamedTuple):
+class ClippingLimits(NamedTuple):
     """Beyond which numbers a value is known only to lie: values beyond a declared bound count as the bound.
 
     lowest, highest: a value at one of them may be any one beyond it. step: that values may lie in, above 0.
@@ -67,7 +67,7 @@ class Told(NamedTuple):
     style: str = ""
     truth: float = math.nan
     places: int | None = None
-    limits: Limits | None = None
+    limits: ClippingLimits | None = None
 
     @property
     def scale(self) -> float:

@@ -20,7 +20,7 @@ from mechanisms.summary.counts import readings
 from mechanisms.summary.estimates import told as of_rows
 from mechanisms.summary.picked import of_columns, people_in, rows_of_groups
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.rows import Rows
+from mechanisms.summary.rows import RowEstimates
 from mechanisms.summary.told import NumberEstimates
 
 
@@ -28,7 +28,7 @@ def explored(release: Release, plan: SummaryPlan, question: QueryDict) -> Json:
     """What the explorer shows: the form, and the people, totals and means of a pick."""
     columns = [reading.cells for reading in readings(plan)]
     domain = Domain((*plan.groups.attributes, *columns))
-    picked: list[tuple[Rows, bool]] = []
+    picked: list[tuple[RowEstimates, bool]] = []
 
     def answer(picks: Picks) -> CellSum | None:
         """None where values of two columns are picked: nothing tells who has both."""
@@ -51,7 +51,7 @@ def explored(release: Release, plan: SummaryPlan, question: QueryDict) -> Json:
     return {**shown, "explored_means": list(_totals(of_columns(picked[0][0], names & plan.lines.keys())))}
 
 
-def _rows(release: Release, plan: SummaryPlan, picks: Picks) -> Rows:
+def _rows(release: Release, plan: SummaryPlan, picks: Picks) -> RowEstimates:
     """What is told of the picked groups."""
     groups = picks[0] if plan.groups.attributes else np.zeros(1, dtype=np.int64)
     with stored_estimates.measured(release) as values:
@@ -64,13 +64,13 @@ def _narrowed(plan: SummaryPlan, columns: Sequence[Attribute], picks: Picks) -> 
     return [(column.name, cells) for column, cells in own if len(cells) < column.size]
 
 
-def _people(rows: Rows, column: str = "", cells: Integers | None = None) -> CellSum:
+def _people(rows: RowEstimates, column: str = "", cells: Integers | None = None) -> CellSum:
     number = told(people_in(rows, column, cells), (0,), "people")
     places = rows.plan.groups.size * (1 if cells is None else len(cells))
     return added_up(number, places).whole
 
 
-def _totals(rows: Rows) -> Iterator[Json]:
+def _totals(rows: RowEstimates) -> Iterator[Json]:
     """Number, total and mean of each column, of all picked groups together."""
     for attribute, own in zip(rows.plan.columns, of_rows(rows).columns, strict=True):
         if isinstance(own, NumberEstimates):

@@ -20,7 +20,7 @@ from dpportal.releases.products.summary.form import SummaryForm, group_name
 from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Attribute, Date, Domain
-from mechanisms.summary.expectation import Expectation, expectations, number_half_width, typical
+from mechanisms.summary.expectation import ColumnExpectation, expectations, number_half_width, typical
 from mechanisms.summary.line import is_line
 from mechanisms.summary.mechanism import ColumnTables
 from mechanisms.summary.plan import SummaryPlan
@@ -136,7 +136,7 @@ def _percent(error: float | None, draft: Release) -> float | None:
     return 100 * error if error is not None and draft.people else None
 
 
-def _row(plan: SummaryPlan, attribute: Attribute, own: Expectation) -> Json:
+def _row(plan: SummaryPlan, attribute: Attribute, own: ColumnExpectation) -> Json:
     """A column's line in the table of what to expect."""
     days = _(" days") if isinstance(attribute, Date) else ""
 

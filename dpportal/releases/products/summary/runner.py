@@ -16,7 +16,7 @@ from mechanisms.domain import Attribute, Domain
 from mechanisms.moments.mechanism import POWERS
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement
-from mechanisms.summary.counts import Reading, column_counts, exact_values, readings, stepwise
+from mechanisms.summary.counts import ColumnReading, column_counts, exact_values, readings, stepwise
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import Summary
@@ -62,7 +62,7 @@ def _tables(release: Release, plan: SummaryPlan, counted: Sequence[Attribute], k
     return [part.reshape(groups.size, -1) for part in parts]
 
 
-def _powers(release: Release, plan: SummaryPlan, read: Sequence[Reading], key: bytes) -> np.ndarray:
+def _powers(release: Release, plan: SummaryPlan, read: Sequence[ColumnReading], key: bytes) -> np.ndarray:
     """(columns of numbers, groups, 6) power sums; each column is measured by itself, so several queries may count."""
     steps = [reading.steps for reading in read if reading.steps]
     most = MOST_SUMMED if release.dataset.is_remote else max(1, len(steps))

@@ -19,7 +19,7 @@ from dpportal.releases.products.shared.cells import (
     MEDIAN_AND_QUARTILES,
     RANGE,
     SINGLE,
-    Limits,
+    ClippingLimits,
     Pattern,
     Told,
     aligned,
@@ -101,7 +101,7 @@ class TableOne:
         """Each column's name, its rows, and whether it is told as categories."""
         for place, attribute in enumerate(self.columns):
             own, true = self.summary.columns[place], self.truth.columns[place] if self.truth else None
-            block = _Block(self, attribute, own, true)
+            block = _ColumnBlock(self, attribute, own, true)
             yield {
                 "name": attribute.name,
                 "place": f"column-{place}",
@@ -120,7 +120,7 @@ class TableOne:
         return [self.everybody, *self.groups]
 
 
-class _Block:
+class _ColumnBlock:
     """The rows of one column."""
 
     def __init__(self, table: TableOne, attribute: Attribute, own: Column, true: Column | None) -> None:
@@ -238,11 +238,11 @@ def edges_of(line: LineColumn) -> Floats:
     return np.append(starts, top)
 
 
-def limits_of(line: LineColumn) -> Limits:
+def limits_of(line: LineColumn) -> ClippingLimits:
     """Where the first cell ends and the last one begins: values beyond a bound are counted in these."""
     starts, ends = line.edges
     step = float(line.measured.step) if isinstance(line.attribute, Real) else 1.0
-    return Limits(float(ends[0]), float(starts[-1]), step)
+    return ClippingLimits(float(ends[0]), float(starts[-1]), step)
 
 
 def _is_undeclared(attribute: Attribute, label: str) -> bool:

@@ -13,14 +13,14 @@ from django.urls import reverse
 from dpportal.accounts.models import ProviderIdentity, User
 from dpportal.notices import announcing
 from dpportal.notices.delivery_job import DELIVERIES
-from dpportal.notices.events import Event, Kind
+from dpportal.notices.events import Event, EventKind
 from dpportal.notices.models import Delivery, Webhook
 from dpportal.streams import services as streams
 from tests.dpportal.accounts.provider.test_signing_in import CURATOR, knows, sign_in
 from tests.dpportal.api.calling import Program
 from tests.dpportal.streams import building
 
-EVENT = Event(Kind.BUDGET, {}, path="/", subject="Answer", text="Granted")
+EVENT = Event(EventKind.BUDGET, {}, path="/", subject="Answer", text="Granted")
 
 
 @pytest.fixture
@@ -79,7 +79,11 @@ def test_a_streams_token_waits(client, dataset, staff):
 @pytest.mark.parametrize("how", ["lapsed", "switched off"])
 def test_webhooks_are_told_of_nothing(staff, how):
     hook = Webhook.objects.create(
-        person=staff, address="https://a.example", secret="s", kinds=[Kind.BUDGET], origin="https://p.example"
+        person=staff,
+        address="https://a.example",
+        secret="s",
+        kinds=[EventKind.BUDGET],
+        origin="https://p.example",
     )
     waiting = announcing.deliver(hook, EVENT)
     days_later(31 * (how == "lapsed"))

@@ -91,7 +91,7 @@ def test_an_answer_that_was_lost_can_be_asked_for_again(desk):
     begun = announce(desk, 11)
     send(desk, begun, CSV[:11])
     upload = DirectUpload.objects.get()
-    multipart.finish(upload.stored, upload.key, multipart.Parts(upload.size))
+    multipart.finish(upload.stored, upload.key, multipart.FileParts(upload.size))
     assert desk.post(begun["finish"]).status_code == 201
 
 

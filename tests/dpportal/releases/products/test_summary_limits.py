@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.shared.cells import MEDIAN_AND_QUARTILES, RANGE, SINGLE, Limits, Told, joined
+from dpportal.releases.products.shared.cells import (
+    MEDIAN_AND_QUARTILES,
+    RANGE,
+    SINGLE,
+    ClippingLimits,
+    Told,
+    joined,
+)
 from dpportal.releases.products.summary import tables
 from dpportal.releases.products.summary.page import table_json
 from dpportal.releases.products.summary.table_one import TableOne
@@ -75,7 +82,7 @@ def test_quantiles_between_the_bounds_are_numbers(shown: Json) -> None:
 
 
 def test_an_interval_that_reaches_a_limit_says_so() -> None:
-    limits = Limits(0.0, 10_000.0, 1.0)
+    limits = ClippingLimits(0.0, 10_000.0, 1.0)
     part = Told(9_950.0, 9_900.0, 10_000.0, "whole", limits=limits)
     assert SINGLE.cell([part])["margin"] == "9,900 to 10,000 or more"
     low = SINGLE.cell([Told(40.0, 0.0, 80.0, "whole", limits=limits)])
@@ -83,17 +90,17 @@ def test_an_interval_that_reaches_a_limit_says_so() -> None:
 
 
 def test_limits_of_decimals_and_dates_are_written_as_they_were_declared() -> None:
-    decimals = Told(1.25, 1.25, 1.25, limits=Limits(-0.5, 1.25, 0.01))
+    decimals = Told(1.25, 1.25, 1.25, limits=ClippingLimits(-0.5, 1.25, 0.01))
     assert SINGLE.cell([decimals])["value"] == "1.25 or more"
     assert SINGLE.cell([decimals._replace(value=-0.5, lower=-0.5, upper=-0.5)])["value"] == "−0.5 or less"
-    days = Told(18_262.0, 18_262.0, 18_292.0, "day", limits=Limits(18_292.0, 18_627.0, 1.0))
+    days = Told(18_262.0, 18_262.0, 18_292.0, "day", limits=ClippingLimits(18_292.0, 18_627.0, 1.0))
     assert SINGLE.cell([days]) == {"value": "2020-01-31 or earlier", "margin": "", "sort": 18_262.0}
     last = days._replace(value=18_640.0, lower=18_627.0, upper=18_650.0)
     assert SINGLE.cell([last])["value"] == "2020-12-31 or later"
 
 
 def test_beside_one_beyond_a_limit_the_others_keep_their_margins() -> None:
-    limits = Limits(0.0, 100.0, 1.0)
+    limits = ClippingLimits(0.0, 100.0, 1.0)
     parts = [Told(0.0, 0.0, 0.0, "whole", limits=limits), Told(50.0, 40.0, 60.0, "whole", limits=limits)]
     cell = RANGE.cell(parts)
     assert (cell["value"], cell["margin"]) == ("0 or less … 50", "– … ± 10")

@@ -8,7 +8,7 @@ from dpportal.datasets import services
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
 from dpportal.releases.wizard import choosing
-from dpportal.releases.wizard.choosing import ChoiceError
+from dpportal.releases.wizard.choosing import DraftChoiceError
 from tests.dpportal import building
 
 AGES = {"columns": ["age"], "people": 300}
@@ -48,7 +48,7 @@ def test_what_was_chosen_said_again_makes_the_same_plan(dataset, product, choice
 
 
 def test_the_first_step_that_is_wrong_is_named(dataset):
-    with pytest.raises(ChoiceError, match="Choose between one and four columns") as refused:
+    with pytest.raises(DraftChoiceError, match="Choose between one and four columns") as refused:
         chosen(dataset, {"choices": {"columns": [], "people": 300}, "method": {"mechanism": "guess"}})
     assert refused.value.step == "choices" and set(refused.value.errors) == {"columns"}
 
@@ -64,5 +64,5 @@ def test_the_first_step_that_is_wrong_is_named(dataset):
     ],
 )
 def test_a_name_that_nothing_has_is_a_mistake(dataset, said):
-    with pytest.raises(ChoiceError, match="There is no choice “colums” here"):
+    with pytest.raises(DraftChoiceError, match="There is no choice “colums” here"):
         chosen(dataset, said)
