@@ -19,6 +19,8 @@ from mechanisms.accounting import SYMBOL, Definition
 
 # What a dial begins with where nothing is left.
 UNSPENDABLE = Decimal("0.1")
+# The highest cost that is proposed, where a tenth of what is left is not enough: in ρ about ε 3 at δ = 10⁻⁶.
+DEAREST = {Definition.PURE: Decimal(3), Definition.ZCDP: Decimal("0.15")}
 # A lower cost that would do as well is named if it is at most this share of the chosen one.
 CLEARLY_LESS = Decimal("0.9")
 
@@ -87,10 +89,13 @@ def most_proposed(budget: Budget) -> Decimal:
 def usual(budget: Budget, is_useful: Callable[[Decimal], bool]) -> Decimal:
     """The cost that every wizard begins with: the least that is expected to be useful, within a tenth of what is left.
 
-    Where nothing within that is known to be useful it is all of that; without a budget a tenth of ε 1.
+    Where that is not enough, within all that is left, as long as it is not dear. Where nothing is known to be useful it
+    is a tenth of what is left; without a budget a tenth of ε 1.
     """
     most = most_proposed(budget)
-    least = cost_search.least_useful(most, is_useful)
+    left = budget.left if budget.is_granted else cost_search.WITHOUT_BUDGET
+    dearest = max(most, min(left, DEAREST[Definition(budget.definition)]))
+    least = cost_search.least_useful(most, is_useful) or cost_search.least_useful(dearest, is_useful)
     if least is None and not budget.is_granted:
         return most / 10
     return least or most

@@ -37,8 +37,6 @@ from mechanisms.accounting import Neighbours
 from mechanisms.domain import Attribute, Categorical, DomainError, Integer, Real
 from mechanisms.synthesis.bin_error import most_mean_error
 
-# Where lines with one value are notes.
-FEWEST_OF_A_ROW = 2
 NEEDS_CONFIRMATION = gettext_lazy(
     "Nothing was changed: confirm first that what is taken over is public knowledge."
 )
@@ -177,7 +175,10 @@ def _answered(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """On to the columns, with what was said of the last lines declared, too."""
     if "notes" not in request.POST:
         return redirect("datasets:domain", dataset.pk)
-    options = replace(records.options_of(dataset), fewest_filled=FEWEST_OF_A_ROW)
+    facts, options = dataset.facts, records.options_of(dataset)
+    fewest = max(options.fewest_filled, facts.get("fewest_filled", 0))
+    words = {*options.note_words, *facts.get("note_words", ())}
+    options = replace(options, fewest_filled=fewest, note_words=tuple(sorted(words)))
     try:
         services.change_parse_options(dataset, options, current_user(request))
     except DatasetError as refusal:

@@ -9,8 +9,10 @@ from mechanisms.domain import Attribute, Boolean, Integer, Real
 
 # Whole words of a name, as underscores, dots, hyphens and capitals part them.
 _WORDS = re.compile(r"[A-ZÀ-Þ]?[a-zß-ÿ]+|[A-ZÀ-Þ]+(?![a-zß-ÿ])|\d+")
+BORN = Integer("", True, lower=1900, upper=2029, width=10)
 _BOUNDS: dict[str, Attribute] = {
     **dict.fromkeys(("age", "alter", "âge", "edad", "età"), Integer("", True, lower=0, upper=119, width=5)),
+    **dict.fromkeys(("geburtsjahr", "birthyear", "yob"), BORN),
     "month": Integer("", True, lower=1, upper=12),
     "hour": Integer("", True, lower=0, upper=23),
     "minute": Integer("", True, lower=0, upper=59),
@@ -99,7 +101,8 @@ def proposed(name: str) -> Attribute | None:
     words = _words(name)
     if words and words[0] in _QUESTIONS:
         return Boolean(name, True, closed=True)
-    matches = [_BOUNDS[word] for word in words if word in _BOUNDS]
+    born = [BORN] if {"birth", "year"} <= set(words) else []
+    matches = [_BOUNDS[word] for word in words if word in _BOUNDS] or born
     return replace(matches[-1], name=name) if matches else None
 
 

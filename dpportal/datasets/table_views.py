@@ -45,6 +45,7 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         "suggests": suggests,
         "page_obj": page,
         "is_wrong": is_wrong,
+        "people": request.POST.get("people") or dataset.releases.estimated_people(),
         "others": others.exclude(pk=dataset.pk).distinct(),
         "who": Protection.of(dataset.current_domain()),
         "missing_words": undeclared_words(dataset),

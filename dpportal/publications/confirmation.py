@@ -22,12 +22,11 @@ class ReviewedPlan(Protocol):
 
 
 class ConfirmForm(forms.Form):
-    """The one question before the budget is spent."""
+    """The one question before the budget is spent; on a page, the button that names the cost says that it is agreed."""
 
     reviewed = forms.CharField(widget=forms.HiddenInput)
     agreed = forms.BooleanField(
-        label=_("I understand that the budget is spent and cannot be recovered."),
-        error_messages={"required": _("Tick the box to confirm that the budget is spent for good.")},
+        error_messages={"required": _("Confirm that the budget is spent for good.")},
     )
 
     def __init__(self, data: QueryDict | None, *, initial: Json, identifying: Sequence[str]) -> None:

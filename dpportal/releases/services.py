@@ -22,7 +22,6 @@ from dpportal.jobs.memoised import QuestionKind, StoredQuestion
 from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
 from dpportal.publications.confirmation import digest, require_writable
-from dpportal.publications.verdict import is_doubted
 from dpportal.releases import drafts, going_public
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release, ReleaseJob
@@ -61,7 +60,7 @@ def request_release(release: Release, *, reviewed: str, by: User, publish: bool 
     """Reserve the budget and queue the job; False if that was done before.
 
     reviewed: the digest of the plan that the curator saw. publish: whether everyone may see it as soon as it is
-    finished, which takes an expected error of use. Raises DraftError, ReleaseError or BudgetRefusedError.
+    finished. Raises DraftError, ReleaseError or BudgetRefusedError.
     """
     confirming.lock(release, by, ReleaseError)
     version, plan = drafts.plan_of(release)
@@ -89,7 +88,7 @@ def request_release(release: Release, *, reviewed: str, by: User, publish: bool 
         plan_json=plan.to_json(),
         charge=charge,
         created_by=by,
-        publishes_itself=publish and not is_doubted(planner_of(release).verdict(plan, release)),
+        publishes_itself=publish,
     )
     ReleaseJob.objects.create(release=release)
     RELEASES.hint_on_commit(release.pk)

@@ -44,8 +44,8 @@ class Oddities:
 
     replaced_bytes: that the encoding does not know. broken_fields: that hold line ends; longest_broken: characters
     of the longest of them. blank_rows: skipped. spoiled_rows: of a further file, left out. note_lines: left out as is
-    declared. notes_at_end: last rows with one value at most. Of XLSX: formulas without a
-    stored result, cells that hold an error, ranges of merged cells.
+    declared. notes_at_end: last rows that look like sums or notes; fewest_filled, note_words: what would leave them
+    out. Of XLSX: formulas without a stored result, cells that hold an error, ranges of merged cells.
     """
 
     replaced_bytes: int = 0
@@ -55,9 +55,15 @@ class Oddities:
     spoiled_rows: int = 0
     note_lines: int = 0
     notes_at_end: int = 0
+    fewest_filled: int = 0
+    note_words: tuple[str, ...] = ()
     uncached_formulas: int = 0
     error_cells: int = 0
     merged_ranges: int = 0
+
+    @classmethod
+    def from_json(cls, value: Json) -> Oddities:
+        return cls(**{**value, "note_words": tuple(value.get("note_words", ()))})
 
 
 @dataclass(frozen=True)
@@ -133,7 +139,7 @@ class TableFacts:
         read = {
             "columns": tuple(map(Column.from_json, value["columns"])),
             "options": ReadOptions.from_json(value["options"]),
-            "oddities": Oddities(**value["oddities"]),
+            "oddities": Oddities.from_json(value["oddities"]),
             "sheets": tuple(Sheet(**sheet) for sheet in value["sheets"]),
             "sketch": b64decode(value["sketch"]),
         }

@@ -73,7 +73,6 @@ def publish_a_summary(curator: Actor) -> None:
     curator.click("button", "Choose method and accuracy")
     curator.type("Cost ε", "0.50")
     curator.click("button", "Use this")
-    curator.agree("I understand")
     curator.click("button", "Spend ε 0.50 and release")
     curator.page.get_by_role("link", name="Compare with the true counts").wait_for(timeout=visiting.JOB_MS)
     curator.click("link", "Publish")

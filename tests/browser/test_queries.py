@@ -50,7 +50,6 @@ def spend(page: Page, amount: str, strategy: str) -> dict[str, bytes]:
     page.get_by_text("All methods side by side").click()
     page.get_by_role("radio", name=strategy).check()
     page.get_by_role("button", name="Continue").click()
-    page.get_by_label("I understand").check()
     page.get_by_role("button", name="and release").click()
     page.get_by_role("link", name="Compare with the true counts").click(timeout=JOB_MS)
     expect(page.locator("#figure-1-plot .main-svg").first).to_be_visible(timeout=JOB_MS)

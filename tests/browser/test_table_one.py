@@ -38,7 +38,6 @@ def published(portal: Portal, browser: Browser) -> tuple[Clicks, str]:
     page.get_by_label("People, about").fill(PEOPLE)
     clicks.on("button", "Prepare Table 1")
     clicks.on("button", "Use this")
-    page.get_by_label("I understand").check()
     page.get_by_role("button", name=re.compile("^Spend.* release")).click()
     clicks.on("link", "Publish")
     page.get_by_role("button", name="Publish").click()

@@ -121,7 +121,6 @@ def release(page: Page, *, title: str, columns: list[str], amount: str) -> str:
     page.get_by_role("button", name="Choose method and accuracy").click()
     page.get_by_label("Cost ε").fill(amount)
     page.get_by_role("button", name="Continue").click()
-    page.get_by_label("I understand").check()
     page.get_by_role("button", name=f"Spend ε {amount} and release").click()
     page.get_by_role("link", name="Compare with the true counts").click(timeout=JOB_MS)
     page.wait_for_url("**/compare/")

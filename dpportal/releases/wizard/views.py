@@ -51,12 +51,19 @@ wizard = Wizard(
 
 @starting
 def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
-    """Begin a draft; of a product that was named already, at the choice of columns."""
+    """Begin a draft; of a product that was named already, at the choice of columns.
+
+    Where that leaves no choice and the people were estimated, at the review of what is recommended.
+    """
     draft = services.start_draft(dataset, current_user(request))
     if request.POST.get("product") not in PRODUCTS:
         return redirect("releases:product", draft.pk)
     draft.product = request.POST["product"]
-    return wizard.forward(request, draft, ("product",), "columns")
+    if choosing.choose_usual_columns(draft, request.POST.get("people", "")) and choices.take_recommended(
+        draft
+    ):
+        return wizard.forward(request, draft, choosing.EVERYTHING, "review")
+    return wizard.forward(request, draft, ("product", "people"), "columns")
 
 
 @wizard.step
@@ -136,7 +143,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         "plan": plan,
         "method_title": method_title(draft.product, plan.mechanism),
         "verdict": verdict,
-        "can_publish_at_once": not is_doubted(verdict),
+        "is_doubted": is_doubted(verdict),
         "readers_see": product_of(draft).readers_see,
         "better_amount": verdict and verdict.amount(draft.amount, plan.loss.definition),
         "version": version,

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 import duckdb
 import pyarrow as pa
 
+from dpportal.platform.json_types import Json
 from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.engines.duckdb.session import connect, literal, parquet
 from dpportal.tables.facts import Column, Oddities, TableFacts, checked_names
 from dpportal.tables.formats.arrow_table import BATCH_BYTES
 from dpportal.tables.formats.dialect import CsvDialect, dialect_of, first_lines, first_records
 from dpportal.tables.formats.encoding import PlainText, plain_text, settled_encoding
-from dpportal.tables.formats.frame import SAMPLE_LINES, usual_width, with_top
+from dpportal.tables.formats.frame import SAMPLE_LINES, Line, is_note, proposed_notes, usual_width, with_top
 from dpportal.tables.formats.number_texts import text_fields
 from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.progress_watch import watched
@@ -91,11 +92,11 @@ def convert_csv(reading: Reading, *, from_sheet: bool = False) -> TableFacts:
         target.parent, cut.plain.path, target, memory_bytes=limits.engine_bytes, threads=limits.threads
     ) as connection:
         writer, oddities = _store(connection, table, target, part(reading.report, CHECKED, 1), reading.key)
-        last = 0 if reading.is_further else notes_at_end(connection, target, len(table.columns), writer.rows)
+        last = {} if reading.is_further else notes_at_end(connection, target, len(table.columns), writer.rows)
     for path in {scratch, cut.plain.path} - {source}:
         path.unlink(missing_ok=True)
     of_rows, blank = writer.fingerprint, max(0, oddities.blank_rows - cut.note_lines)
-    oddities = replace(oddities, blank_rows=blank, note_lines=cut.notes, notes_at_end=last)
+    oddities = replace(oddities, blank_rows=blank, note_lines=cut.notes, **last)
     resolved = table.options.framed_like(options)
     return TableFacts(writer.rows, table.columns, "csv", resolved, of_rows.digest, of_rows.sketch, oddities)
 
@@ -118,17 +119,23 @@ def _cut(plain: PlainText, target: FilePath, file_name: str, options: ReadOption
     return cut_table(plain, target, options, dialect_of(first_lines(plain.path), options, file_name))
 
 
-def notes_at_end(connection: duckdb.DuckDBPyConnection, stored: FilePath, columns: int, rows: int) -> int:
-    """How many of a table's last rows have one value at most, as notes have; 0 where it is as sparse before them."""
-    if columns < 3:
-        return 0
+def notes_at_end(connection: duckdb.DuckDBPyConnection, stored: FilePath, columns: int, rows: int) -> Json:
+    """How many of a table's last rows look like sums or notes, and what would leave them out, as `Oddities` has it.
+
+    Nothing where a row before them would be left out with them.
+    """
     fields = ", ".join(column.text for column in layout(connection, stored).values())
     last = connection.execute(
         f"SELECT {fields} FROM {parquet(stored)} LIMIT {LAST_ROWS} OFFSET {max(0, rows - LAST_ROWS)}"
     ).fetchall()
-    sparse = [sum(field is not None for field in row) <= 1 for row in last]
-    notes = next((number for number, is_sparse in enumerate(reversed(sparse)) if not is_sparse), 0)
-    return notes if sum(sparse) == notes else 0
+    lines = [Line(number, number + 1, [text or "" for text in row]) for number, row in enumerate(last)]
+    fewest, words = proposed_notes(lines, columns)
+    rule = ReadOptions(fewest_filled=fewest, note_words=words)
+    left_out = [is_note(line.fields, rule) for line in lines]
+    notes = next((number for number, is_left_out in enumerate(reversed(left_out)) if not is_left_out), 0)
+    if not notes or sum(left_out) != notes:
+        return {}
+    return {"notes_at_end": notes, "fewest_filled": fewest, "note_words": words}
 
 
 def understand(

@@ -156,7 +156,7 @@ def proposed_notes(last: Sequence[Line], width: int) -> tuple[int, tuple[str, ..
 
     0 and none where there seem to be none, or where no such rule would keep the row above them.
     """
-    most, words = 0, set()
+    most, words = -1, set()
     for line in reversed(last):
         first = next((text.strip() for text in line.fields if text.strip()), "")
         known = next((word for word in NOTES if first.casefold().startswith(word.casefold())), "")
@@ -165,7 +165,7 @@ def proposed_notes(last: Sequence[Line], width: int) -> tuple[int, tuple[str, ..
         elif known:
             words.add(known)
         elif width > 2 and filled(line.fields) <= 1:
-            most = max(most, filled(line.fields))
+            most = max(most, filled(line.fields) if line.fields else -1)
         else:
             break
-    return most + 1 if most else 0, tuple(sorted(words))
+    return most + 1, tuple(sorted(words))

@@ -32,6 +32,14 @@ from dpportal.tables.formats.sheet_parser import MostCells, SheetParser, too_man
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
 
 MOST_ROWS = 1_048_576  # of any sheet, by the format
+# What is known of them only once the sheet's rows were read as text.
+ODDITIES_OF_ROWS = (
+    "broken_fields",
+    "longest_broken",
+    "notes_at_end",
+    "fewest_filled",
+    "note_words",
+)
 # The share of the work that is done once the sheet is written as text.
 UNPACKED = 0.8
 # Of markup, that is read however tightly a workbook is packed, and so often the file's own size: sheets that name their
@@ -166,10 +174,7 @@ def convert_xlsx(reading: Reading) -> TableFacts:
     again = replace(reading, source=sheet, file_name=sheet.name, options=written, report=report)
     read = convert_csv(again, from_sheet=True)
     oddities = replace(
-        unpacked.oddities(),
-        broken_fields=read.oddities.broken_fields,
-        longest_broken=read.oddities.longest_broken,
-        notes_at_end=read.oddities.notes_at_end,
+        unpacked.oddities(), **{name: getattr(read.oddities, name) for name in ODDITIES_OF_ROWS}
     )
     resolved = replace(
         read.options,

@@ -41,11 +41,12 @@ def test_without_that_word_it_waits_for_its_curator(desk, dataset):
     assert not confirmed(desk, dataset, "0.9").is_public
 
 
-def test_what_is_foreseen_as_useless_is_asked_about_once_more(desk, dataset):
+def test_what_is_foreseen_as_useless_is_published_at_once_with_a_plain_warning(desk, dataset):
     draft = building.complete_draft(dataset, "0.01")
-    assert "and publish" not in desk.get(reverse("releases:review", args=[draft.pk])).text
-    release = confirmed(desk, dataset, "0.01", then="publish")
-    assert release.is_ready and not release.is_public
+    review = " ".join(desk.get(reverse("releases:review", args=[draft.pk])).text.split())
+    assert "Spend ε 0.01 and publish all the same" in review
+    assert "Readers will see margins that are large beside the counts." in review
+    assert confirmed(desk, dataset, "0.01", then="publish").is_public
 
 
 def test_the_review_says_what_everyone_will_see(desk, dataset):

@@ -190,3 +190,16 @@ def test_decimal_commas_in_every_row_are_no_delimiters_whatever_the_title_says(t
     facts, rows = read(tmp_path, DECIMALS.encode(), "table.csv")
     assert [column.name for column in facts.columns] == ["District", "age", "income"]
     assert rows[0] == ["North", "34", "2100,50"] and facts.rows == 9
+
+
+PADDED = "Office;;\n;;\ntown;sex;income\n{}Insgesamt;;99,00\n;;\nQuelle: own computation;;\n"
+
+
+def test_sums_and_notes_that_a_spreadsheet_has_filled_up_are_proposed_to_be_left_out(tmp_path):
+    """A sheet that was saved as CSV has as many delimiters in its titles and notes as in its rows."""
+    content = PADDED.format("Talheim;w;10,50\nSeeburg;m;9,25\n" * 30).encode()
+    seen = read(tmp_path, content, "t.csv")[0]
+    assert (seen.rows, seen.oddities.notes_at_end) == (63, 3)
+    rule = {"fewest_filled": seen.oddities.fewest_filled, "note_words": seen.oddities.note_words}
+    assert rule == {"fewest_filled": 1, "note_words": ("Insgesamt", "Quelle")}
+    assert read(tmp_path, content, "t.csv", **rule)[0].rows == 60

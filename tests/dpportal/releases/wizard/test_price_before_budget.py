@@ -62,7 +62,7 @@ def test_a_draft_without_a_budget_is_asked_for_with_its_price_and_margin(desk, b
     office.force_login(administrator)
     for shown in (office.get(reverse("office")).text, office.get(reverse("grant", args=[bare.pk])).text):
         assert WHY in shown and "ε 0.50" in shown and asked.margin in shown
-    assert "A request was sent" in page(desk, draft, "review")
+    assert "the answer comes under the bell" in page(desk, draft, "review")
     assert not Budget.objects.exists() and draft.state == Release.State.DRAFT
 
 
@@ -184,6 +184,32 @@ def test_a_draft_begins_at_the_cost_that_is_just_useful_within_a_tenth_of_what_i
     for people in (None, 3):  # unknown, or hopeless
         draft.people = people
         assert usual_amount(draft) == 1
+
+
+def test_where_a_tenth_is_not_enough_what_is_useful_is_proposed_if_it_is_affordable_and_not_dear(
+    dataset, bare, administrator
+):
+    building.granted(dataset, administrator, "1")
+    draft = building.complete_draft(dataset)
+    draft.mechanism, draft.people = "laplace-histogram", 1200
+    usual = usual_amount(draft)
+    assert Decimal("0.1") < usual <= 1 and is_useful(draft, usual)
+    unpaid = building.complete_draft(bare)
+    unpaid.mechanism, unpaid.people = "laplace-histogram", 160
+    assert 1 < usual_amount(unpaid) <= 3 and is_useful(unpaid, usual_amount(unpaid))
+    unpaid.people = 8
+    assert usual_amount(unpaid) == Decimal("0.1")
+
+
+def test_an_estimate_of_the_people_leads_from_the_declaration_to_the_review(desk, dataset):
+    start = reverse("releases:start", args=[dataset.pk])
+    asked = {"product": "histogram", "people": "300"}
+    first = desk.post(start, asked).url
+    draft = Release.objects.get(dataset=dataset)
+    assert first == reverse("releases:review", args=[draft.pk]) and draft.amount == usual_amount(draft)
+    assert draft.columns == ["colour", "age"]
+    for wrong in ("", "many", "0"):
+        assert desk.post(start, {**asked, "people": wrong}).url.endswith("/columns/")
 
 
 def test_the_dial_says_what_the_margin_is_beside_a_typical_cell_and_what_would_do(desk, dataset):
