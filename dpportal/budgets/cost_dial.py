@@ -19,7 +19,7 @@ from mechanisms.accounting import SYMBOL, Definition
 
 # What a dial begins with where nothing is left.
 UNSPENDABLE = Decimal("0.1")
-# The highest cost that is proposed, where a tenth of what is left is not enough: in ρ about ε 3 at δ = 10⁻⁶.
+# The highest cost that is proposed to be asked for: in ρ about ε 3 at δ = 10⁻⁶.
 DEAREST = {Definition.PURE: Decimal(3), Definition.ZCDP: Decimal("0.15")}
 # A lower cost that would do as well is named if it is at most this share of the chosen one.
 CLEARLY_LESS = Decimal("0.9")
@@ -89,16 +89,14 @@ def most_proposed(budget: Budget) -> Decimal:
 def usual(budget: Budget, is_useful: Callable[[Decimal], bool]) -> Decimal:
     """The cost that every wizard begins with: the least that is expected to be useful, within a tenth of what is left.
 
-    Where that is not enough, within all that is left, as long as it is not dear. Where nothing is known to be useful it
-    is a tenth of what is left; without a budget a tenth of ε 1.
+    Where nothing within that is known to be useful it is all of that. Without a budget the cost is to be asked for, so
+    it may be higher, as long as it is not dear; a tenth of ε 1 where that is not enough either.
     """
     most = most_proposed(budget)
-    left = budget.left if budget.is_granted else cost_search.WITHOUT_BUDGET
-    dearest = max(most, min(left, DEAREST[Definition(budget.definition)]))
-    least = cost_search.least_useful(most, is_useful) or cost_search.least_useful(dearest, is_useful)
-    if least is None and not budget.is_granted:
-        return most / 10
-    return least or most
+    if budget.is_granted:
+        return cost_search.least_useful(most, is_useful) or most
+    dearest = DEAREST[Definition(budget.definition)]
+    return cost_search.least_useful(dearest, is_useful) or most / 10
 
 
 def worth(verdict: Verdict | None, amount: Decimal, definition: Definition, least: Decimal | None) -> str:
