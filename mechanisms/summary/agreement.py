@@ -80,7 +80,8 @@ def most_deviation(low: Floats, high: Floats, mean: Floats) -> Floats:
     later = np.cumsum(room[:, ::-1], axis=1)[:, ::-1] - room
     filled = np.clip((mean - low @ SHARES)[:, None] - later, 0, room)
     squares = ((low + high) * filled + SHARES * low**2).sum(axis=1)
-    return np.sqrt(np.maximum(squares - mean**2, 0))
+    most: Floats = np.sqrt(np.maximum(squares - mean**2, 0))
+    return most
 
 
 def _between(quantiles: Floats, nearest: Floats, part: Floats) -> Floats:
