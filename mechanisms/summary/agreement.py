@@ -18,8 +18,8 @@ from mechanisms.arrays import Flags, Floats
 from mechanisms.summary.told import QUANTILES
 
 SHARES = np.diff((0, *QUANTILES, 1))
-# Bisections, to the last digits of a float.
-_HALVINGS = 40
+# Bisections of how far quantiles move, which they may do by 1/4,096 of their way too far.
+_HALVINGS = 12
 # Of the range, which sums of floats may miss.
 _NEARLY = 1e-9
 
