@@ -18,8 +18,8 @@ from mechanisms.arrays import Flags, Floats
 from mechanisms.summary.told import QUANTILES
 
 SHARES = np.diff((0, *QUANTILES, 1))
-# Bisections, to the last digits of a float.
-_HALVINGS = 40
+# Bisections of how far quantiles move, which they may do by 1/4,096 of their way too far.
+_HALVINGS = 12
 # Of the range, which sums of floats may miss.
 _NEARLY = 1e-9
 
@@ -80,7 +80,8 @@ def most_deviation(low: Floats, high: Floats, mean: Floats) -> Floats:
     later = np.cumsum(room[:, ::-1], axis=1)[:, ::-1] - room
     filled = np.clip((mean - low @ SHARES)[:, None] - later, 0, room)
     squares = ((low + high) * filled + SHARES * low**2).sum(axis=1)
-    return np.sqrt(np.maximum(squares - mean**2, 0))
+    most: Floats = np.sqrt(np.maximum(squares - mean**2, 0))
+    return most
 
 
 def _between(quantiles: Floats, nearest: Floats, part: Floats) -> Floats:

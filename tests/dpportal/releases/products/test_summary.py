@@ -299,7 +299,6 @@ def test_a_margin_is_the_wider_side_rounded_up() -> None:
         (Told(1234.0, 1230.0, 1239.5, "people"), "1,230 to 1,240"),
         (Told(0.1234, 0.122, 0.1246, "share"), "12.20 to 12.46 %"),
         (Told(50.0, 0.0, 102.0, "people"), "0 to 102"),
-        (Told(0.96, 0.915, 1.0, "share"), "91.5 to 100.0 %"),
         (Told(50.0, 0.0, 100.0, "people"), "± 50"),
     ],
 )
@@ -309,9 +308,11 @@ def test_sides_that_differ_by_more_than_rounding_are_both_written(told: Told, ma
 
 
 def test_ends_are_rounded_outwards() -> None:
-    shown = SINGLE.cell([Told(0.0, 0.0, 0.3901, "share")])
-    assert (shown["value"], shown["margin"]) == ("0 %", "0 to 40 %")
-    assert joined(shown["value"], shown["margin"]) == "0 % [0 to 40 %]"
+    for numbers, words in (((0.0, 0.0, 0.3901), "at most 40 %"), ((0.96, 0.915, 1.0), "at least 91.5 %")):
+        shown = SINGLE.cell([Told(*numbers, "share")])
+        assert (shown["value"], shown["margin"]) == (words, "")
+    shown = COUNT_AND_SHARE.cell([Told(2.0, 0.0, 9.0, "people"), Told(0.0, 0.0, 0.3901, "share")])
+    assert joined(shown["value"], shown["margin"]) == "2 (0 %) [0 to 9 (0 to 40 %)]"
     assert SINGLE.cell([Told(40.0, 40.0, 41.0, "whole")])["margin"] == "40 to 41"
 
 
