@@ -87,6 +87,7 @@ class LatentClasses(Microdata):
     most_groups = 6_100
     relied_on = MEASURED_PAIRS
     keeps_dependencies = True
+    simulated_last = True
     microseconds_per_value = 0.5
     shares = {
         MARGINS: Fraction(3, 10),

@@ -76,8 +76,8 @@ class Microdata(ABC):
     )
     # Of one processor, for every value of a row that it makes, as `tests.benchmarks.microdata` measures it.
     microseconds_per_value: ClassVar[float] = 1.0
-    # Whether it is simulated before the others, since its figures are there in a moment.
-    simulated_first: ClassVar[bool] = False
+    # Whether it takes so long that it is simulated after the others, and of as few tables as tell it from them.
+    simulated_last: ClassVar[bool] = False
 
     def further_seconds(self, plan: MicrodataPlan, people: int, rows: int) -> float:
         """Of one processor, about, beside what each value of a row takes. rows: how many are made."""

@@ -39,9 +39,9 @@ MOST_CELLS = 2**22
 # Of few columns or people several tables are drawn, until they have so many pairs and so many values together: one
 # alone would decide by luck. A release's error of 500 people and 14 columns varies by a tenth where noise rules.
 FEWEST_PAIRS, FEWEST_VALUES, MOST_TABLES = 80, 50_000, 10
-# Two methods are compared on as few of them as tell them apart: at least so many, where their errors differ by more
-# than counts as equal and so many standard errors.
-FEWEST_COMPARED, CLEARLY = 3, 3
+# Slow methods are released of as few of them as tell them from the best quick one: at least so many, where their errors
+# differ by more than counts as equal and so many standard errors, each of them at most so large a part of the error.
+FEWEST_COMPARED, CLEARLY, LARGEST_PART = 3, 2, 0.1
 # How much larger an error may be that counts as equal: about what another draw of the tables changes.
 AS_GOOD = 1.03
 # Of fewer people tables of pairs are mostly noise: a method that relies on them loses more than it can gain.
@@ -116,8 +116,8 @@ def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Micro
     """Every method that can be planned for this shape, each at three costs of the loss's kind.
 
     people: how many the table has. loss: its amount does not matter. Everything follows from the arguments: noise is
-    drawn from a public seed, as the people are. The first method is released of all tables, each other one of as many
-    as tell it from the best one before it.
+    drawn from a public seed, as the people are. Quick methods come first and are released of all tables, the others of
+    as many as tell them from the best one before.
     """
     shape = shape.within(MOST_CELLS)
     few = min(people, MOST_PEOPLE)
@@ -125,14 +125,15 @@ def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Micro
     tables = [_MadeUp(shape.domain(), few, random) for _ in range(_tables(len(shape.columns), few))]
     stronger = Fraction(people, few) ** (1 if loss.definition is Definition.PURE else 2)
     best: dict[str, tuple[_Tried, Simulated]] = {}
-    for name, method in methods.items():
+    for name, method in sorted(methods.items(), key=lambda item: item[1].simulated_last):
         for amount in AMOUNTS[loss.definition]:
             here = replace(loss, amount=Fraction(amount) * stronger)
             try:
                 tried = _Tried(name, amount, method, method.plan(tables[0].domain, Wishes(), here), tables)
             except PlanError:
                 continue
-            line = tried.line(*best[amount]) if amount in best else tried.line_of_all()
+            is_quick = amount not in best or not method.simulated_last
+            line = tried.line_of_all() if is_quick else tried.line(*best[amount])
             if amount not in best or line.pairs < best[amount][1].pairs:
                 best[amount] = tried, line
             yield line
@@ -199,11 +200,12 @@ class _Tried:
         return self._line(of_best.pairs * pairs, of_triples * triples)
 
     def _apart(self, best: _Tried, tables: int) -> bool:
-        """Whether no further table would make these two as good as each other."""
+        """Whether no further table would make these two as good as each other, or one's error another figure."""
         own, other = (np.maximum(each.errors(tables)[:, 0], 1e-12) for each in (self, best))
         ratios = np.log(own / other)
-        margin = CLEARLY * float(ratios.std(ddof=1)) / math.sqrt(tables)
-        return abs(float(ratios.mean())) > math.log(AS_GOOD) + margin
+        deviation = float(ratios.std(ddof=1)) / math.sqrt(tables)
+        is_clear = abs(float(ratios.mean())) > math.log(AS_GOOD) + CLEARLY * deviation
+        return is_clear and deviation <= LARGEST_PART
 
     def _line(self, pairs: float, triples: float) -> Simulated:
         of_triples = None if math.isnan(triples) else float(triples)

@@ -49,7 +49,6 @@ class TreeOfPairs(Microdata):
     shares = {MARGINS: Fraction(1, 3), CHOICES: Fraction(1, 3), TABLES: Fraction(1, 3)}
     relied_on = MEASURED_PAIRS
     microseconds_per_value = 0.6
-    simulated_first = True
 
     def _check(self, domain: Domain, wishes: Wishes, keep: int | None) -> None:
         required = wishes.required_pairs(domain)

@@ -159,7 +159,8 @@ def lines(table: str, few: int | None, releases: int, left_out: list[str]) -> No
     people = few or len(everybody)
     methods = {m.name: m for m in MICRODATA if not m.missing and m.name not in left_out}
     started = time.process_time()
-    found = list(simulated(Shape.of(domain), people, Loss(Definition.ZCDP, Fraction(1)), methods))
+    each = simulated(Shape.of(domain), people, Loss(Definition.ZCDP, Fraction(1)), methods)
+    found = sorted(each, key=lambda line: list(methods).index(line.method))
     seconds = time.process_time() - started
     for epsilon, rho in RHO.items():
         errors: dict[str, list[float]] = {}

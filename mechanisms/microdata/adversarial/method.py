@@ -63,6 +63,7 @@ class Adversarial(Microdata):
     )
     # Of a single table, Adult.
     microseconds_per_value = 50.0
+    simulated_last = True
 
     def further_memory(self, plan: MicrodataPlan, people: int, rows: int) -> int:
         """Of PyTorch itself, and of a block of rows while networks are trained and used."""

@@ -65,7 +65,7 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> Jso
         },
         "worst": [_worst(released, result, counted[pair], pair) for pair in pairs[:WORST]],
         "components": component_lines(released, result),
-        "kept": kept_lines(released, counted, synthetic),
+        "kept": kept_lines(released, {pair: counted[pair] for pair in synthetic}, synthetic),
         "impossible": _impossible_rows(released, counted),
         "header": ["first", "second", "measured", "total_variation", "independent_columns", "resample"],
         "table": [

@@ -84,7 +84,7 @@ def _lines(question: Mapping[str, Any], claim: Claim) -> list[Json]:
     """Every method's lines, which are shown as they come, in the methods' order once all are there."""
     shape = Shape(tuple((int(size), str(kind), bool(missing)) for size, kind, missing in question["columns"]))
     loss, order = Loss.from_json(question["loss"]), [m.name for m in registry.MICRODATA]
-    methods = {m.name: m for m in sorted(registry.MICRODATA, key=lambda m: not m.simulated_first)}
+    methods = {m.name: m for m in registry.MICRODATA}
     lines: list[Json] = []
     for done, line in enumerate(simulated(shape, int(question["people"]), loss, methods), 1):
         lines.append(line.to_json())
