@@ -57,18 +57,28 @@ HEALTH = {
 }
 
 
-def binned(
-    folder: str, columns: dict[str, tuple[float, float, float]], **reading: str
-) -> tuple[Domain, np.ndarray]:
-    """A table of statsmodels in cells of the stated widths; reading: how its file is written, where not as usual."""
-    found = util.find_spec("statsmodels")
+def data_of(package: str, *path: str) -> Path:
+    """A file of an installed package."""
+    found = util.find_spec(package)
     if found is None or found.origin is None:
-        raise SystemExit("pip install statsmodels, or take --tables adult.")
-    table = pd.read_csv(Path(found.origin).parent / "datasets" / folder / f"{folder}.csv", **reading)
+        raise SystemExit(f"pip install {package}, or name other --tables.")
+    return Path(found.origin).parent.joinpath(*path)
+
+
+def binned(folder: str, columns: dict[str, tuple[float, float, float]]) -> tuple[Domain, np.ndarray]:
+    """A table of statsmodels in cells of the stated widths."""
+    table = pd.read_csv(data_of("statsmodels", "datasets", folder, f"{folder}.csv"))
+    return in_cells(table, columns)
+
+
+def in_cells(
+    table: pd.DataFrame, columns: dict[str, tuple[float, float, float]]
+) -> tuple[Domain, np.ndarray]:
     rows, attributes = [], []
     for name, (lowest, highest, step) in columns.items():
         cells = int((highest - lowest) // step) + 1
-        rows.append(((table[name].clip(lowest, highest) - lowest) // step).astype(np.int64))
+        in_range = table[name].clip(lowest, highest)
+        rows.append(((in_range - lowest) // step).clip(0, cells - 1).astype(np.int64))
         attributes.append(Boolean(name) if cells == 2 else Integer(name, lower=0, upper=cells - 1))
     return Domain(tuple(attributes)), np.column_stack(rows)
 
