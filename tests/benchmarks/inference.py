@@ -9,7 +9,7 @@ fit, as they ask, but without the noise in that fit; then the spread of the esti
 is from the truth. Income depends on age more among members: an interaction of three columns, which tables of pairs do
 not hold. It is the one line that is not to be covered.
 After the share of the replicates' intervals stands what it can be, with 95 % chance (Clopper and Pearson 1934).
-A release takes some 3 seconds of processor time; with --few one: of age, membership and income alone, three regressions.
+A release takes some 3 seconds of processor time; with --few, three regressions of age, membership and income, one.
 
 Run: python -m tests.benchmarks.inference [--few] [--tables 200] [--people 4000] [--epsilon 0.1 | 1 | 10]
 """
