@@ -86,11 +86,9 @@ def data_of(package: str, *path: str) -> Path:
     return Path(found.origin).parent.joinpath(*path)
 
 
-def binned(
-    folder: str, columns: dict[str, tuple[float, float, float]], **reading: str
-) -> tuple[Domain, np.ndarray]:
-    """A table of statsmodels in cells of the stated widths; reading: how its file is written, where not as usual."""
-    table = pd.read_csv(data_of("statsmodels", "datasets", folder, f"{folder}.csv"), **reading)
+def binned(folder: str, columns: dict[str, tuple[float, float, float]]) -> tuple[Domain, np.ndarray]:
+    """A table of statsmodels in cells of the stated widths."""
+    table = pd.read_csv(data_of("statsmodels", "datasets", folder, f"{folder}.csv"))
     return in_cells(table, columns)
 
 

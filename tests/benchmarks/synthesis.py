@@ -312,7 +312,9 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=600, help="seconds after which a release is ended")
     given = parser.parse_args()
     missing = [
-        name for name in given.methods if not (ready(name) if name in SETTINGS else not microdata(name).missing)
+        name
+        for name in given.methods
+        if not (ready(name) if name in SETTINGS else not microdata(name).missing)
     ]
     methods = [name for name in given.methods if name not in missing]
     if not given.wide:

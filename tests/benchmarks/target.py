@@ -13,8 +13,9 @@ import argparse
 import os
 from fractions import Fraction
 
-# Before numpy is loaded: products of small matrices are fastest, and always the same, on one thread.
+# Before numpy is loaded: one thread, since those of small matrices and of trees wait for each other at every step.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier

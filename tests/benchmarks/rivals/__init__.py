@@ -42,7 +42,7 @@ def how_to_add(name: str) -> str:
 def rival(name: str) -> Synthesise:
     """From a domain, (n, d) cells and ρ to synthetic (m, d) cells. Raises ImportError where it is not `ready`."""
     if name in DPMM:
-        by: Callable[[str, str], Synthesise] = import_module(f"{__name__}.dpmm").synthesise_by
+        by: Callable[[str, str], Synthesise] = import_module(f"{__name__}.by_dpmm").synthesise_by
         return by(os.environ[DPMM_PYTHON], DPMM[name])
     synthesise: Synthesise = import_module(f"{__name__}.{name}").synthesise
     return synthesise

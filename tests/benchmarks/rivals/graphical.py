@@ -64,7 +64,9 @@ class Growing:
         """Add a pair's noisy table to what is measured."""
         table = self.tables.table(counts, pair)
         noisy = table.ravel() + noise.draw(law, table.size)
-        self.measured.append(mbi.LinearMeasurement(noisy.astype(float), _clique(pair), math.sqrt(law.variance)))
+        self.measured.append(
+            mbi.LinearMeasurement(noisy.astype(float), _clique(pair), math.sqrt(law.variance))
+        )
 
     def fit(self, steps: int = ITERATIONS) -> None:
         """The model of all that is measured."""
