@@ -8,9 +8,9 @@ from django.db import models
 class Link(models.Model):
     """What was written, by its digest, and the digest of all that was written before. Written by `chain` only.
 
-    event: what kind of writing, see `chain.ChainedRows`. line: the id of the row that was written. content: SHA-256 of what
-    the row says. position: from 1, and digest: SHA-256 of the previous link's digest and this content. PostgreSQL sets
-    both when the transaction commits.
+    event: what kind of writing, see `chain.ChainedRows`. line: the id of the row that was written. content: SHA-256 of
+    what the row says. position: from 1, and digest: SHA-256 of the previous link's digest and this content. PostgreSQL
+    sets both when the transaction commits.
     """
 
     event = models.CharField(max_length=20)
