@@ -12,7 +12,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from mechanisms.arrays import Floats
 
@@ -31,12 +30,6 @@ def hits_pure(epsilon: float, false_alarms: Floats) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         rising = np.where(false_alarms > 0, np.exp(epsilon) * false_alarms, 0.0)
     found: Floats = np.minimum(rising, 1 - np.exp(-epsilon) * (1 - false_alarms))
-    return found
-
-
-def hits_gaussian(rho: float, false_alarms: Floats) -> Floats:
-    """The hits against continuous Gaussian noise that costs ρ: Φ(Φ⁻¹(a) + √(2ρ))."""
-    found: Floats = ndtr(ndtri(false_alarms) + np.sqrt(2 * rho))
     return found
 
 

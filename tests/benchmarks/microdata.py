@@ -80,7 +80,8 @@ def release(plan: MicrodataPlan, table: Path, folder: Path | None, people: int) 
     from mechanisms.noise.secret import secret_noise
 
     steps, method = Steps(), microdata(plan.mechanism)
-    end = plan.cells + comparison.further_cells(plan)
+    further = (plan.domain.project(list(columns)) for columns in comparison.further_tables(plan))
+    end = plan.cells + sum(table.size for table in further)
     counts = steps("count", lambda: count(plan, table))
     used = np.concatenate([counts[: plan.cells], counts[end:]]) if method.whole_rows else counts[: plan.cells]
     values = steps("measure", lambda: method.measure(plan, used, secret_noise()).values)

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from riskcal.analysis import conversions
+from scipy.special import ndtr, ndtri
 
-from mechanisms.trade_off import hits_gaussian, hits_pure, hits_zcdp
+from mechanisms.trade_off import hits_pure, hits_zcdp
 
 ALARMS = np.array([0.001, 0.01, 0.05, 0.2, 0.5, 0.9, 0.99])
+
+
+def hits_gaussian(rho: float, false_alarms: np.ndarray) -> np.ndarray:
+    """The hits against continuous Gaussian noise that costs ρ: Φ(Φ⁻¹(a) + √(2ρ))."""
+    return ndtr(ndtri(false_alarms) + np.sqrt(2 * rho))
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.25, 1.0, 5.0])

@@ -32,11 +32,6 @@ def further_tables(plan: MicrodataPlan) -> list[Columns]:
     return [*pairs, *(tuple(names[j] for j in columns) for columns in triples(plan.domain.shape))]
 
 
-def further_cells(plan: MicrodataPlan) -> int:
-    """Cells of those tables together."""
-    return sum(plan.domain.project(list(columns)).size for columns in further_tables(plan))
-
-
 def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> Json:
     """The compare page as JSON; holds true counts; stored with the records."""
     counted, released = _tables(plan, result.columns, true), plan.of_columns(result.columns)
