@@ -90,7 +90,6 @@ def load_everything() -> None:
     from celery.events import dispatcher, receiver  # noqa: F401
     from celery.worker import autoscale, components, consumer, strategy  # noqa: F401
     from celery.worker.consumer import delayed_delivery  # noqa: F401
-    from django.db.models.sql import compiler  # noqa: F401
     from django.urls import get_resolver
 
     celery_app.loader.import_default_modules()
