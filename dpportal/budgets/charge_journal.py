@@ -7,6 +7,7 @@ every charge that anything was revealed for, and a ledger that lacks one was res
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -37,7 +38,8 @@ FOLDER = "charges"
 NOTED = "noted."
 # All charges of a dataset are compared so often by each process, when they are asked about.
 COMPARED_EVERY_SECONDS = 600.0
-_compared_at: dict[tuple[Path, UUID], float] = {}
+# When they were compared, and how many charges more the memory had than the ledger had settled.
+_compared: dict[tuple[Path, UUID], tuple[float, int]] = {}
 State = LedgerEntry.State
 
 
@@ -221,7 +223,7 @@ def note(dataset_id: UUID) -> None:
 def require_complete(*datasets: Dataset) -> None:
     """Raises RestoredError if the ledger lacks a remembered charge, MemoryFaultError if the memory lacks one.
 
-    All charges are compared now and then; between, whether both end alike.
+    All charges are compared now and then, and when one was lost; between, whether both end alike.
     """
     require_mark()
     unsure = [dataset for dataset in datasets if not _end_alike(dataset)]
@@ -235,9 +237,9 @@ def require_complete(*datasets: Dataset) -> None:
 
 
 def _end_alike(dataset: Dataset) -> bool:
-    """Whether all were compared lately, and ledger and memory still have the same newest charges."""
-    compared_at = _compared_at.get((settings.MEMORY_DIR, dataset.pk))
-    if compared_at is None or time.monotonic() - compared_at > COMPARED_EVERY_SECONDS:
+    """Whether all were compared lately, none was lost since, and ledger and memory have the same newest charges."""
+    compared_at, further = _compared.get((settings.MEMORY_DIR, dataset.pk), (-math.inf, 0))
+    if time.monotonic() - compared_at > COMPARED_EVERY_SECONDS or _further(dataset) < further:
         return False
     newest = charge_places.newest_spent(dataset)
     return bool(newest) and is_settled(dataset.pk, newest) and charge_places.are_current(dataset)
@@ -245,6 +247,7 @@ def _end_alike(dataset: Dataset) -> bool:
 
 def _compare_all(datasets: Sequence[Dataset]) -> None:
     # The ledger is read before and after the memory: what another job spends meanwhile is in both, or in neither.
+    further = {dataset.pk: _further(dataset) for dataset in datasets}
     before, settled = _lines(*datasets), {dataset.pk: keys(dataset.pk) for dataset in datasets}
     for dataset in datasets:
         _require_all(dataset, settled[dataset.pk], before[dataset.pk])
@@ -256,7 +259,17 @@ def _compare_all(datasets: Sequence[Dataset]) -> None:
     for dataset in datasets:
         with suppress(MemoryFaultError):  # where it can be read alone, there is nothing to begin
             charge_places.begin(dataset)
-        _compared_at[settings.MEMORY_DIR, dataset.pk] = time.monotonic()
+        _compared[settings.MEMORY_DIR, dataset.pk] = time.monotonic(), further[dataset.pk]
+
+
+def _further(dataset: Dataset) -> int:
+    """How many charges the memory has beside those that the ledger has settled.
+
+    A job that is about to commit adds one for a moment; only a lost file, or a ledger with more than it, lowers it.
+    """
+    # The ledger first: what commits meanwhile is then in the memory, too.
+    settled = dataset.ledger.filter(state__in=(State.SPENT, State.VOID)).count()
+    return journal.count(f"{FOLDER}/{dataset.pk}") - settled
 
 
 def _require_known(dataset: Dataset, lacking: list[Charge]) -> None:

@@ -58,6 +58,8 @@ def serve(address: str) -> None:
 def work(slot: int, names: Sequence[str]) -> None:
     """Do one job at a time, as `celery worker` does on the command line, whose own modules take 25 MB a process."""
     os.nice(NICENESS)
+    # Django's checks are of the code, which the suite has checked; here they copy 10 MB of what is shared.
+    os.environ["CELERY_SKIP_CHECKS"] = "true"
     # The portal's tasks carry ids in JSON, so what Celery warns a superuser of cannot happen.
     warnings.filterwarnings("ignore", "You're running the worker with superuser")
     worker = celery_app.Worker(
@@ -83,8 +85,11 @@ def sweep() -> None:
 def load_everything() -> None:
     """Load what the processes need, so that they share it."""
     # What Celery imports by name when a worker begins.
+    from celery.app import amqp, control, events, log, routes  # noqa: F401
     from celery.apps import worker  # noqa: F401
-    from celery.worker import components, consumer, strategy  # noqa: F401
+    from celery.events import dispatcher, receiver  # noqa: F401
+    from celery.worker import autoscale, components, consumer, strategy  # noqa: F401
+    from celery.worker.consumer import delayed_delivery  # noqa: F401
     from django.urls import get_resolver
 
     celery_app.loader.import_default_modules()

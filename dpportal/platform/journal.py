@@ -113,6 +113,19 @@ def names(folder: str) -> list[str]:
     return _reach(folder, listed)
 
 
+def count(folder: str) -> int:
+    """How many files a folder of the journal has with names that have no point. Raises MemoryFaultError."""
+
+    def counted() -> int:
+        try:
+            with os.scandir(_path(folder)) as entries:
+                return sum("." not in entry.name for entry in entries)
+        except FileNotFoundError:
+            return 0
+
+    return _reach(folder, counted)
+
+
 def reseal(name: str) -> bool:
     """Seal a file with the current key; False if it is already. Raises UnsealError."""
     sealed = _path(name).read_bytes()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyreadstat
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks.faults import CodebookError
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Form:
-    """A kind of file. beginnings: the first bytes of one."""
+    """A kind of file. beginnings: the first bytes of one. reader: the function of pyreadstat that reads it."""
 
     beginnings: tuple[bytes, ...]
-    reader: Callable[..., tuple[object, metadata_container]]
+    reader: str
     options: Mapping[str, bool]
 
     def is_one(self, content: bytes) -> bool:
@@ -34,14 +33,15 @@ class Form:
 
         Raises CodebookError.
         """
+        import pyreadstat  # takes 10 MB, which few of the portal's processes ever need
+
         # In memory, since such a file has people's rows as well, and the reader takes a path only.
         with os.fdopen(os.memfd_create("codebook"), "wb") as file:
             file.write(content)
             file.flush()
             try:
-                _rows, about = self.reader(
-                    f"/proc/self/fd/{file.fileno()}", metadataonly=True, **self.options
-                )
+                read = getattr(pyreadstat, self.reader)
+                _rows, about = read(f"/proc/self/fd/{file.fileno()}", metadataonly=True, **self.options)
             except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError):
                 text = _("The file begins as one of SPSS or Stata, but cannot be read. Save it anew.")
                 raise CodebookError(text) from None
@@ -93,6 +93,6 @@ STATA = (
     *(bytes([n, order, 1]) for n in (105, 108, 110, 111, 113, 114, 115) for order in (1, 2)),
 )
 FORMS = (
-    Form((b"$FL2", b"$FL3"), pyreadstat.read_sav, {"user_missing": True}),
-    Form(STATA, pyreadstat.read_dta, {}),
+    Form((b"$FL2", b"$FL3"), "read_sav", {"user_missing": True}),
+    Form(STATA, "read_dta", {}),
 )

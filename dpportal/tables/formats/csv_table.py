@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import duckdb
@@ -17,6 +18,7 @@ from dpportal.tables.formats.arrow_table import BATCH_BYTES
 from dpportal.tables.formats.dialect import CsvDialect, dialect_of, first_lines, first_records
 from dpportal.tables.formats.encoding import PlainText, plain_text, settled_encoding
 from dpportal.tables.formats.frame import SAMPLE_LINES, Line, is_note, proposed_notes, usual_width, with_top
+from dpportal.tables.formats.line_ends import LineEnds, blank_lines
 from dpportal.tables.formats.number_texts import text_fields
 from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.progress_watch import watched
@@ -167,19 +169,15 @@ def _store(
 ) -> tuple[TableWriter, Oddities]:
     """Write the Parquet file; returns its closed writer, and the file's oddities.
 
-    The parallel reader gives up where a quoted field spans pieces of the file; if nothing is wrong with any record, one
-    thread reads the same rows. It would pass over an open quotation mark, so the records are looked at before.
+    The parallel reader gives up where a quoted field spans pieces of the file; one thread reads such a file. It passes
+    over a last row whose quotation mark is open, which `accounted` misses. Raises UploadFault of the first broken row.
     """
-    try:
-        return _read(connection, table, target, report, key, parallel=True)
-    except UNREADABLE:
-        pass
+    for parallel in (True, False):
+        with suppress(*UNREADABLE):
+            return _read(connection, table, target, report, key, parallel=parallel)
+    # The engine's own words quote cells, so none of them is passed on.
     refuse_broken_record(table.plain.path, table.dialect, len(table.columns))
-    try:
-        return _read(connection, table, target, report, key, parallel=False)
-    except UNREADABLE:
-        # The engine's own words quote cells, so none of them is passed on.
-        raise unreadable() from None
+    raise unreadable()
 
 
 def _read(
@@ -192,16 +190,19 @@ def _read(
     parallel: bool,
 ) -> tuple[TableWriter, Oddities]:
     together = min(ROW_GROUP_ROWS, ROW_GROUP_FIELDS // len(table.columns))
+    ends = LineEnds()
     with watched(connection, report), TableWriter(target, table.names, connection.cursor(), key) as writer:
         rows = connection.sql(f"SELECT * FROM {table.source(parallel=parallel)}")
         for batch in _batches(rows, together):
+            for texts in batch.columns if table.plain.quoted else ():
+                ends.add(texts)
             writer.write(
                 [
                     text_fields(texts) if is_number else StoredFields(texts)
                     for texts, is_number in zip(batch.columns, table.numbers, strict=True)
                 ]
             )
-    return writer, accounted(connection, table, target, writer.rows)
+    return writer, accounted(table, writer.rows, ends)
 
 
 def _batches(rows: duckdb.DuckDBPyRelation, together: int) -> Iterator[pa.RecordBatch]:
@@ -226,9 +227,7 @@ def _batches(rows: duckdb.DuckDBPyRelation, together: int) -> Iterator[pa.Record
         raise
 
 
-def accounted(
-    connection: duckdb.DuckDBPyConnection, table: TextTable, target: FilePath, rows: int
-) -> Oddities:
+def accounted(table: TextTable, rows: int, ends: LineEnds) -> Oddities:
     """Every line of the file is the line of a row, a line end within a field, or blank.
 
     Raises duckdb.InvalidInputException if a line is none of these: the engine has lost or invented rows.
@@ -236,29 +235,9 @@ def accounted(
     others = table.plain.lines - table.dialect.skip - table.options.header - rows
     if others == 0:
         return Oddities(table.plain.replaced)
-    broken = longest = ends = 0
-    if table.plain.quoted:
-        broken, longest, ends = broken_fields(connection, target, len(table.columns))
-    blank = others - ends
-    if not 0 <= blank <= blank_lines(table.plain.path):
+    blank = others - ends.all
+    # In a table of one column a blank line is a row.
+    outside = 0 if len(table.columns) == 1 else blank_lines(table.plain.path, table.dialect.skip) - ends.blank
+    if blank != outside:
         raise duckdb.InvalidInputException("rows and lines do not agree")
-    return Oddities(table.plain.replaced, broken, longest, blank)
-
-
-def blank_lines(path: FilePath) -> int:
-    """How many lines of a plain text file hold nothing, a quoted field's lines among them."""
-    with path.open("rb") as file:
-        return sum(line == b"\n" for line in file)
-
-
-def broken_fields(
-    connection: duckdb.DuckDBPyConnection, stored: FilePath, columns: int
-) -> tuple[int, int, int]:
-    """How many stored fields hold line ends, the characters of the longest of them, and all their line ends."""
-    fields = ", ".join(map(text_name, range(columns)))
-    [counts] = connection.execute(
-        "SELECT count(*), coalesce(max(length(field)), 0), "
-        "coalesce(sum(length(field) - length(replace(field, chr(10), ''))), 0)::BIGINT "
-        f"FROM (SELECT unnest([{fields}]) AS field FROM {parquet(stored)}) WHERE contains(field, chr(10))"
-    ).fetchall()
-    return counts
+    return Oddities(table.plain.replaced, ends.fields, ends.longest, blank)

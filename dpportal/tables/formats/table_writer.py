@@ -15,6 +15,7 @@ import pyarrow.types as pt
 from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.layout import (
     NAMES_KEY,
+    SHORT_DICTIONARY,
     StoredFields,
     names_metadata,
     otherwise_name,
@@ -158,8 +159,10 @@ def _or_none(texts: pa.Array | None, none: pa.Array) -> pa.Array:
 
 
 def _has_few(column: pa.Array) -> bool:
-    different = column.indices if pt.is_dictionary(column.type) else column
-    return bool(pc.count_distinct(different).as_py() <= MOST_IN_DICTIONARY)
+    different = pc.count_distinct(column.indices if pt.is_dictionary(column.type) else column).as_py()
+    # Of long texts few fit into a batch, and a dictionary that holds each once saves nothing.
+    is_saving = 2 * different <= len(column) or column.nbytes <= SHORT_DICTIONARY
+    return bool(different <= MOST_IN_DICTIONARY and is_saving)
 
 
 def _texts(texts: pa.Array, *, few: bool) -> pa.Array:

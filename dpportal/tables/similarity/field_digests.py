@@ -15,6 +15,7 @@ from functools import cached_property
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from dpportal.tables.engines.duckdb.session import literal
@@ -57,8 +58,7 @@ EMPTY = np.uint64(of_text(None))
 
 
 def _texts_query() -> str:
-    """SQL: of many texts the number of each that is one, and the digest of each that is not empty."""
-    present = f"nullif(trim(text, {literal(SPACES)}), '')"
+    """SQL: of many trimmed texts the number of each that is one, and the digest of each that is not empty."""
     # A cast is cheap where it fails, and most texts are no numbers.
     number = f"CASE WHEN TRY_CAST(present AS DOUBLE) IS NOT NULL THEN {plain_number('present')} END"
     truths = ", ".join(map(literal, TRUTHS))
@@ -66,7 +66,9 @@ def _texts_query() -> str:
     word = f"CASE WHEN {is_truth} THEN lower(present) ELSE present END"
     # `md5_number_lower` is the same and takes four times as long.
     digest = f"(md5_number({word}) >> 64)::UBIGINT"
-    return f"SELECT {number} AS number, {digest} AS digest FROM (SELECT {present} AS present FROM texts)"
+    return (
+        f"SELECT {number} AS number, {digest} AS digest FROM (SELECT nullif(text, '') AS present FROM texts)"
+    )
 
 
 TEXTS = _texts_query()
@@ -146,7 +148,8 @@ class FieldDigests:
         return digest
 
     def _of_many(self, texts: pa.Array) -> np.ndarray:
-        self._connection.register("texts", pa.table({"text": texts}))
+        # Arrow looks at both ends of a text, the engine's `trim` at each character between them.
+        self._connection.register("texts", pa.table({"text": pc.utf8_trim(texts, SPACES)}))
         table: pa.Table = self._connection.sql(TEXTS).to_arrow_table()
         self._connection.unregister("texts")
         number, digest = table["number"].combine_chunks(), table["digest"].combine_chunks()

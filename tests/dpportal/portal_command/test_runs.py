@@ -55,12 +55,12 @@ def test_the_first_start_makes_two_people_and_shows_their_passwords(portal):
 
 def test_its_processes_share_what_they_loaded(portal):
     """Each of the seven alone would hold some 160 MB; the command line of a worker takes 25 MB more."""
-    assert proportional_mb(portal.process.pid) < 380
+    assert proportional_mb(portal.process.pid) < 340
     for worker in portal.children("celery"):
         maps = Path(f"/proc/{worker}/smaps_rollup").read_text()
         dirty = re.search(r"^Private_Dirty:\s+(\d+) kB", maps, re.MULTILINE)
         assert dirty is not None
-        assert int(dirty[1]) / 1024 < 40
+        assert int(dirty[1]) / 1024 < 30
 
 
 def test_the_database_belongs_to_its_owner_only(portal):

@@ -127,7 +127,7 @@ class TestWhatItReads:
 
     def test_a_complete_ledger_is_read_once(self, spent):
         read = []
-        charges._compared_at.clear()
+        charges._compared.clear()
         for _ in range(2):
             with CaptureQueriesContext(connection) as asked:
                 charges.require_complete(spent.dataset)

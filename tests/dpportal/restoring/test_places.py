@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 from uuid import uuid4
 
@@ -77,6 +78,18 @@ def test_an_older_journal_is_recognised(compared, memory_of_its_own):
     (memory_of_its_own / f"charges/{compared.pk}/{newest.key.hex}").unlink()
     with pytest.raises(MemoryFaultError, match="lacks charges"):
         charge_journal.require_complete(compared)
+
+
+def test_an_old_charge_that_was_deleted_is_missed_at_the_next_spend(compared, memory_of_its_own):
+    """Also while another job has remembered its charge and not committed yet, once it has."""
+    other, then = reserved(compared), reserved(compared)
+    charge_journal.settle(other, {})
+    oldest = compared.ledger.filter(state="spent").order_by("pk").first()
+    (memory_of_its_own / f"charges/{compared.pk}/{oldest.key.hex}").unlink()
+    with suppress(ledger.BudgetOnHoldError):
+        ledger.spend(other)
+    with pytest.raises(ledger.BudgetOnHoldError, match="lacks charges"):
+        ledger.spend(then)
 
 
 def test_a_charge_that_is_tried_again_keeps_its_place(compared):

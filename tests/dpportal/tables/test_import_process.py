@@ -17,6 +17,7 @@ import pytest
 from dpportal.tables import ImportContext, Limits, ReadOptions, TableFacts, UploadFault, convert, first_rows
 from dpportal.tables.formats.csv_table import accounted, understand
 from dpportal.tables.formats.encoding import plain_text
+from dpportal.tables.formats.line_ends import LineEnds
 from mechanisms.microdata.limits import MOST_COLUMNS
 from tests.dpportal.tables.storing import Stored, parquet, workbook
 
@@ -156,10 +157,9 @@ def test_a_row_that_the_engine_lost_is_no_blank_line(tmp_path):
         file.write_text(text)
         plain = plain_text(file, tmp_path / "plain.csv", "utf-8", lambda lines: None)
         table = understand(plain, "table.csv", ReadOptions(encoding="utf-8"), Limits())
-        with duckdb.connect() as connection:
-            assert accounted(connection, table, file, 2).blank_rows == blank
-            with pytest.raises(duckdb.InvalidInputException):
-                accounted(connection, table, file, 1)
+        assert accounted(table, 2, LineEnds()).blank_rows == blank
+        with pytest.raises(duckdb.InvalidInputException):
+            accounted(table, 1, LineEnds())
 
 
 def test_a_column_may_be_called_like_a_name_of_the_engine(tmp_path):
