@@ -143,7 +143,7 @@ def _strange(cells: Sequence[str], values: Sequence[tuple[np.ndarray, bool]]) ->
             wrong = [
                 [number for line, number in own if not _shows(number, each[line], up)] for each, up in values
             ]
-            strange += min(wrong, key=len, default=[number for _line, number in own])
+            strange += min(wrong or [[number for _line, number in own]], key=len)
     return strange
 
 
