@@ -140,10 +140,11 @@ def _strange(cells: Sequence[str], values: Sequence[tuple[np.ndarray, bool]]) ->
     for form, lines in forms.items():
         for slot in range(form.count("#")):
             own = [(line, _NUMBER.findall(cells[line])[slot]) for line in lines]
-            wrong = [
+            wrong: list[list[str]] = [
                 [number for line, number in own if not _shows(number, each[line], up)] for each, up in values
             ]
-            strange += min(wrong or [[number for _line, number in own]], key=len)
+            fewest: list[str] = min(wrong or [[number for _line, number in own]], key=len)
+            strange += fewest
     return strange
 
 
