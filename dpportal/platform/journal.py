@@ -93,11 +93,16 @@ def replace(name: str, content: Json | None = None) -> None:
     _reach(name, put)
 
 
+def erase(name: str) -> None:
+    """Erase the content of a file, if there is any; its name stays. Raises MemoryFaultError."""
+    if holds(name) and _reach(name, _path(name).stat).st_size:
+        replace(name)
+
+
 def erase_all(folder: str) -> None:
     """Erase the content of all files of a folder; their names stay."""
     for name in names(folder):
-        if _reach(folder, _path(f"{folder}/{name}").stat).st_size:
-            replace(f"{folder}/{name}")
+        erase(f"{folder}/{name}")
 
 
 def names(folder: str) -> list[str]:

@@ -121,13 +121,15 @@ def decide(stream: Stream, decision: Decision) -> None:
 
     Raises DecidedError if that was decided before, MemoryFaultError if it cannot be remembered.
     """
-    journal.replace(_name(stream.pk, decision.version))  # the one before, which is stored
     name = _name(stream.pk, decision.version + 1)
     if not journal.create(name, decision.to_json()):
         raise DecidedError
     if journal.holds(_name(stream.pk, CLOSED)):  # while this writer slept
         journal.replace(name)
         raise DecidedError
+    # Those before, which are stored; the first of them where a writer died here.
+    for version in range(max(0, decision.version - 1), decision.version + 1):
+        journal.erase(_name(stream.pk, version))
 
 
 def forget_decision(stream_id: UUID) -> None:
@@ -155,9 +157,14 @@ def is_behind(stream: Stream) -> bool:
     """Whether the memory lacks the newest periods of a stream, or cannot be read."""
     version = vault.version_of(stream.pk)
     try:
-        return version is not None and not journal.recall(_name(stream.pk, version))
+        return version is not None and _lacks(stream.pk, version)
     except MemoryFaultError:
         return True
+
+
+def _lacks(stream_id: UUID, version: int) -> bool:
+    """Whether the newest file is not there, or was emptied before another one was decided."""
+    return not journal.recall(_name(stream_id, version)) and not journal.holds(_name(stream_id, version + 1))
 
 
 def is_ahead(stream_id: UUID) -> bool:
@@ -194,7 +201,7 @@ def require_newest(stream: Stream) -> None:
     version = vault.version_of(stream.pk)
     if version is None:
         return  # it has no secret state to draw from
-    if not journal.recall(_name(stream.pk, version)):
+    if _lacks(stream.pk, version):
         raise MemoryFaultError(
             _("The portal's memory lacks periods of this running count. ") + journal.remedy()
         )

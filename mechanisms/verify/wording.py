@@ -3,6 +3,7 @@
 A text without the portal's templates cannot be made again. So each number that people read in it is looked for among
 the numbers of the tables and of release.json: as printed there, rounded to the digits that the text shows, in percent,
 as a margin of two ends of an interval, or as a sum of a column. That binds the numbers, not the words around them.
+Those in tables of a page are those of the lines that they stand in (`html_tables`).
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.accounting import Loss, chance_factor
+from mechanisms.verify import html_tables
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.html_tables import Compared
 from mechanisms.verify.json_values import leaves
 
 AGREE = "worded by the portal; its numbers agree with those of the tables and of release.json"
@@ -55,7 +58,9 @@ def check(bundle: Bundle) -> Iterator[Finding]:
         if name.endswith(".svg"):
             yield Finding(name, State.STATED, "a drawing by the portal, of which the digest alone is signed")
         elif name.endswith(ENDINGS) or name == PRINTED:
-            yield _finding(name, readable(name, bundle.content(name).decode("utf-8")), known)
+            text = bundle.content(name).decode("utf-8")
+            lines = html_tables.compared(bundle, text) if name.endswith(".html") else None
+            yield _finding(name, readable(name, text), known, lines)
     yield _finding("statement", str(bundle.release.get("statement", "")), known)
     yield _finding("descriptions", _descriptions(bundle), known)
 
@@ -67,11 +72,20 @@ def _descriptions(bundle: Bundle) -> str:
     return " ".join(map(str, said))
 
 
-def _finding(name: str, text: str, known: Known) -> Finding:
+def _finding(name: str, text: str, known: Known, lines: Compared | None = None) -> Finding:
     numbers = list(dict.fromkeys(_NUMBER.findall(_DIGEST.sub(" ", text))))
     strange = [number for number in numbers if not known.has(number)]
+    if lines and lines.strange:
+        named = ", ".join(lines.strange[:_MOST_NAMED])
+        text = f"worded by the portal; numbers in its tables are not those of the lines that they stand in: {named}"
+        return Finding(name, State.NOT_CHECKED, text)
     if not strange:
-        return Finding(name, State.STATED, AGREE)
+        in_lines = (
+            f"; {lines.numbers:,} are those of the lines that they stand in"
+            if lines and lines.numbers
+            else ""
+        )
+        return Finding(name, State.STATED, AGREE + in_lines)
     named = ", ".join(strange[:_MOST_NAMED]) + (" …" if len(strange) > _MOST_NAMED else "")
     return Finding(
         name,
