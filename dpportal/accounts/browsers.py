@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from dpportal.platform.listed_names import joint
 from dpportal.platform.stored_texts import in_site_language
 
 # In this order: most browsers also name those that they descend from.
@@ -36,7 +37,7 @@ def browser_family(request: HttpRequest) -> str:
     agent = request.headers.get("User-Agent", "")
     family = _first(FAMILIES, agent) or _("Another program")
     system = _first(SYSTEMS, agent)
-    return f"{family}, {system}" if system else family
+    return f"{family}{joint(',')}{system}" if system else family
 
 
 def _first(names: dict[str, str], agent: str) -> str:

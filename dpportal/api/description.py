@@ -33,7 +33,9 @@ def complete(schema: dict[str, Any]) -> None:
     for operations in schema["paths"].values():
         for operation in operations.values():
             heading, *more = re.split(r"(?<=\.)\s+", operation["description"], maxsplit=1)
-            operation["summary"] = heading.removesuffix(".").replace("`", "")  # no Markdown, by the specification
+            operation["summary"] = heading.removesuffix(".").replace(
+                "`", ""
+            )  # no Markdown, by the specification
             operation["description"] = "".join(more)
             operation["tags"] = [gettext(name) for name in operation["tags"]]
             operation["responses"]["default"] = {"description": "What went wrong", "content": content}

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.amounts import STEP, amount_formfield, plain
 from dpportal.budgets.models import Budget
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import joint
 from dpportal.publications import cost_search
 from dpportal.publications.verdict import Verdict
 from mechanisms.accounting import SYMBOL, Definition
@@ -117,10 +118,10 @@ def worth(verdict: Verdict | None, amount: Decimal, definition: Definition, leas
         other = _("%(symbol)s %(least)s would do instead of %(amount)s") % values
     else:
         other = _("it takes %(symbol)s %(least)s to be useful") % values if better else ""
-    text = "; ".join(filter(None, (share, other)))
+    text = joint(";").join(filter(None, (share, other)))
     # A symbol at the beginning stays as it is: Ε is another letter.
     beginning = text[:1].upper() if text[:1].isascii() else text[:1]
-    return f"{beginning}{text[1:]}." if text else ""
+    return f"{beginning}{text[1:]}{joint('.').strip()}" if text else ""
 
 
 def _half_width_field() -> forms.FloatField:

@@ -21,6 +21,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.datasets.protection import Protection
 from dpportal.platform.form_types import CleanedData
+from dpportal.platform.listed_names import joint, listed
 from dpportal.platform.paragraphs import ParagraphsField
 from mechanisms.accounting import Definition
 
@@ -273,7 +274,7 @@ def _promises_of(dataset: Dataset) -> list[tuple[str, str]]:
 
 def _similar_text(similar: SimilarDataset) -> str:
     """What is shared with a dataset, and what that has spent."""
-    spent = ", ".join(
+    spent = listed(
         with_delta(
             gettext("%(spent)s of %(total)s")
             % {"spent": f"{b.symbol} = {plain(b.spent)}", "total": plain(b.total)},
@@ -290,4 +291,4 @@ def _similar_text(similar: SimilarDataset) -> str:
     hidden = gettext(
         "It has promised that its number of rows stays hidden, which a release under “replace one” here would publish"
     )
-    return f"{text}. {hidden}" if similar.dataset.total_stays_private else text
+    return joint(".").join((text, hidden)) if similar.dataset.total_stays_private else text

@@ -14,7 +14,7 @@ from dpportal.budgets.models import Budget
 from dpportal.budgets.risk import Risk, at_most_percent
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
-from dpportal.platform.listed_names import in_a_row
+from dpportal.platform.listed_names import in_a_row, joint
 from dpportal.publications.statement import rounded_up
 from mechanisms.accounting import SYMBOL, Definition, Neighbours, chance_factor, posterior, zcdp_loss_bound
 from mechanisms.number_text import small_text
@@ -112,7 +112,7 @@ class Odds:
             text = _("A %(before)s suspicion about a person's entries becomes at most %(after)s")
         else:
             text = _("A %(before)s suspicion that a person is in the data becomes at most %(after)s")
-        return f"{text % values}{self._chance}."
+        return f"{text % values}{self._chance}{joint('.').strip()}"
 
     @property
     def _chance(self) -> str:

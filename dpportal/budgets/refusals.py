@@ -11,6 +11,7 @@ from dpportal.budgets.amounts import plain, with_delta
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
+from dpportal.platform.listed_names import joint
 from mechanisms.accounting import Definition
 from mechanisms.number_text import small_text
 
@@ -28,7 +29,7 @@ def missing_text(dataset: Dataset) -> str:
         "Your declaration now protects %(now)s, but the budget of %(name)s is for %(before)s, and costs for different "
         "people are never added. Declare who is protected as before, or ask an administrator for a budget for this."
     )
-    before = "; ".join(str(b.protection) for b in others)
+    before = joint(";").join(str(b.protection) for b in others)
     return text % {"now": Protection.of(dataset.current_domain()), "name": dataset.name, "before": before}
 
 

@@ -13,6 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.catalogue.entries import KINDS, Catalogue, SearchQuery, Value
+from dpportal.platform.listed_names import with_number
 
 EMPTY: Mapping[str, str | Promise] = MappingProxyType({})
 # What is offered where there is more than one of it, in the order of the page.
@@ -64,7 +65,7 @@ class SearchForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         frequent = set(nlargest(MOST_OFFERED, numbers, key=lambda value: numbers[value]))
         offered = (value for value in numbers if value in frequent or str(value) == chosen)
-        there = [(value, f"{names.get(str(value), value)} ({numbers[value]})") for value in offered]
+        there = [(value, with_number(names.get(str(value), value), numbers[value])) for value in offered]
         field.choices = [("", any_of_them), *there]
 
     def query(self) -> SearchQuery:

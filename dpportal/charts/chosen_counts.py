@@ -32,6 +32,7 @@ from dpportal.charts.style import (
     plain_all,
     whisker,
 )
+from dpportal.platform.listed_names import joint
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
 
@@ -137,6 +138,7 @@ def _mirrored(
     labels: list[str], names: list[str], values: Floats, half_width: int | None, chosen: ChosenCounts
 ) -> go.Figure:
     figure = go.Figure(layout={"barmode": "overlay"})
+    shown = hover(unit_of(chosen), half_width, "%{customdata:,}", "%{y}")
     for place, (name, side) in enumerate(zip(names, (-1, 1), strict=True)):
         figure.add_bar(
             name=name,
@@ -146,7 +148,7 @@ def _mirrored(
             customdata=values[:, place].tolist(),
             marker=bar_look(f"var(--series-{place + 1})", HATCHES[place]),
             error_x=whisker(half_width),
-            hovertemplate=f"{name}, {hover(unit_of(chosen), half_width, '%{customdata:,}', '%{y}')}<extra></extra>",
+            hovertemplate=f"{name}{joint(',')}{shown}<extra></extra>",
         )
     axis = category_axis(chosen.along.name, TICKS, len(labels))
     figure.update_layout(

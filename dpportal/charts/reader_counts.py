@@ -27,6 +27,7 @@ from dpportal.charts.style import (
     plain,
     plain_all,
 )
+from dpportal.platform.listed_names import joint
 from mechanisms.domain import Attribute, Domain
 
 
@@ -84,7 +85,7 @@ def _traces(
             labels,
             values[:, place],
             half_width,
-            f"{name}, {hover(counted_word(), half_width)}",
+            f"{name}{joint(',')}{hover(counted_word(), half_width)}",
         )
         drawn = [group_bars(*of_group)] if along.size <= MAX_GROUPED else group_line(*of_group)
         traces += [trace.update(meta=kind) for trace in drawn]

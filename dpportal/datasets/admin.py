@@ -6,7 +6,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
 from dpportal.accounts.permissions import current_user
@@ -14,6 +14,7 @@ from dpportal.datasets import attach_table, near_duplicates, services
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs.admin_columns import DurationColumn
+from dpportal.platform.listed_names import joint
 from dpportal.tables.connections.faults import SourceFault
 
 
@@ -47,16 +48,18 @@ class DatasetAdmin(ReadOnlyAdmin[Dataset]):
     @admin.display(description=_("shared with"))
     def shared(self, dataset: Dataset) -> str:
         shares = dataset.shares.select_related("person")
-        return "; ".join(f"{share.person}: {share.get_right_display()}" for share in shares) or "–"
+        said = (f"{share.person}{joint(':')}{share.get_right_display()}" for share in shares)
+        return joint(";").join(said) or "–"
 
     @admin.display(description=_("nearly the same table as"))
     def like(self, dataset: Dataset) -> str:
         """The similar datasets, which a grant asks about; for administrators alone."""
         similar = (
-            f"{other.dataset} ({other.dataset.owner.get_username()}): {other}"
+            gettext("%(name)s of %(owner)s: %(what)s")
+            % {"name": other.dataset, "owner": other.dataset.owner.get_username(), "what": other}
             for other in near_duplicates.similar_datasets(dataset)
         )
-        return "; ".join(similar) or "–"
+        return joint(";").join(similar) or "–"
 
     @admin.action(description=_("Allow the selected duplicates (recorded)"))
     def allow_duplicates(self, request: HttpRequest, datasets: QuerySet[Dataset]) -> None:
@@ -64,7 +67,7 @@ class DatasetAdmin(ReadOnlyAdmin[Dataset]):
             try:
                 services.allow_duplicate(dataset, "allowed in the admin", current_user(request))
             except DatasetError as refusal:
-                self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
+                self.message_user(request, f"{dataset}{joint(':')}{refusal}", messages.WARNING)
 
     @admin.action(
         description=_("Count the selected where their connections lead now: the same tables (recorded)")
@@ -79,7 +82,7 @@ class DatasetAdmin(ReadOnlyAdmin[Dataset]):
             try:
                 differences.append(attach_table.difference(dataset))
             except (DatasetError, SourceFault) as refusal:
-                self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
+                self.message_user(request, f"{dataset}{joint(':')}{refusal}", messages.WARNING)
         if not differences:
             return None
         context = {
@@ -94,7 +97,7 @@ class DatasetAdmin(ReadOnlyAdmin[Dataset]):
                 mark, reason = request.POST.get(f"mark-{dataset.pk}", ""), request.POST["reason"]
                 attach_table.follow(dataset, current_user(request), mark=mark, reason=reason)
             except (DatasetError, SourceFault) as refusal:
-                self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
+                self.message_user(request, f"{dataset}{joint(':')}{refusal}", messages.WARNING)
             else:
                 self.message_user(request, _("%(dataset)s is counted there now.") % {"dataset": dataset})
 

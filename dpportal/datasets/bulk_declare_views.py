@@ -24,7 +24,7 @@ from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.proposals import proposed, proposed_kind
-from dpportal.platform.listed_names import listed
+from dpportal.platform.listed_names import listed, with_number
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
 
@@ -151,7 +151,7 @@ def _missing_codes(counts: Sequence[tuple[str, int]]) -> str:
         "Codes that the codebook calls missing were left out: %(columns)s. Rows that hold one are now values that "
         "are not on the list. Where they are to be missing, add them under “How the file is read”, for all columns."
     )
-    shown = [f"{name[:80]} ({count})" for name, count in counts[:MOST_NAMED]]
+    shown = [with_number(name[:80], count) for name, count in counts[:MOST_NAMED]]
     return text % {"columns": listed(shown + ["…"] * (len(counts) > MOST_NAMED))}
 
 

@@ -27,7 +27,7 @@ class KeywordsField(forms.CharField):
         return ", ".join(value) if isinstance(value, list) else value
 
     def clean(self, value: object) -> list[str]:
-        words = [" ".join(word.split()) for word in super().clean(value).split(",")]
+        words = [" ".join(word.split()) for word in re.split("[,，]", super().clean(value))]
         keywords = list(dict.fromkeys(filter(None, words)))
         if len(keywords) > MAX_KEYWORDS or any(len(word) > LONGEST_KEYWORD for word in keywords):
             raise ValidationError(_("Write at most 20 keywords of at most 60 characters."))

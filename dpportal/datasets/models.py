@@ -12,6 +12,7 @@ from dpportal.accounts.models import User
 from dpportal.history.watched import WatchedManager, WatchedQuerySet
 from dpportal.jobs.claims import Job
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import joint
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.metadata import About
 from dpportal.tables.connections.models import SharedTable
@@ -241,7 +242,7 @@ class Share(models.Model):
         constraints = [models.UniqueConstraint(fields=["dataset", "person"], name="one_right_of_a_person")]
 
     def __str__(self) -> str:
-        return f"{self.get_right_display()}: {self.person}"
+        return f"{self.get_right_display()}{joint(':')}{self.person}"
 
 
 class PublicDescription(models.Model):

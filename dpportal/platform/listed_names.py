@@ -20,6 +20,11 @@ def joint(mark: str) -> str:
     return {",": _(", "), ":": _(": "), ";": _("; "), ".": _(". ")}[mark]
 
 
+def with_number(name: object, number: int) -> str:
+    """A name, and how many there are of it."""
+    return _("%(name)s (%(number)s)") % {"name": name, "number": number}
+
+
 def in_a_row(sentences: Iterable[str]) -> str:
     """Those sentences that are not empty, with a blank between them unless the mark before is as wide as one."""
     said = ""

@@ -26,6 +26,11 @@ R = TypeVar("R")
 _PLACE = re.compile(
     r"\{(?P<brace>\w*)(?:![rsa])?(?::[^{}]*)?\}|%\((?P<percent>\w+)\)[sd]|%(?P<plain>[sd])|%%|\{\{|\}\}"
 )
+# Of these several, one after the other.
+_LISTS = {"names", "columns"}
+# Marks of English beside a Chinese name, or around one.
+_IN_BRACKETS = re.compile(r" ?\(([^()]*[\u4e00-\u9fff][^()]*)\)")
+_COMMA = re.compile(r"(?<=[\u4e00-\u9fff”）]), |, (?=[\u4e00-\u9fff“（])")
 # Literal letters of a template, below which it would fit sentences that it did not make.
 _FEWEST_LETTERS = 4
 _PREFIX = 4
@@ -105,9 +110,9 @@ class Translations:
     def value(self, name: str, text: str) -> str:
         """A value of a template: a phrase of ours is translated, too."""
         if name in _TYPED:
-            return text
+            return _widened(text) if name in _LISTS else text
         listed = "; ".join(self._exact.get(piece, piece) for piece in text.split("; "))
-        return self._exact.get(text) or self._filled(text) or self._joined(text) or listed
+        return self._exact.get(text) or self._filled(text) or self._joined(text) or _widened(listed)
 
     def _joined(self, text: str) -> str | None:
         """Two phrases of ours with a comma between, or several, each with its share or without."""
@@ -184,6 +189,11 @@ def _catalogue(language: str) -> Translations | None:
         Path(folder) / to_locale(language) / "LC_MESSAGES" / "django.mo" for folder in settings.LOCALE_PATHS
     )
     return next((Translations(path) for path in paths if path.exists()), None)
+
+
+def _widened(text: str) -> str:
+    """Names as a mechanism lists them, with marks of Chinese where they stand beside Chinese."""
+    return _COMMA.sub("、", _IN_BRACKETS.sub(r"（\1）", text))
 
 
 def _group(place: re.Match[str], places: Iterator[int]) -> str:

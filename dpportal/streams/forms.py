@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.platform.json_types import Json
@@ -249,19 +250,20 @@ class RecordsForm(forms.Form):
     index = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     file = forms.FileField(
         label=_("file of the period's new records"),
-        help_text=_(
-            "%(formats)s (the ending of its name says which), with the same column names as the dataset. It is deleted "
-            "once counted. In CSV and TSV each line is a row; a row that cannot be read is left out. If values hold "
-            "line breaks, send %(others)s. A file without rows counts as 0."
-        )
-        % {
-            "formats": formats.TITLES,
-            "others": formats.titles(known for known in formats.FORMATS if known.holds_line_ends),
-        },
         widget=forms.ClearableFileInput(attrs={"accept": formats.ENDINGS}),
         allow_empty_file=True,
         error_messages={"required": _("Choose a file first.")},
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        text = gettext(
+            "%(formats)s (the ending of its name says which), with the same column names as the dataset. It is deleted "
+            "once counted. In CSV and TSV each line is a row; a row that cannot be read is left out. If values hold "
+            "line breaks, send %(others)s. A file without rows counts as 0."
+        )
+        others = formats.titles(known for known in formats.FORMATS if known.holds_line_ends)
+        self.fields["file"].help_text = text % {"formats": formats.TITLES, "others": others}
 
 
 class ManyForm(forms.Form):

@@ -18,6 +18,7 @@ from dpportal.history.watched import WatchedManager
 from dpportal.jobs.announcements import AnnouncedJob
 from dpportal.jobs.claims import Job, JobState
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import joint
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.downloads import PublishedFile
 from dpportal.streams.calendar import Calendar
@@ -273,7 +274,7 @@ class StreamJob(AnnouncedJob):
 
     @property
     def title(self) -> str:
-        return f"{self.stream.name}: {self.get_kind_display()}"
+        return f"{self.stream.name}{joint(':')}{self.get_kind_display()}"
 
     @property
     def dataset(self) -> Dataset:

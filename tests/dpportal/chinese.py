@@ -17,6 +17,12 @@ NAMES = {
 _CODE = re.compile(
     r"`[^`]*`|python -m [\w.]+|\b[\w.-]+\.(?:csv|xlsx|json|html|md|py|ipynb|npy|parquet|zip|svg)\b|\b[0-9a-f]{32,}\b"
 )
+# A comma, a colon or the like of English beside Chinese, or at the beginning of what stands behind a tag.
+HALF_WIDTH = re.compile(r"[\u4e00-\u9fff”）][,.;:()]|[,.;:()]\s*[\u4e00-\u9fff“（]|^[,.;:](?!\S)")
+# Formulas keep their marks: N(0, σ²).
+FORMULA = re.compile(r"\([^()\u4e00-\u9fff]*\)")
+# A colon stands in Django's template of lines within a form, not in its texts.
+OF_DJANGO = {"表:"}
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
 
@@ -55,3 +61,8 @@ def foreign_lines(lines: Iterable[str], names: Iterable[str] = ()) -> list[str]:
     """The lines with a Latin word that is neither one of `names` nor a name of a format, a program or a file."""
     known = {word for name in names for word in _WORD.findall(name)} | NAMES
     return [line for line in lines if set(_WORD.findall(_CODE.sub("", line))) - known]
+
+
+def half_width(lines: Iterable[str]) -> list[str]:
+    """The lines in which a mark of English stands beside Chinese, or begins what follows a tag."""
+    return [line for line in lines if line not in OF_DJANGO and HALF_WIDTH.search(FORMULA.sub("", line))]

@@ -17,6 +17,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
 from dpportal.approvals import acts
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import joint
 from dpportal.platform.two_people import DEFINITIONS
 from dpportal.tables.connections import definition_change, reachability
 from dpportal.tables.connections.faults import SourceFault
@@ -97,9 +98,9 @@ class ConnectionAdmin(admin.ModelAdmin[Connection]):
             try:
                 for result in reachability.tried(connection):
                     level = messages.SUCCESS if result.works else messages.WARNING
-                    self.message_user(request, f"{result.what}: {result.text}", level)
+                    self.message_user(request, f"{result.what}{joint(':')}{result.text}", level)
             except SourceFault as fault:
-                self.message_user(request, f"{connection}: {fault.message}", messages.ERROR)
+                self.message_user(request, f"{connection}{joint(':')}{fault.message}", messages.ERROR)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Connection | None = None) -> tuple[str, ...]:
         """Where a changed definition needs a second person, no offered table is led elsewhere by its connection."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.platform.listed_names import joint
 from dpportal.tables.connections.faults import SourceFault
 
 # Why a row of one person can decide whether, or how often, rows of others are in a source.
@@ -95,7 +96,7 @@ def check(declared: Mapping[str, str] | None, current: SourceDefinition, *, vouc
                 "other or more rows in it than was declared. Nothing was counted. Ask an administrator, who can look "
                 "at the change and accept it in the admin."
             )
-            % {"changes": "; ".join(changed)},
+            % {"changes": joint(";").join(changed)},
         )
     check_shifts(current, vouched=vouched)
 
@@ -110,5 +111,5 @@ def check_shifts(current: SourceDefinition, *, vouched: bool) -> None:
                 "person's rows would not be enough. Ask an administrator to offer a table or view without that, or to "
                 "sign, where the table is offered, why each person's rows are theirs alone."
             )
-            % {"reasons": "; ".join(str(SHIFTS[shift]) for shift in current.shifts)},
+            % {"reasons": joint(";").join(str(SHIFTS[shift]) for shift in current.shifts)},
         )

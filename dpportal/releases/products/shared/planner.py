@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from dpportal.datasets.models import DomainVersion
 from dpportal.jobs.memoised import QuestionKind
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import joint
 from dpportal.publications.verdict import Verdict, rounded
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm
@@ -103,7 +104,9 @@ class Planner(ABC, Generic[M, P]):
         name = self.best_method(draft, plans)
         method = next(m for m in self.methods if m.name == name)
         error, label = self.error_of(plans[name], draft), self.error_label(draft)
-        figure = "" if error is None else f"{label.title}: {label.sign} {rounded(error)} {label.unit}"
+        figure = (
+            "" if error is None else f"{label.title}{joint(':')}{label.sign} {rounded(error)} {label.unit}"
+        )
         return Recommendations([Recommendation(name, method.title, method.summary, figure)])
 
     def worker_questions(self, draft: Release, domain: Domain, loss: Loss) -> list[WorkerQuestion]:

@@ -46,13 +46,6 @@ class SummaryForm(ChoiceForm):
             "The table then has a column for each value. All groups together cost what one costs, but a small "
             "group has wide margins."
         ),
-        error_messages={
-            "invalid_choice": gettext_lazy(
-                "This column cannot make groups: it has more than %(most)s values, or is not declared. Choose one of "
-                "those listed."
-            )
-            % {"most": MAX_GROUPS}
-        },
     )
     twice = forms.MultipleChoiceField(
         label=gettext_lazy("Columns that matter twice"), widget=forms.CheckboxSelectMultiple, required=False
@@ -64,6 +57,11 @@ class SummaryForm(ChoiceForm):
         group = self.fields[GROUP]
         assert isinstance(group, forms.ChoiceField)
         names = group_names(self.declared)
+        refused = _(
+            "This column cannot make groups: it has more than %(most)s values, or is not declared. Choose one of "
+            "those listed."
+        )
+        group.error_messages["invalid_choice"] = refused % {"most": MAX_GROUPS}
         group.choices = [("", _("None: everybody together")), *((name, name) for name in names)]
         if not draft.columns:
             self.initial["columns"] = usual_columns(self.declared)
