@@ -31,7 +31,7 @@ class AppendOnlyError(LedgerWriteError):
         super().__init__("Ledger lines are never changed; add a line that corrects.")
 
 
-class BudgetQuerySet(GuardedQuerySet["Budget"], WatchedQuerySet["Budget"]):
+class BudgetQuerySet(GuardedQuerySet["Budget"], WatchedQuerySet["Budget"]):  # type: ignore[override]
     """Reads as any other, and writes while the ledger does."""
 
 

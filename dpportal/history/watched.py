@@ -38,7 +38,8 @@ class Watch:
 
     def _members(self, field: models.ManyToManyField[Any, Any], key: object) -> list[str]:
         """The keys of what a row is bound to by a set."""
-        pairs = field.remote_field.through._base_manager.filter(**{field.m2m_field_name(): key})
+        through: type[models.Model] = field.remote_field.through  # type: ignore[assignment]
+        pairs = through._base_manager.filter(**{field.m2m_field_name(): key})
         return sorted(map(str, pairs.values_list(f"{field.m2m_reverse_field_name()}_id", flat=True)))
 
     def note(self, keys: Collection[object]) -> None:
