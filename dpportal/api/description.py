@@ -32,11 +32,11 @@ def complete(schema: dict[str, Any]) -> None:
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     for operations in schema["paths"].values():
         for operation in operations.values():
-            heading, *more = re.split(r"(?<=\.)\s+", operation["description"], maxsplit=1)
-            operation["summary"] = heading.removesuffix(".").replace(
-                "`", ""
-            )  # no Markdown, by the specification
-            operation["description"] = "".join(more)
+            heading, *more = re.split(r"(?<=\.)\s+", operation.pop("description"), maxsplit=1)
+            # The specification has no Markdown in summaries.
+            operation["summary"] = heading.removesuffix(".").replace("`", "")
+            if more:
+                operation["description"] = more[0]
             operation["tags"] = [gettext(name) for name in operation["tags"]]
             operation["responses"]["default"] = {"description": "What went wrong", "content": content}
 

@@ -44,7 +44,7 @@ def charge(dataset, copy) -> Charge:
     entry = ledger.reserve(dataset, Decimal("0.3"), ledger.Booking(uuid4(), "Colours"), **how)
     made = Charge.of(entry, {})
     ledger.void(entry)
-    dataset.same_people.clear()
+    dataset.same_people.remove(copy)
     return made
 
 
