@@ -71,7 +71,7 @@ def several_rows_a_person() -> FilePayload:
         for number, (draw, sex, age) in enumerate(people(3))
         for time in range(1 + number % 3)
     ]
-    names = "patient_id,sex,birth_year,drug_group,packs,dispensed_on"
+    names = "insured_no,sex,birth_year,drug_group,packs,dispensed_on"
     return payload("prescriptions.csv", "\n".join([names, *rows, ""]).encode())
 
 
@@ -91,7 +91,7 @@ def read_another_sheet(curator: Actor) -> None:
 
 
 def say_who_is_one_person(curator: Actor) -> None:
-    curator.click("button", "No, rows with the same patient_id are one person")
+    curator.click("button", "No, rows with the same insured_no are one person")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 # A word of a column's name that says so, in the languages of many tables, and whole names that can only mean that.
 WORD = re.compile(
     "ids?|pid|uid|uuid|guid|key|identifier|identification|persons?|people|patients?|participant|subject|respondent"
-    "|member|customer|client|user|account|personid|patientid|ssn|mrn|nhs|pseudonym|kennung|kennziffer|versicherte"
+    "|member|customer|client|user|account|personid|patientid|ssn|mrn|nhs|pseudonym|policyholder|taxpayer"
+    "|kennung|kennziffer|versicherte|versichertennummer|personalnummer"
     "|matricule|identifiant|paciente|persona|identificador"
 )
 FULL_NAME = re.compile("no|nr|number|nummer")
@@ -19,26 +20,34 @@ FULL_NAME = re.compile("no|nr|number|nummer")
 SHORTEST_KEY = 5
 KEY = re.compile(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9-]*")
 FEWEST_TEXTS, FEWEST_KEYS = 20, 10
+# Different keys among the first texts, at most: three of four, as where one person in three has a second row.
+MOST_DIFFERENT = 0.75
 
 
 def named_like_identifier(name: str) -> bool:
     """Whether a column's name says that it identifies somebody: “patient_id”, “PersonNo”, but not “number of rooms”."""
-    # Of names in several lines the last says what the column holds, those above only what it belongs to.
-    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", name.rpartition(": ")[2])
-    words = [part.lower() for part in parts]
+    words = _words(name)
     return any(map(WORD.fullmatch, words)) or (len(words) == 1 and bool(FULL_NAME.fullmatch(words[0])))
+
+
+def _words(name: str) -> list[str]:
+    """Of names in several lines the last says what the column holds, those above only what it belongs to."""
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", name.rpartition(": ")[2])
+    return [part.lower() for part in parts]
 
 
 def looks_like_identifier(name: str, texts: Sequence[str]) -> bool:
     """Whether a column seems to identify people, by its name or by its first texts.
 
     A name does not decide where the texts are a few categories, as of “member: yes, no”. Without such a name
-    texts are taken for keys if all are as long as each other, are many, and most come more than once.
+    texts are taken for keys if all are as long as each other, are many, and many come more than once or the name ends
+    as that of a number does: “insured_no”.
     """
     distinct = set(texts)
     if named_like_identifier(name):
         return len(texts) < FEWEST_TEXTS or len(distinct) >= FEWEST_KEYS
     if len(texts) < FEWEST_TEXTS or len(distinct) < FEWEST_KEYS or len(set(map(len, distinct))) > 1:
         return False
-    repeated = len(distinct) < len(texts) / 2
-    return repeated and len(next(iter(distinct))) >= SHORTEST_KEY and all(map(KEY.fullmatch, distinct))
+    repeated = len(distinct) <= MOST_DIFFERENT * len(texts)
+    numbered = any(map(FULL_NAME.fullmatch, _words(name)[-1:]))
+    return (repeated or numbered) and len(next(iter(distinct))) >= SHORTEST_KEY and all(map(KEY.fullmatch, distinct))
