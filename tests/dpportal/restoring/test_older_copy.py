@@ -156,10 +156,9 @@ def test_a_lost_memory_stops_publishing_until_an_administrator_confirms(desk: De
 def test_a_memory_that_was_edited_or_swapped_is_noticed(desk: Desk, before: Before) -> None:
     kept = newest(desk, before.one_more)
     sealed = kept.read_bytes()
-    for other in (
-        sealed[:-1] + bytes([sealed[-1] ^ 1]),
-        next((desk.memory / "charges").glob("*/*")).read_bytes(),
-    ):
+    charges = (desk.memory / "charges").glob("*/*")
+    swapped = next(content for path in charges if (content := path.read_bytes()))
+    for other in (sealed[:-1] + bytes([sealed[-1] ^ 1]), swapped):
         kept.write_bytes(other)
         assert "memory was changed" in desk.ask("publish", before.one_more, 5, 1)
         assert f"one more: {'Red ones so far'}" in desk.manage("check_restored")
