@@ -75,7 +75,7 @@ class TestResponse:
     def test_the_truth_is_said_of_the_counts_that_there_are(self, replaceable) -> None:
         release = finished(replaceable, "response", ["colour"], "0.01", "randomised-response")
         comparison = records.comparison(release.dataset_id, release.pk)
-        assert "By the adjusted counts" in presenter_of(release).verdict(comparison).text
+        assert "The adjusted counts put" in presenter_of(release).verdict(comparison).text
 
     @pytest.mark.slow
     def test_the_public_page_shows_estimates_and_no_true_count(self, replaceable, client) -> None:
