@@ -38,8 +38,8 @@ TELLING = (
     FURTHER_BLANK,
     FURTHER - FURTHER_RED,
 )
-# Not within a moment's digits, or a random name's.
-TOLD = re.compile(r"(?<![\w.])(" + "|".join(f"{n}|{n:,}" for n in TELLING) + r")(?!\w)")
+# Not within a moment's digits, or a random name's, whose groups of four digits stand between hyphens.
+TOLD = re.compile(r"(?<![\w.])(?<![0-9a-f]-)(" + "|".join(f"{n}|{n:,}" for n in TELLING) + r")(?!\w)")
 
 
 def csv(rows: int, red: int, blank: int) -> bytes:
