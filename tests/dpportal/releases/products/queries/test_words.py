@@ -9,7 +9,7 @@ from mechanisms.matrix.workload.notation import KINDS
 
 DIGEST = "ab" * 32
 SAID = {
-    "total": "All people",
+    "total": "All together",
     'identity("sex")': "Each cell of sex",
     'prefix("age")': "Running totals of age",
     'ranges("age")': "Every range of age",
@@ -20,7 +20,7 @@ SAID = {
     f'uploaded("{DIGEST}")': "Queries from a file",
     f'uploaded("{DIGEST}", "age")': "Queries from a file, of age",
     'prefix("age") x identity("sex")': "Running totals of age, combined with each cell of sex",
-    'total + 2.5 * identity("sex")': "All people; each cell of sex (weight 2.5)",
+    'total + 2.5 * identity("sex")': "All together; each cell of sex (weight 2.5)",
     " + ".join(['identity("sex")'] * 8): "; ".join(["Each cell of sex", *["each cell of sex"] * 5, "2 more"]),
 }
 
