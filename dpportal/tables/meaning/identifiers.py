@@ -50,4 +50,8 @@ def looks_like_identifier(name: str, texts: Sequence[str]) -> bool:
         return False
     repeated = len(distinct) <= MOST_DIFFERENT * len(texts)
     numbered = any(map(FULL_NAME.fullmatch, _words(name)[-1:]))
-    return (repeated or numbered) and len(next(iter(distinct))) >= SHORTEST_KEY and all(map(KEY.fullmatch, distinct))
+    return (
+        (repeated or numbered)
+        and len(next(iter(distinct))) >= SHORTEST_KEY
+        and all(map(KEY.fullmatch, distinct))
+    )
