@@ -23,7 +23,7 @@ from dpportal.datasets.domain_views import cells_shown, context_of
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.proposals import proposed, proposed_kind
+from dpportal.datasets.proposals import is_contradicted, proposed, proposed_kind
 from dpportal.platform.listed_names import listed, with_number
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
@@ -172,7 +172,9 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:
-    attributes = [attribute for name in names if (attribute := proposed(name))]
+    kinds_of_rows = {column["name"]: column.get("kind", "") for column in dataset.columns}
+    fitting = [name for name in names if not is_contradicted(name, kinds_of_rows[name])]
+    attributes = [attribute for name in fitting if (attribute := proposed(name))]
     if attributes and not _declare(request, dataset, attributes, ()):
         return
     taken = {attribute.name for attribute in attributes}

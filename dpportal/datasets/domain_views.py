@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.approvals import acts, services as approvals
-from dpportal.datasets import protection_change, records, services
+from dpportal.datasets import proposals, protection_change, records, services
 from dpportal.datasets.access import dataset_for, with_dataset
 from dpportal.datasets.area_map import AreaMap
 from dpportal.datasets.cell_strip import strip
@@ -201,7 +201,7 @@ def context_of(dataset: Dataset) -> Json:
     version = dataset.current_domain()
     filled = filled_of(dataset)
     columns = [
-        _column_shown(i, c["name"], declared.get(c["name"]), c["name"] in filled)
+        _column_shown(i, c, declared.get(c["name"]), c["name"] in filled)
         for i, c in enumerate(dataset.columns)
     ]
     for line in columns:
@@ -218,12 +218,13 @@ def context_of(dataset: Dataset) -> Json:
     }
 
 
-def _column_shown(position: int, name: str, attribute: Attribute | None, filled: bool) -> Json:
-    """A column's line on the list; kind: what its name suggests."""
+def _column_shown(position: int, column: Json, attribute: Attribute | None, filled: bool) -> Json:
+    """A column's line on the list; kind: what its name suggests, unless its first rows contradict that."""
+    name, is_contradicted = column["name"], proposals.is_contradicted(column["name"], column.get("kind", ""))
     declared_kind = kind_in_words(attribute) if attribute else ""
-    kind = dict(AttributeForm.KINDS).get(proposed_kind(name), "")
+    kind = "" if is_contradicted else dict(AttributeForm.KINDS).get(proposed_kind(name), "")
     line = {"position": position, "name": name, "attribute": attribute, "filled": filled}
-    return {**line, "kind": kind, "declared_kind": declared_kind}
+    return {**line, "kind": kind, "declared_kind": declared_kind, "is_contradicted": is_contradicted}
 
 
 def cells_shown(attribute: Attribute | None) -> Json:

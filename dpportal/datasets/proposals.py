@@ -106,6 +106,11 @@ def proposed(name: str) -> Attribute | None:
     return replace(matches[-1], name=name) if matches else None
 
 
+def is_contradicted(name: str, looks_like: str) -> bool:
+    """Whether the name suggests numbers and a column's first rows look like none, as those of an age group do."""
+    return isinstance(proposed(name), Integer | Real) and looks_like in ("text", "date", "boolean")
+
+
 def proposed_kind(name: str) -> str:
     """The kind of column that the name suggests; empty where it suggests none."""
     attribute = proposed(name)

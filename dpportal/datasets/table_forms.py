@@ -92,7 +92,7 @@ class Row:
 def rows(lines: list[Json], data: Mapping[str, object] | None, *, suggests: bool) -> Iterator[Row]:
     """lines: of the columns that are shown, as the list of columns has them. suggests: whether none is declared yet."""
     for line in lines:
-        yield row(line, data, suggests=suggests)
+        yield row(line, data, suggests=suggests and not line["is_contradicted"])
 
 
 def row(line: Json, data: Mapping[str, object] | None, *, suggests: bool) -> Row:

@@ -18,7 +18,8 @@ WORD = re.compile(
 FULL_NAME = re.compile("no|nr|number|nummer")
 # Numbers and codes as people write keys: all as long as each other, with at least so many signs.
 SHORTEST_KEY = 5
-KEY = re.compile(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9-]*")
+# Months such as 2024-07 are written alike, too.
+KEY = re.compile(r"(?=.*[0-9])(?![0-9]{4}-[0-9]{2}$)[A-Za-z0-9][A-Za-z0-9-]*")
 FEWEST_TEXTS, FEWEST_KEYS = 20, 10
 # Different keys among the first texts, at most: three of four, as where one person in three has a second row.
 MOST_DIFFERENT = 0.75

@@ -73,6 +73,7 @@ KEYS = [f"P{number % 50:05d}" for number in range(400)]
         ("who", [str(10**6 + i % 90) for i in range(400)], True),
         ("who", [str(10**6 + i % 290) for i in range(400)], True),
         ("insured_no", [str(10**6 + i) for i in range(400)], True),
+        ("month", [f"20{20 + i % 5}-{1 + i % 12:02}" for i in range(400)], False),
         ("house_no", [str(i % 90) for i in range(400)], False),
         ("age", [str(i % 90) for i in range(400)], False),
         ("income", [str(7 * i) for i in range(400)], False),

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from dpportal.datasets import services
-from dpportal.datasets.proposals import proposed, proposed_kind
+from dpportal.datasets.proposals import is_contradicted, proposed, proposed_kind
 from mechanisms.domain import Boolean, Categorical, Integer
 from tests.dpportal import building
 
@@ -325,3 +325,10 @@ def test_a_value_may_hold_the_sign_between_values_and_labels(desk, dataset):
         desk.post(address, {**said, "c0-values": values})
         assert declared(dataset)["colour"].values == tuple(values.split())
         assert not declared(dataset)["colour"].words
+
+
+def test_a_name_suggests_no_numbers_for_a_column_of_other_values():
+    """As of “age_group” with 0-14 and 65+, or “month” with 2024-07; what nobody looked at contradicts nothing."""
+    assert is_contradicted("age_group", "text") and is_contradicted("month", "date")
+    assert not is_contradicted("age", "integer") and not is_contradicted("age", "")
+    assert not is_contradicted("colour", "text")
