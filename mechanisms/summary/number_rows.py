@@ -160,7 +160,9 @@ class _Column:
 
     @property
     def total(self) -> Interval:
-        """Linear in the noise of the number and of Σu; each value may be above its step by `floor_error`."""
+        """Linear in the noise of the number and of Σu, cut to what is possible; each value may be above its step by
+        `floor_error`.
+        """
         (number, first), half = self.sums.variances[:2], self._span / 2
         ends = []
         for above, side in ((0.0, -1), (self.line.floor_error, 1)):
@@ -168,9 +170,8 @@ class _Column:
             value = middle * self.sums.number + half * self.sums.first
             ends.append(value + side * self.rows.reach * np.sqrt(middle**2 * number + half**2 * first))
         estimate = self.people * self.mean.estimate
-        return about(
-            estimate, Interval(estimate, *(np.where(np.isnan(estimate), np.nan, end) for end in ends))
-        )
+        told = Interval(estimate, *(np.where(np.isnan(estimate), np.nan, end) for end in ends))
+        return about(estimate, within(told, *self.line.measured.possible_totals))
 
     @cached_property
     def mean(self) -> Interval:

@@ -59,6 +59,8 @@ def test_mean_deviation_and_quantiles_are_those_of_one_distribution(loss: Loss) 
         for column, attribute in zip(summary.columns, COLUMNS, strict=True):
             assert isinstance(column, NumberEstimates)
             quantiles, mean, own = column.quantiles, column.mean.estimate, column.deviation
+            assert column.total is not None
+            assert not (column.total.lower < 0).any() and not (column.total.estimate < 0).any()
             for row in np.flatnonzero(~np.isnan(own.estimate)):
                 told = quantiles.estimate[row]
                 least, most = _possible_deviations(attribute.upper, told, mean[row])
