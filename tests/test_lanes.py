@@ -103,6 +103,18 @@ def test_a_day_chooses_a_quarter_of_the_cases_and_every_case_has_its_day() -> No
     assert nightly.others(cases[:1], "2026-01-01") == []
 
 
+def test_tests_that_go_on_where_another_stopped_are_chosen_together() -> None:
+    """Of a portal that was restored: those of a file on the same day, for the same kind of portal."""
+    for day in range(1, 29):
+        chosen = set()
+        for test in ("test_a", "test_b", "test_c"):
+            name = f"tests/dpportal/restoring/test_older_copy.py::{test}"
+            cases: Any = [SimpleNamespace(nodeid=f"{name}[{kind}]") for kind in ("SQLite", "PostgreSQL")]
+            (left,) = nightly.others(cases, f"2026-01-{day:02}")
+            chosen.add(left.nodeid.partition("[")[2])
+        assert len(chosen) == 1
+
+
 def test_tests_that_take_turns_run_on_one_of_any_three_days() -> None:
     names = [f"{folder}test_{number}.py::test_a" for folder in nightly.TAKE_TURNS for number in range(50)]
     days = [f"2026-02-{day:02}" for day in range(1, 28)]

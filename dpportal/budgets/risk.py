@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 from django.utils.translation import gettext as _
+from scipy.special import expit
 
 from dpportal.charts.screens import for_screens
 from dpportal.charts.trade_off import trade_off_figure
@@ -80,7 +81,7 @@ class Risk:
     def figure(self) -> Json:
         """The whole curve, drawn."""
         # Against ε the curve is two straight lines that meet here.
-        bend = [1 / (1 + np.exp(self.amount))] if self._is_pure else []
+        bend = [expit(-self.amount)] if self._is_pure else []
         alarms = np.sort(np.append(DRAWN, bend))
         figure: Json = asdict(trade_off_figure(alarms, self.hits(alarms)))
         return {**figure, "drawing": for_screens(figure["json"])}
