@@ -66,7 +66,7 @@ def is_due(nodeid: str, day: str = DAY) -> bool:
 
 
 def _chosen_by(nodeid: str) -> str:
-    """Tests of a restored portal go on where the one before has stopped: a file's are chosen together, by their case."""
+    """Tests of a restored portal go on where the one before has stopped: those of a file are chosen together."""
     file, _, test = nodeid.partition("::")
     return f"{file} {test.partition('[')[2]}" if nodeid.startswith(GO_ON) else nodeid
 
