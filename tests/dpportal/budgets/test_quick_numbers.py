@@ -45,7 +45,7 @@ def test_two_thousand_rows_take_a_fifth_of_a_second():
     )
     rows = [["20–29", i * 1234, i, i - 5, i + 5] for i in range(2000)]
     taken = []
-    for _ in range(3):
+    for _ in range(10):
         started = time.process_time()
         page.render({"rows": rows})
         taken.append(time.process_time() - started)
