@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
-from django.utils.translation import gettext, override
+from django.utils.translation import get_language, gettext, override
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 
@@ -41,17 +41,24 @@ does nothing twice. What goes wrong is told as RFC 9457 says."""
 
 
 class PortalAPI(NinjaAPI):
-    """The API, which describes itself in the reader's language."""
+    """The API, which describes itself in the reader's language, each time as it was once worked out."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._described: dict[tuple[str | None, str | None], OpenAPISchema] = {}
 
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
         """As the framework derives it, with headings, problem details and translations."""
-        schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
-        description.complete(schema)
-        schema.update(description.reworded(schema, gettext))
-        schema["info"]["title"] = self.title
-        return schema
+        asked = path_prefix, get_language()
+        if asked not in self._described:
+            schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
+            description.complete(schema)
+            schema.update(description.reworded(schema, gettext))
+            schema["info"]["title"] = self.title
+            self._described[asked] = schema
+        return self._described[asked]
 
 
 def texts() -> list[str]:

@@ -23,14 +23,22 @@ def keep() -> None:
     """Remember the newest link, unless one is remembered that the chain lacks. Raises MemoryFaultError."""
     head = journal.recall(NAME)
     if head is None or _is_there(head):
-        renew()
+        _renew(head)
 
 
 def renew() -> None:
     """Remember the newest link, whatever is remembered. Raises MemoryFaultError."""
+    _renew(journal.recall(NAME))
+
+
+def _renew(before: Json | None) -> None:
     last = chain.last_link()
     head = {"position": last.position, "digest": last.digest} if last else None
-    if head and not journal.create(NAME, head) and head != journal.recall(NAME):
+    if head is None or head == before:
+        return
+    if before is None:
+        journal.create(NAME, head)
+    else:
         journal.replace(NAME, head)
 
 
