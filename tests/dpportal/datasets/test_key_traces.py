@@ -168,12 +168,14 @@ def test_a_copy_that_is_no_database_is_tried_again_and_named_in_the_log(
     dataset = building.stored_dataset(curator)
     keys.for_writing(dataset.pk)
     services.erase(dataset, curator)
-    monkeypatch.setitem(settings.DATABASES["default"], "NAME", str(tmp_path / "portal.sqlite3"))
     copy = tmp_path / "portal-20260101-120000.sqlite3"
     copy.write_bytes(b"no database at all, but long enough to be taken for one" * 40)
-    key_traces.sweep()
-    assert "still in the database's files" in caplog.text
-    assert ErasureReceipt.objects.get().key_gone_at is None
-    copy.unlink()
-    key_traces.sweep()
+    # Undone before the test ends: by its name Django knows a database in memory, which it never closes.
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setitem(settings.DATABASES["default"], "NAME", str(tmp_path / "portal.sqlite3"))
+        key_traces.sweep()
+        assert "still in the database's files" in caplog.text
+        assert ErasureReceipt.objects.get().key_gone_at is None
+        copy.unlink()
+        key_traces.sweep()
     assert ErasureReceipt.objects.get().key_gone_at is not None
