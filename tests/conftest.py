@@ -24,8 +24,6 @@ from tests.clusters import Cluster
 POSTGRES_URL = os.environ.get("DPPORTAL_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432")
 REDIS_URL = os.environ.get("DPPORTAL_TEST_REDIS", "redis://127.0.0.1:6379/5")
 RABBITMQ_URL = os.environ.get("DPPORTAL_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672")
-# Every other test is marked quick.
-NOT_QUICK = {"browser", "worker", "postgres", "spark", "clickhouse", "redis", "slow"}
 # Tests whose ids hold one of these share what takes long to make, portals, a cluster, a list of all tests or the syntax
 # trees of the project; they stay together in one process.
 SHARED = (
@@ -63,7 +61,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     nightly.leave_to_the_night(config, items)
     for item in items:
-        if NOT_QUICK.isdisjoint(mark.name for mark in item.iter_markers()):
+        if nightly.is_quick(item):
             item.add_marker("quick")
     if "PYTEST_XDIST_WORKER" in os.environ:
         # The last tests are short, so that all processes end at about the same time.

@@ -1,8 +1,8 @@
 """What only a night has time for: NIGHTLY=1 runs every case and a million runs of each audit, the gate a share of them.
 
-Of a test that is marked `sampled`, the gate runs one case in four, which the day's date chooses, and at least one. Slow
-tests of the folders in TAKE_TURNS, those of Spark and ClickHouse among them, are run by the gate every third day. The
-others are marked `nightly`.
+Of a test that is marked `sampled`, the gate runs one case in four, which the day's date chooses, and at least one. All
+others that are not quick take turns: the gate runs each of them every third day, but those marked `every_day`, which see
+what any change may have forgotten. What is left is marked `nightly`.
 """
 
 from __future__ import annotations
@@ -18,22 +18,11 @@ NIGHTLY = bool(os.environ.get("NIGHTLY"))
 # Chosen once by whichever process is first, so that all processes of a run collect the same.
 DAY = os.environ.setdefault("DPPORTAL_TEST_DAY", dt.datetime.now(dt.UTC).date().isoformat())
 SHARE = 4
-# Slow tests of these folders, and files of browser tests, whose tests go on where the one before has stopped.
-TAKE_TURNS = tuple(
-    f"tests/{folder}/"
-    for folder in (
-        *(
-            "mechanisms",
-            "browser",
-            "dpportal/tables",
-            "dpportal/streams",
-            "dpportal/releases",
-            "dpportal/datasets",
-        ),
-        *("dpportal/budgets", "dpportal/platform", "dpportal/jobs", "dpportal/catalogue", "dpportal/serving"),
-    )
-)
 TURNS = 3
+# Every other test is quick.
+NOT_QUICK = {"browser", "worker", "postgres", "spark", "clickhouse", "redis", "slow"}
+# Those of a file share what takes long to start, or go on where the one before has stopped.
+OF_PORTALS = {"browser", "worker"}
 GO_ON = "tests/dpportal/restoring/"
 
 
@@ -45,10 +34,7 @@ def leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
         for case in others(list(cases)):
             case.add_marker("nightly")
     for item in items:
-        takes_turns = any(
-            item.get_closest_marker(name) for name in ("slow", "browser", "spark", "clickhouse")
-        )
-        if takes_turns and item not in sampled and not is_due(item.nodeid):
+        if item not in sampled and _takes_turns(item) and not is_due(_turn_of(item)):
             item.add_marker("nightly")
     if NIGHTLY or "nightly" in (config.getoption("-m") or ""):
         return
@@ -58,11 +44,25 @@ def leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
     items[:] = [item for item in items if item not in gone]
 
 
-def is_due(nodeid: str, day: str = DAY) -> bool:
-    """Whether the gate runs a test on a day; one that takes turns is run on one of any three days in a row."""
-    together = nodeid.partition("::")[0] if nodeid.startswith("tests/browser/") else nodeid
-    place = (crc32(together.encode()) + dt.date.fromisoformat(day).toordinal()) % TURNS
-    return not (place and nodeid.startswith(TAKE_TURNS))
+def is_quick(item: pytest.Item) -> bool:
+    return NOT_QUICK.isdisjoint(_marks(item))
+
+
+def is_due(turn: str, day: str = DAY) -> bool:
+    """Whether the gate runs a test or a file that takes turns on a day: on one of any three days in a row."""
+    return (crc32(turn.encode()) + dt.date.fromisoformat(day).toordinal()) % TURNS == 0
+
+
+def _takes_turns(item: pytest.Item) -> bool:
+    return not is_quick(item) and "every_day" not in _marks(item)
+
+
+def _turn_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0] if _marks(item) & OF_PORTALS else item.nodeid
+
+
+def _marks(item: pytest.Item) -> set[str]:
+    return {mark.name for mark in item.iter_markers()}
 
 
 def _chosen_by(nodeid: str) -> str:

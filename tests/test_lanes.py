@@ -116,12 +116,22 @@ def test_tests_that_go_on_where_another_stopped_are_chosen_together() -> None:
 
 
 def test_tests_that_take_turns_run_on_one_of_any_three_days() -> None:
-    names = [f"{folder}test_{number}.py::test_a" for folder in nightly.TAKE_TURNS for number in range(50)]
+    names = [f"tests/dpportal/test_a.py::test_{number}" for number in range(50)]
     days = [f"2026-02-{day:02}" for day in range(1, 28)]
     for name in names:
         due = [nightly.is_due(name, day) for day in days]
         assert sum(due[:3]) == 1 and due == due[:3] * 9
     assert all(any(nightly.is_due(name, days[day]) for name in names) for day in range(3))
-    both = [nightly.is_due(f"tests/browser/test_a.py::test_{number}", days[0]) for number in range(9)]
-    assert len(set(both)) == 1
-    assert all(nightly.is_due("tests/dpportal/crashes/test_releases.py::test_a", day) for day in days)
+
+
+def listed(*marks: str, file: str = "tests/browser/test_a.py", number: int = 0) -> Any:
+    """A test as it is collected."""
+    found = [SimpleNamespace(name=name) for name in marks]
+    return SimpleNamespace(nodeid=f"{file}::test_{number}", iter_markers=lambda: found)
+
+
+def test_what_shares_a_portal_takes_its_turn_together_and_a_guard_of_every_day_takes_none() -> None:
+    assert len({nightly._turn_of(listed("worker", number=number)) for number in range(9)}) == 1
+    assert len({nightly._turn_of(listed("slow", number=number)) for number in range(9)}) == 9
+    assert nightly._takes_turns(listed("postgres"))
+    assert not nightly._takes_turns(listed("slow", "every_day")) and not nightly._takes_turns(listed())

@@ -57,6 +57,7 @@ def forms(entry: POEntry) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.every_day
 @pytest.mark.skipif(
     any(shutil.which(program) is None for program in translations.PROGRAMS),
     reason="GNU gettext is not installed, which finds what is marked in code and templates",

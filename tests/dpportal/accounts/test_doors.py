@@ -207,6 +207,7 @@ def answers(client, address: str) -> dict[str, int]:
 
 
 @pytest.mark.slow
+@pytest.mark.every_day
 def test_every_address_either_is_general_or_names_something_owned(db):
     for name, pattern in named(get_resolver()):
         owned = {"dataset_id", "release_id", "stream_id", "upload_id"} & set(pattern.pattern.converters)
@@ -275,6 +276,7 @@ def test_lists_show_what_is_shared(client, ready, right):
 
 
 @pytest.mark.slow
+@pytest.mark.every_day
 @pytest.mark.parametrize("visitor", ["other_curator", "administrator", "analyst"])
 def test_nobody_else_finds_anything(client, no_page, ready, request, visitor):
     client.force_login(request.getfixturevalue(visitor))
@@ -306,6 +308,7 @@ def test_a_curator_who_is_switched_off_is_a_stranger_at_once(client, ready):
 
 
 @pytest.mark.slow
+@pytest.mark.every_day
 def test_a_stranger_is_asked_to_sign_in_or_finds_nothing(client, ready):
     sign_in = reverse("accounts:sign_in")
     for name, address in owned_addresses(ready).items():

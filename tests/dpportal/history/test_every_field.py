@@ -34,7 +34,7 @@ from tests.dpportal import building
 from tests.dpportal.history.test_chain import unguarded
 from tests.dpportal.history.test_imprints import world  # noqa: F401 (a fixture)
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.every_day]
 
 # By the reason: models of which nothing has to stay, and single fields.
 FREE: dict[str, set[str]] = {
