@@ -21,7 +21,7 @@ TABLES, RELEASES = {1: 36, 2: 30}, 8
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize("columns", [1, 2])
 def test_the_advised_method_is_nearly_the_best(columns: int) -> None:
     found = [
