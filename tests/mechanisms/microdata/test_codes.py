@@ -112,7 +112,7 @@ def test_a_public_register_leaves_no_row_wrong_and_nothing_to_measure():
 def test_of_a_register_with_gaps_the_rest_is_measured():
     """Noise may well leave none of the rest wrong."""
     half = register(range(0, PLANES, 2))
-    assert PARTNERS in microdata("latent-classes").plan(DOMAIN, half, loss("0.1")).shares
+    assert CODES in microdata("latent-classes").plan(DOMAIN, half, loss("0.1")).shares
     rows = released(half).rows
     known = rows[:, 1] % 2 == 0
     assert wrong(rows[known]) == 0 and wrong(rows[~known]) < 0.06
