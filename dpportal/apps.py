@@ -1,4 +1,7 @@
+from collections.abc import Collection
+
 from django.apps import AppConfig, apps
+from django.db.migrations import Migration
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext
 
@@ -29,7 +32,10 @@ def _begin_memory(**_: object) -> None:
     restore_check.begin()
 
 
-def _begin_history(**_: object) -> None:
+def _begin_history(plan: Collection[tuple[Migration, bool]] = (), **_: object) -> None:
+    """plan: the migrations that ran, and whether each was taken back; then the tables of a room may be gone."""
+    if any(is_taken_back for _migration, is_taken_back in plan):
+        return
     from dpportal.history import chain, imprints
 
     chain.begin()

@@ -1,8 +1,8 @@
 """What only a night has time for: NIGHTLY=1 runs every case and a million runs of each audit, the gate a share of them.
 
 Of a test that is marked `sampled`, the gate runs one case in four, which the day's date chooses, and at least one. All
-others that are not quick take turns: the gate runs each of them every third day, but those marked `every_day`, which see
-what any change may have forgotten. What is left is marked `nightly`.
+others that are not quick take turns: the gate runs each of them every third day, but those marked `every_day`, which
+see what any change may have forgotten. What is left is marked `nightly`.
 """
 
 from __future__ import annotations

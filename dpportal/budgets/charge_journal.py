@@ -26,6 +26,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from dpportal.budgets import charge_places
+from dpportal.budgets.charge_places import Ending
 from dpportal.budgets.models import LedgerEntry, MemoryMark
 from dpportal.datasets import near_duplicates
 from dpportal.datasets.models import Dataset
@@ -226,8 +227,7 @@ def require_complete(*datasets: Dataset) -> None:
     All charges are compared now and then, and when one was lost; between, whether both end alike.
     """
     require_mark()
-    unsure = [dataset for dataset in datasets if not _end_alike(dataset)]
-    if unsure:
+    if unsure := _unsure(datasets):
         _compare_all(unsure)
     for gone in gone_ids():
         if not is_noted(gone):
@@ -236,18 +236,26 @@ def require_complete(*datasets: Dataset) -> None:
                 _require_known(dataset, [charge for charge in known if charge.binds(dataset)])
 
 
-def _end_alike(dataset: Dataset) -> bool:
+def _unsure(datasets: Sequence[Dataset]) -> list[Dataset]:
+    """Those of which all charges have to be compared."""
+    # The ledger first: what commits meanwhile is then in the memory, too.
+    endings = charge_places.endings(datasets)
+    return [dataset for dataset in datasets if not _ends_alike(dataset.pk, endings[dataset.pk])]
+
+
+def _ends_alike(dataset_id: UUID, ending: Ending) -> bool:
     """Whether all were compared lately, none was lost since, and ledger and memory have the same newest charges."""
-    compared_at, further = _compared.get((settings.MEMORY_DIR, dataset.pk), (-math.inf, 0))
-    if time.monotonic() - compared_at > COMPARED_EVERY_SECONDS or _further(dataset) < further:
+    compared_at, further = _compared.get((settings.MEMORY_DIR, dataset_id), (-math.inf, 0))
+    if time.monotonic() - compared_at > COMPARED_EVERY_SECONDS or _further(dataset_id, ending) < further:
         return False
-    newest = charge_places.newest_spent(dataset)
-    return bool(newest) and is_settled(dataset.pk, newest) and charge_places.are_current(dataset)
+    has_newest = bool(ending.newest) and is_settled(dataset_id, ending.newest)
+    return has_newest and charge_places.are_current(dataset_id, ending.spent)
 
 
 def _compare_all(datasets: Sequence[Dataset]) -> None:
     # The ledger is read before and after the memory: what another job spends meanwhile is in both, or in neither.
-    further = {dataset.pk: _further(dataset) for dataset in datasets}
+    endings = charge_places.endings(datasets)
+    further = {dataset.pk: _further(dataset.pk, endings[dataset.pk]) for dataset in datasets}
     before, settled = _lines(*datasets), {dataset.pk: keys(dataset.pk) for dataset in datasets}
     for dataset in datasets:
         _require_all(dataset, settled[dataset.pk], before[dataset.pk])
@@ -258,18 +266,16 @@ def _compare_all(datasets: Sequence[Dataset]) -> None:
         _require_known(dataset, _missing(dataset, settled[dataset.pk], after[dataset.pk]))
     for dataset in datasets:
         with suppress(MemoryFaultError):  # where it can be read alone, there is nothing to begin
-            charge_places.begin(dataset)
+            charge_places.begin(dataset.pk, endings[dataset.pk].spent)
         _compared[settings.MEMORY_DIR, dataset.pk] = time.monotonic(), further[dataset.pk]
 
 
-def _further(dataset: Dataset) -> int:
+def _further(dataset_id: UUID, ending: Ending) -> int:
     """How many charges the memory has beside those that the ledger has settled.
 
     A job that is about to commit adds one for a moment; only a lost file, or a ledger with more than it, lowers it.
     """
-    # The ledger first: what commits meanwhile is then in the memory, too.
-    settled = dataset.ledger.filter(state__in=(State.SPENT, State.VOID)).count()
-    return journal.count(f"{FOLDER}/{dataset.pk}") - settled
+    return journal.count(f"{FOLDER}/{dataset_id}") - ending.settled
 
 
 def _require_known(dataset: Dataset, lacking: list[Charge]) -> None:

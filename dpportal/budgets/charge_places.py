@@ -8,8 +8,11 @@ stopped in between leaves a place that a later attempt finds or leaves empty, wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from uuid import UUID
+
+from django.db.models import Count, OuterRef, Q, Subquery
 
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset
@@ -20,6 +23,32 @@ FOLDER = "places"
 # Beyond so many places of jobs that have not committed, all charges are compared.
 MOST_OPEN = 50
 State = LedgerEntry.State
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a dataset's ledger ends. settled: lines. newest: the key of the one spent last, or none."""
+
+    settled: int
+    spent: int
+    newest: str
+
+
+def endings(datasets: Collection[Dataset]) -> dict[UUID, Ending]:
+    """The ending of each dataset's ledger, by one query for all of them."""
+    last = LedgerEntry.objects.filter(dataset=OuterRef("pk"), state=State.SPENT).order_by(
+        "-settled_at", "-pk"
+    )
+    is_spent, is_void = Q(ledger__state=State.SPENT), Q(ledger__state=State.VOID)
+    found = Dataset.objects.filter(pk__in=[dataset.pk for dataset in datasets]).annotate(
+        settled=Count("ledger", filter=is_spent | is_void),
+        spent=Count("ledger", filter=is_spent),
+        newest=Subquery(last.values("key")[:1]),
+    )
+    return {
+        pk: Ending(settled, spent, newest.hex if newest else "")
+        for pk, settled, spent, newest in found.order_by().values_list("pk", "settled", "spent", "newest")
+    }
 
 
 def take(dataset_id: UUID, key: str) -> None:
@@ -34,27 +63,20 @@ def take(dataset_id: UUID, key: str) -> None:
         place += 1
 
 
-def begin(dataset: Dataset) -> None:
+def begin(dataset_id: UUID, spent: int) -> None:
     """Mark where a dataset stands whose charges were all compared: so it is from where places are counted."""
-    if spent := _spent(dataset.pk):
-        journal.create(_name(dataset.pk, spent), {"key": ""})
+    if spent:
+        journal.create(_name(dataset_id, spent), {"key": ""})
 
 
-def are_current(dataset: Dataset) -> bool:
+def are_current(dataset_id: UUID, spent: int) -> bool:
     """Whether ledger and journal end alike; False where all charges have to be compared. Raises MemoryFaultError."""
-    spent = _spent(dataset.pk)
-    if not spent or not journal.holds(_name(dataset.pk, spent)):
+    if not spent or not journal.holds(_name(dataset_id, spent)):
         return False
-    later = [key for _, key in zip(range(MOST_OPEN + 1), _later(dataset.pk, spent), strict=False)]
-    known = LedgerEntry.objects.filter(dataset=dataset, key__in=[UUID(key) for key in later if key]).count()
-    return len(later) <= MOST_OPEN and known == len({key for key in later if key})
-
-
-def newest_spent(dataset: Dataset) -> str:
-    """The key of the charge that was spent last; empty where none was."""
-    spent = dataset.ledger.filter(state=State.SPENT).order_by("-settled_at", "-pk")
-    key = spent.values_list("key", flat=True).first()
-    return key.hex if key else ""
+    later = [key for _, key in zip(range(MOST_OPEN + 1), _later(dataset_id, spent), strict=False)]
+    named = {UUID(key) for key in later if key}
+    known = LedgerEntry.objects.filter(dataset=dataset_id, key__in=named).count()
+    return len(later) <= MOST_OPEN and known == len(named)
 
 
 def _later(dataset_id: UUID, place: int) -> Iterator[str]:

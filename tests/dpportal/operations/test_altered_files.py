@@ -33,6 +33,13 @@ COLUMNS = [
     Integer("age", lower=0, upper=99, width=10),
 ]
 
+
+def _with_randomised_answers(own: Dataset) -> Release:
+    """Of as many people as there are rows, which has to be public."""
+    dataset_services.declare_unit(own, neighbours="replace-one", unit_column="", max_rows=1)
+    return finished(own, "response", ["colour"], "2", "randomised-response")
+
+
 MADE: dict[str, Callable[[Dataset], Release]] = {
     "a histogram": lambda own: finished(own, "histogram", ["colour", "age"], "9", "laplace-histogram"),
     "totals and means": lambda own: finished(
@@ -44,7 +51,7 @@ MADE: dict[str, Callable[[Dataset], Release]] = {
     "a choice": lambda own: finished(
         own, "selection", ["colour"], "9", "permute-and-flip", question="most-common-value", picks=2
     ),
-    "randomised answers": lambda own: finished(own, "response", ["colour"], "2", "randomised-response"),
+    "randomised answers": _with_randomised_answers,
     "answers": lambda own: queries.finished(
         queries.draft_of(own, 'ranges("age")', ["age"], "9", "p-identity")
     ),

@@ -35,7 +35,7 @@ def compared(dataset, monkeypatch):
     """Five charges are spent, and all were compared just now; who compares all again fails."""
     spent(dataset, 5)
     charge_journal._compare_all([dataset])
-    assert charge_journal._end_alike(dataset)
+    assert not charge_journal._unsure([dataset])
     return dataset
 
 
@@ -50,7 +50,7 @@ def put_back(dataset, number: int) -> None:
 def test_what_is_spent_next_lists_nothing(compared, monkeypatch):
     monkeypatch.setattr(charge_journal, "keys", lambda _: pytest.fail("the charges were listed"))
     spent(compared, 3)
-    assert charge_journal._end_alike(compared)
+    assert not charge_journal._unsure([compared])
 
 
 @pytest.mark.parametrize("number", [1, 2, 5])
@@ -65,9 +65,9 @@ def test_an_older_copy_is_recognised_whatever_was_begun_and_stopped_before(compa
     first, second = reserved(compared), reserved(compared)
     charge_places.take(compared.pk, first.key.hex)
     charge_journal.settle(second, {})
-    assert charge_journal._end_alike(compared)
+    assert not charge_journal._unsure([compared])
     spent(compared, 2)
-    assert charge_journal._end_alike(compared)
+    assert not charge_journal._unsure([compared])
     put_back(compared, 1)
     with pytest.raises(RestoredError, match="lacks 1 charges"):
         charge_journal.require_complete(compared)
@@ -101,15 +101,15 @@ def test_a_charge_that_is_tried_again_keeps_its_place(compared):
 
 def test_all_are_compared_again_after_a_while(compared, monkeypatch):
     monkeypatch.setattr(charge_journal, "COMPARED_EVERY_SECONDS", 0.0)
-    assert not charge_journal._end_alike(compared)
+    assert charge_journal._unsure([compared])
 
 
 def test_a_journal_of_before_there_were_places_is_taken_up(compared, memory_of_its_own):
     for name in journal.names(f"places/{compared.pk}"):
         (memory_of_its_own / f"places/{compared.pk}/{name}").unlink()
-    assert not charge_journal._end_alike(compared)
+    assert charge_journal._unsure([compared])
     charge_journal.require_complete(compared)
-    assert charge_journal._end_alike(compared)
+    assert not charge_journal._unsure([compared])
     spent(compared, 1)
     put_back(compared, 1)
     with pytest.raises(RestoredError):
@@ -119,4 +119,4 @@ def test_a_journal_of_before_there_were_places_is_taken_up(compared, memory_of_i
 def test_a_void_charge_takes_no_place(compared):
     ledger.void(reserved(compared))
     assert journal.names(f"places/{compared.pk}") == list("12345")
-    assert charge_journal._end_alike(compared)
+    assert not charge_journal._unsure([compared])
