@@ -238,18 +238,24 @@ def require_complete(*datasets: Dataset) -> None:
 
 def _unsure(datasets: Sequence[Dataset]) -> list[Dataset]:
     """Those of which all charges have to be compared."""
+    lately = [dataset for dataset in datasets if _is_lately_compared(dataset.pk)]
     # The ledger first: what commits meanwhile is then in the memory, too.
-    endings = charge_places.endings(datasets)
-    return [dataset for dataset in datasets if not _ends_alike(dataset.pk, endings[dataset.pk])]
+    endings = charge_places.endings(lately) if lately else {}
+    alike = {pk for pk, ending in endings.items() if _ends_alike(pk, ending)}
+    return [dataset for dataset in datasets if dataset.pk not in alike]
+
+
+def _is_lately_compared(dataset_id: UUID) -> bool:
+    compared_at, _further_then = _compared.get((settings.MEMORY_DIR, dataset_id), (-math.inf, 0))
+    return time.monotonic() - compared_at <= COMPARED_EVERY_SECONDS
 
 
 def _ends_alike(dataset_id: UUID, ending: Ending) -> bool:
-    """Whether all were compared lately, none was lost since, and ledger and memory have the same newest charges."""
-    compared_at, further = _compared.get((settings.MEMORY_DIR, dataset_id), (-math.inf, 0))
-    if time.monotonic() - compared_at > COMPARED_EVERY_SECONDS or _further(dataset_id, ending) < further:
+    """Whether none was lost since all were compared, and ledger and memory have the same newest charges."""
+    _compared_at, further = _compared[settings.MEMORY_DIR, dataset_id]
+    if _further(dataset_id, ending) < further or not ending.newest:
         return False
-    has_newest = bool(ending.newest) and is_settled(dataset_id, ending.newest)
-    return has_newest and charge_places.are_current(dataset_id, ending.spent)
+    return is_settled(dataset_id, ending.newest) and charge_places.are_current(dataset_id, ending.spent)
 
 
 def _compare_all(datasets: Sequence[Dataset]) -> None:

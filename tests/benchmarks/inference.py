@@ -174,7 +174,7 @@ FEW = Study((AGE, MEMBER, INCOME), FEW_ANALYSES)
 def combined(estimates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(tables, lines), that of the table fitted to what was measured first: estimates and half widths."""
     first, again = estimates[0], estimates[1:]
-    return 2 * first - again.mean(axis=0), QUANTILE * again.std(axis=0, ddof=1) * np.sqrt(1 + 1 / len(again))
+    return first, QUANTILE * np.sqrt(((again - first) ** 2).sum(axis=0) / (len(again) - 1))
 
 
 def fully_synthetic(

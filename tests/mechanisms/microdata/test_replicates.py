@@ -100,8 +100,8 @@ class TestIntervals:
             tables = replicates(TreeOfPairs(), plan, measured(plan, rows, number))
             each = np.array([self.estimates(table) for table in tables])
             first, again = each[0], each[1:]
-            half_width = 2.1 * again.std(axis=0, ddof=1) * (1 + 1 / TABLES) ** 0.5
-            missed += np.abs(2 * first - again.mean(axis=0) - truth) > half_width
+            half_width = 2.1 * (((again - first) ** 2).sum(axis=0) / (TABLES - 1)) ** 0.5
+            missed += np.abs(first - truth) > half_width
             sampled = [self.estimates(rows[random.integers(0, len(rows), len(rows))]) for _ in range(TABLES)]
             as_people += np.abs(first - truth) > 2.1 * np.std(sampled, axis=0, ddof=1)
         assert (missed <= 26).all(), missed
