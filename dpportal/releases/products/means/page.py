@@ -111,11 +111,11 @@ def styles_of(planned: ColumnPlan, degree: int) -> dict[str, str]:
     deviation = {"deviation": "days" if is_date else ""} if degree > 1 else {}
     shares = {"share_at_low": "share", "share_at_high": "share"}
     return {
-        "number": "",
+        "number": "people",
         **total,
         "mean": "day" if is_date else "",
         **deviation,
-        "without_value": "",
+        "without_value": "people",
         **shares,
     }
 

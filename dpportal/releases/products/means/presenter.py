@@ -70,7 +70,7 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
                 columns.extend(_together(plan, values, picks))
             number = columns[0][0]
             assert number is not None
-            return added_up(told(number, (0,), ""), math.prod(map(len, picks)))
+            return added_up(told(number, (0,), "people"), math.prod(map(len, picks)))
 
         shown = explorer.explored(plan.groups, question, answer)
         rows = [
@@ -95,5 +95,5 @@ def _cells(planned: ColumnPlan, parts: list[Interval | None]) -> list[Json]:
     mean = page.styles_of(planned, 1)["mean"]
     return [
         SINGLE.cell([told(part, (0,), style)]) if part else NO_TOTAL
-        for part, style in zip(parts, ("", "", mean), strict=True)
+        for part, style in zip(parts, ("people", "", mean), strict=True)
     ]
