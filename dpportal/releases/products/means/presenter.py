@@ -17,7 +17,7 @@ from dpportal.releases.products.means import comparison, page, tables
 from dpportal.releases.products.means.planner import RANGES
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.shared import explorer, stored_estimates
-from dpportal.releases.products.shared.cells import NO_TOTAL, SINGLE, added_up, told
+from dpportal.releases.products.shared.cells import SINGLE, added_up, no_total, told
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms.box_queries import CellSum, Picks
@@ -94,6 +94,6 @@ def _cells(planned: ColumnPlan, parts: list[Interval | None]) -> list[Json]:
     """What a page shows of number, total and mean; dates have no total."""
     mean = page.styles_of(planned, 1)["mean"]
     return [
-        SINGLE.cell([told(part, (0,), style)]) if part else NO_TOTAL
+        SINGLE.cell([told(part, (0,), style)]) if part else no_total()
         for part, style in zip(parts, ("people", "", mean), strict=True)
     ]
