@@ -3,7 +3,7 @@
 Each sum has noise of its own, so in groups hardly larger than the noise estimates contradict each other. They are
 settled one after the other, the best known first, each as near to what was measured as those before it allow:
 
-- the number n is whole, and not below 0;
+- the number n is whole, not below 0, and at most that of all rows where that is public;
 - the mean lies between the bounds, at t of the range, and the total is n times the mean: 0 of nobody;
 - of n values with mean t the squares add up most where all but one lie at the bounds (they are convex): with k whole
   and r the rest of nt, to k + r². So the variance is at most t(1 - t) - r(1 - r)/n: 0 of a single one;
@@ -22,9 +22,9 @@ from mechanisms.moments.spread_bounds import most_deviation
 _WHOLE = np.ones(1)
 
 
-def people(measured: Floats) -> Floats:
-    """The nearest whole numbers that are not below 0."""
-    return np.rint(np.maximum(measured, 0))
+def people(measured: Floats, most: Floats | float = np.inf) -> Floats:
+    """The nearest whole numbers from 0 to `most`, which is whole."""
+    return np.rint(np.clip(measured, 0, most))
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class PossibleGroup:
     place: Floats
 
     @classmethod
-    def near(cls, number: Floats, first: Floats) -> PossibleGroup:
-        """number, first: measured n and Σt, (groups,)."""
-        nearest = people(number)
+    def near(cls, number: Floats, first: Floats, most: Floats | float) -> PossibleGroup:
+        """number, first: measured n and Σt, (groups,). most: the largest possible number."""
+        nearest = people(number, most)
         there = nearest > 0
         place = np.where(there, first / np.where(there, number, 1), 0)
         return cls(nearest, np.clip(place, 0, 1))

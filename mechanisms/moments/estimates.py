@@ -59,14 +59,16 @@ class ColumnEstimates:
     at_upper: Interval
 
 
-def within(interval: Interval, lower: float, upper: float) -> Interval:
+def within(interval: Interval, lower: float, upper: Floats | float) -> Interval:
     """Cut to what is possible; at least half of its width stays, so that noise never looks like certainty."""
     half = (interval.upper - interval.lower) / 2
     low, high = np.minimum(interval.lower, upper - half), np.maximum(interval.upper, lower + half)
     return Interval(*(np.clip(part, lower, upper) for part in (interval.estimate, low, high)))
 
 
-def about(estimate: Floats, interval: Interval, lower: float = -np.inf, upper: float = np.inf) -> Interval:
+def about(
+    estimate: Floats, interval: Interval, lower: float = -np.inf, upper: Floats | float = np.inf
+) -> Interval:
     """The interval with another estimate, made longer where that lies at or beyond an end; NaN where it tells nothing.
 
     lower, upper: between which everything possible lies. Short of these `EDGE` of the interval lies on either side: an
@@ -110,7 +112,11 @@ class Sums:
 
     def group(self, sums: Floats) -> PossibleGroup:
         """Those that there could be, near what was measured."""
-        return PossibleGroup.near(sums @ self.number, sums @ self.first)
+        return PossibleGroup.near(sums @ self.number, sums @ self.first, self.most_people(sums))
+
+    def most_people(self, sums: Floats) -> Floats | float:
+        """All rows, with a value or without, where their number is public."""
+        return np.rint(sums @ (self.number + self.missing)) if self.planned.basis.quiet else np.inf
 
     def variance(self, sums: Floats) -> Floats:
         """As measured, in squares of the range; 0 where the number is not above 0."""
@@ -177,13 +183,14 @@ def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int =
     sums, own = measured.astype(np.float64), Sums(planned, degree, times)
     number, total, mean = totals(own, sums)
     place, surely = own.group(sums).place, own.ratio(sums, own.first, own.number, MEAN_LEVEL)
-    missing = own.linear(sums, own.missing)
+    missing, most = own.linear(sums, own.missing), own.most_people(sums)
+    without = most - number.estimate if own.planned.basis.quiet else people(missing.estimate)
     return ColumnEstimates(
         number,
         total,
         mean,
         deviation=_deviation_of_values(own, sums, surely) if degree == 2 else None,
-        missing=about(people(missing.estimate), within(missing, 0, np.inf), 0),
+        missing=about(without, within(missing, 0, most), 0, most),
         at_lower=_share(own, sums, own.at_lower, (1 - place, 1 - surely.lower)),
         at_upper=_share(own, sums, own.at_upper, (place, surely.upper)),
     )
@@ -231,11 +238,12 @@ def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval | None, Interval
     """
     column, group = own.planned.column, own.group(sums)
     lower, above = float(column.lower), column.floor_error
-    number = about(group.number, within(own.linear(sums, own.number), 0, np.inf), 0)
+    most = own.most_people(sums)
+    number = about(group.number, within(own.linear(sums, own.number), 0, most), 0, most)
     if column.is_date:
         return number, None, _mean(own, sums)
-    least, most = (own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above))
-    reached = within(Interval(least.estimate, least.lower, most.upper), *column.possible_totals)
+    low, high = (own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above))
+    reached = within(Interval(low.estimate, low.lower, high.upper), *column.possible_totals)
     total = about(
         group.number * (lower + own.span * group.place),
         _with_nothing(reached, number.lower <= 0),

@@ -71,7 +71,9 @@ for sums, planned, readings in zip(measured, plan["columns"], facts["readings"],
         place = list(groups.columns).index(number) + (3 if name == "total" else 0)
         stated, lower, upper = (own[groups.columns[place + step]].to_numpy() for step in range(3))
         if name == "number":
-            in_all, people = again, np.rint(np.maximum(again, 0))
+            if readings["public_sums"]:
+                most = np.rint(sums[:, 0] / planned["unit"])
+            in_all, people = again, np.rint(np.clip(again, 0, most))
             estimate = people
         else:
             bottom = float(planned["column"]["attribute"]["lower"])

@@ -76,6 +76,8 @@ def test_tiny_groups_are_told_as_groups_that_there_could_be(
     number, mean = told.number.estimate, told.mean.estimate
     assert told.total is not None and told.deviation is not None
     total, squares = told.total.estimate, told.deviation.estimate**2
+    if plan.columns[0].basis.quiet:
+        assert (number + told.missing.estimate == len(x)).all() and (told.number.upper <= len(x)).all()
     assert (number % 1 == 0).all() and (number >= 0).all() and (total[number == 0] == 0).all()
     assert (number * lower - 1e-9 <= total).all() and (total <= number * upper + 1e-9).all()
     known = ~np.isnan(mean)
@@ -84,8 +86,9 @@ def test_tiny_groups_are_told_as_groups_that_there_could_be(
     assert (squares[known & (number == 1)] <= 1e-9).all()
     shares = told.at_lower.estimate + told.at_upper.estimate
     assert not (shares > 1 + 1e-9).any()
+    rows = len(x) if plan.columns[0].basis.quiet else np.inf
     truths = [
-        (told.number, len(x), 0, np.inf),
+        (told.number, len(x), 0, rows),
         (told.total, x.sum(), *plan.columns[0].column.possible_totals),
     ]
     if values:
