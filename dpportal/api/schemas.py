@@ -86,7 +86,11 @@ class Unit(Strict):
 
 
 class DeclarationSaid(Strict):
-    """What is declared. columns: a codebook in JSON, an object from a column's name to its declaration."""
+    """What is declared. columns: a codebook in JSON, an object from a column's name to its declaration.
+
+    Decimals, of kind `real`, have `lower`, `upper` and, as cells, a number of `bins`, the `step` from each bin to the
+    next, of which a whole number fits between the bounds, or own `edges`. Whole numbers (`integer`) have a `width`.
+    """
 
     unit: Unit | None = None
     columns: dict[str, Any] = Field(default_factory=dict)

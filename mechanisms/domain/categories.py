@@ -74,6 +74,12 @@ class Categorical(Attribute):
         return self.misfits_to if self.closed else self.cells.index(OTHER_LABEL)
 
     @property
+    def undeclared(self) -> int | None:
+        """The cell that only values have that were not declared."""
+        is_added = not self.closed and OTHER_LABEL not in (self.words or self.values)
+        return len(self.cells) - 1 if is_added else None
+
+    @property
     def leaves_out(self) -> bool:
         return self.other is None
 

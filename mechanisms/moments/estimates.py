@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.arrays import Flags, Floats, Integers
+from mechanisms.moments.agreement import PossibleGroup, people
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.noise.sum_quantiles import LEVEL, widening
 from mechanisms.noise.weighted_sum import weighted_half_width
@@ -22,6 +23,10 @@ MEANS, VARIANCES = np.linspace(0, 1, 21), np.linspace(0, 1 / 4, 11)
 BENDS = 1.002
 # Means of the interval of a mean that are gone through.
 TRIED = 9
+# Of an interval's width: so much of it lies on either side of the estimate at least.
+EDGE = 0.1
+# A number that is nearer to 0 than to 1 is nobody.
+HALF_A_PERSON = 0.5
 # A share whose interval has both ends so near to 0 and to 1 is not determined.
 NOTHING = 0.01
 
@@ -54,11 +59,26 @@ class ColumnEstimates:
     at_upper: Interval
 
 
-def within(interval: Interval, lower: float, upper: float) -> Interval:
+def within(interval: Interval, lower: float, upper: Floats | float) -> Interval:
     """Cut to what is possible; at least half of its width stays, so that noise never looks like certainty."""
     half = (interval.upper - interval.lower) / 2
     low, high = np.minimum(interval.lower, upper - half), np.maximum(interval.upper, lower + half)
     return Interval(*(np.clip(part, lower, upper) for part in (interval.estimate, low, high)))
+
+
+def about(
+    estimate: Floats, interval: Interval, lower: float = -np.inf, upper: Floats | float = np.inf
+) -> Interval:
+    """The interval with another estimate, made longer where that lies at or beyond an end; NaN where it tells nothing.
+
+    lower, upper: between which everything possible lies. Short of these `EDGE` of the interval lies on either side: an
+    end that is the estimate itself would look like certainty in that direction, where only others' noise has moved it.
+    """
+    unknown = np.isnan(interval.lower)
+    room = EDGE * (interval.upper - interval.lower)
+    low = np.minimum(interval.lower, np.maximum(estimate - room, lower))
+    high = np.maximum(interval.upper, np.minimum(estimate + room, upper))
+    return Interval(*(np.where(unknown, np.nan, part) for part in (estimate, low, high)))
 
 
 class Sums:
@@ -90,6 +110,20 @@ class Sums:
         estimate, half = sums @ weights, self.half_width(weights)
         return Interval(estimate, estimate - half, estimate + half)
 
+    def group(self, sums: Floats) -> PossibleGroup:
+        """Those that there could be, near what was measured."""
+        return PossibleGroup.near(sums @ self.number, sums @ self.first, self.most_people(sums))
+
+    def most_people(self, sums: Floats) -> Floats | float:
+        """All rows, with a value or without, where their number is public."""
+        return np.rint(sums @ (self.number + self.missing)) if self.planned.basis.quiet else np.inf
+
+    def variance(self, sums: Floats) -> Floats:
+        """As measured, in squares of the range; 0 where the number is not above 0."""
+        number, first, second = (sums @ weights for weights in (self.number, self.first, self.second))
+        safe = np.where(number > 0, number, 1.0)
+        return np.where(number > 0, second / safe - (first / safe) ** 2, 0.0)
+
     def ratio(
         self, sums: Floats, above: Floats, below: Floats, level: float = LEVEL, widened: float = 1.0
     ) -> Interval:
@@ -97,13 +131,13 @@ class Sums:
 
         The interval holds each p for which above - p·below is no farther from 0 than its noise, whose law is known
         exactly, reaches with 95 %, or another level (Fieller's argument). Where `below` may be 0 every p may be the
-        true one, and nothing is told. Else the reach changes by less than `below` between two p, so both ends are
-        single points.
+        true one, and nothing is told; nor where it is nearer to nobody than to one. Else the reach changes by less than
+        `below` between two p, so both ends are single points.
         """
         top, bottom = sums @ above, sums @ below
         knots = np.linspace(0, 1, KNOTS)
         reach = widened * np.array([self.half_width(above - p * below, level) for p in knots])
-        known = bottom > widened * self.half_width(below)
+        known = bottom > max(widened * self.half_width(below), HALF_A_PERSON)
         safe = np.where(known, bottom, 1.0)
         low, high = (_root(top, safe, knots, side * reach) for side in (-1, 1))
         # Where the noise leads beyond 0 or 1, as far as it reaches there stays, so that it never looks like certainty.
@@ -141,31 +175,39 @@ def together(plan: MomentsPlan, sums: Integers) -> list[ColumnEstimates]:
 
 
 def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int = 1) -> ColumnEstimates:
-    """Everything that is told of a column. measured: (groups, degree + 4), each of `times` groups added up."""
+    """Everything that is told of a column. measured: (groups, degree + 4), each of `times` groups added up.
+
+    Estimates are those of one group that there could be (`agreement`); intervals are those of the sums, and longer
+    where such an estimate lies at or beyond an end.
+    """
     sums, own = measured.astype(np.float64), Sums(planned, degree, times)
     number, total, mean = totals(own, sums)
-    surely = own.ratio(sums, own.first, own.number, MEAN_LEVEL)
+    place, surely = own.group(sums).place, own.ratio(sums, own.first, own.number, MEAN_LEVEL)
+    missing, most = own.linear(sums, own.missing), own.most_people(sums)
+    without = most - number.estimate if own.planned.basis.quiet else people(missing.estimate)
     return ColumnEstimates(
         number,
         total,
         mean,
         deviation=_deviation_of_values(own, sums, surely) if degree == 2 else None,
-        missing=within(own.linear(sums, own.missing), 0, np.inf),
-        at_lower=_share(own, sums, own.at_lower, 1 - surely.lower),
-        at_upper=_share(own, sums, own.at_upper, surely.upper),
+        missing=about(without, within(missing, 0, most), 0, most),
+        at_lower=_share(own, sums, own.at_lower, (1 - place, 1 - surely.lower)),
+        at_upper=_share(own, sums, own.at_upper, (place, surely.upper)),
     )
 
 
-def _share(own: Sums, sums: Floats, at_bound: Floats, most: Floats) -> Interval:
+def _share(own: Sums, sums: Floats, at_bound: Floats, allowed: tuple[Floats, Floats]) -> Interval:
     """Of values at a bound: NaN where it may be anything.
 
-    most: (groups,) which the mean allows at `MEAN_LEVEL`. Values at a bound hold the mean near it, whatever the rest is
-    (Markov): as a share of the range it is at least the share at the upper bound, and 1 less it that at the lower one.
+    allowed: (groups,) each, the most that the mean's estimate allows, and its interval at `MEAN_LEVEL`. Values at a
+    bound hold the mean near it, whatever the rest is (Markov): as a share of the range it is at least the share at the
+    upper bound, and 1 less it that at the lower one.
     """
-    share = own.ratio(sums, at_bound, own.number, OTHER_LEVEL)
+    share, (likely, most) = own.ratio(sums, at_bound, own.number, OTHER_LEVEL), allowed
     upper = np.where(most >= share.lower, np.minimum(share.upper, most), share.upper)
-    says_nothing = (share.lower < NOTHING) & (upper > 1 - NOTHING)
-    return Interval(np.where(says_nothing, np.nan, np.minimum(share.estimate, upper)), share.lower, upper)
+    share = about(np.minimum(share.estimate, likely), Interval(share.estimate, share.lower, upper), 0, 1)
+    says_nothing = (share.lower < NOTHING) & (share.upper > 1 - NOTHING)
+    return Interval(np.where(says_nothing, np.nan, share.estimate), share.lower, share.upper)
 
 
 def compared_means(plan: MomentsPlan, sums: Integers) -> list[Interval]:
@@ -190,19 +232,23 @@ def _mean(own: Sums, sums: Floats, widened: float = 1.0) -> Interval:
 
 
 def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval | None, Interval]:
-    """Number, total and mean alone, which take little work: numbers and totals cut to what is possible.
+    """Number, total and mean alone, which take little work: those of one group that there could be.
 
     sums: (groups, degree + 4). Where a group may have nobody, its total may be 0.
     """
-    column = own.planned.column
+    column, group = own.planned.column, own.group(sums)
     lower, above = float(column.lower), column.floor_error
-    number, total = within(own.linear(sums, own.number), 0, np.inf), None
-    if not column.is_date:
-        least, most = (
-            own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above)
-        )
-        total = within(Interval(least.estimate, least.lower, most.upper), *column.possible_totals)
-        total = _with_nothing(total, number.lower <= 0)
+    most = own.most_people(sums)
+    number = about(group.number, within(own.linear(sums, own.number), 0, most), 0, most)
+    if column.is_date:
+        return number, None, _mean(own, sums)
+    low, high = (own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above))
+    reached = within(Interval(low.estimate, low.lower, high.upper), *column.possible_totals)
+    total = about(
+        group.number * (lower + own.span * group.place),
+        _with_nothing(reached, number.lower <= 0),
+        *column.possible_totals,
+    )
     return number, total, _mean(own, sums)
 
 
@@ -215,9 +261,14 @@ def _with_nothing(total: Interval, may_be_empty: Flags) -> Interval:
 
 
 def _deviation_of_values(own: Sums, sums: Floats, mean: Interval) -> Interval:
-    """What is left of a value's step lies within `floor_error`, so its own deviation is at most half of that."""
+    """What is left of a value's step lies within `floor_error`, so its own deviation is at most half of that.
+
+    mean: as a share of the range, at `MEAN_LEVEL`. No deviation is more than half of the range.
+    """
+    possible = np.sqrt(own.group(sums).variance(own.variance(sums)))
     of_steps, half = _scaled(_deviation(own, sums, mean), 0.0, own.span), own.planned.column.floor_error / 2
-    return Interval(of_steps.estimate, np.maximum(of_steps.lower - half, 0), of_steps.upper + half)
+    ends = Interval(of_steps.estimate, np.maximum(of_steps.lower - half, 0), of_steps.upper + half)
+    return about(own.span * possible, ends, 0, float(own.planned.column.range) / 2)
 
 
 def _scaled(interval: Interval, origin: float, span: float) -> Interval:
@@ -244,8 +295,11 @@ def _deviation(own: Sums, sums: Floats, mean: Interval) -> Interval:
         low, high = (
             _root(squares.ravel(), bottom, VARIANCES, side * reach).reshape(tried.shape) for side in (-1, 1)
         )
-        variance = np.clip(second / number - (first / number) ** 2, 0, 1 / 4)
-        result.estimate[known], result.lower[known] = np.sqrt(variance), np.sqrt(low.min(axis=1))
+        # As in `Sums.ratio`: where the noise leads beyond an end, as far as it reaches there stays.
+        beyond = (reach[:, [-1, 0]] / bottom[:, None]).reshape(*tried.shape, 2)
+        low, high = np.minimum(low, VARIANCES[-1] - beyond[..., 0]), np.maximum(high, beyond[..., 1])
+        low, high = np.maximum(low, 0), np.minimum(high, VARIANCES[-1])
+        result.lower[known] = np.sqrt(low.min(axis=1))
         result.upper[known] = np.sqrt(high.max(axis=1))
     return result
 

@@ -42,13 +42,6 @@ def ratio(above: Moment, below: Floats, below_variance: Floats | float, reach: f
     return Interval(*(np.where(parts[3], part, np.nan) for part in parts[:3]))
 
 
-def about(estimate: Floats, interval: Interval) -> Interval:
-    """The interval with another estimate, and as much longer as holds it; NaN where the interval tells nothing."""
-    unknown = np.isnan(interval.lower)
-    lower, upper = np.minimum(interval.lower, estimate), np.maximum(interval.upper, estimate)
-    return Interval(*(np.where(unknown, np.nan, part) for part in (estimate, lower, upper)))
-
-
 def over(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
     """A quotient, where what is below is above 0."""
     there = below > 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mechanisms.moments.estimates import within
-from mechanisms.moments.ratios import Moment, about, linear, over, ratio
+from mechanisms.moments.estimates import about, within
+from mechanisms.moments.ratios import Moment, linear, over, ratio
 from mechanisms.summary.rows import RowEstimates
 from mechanisms.summary.told import CategoryEstimates
 
@@ -18,6 +18,6 @@ def category_rows(rows: RowEstimates, name: str) -> CategoryEstimates:
     part = Moment(raw, variance, below * rows.model.cells[name].gain)
     shares = ratio(part, rows.number[:, None], below, rows.reach)
     return CategoryEstimates(
-        about(counts, within(linear(raw, variance, rows.reach), 0, np.inf)),
-        about(over(counts, rows.possible_number[:, None]), within(shares, 0, 1)),
+        about(counts, within(linear(raw, variance, rows.reach), 0, np.inf), 0),
+        about(over(counts, rows.possible_number[:, None]), within(shares, 0, 1), 0, 1),
     )

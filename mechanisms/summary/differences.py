@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.moments.estimates import Interval
-from mechanisms.moments.ratios import about, over
+from mechanisms.moments.estimates import Interval, about
+from mechanisms.moments.ratios import over
 from mechanisms.summary.told import CategoryEstimates, NumberEstimates
 
 
@@ -37,7 +37,7 @@ def difference(column: CategoryEstimates | NumberEstimates, group: int, referenc
         def standardised(a: Floats, b: Floats) -> Floats:
             return over(a - b, np.sqrt((a * (1 - a) + b * (1 - b)) / 2))
 
-        return Difference(_combined(own, other, np.subtract), _combined(own, other, standardised))
+        return Difference(_combined(own, other, np.subtract, 1), _combined(own, other, standardised))
     own, other = (_row(column.mean, place, alone=True) for place in (group, reference))
     plain = _combined(own, other, np.subtract)
     deviations = [_row(column.deviation, place, alone=True) for place in (group, reference)]
@@ -49,8 +49,13 @@ def _row(interval: Interval, row: int, *, alone: bool = False) -> Interval:
     return Interval(interval.estimate[place], interval.lower[place], interval.upper[place])
 
 
-def _combined(own: Interval, other: Interval, of: Callable[[Floats, Floats], Floats]) -> Interval:
-    """Of a function that rises in the first and falls in the second: its ends are where both are off most likely."""
+def _combined(
+    own: Interval, other: Interval, of: Callable[[Floats, Floats], Floats], most: float = np.inf
+) -> Interval:
+    """Of a function that rises in the first and falls in the second: its ends are where both are off most likely.
+
+    most: the largest size that is possible.
+    """
     ends = []
     for a, b in ((own.lower, other.upper), (own.upper, other.lower)):
         first, second = a - own.estimate, b - other.estimate
@@ -58,7 +63,7 @@ def _combined(own: Interval, other: Interval, of: Callable[[Floats, Floats], Flo
         steps = (off * over(np.abs(off), together, 0) for off in (first, second))
         ends.append(of(*(part.estimate + step for part, step in zip((own, other), steps, strict=True))))
     middle = of(own.estimate, other.estimate)
-    return about(middle, Interval(middle, *ends))
+    return about(middle, Interval(middle, *ends), -most, most)
 
 
 def _standardised(plain: Interval, own: Interval, other: Interval) -> Interval:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mechanisms.arrays import Integers
-from mechanisms.moments.estimates import within
-from mechanisms.moments.ratios import Moment, about, linear, over, ratio
+from mechanisms.moments.estimates import about, within
+from mechanisms.moments.ratios import Moment, linear, over, ratio
 from mechanisms.summary.category_rows import category_rows
 from mechanisms.summary.number_rows import number_rows
 from mechanisms.summary.plan import SummaryPlan
@@ -30,8 +30,8 @@ def told(rows: RowEstimates) -> Summary:
     shares = ratio(Moment(number, variance, variance), number[-1:], variance[-1:], rows.reach)
     lines = rows.plan.lines
     return Summary(
-        about(counts, within(linear(number, variance, rows.reach), 0, np.inf)),
-        about(over(counts, counts[-1:]), within(shares, 0, 1)),
+        about(counts, within(linear(number, variance, rows.reach), 0, np.inf), 0),
+        about(over(counts, counts[-1:]), within(shares, 0, 1), 0, 1),
         tuple(
             number_rows(rows, lines[a.name]) if a.name in lines else category_rows(rows, a.name)
             for a in rows.plan.columns

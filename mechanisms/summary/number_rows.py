@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.moments.estimates import Interval, within
-from mechanisms.moments.ratios import Moment, about, linear, over, ratio
+from mechanisms.moments.estimates import Interval, about, within
+from mechanisms.moments.ratios import Moment, linear, over, ratio
 from mechanisms.summary.agreement import agreed
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
@@ -25,12 +25,12 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
     cells, low, high = own.possible, 0, line.cells - 1
     told = linear(own.sums.number, own.sums.variances[0], rows.reach)
     return NumberEstimates(
-        about(own.people, within(told, 0, np.inf)),
+        about(own.people, within(told, 0, np.inf), 0),
         own.missing,
         None if line.measured.is_date else own.total,
         own.mean,
         own.deviation,
-        about(own.agreed[0], own.quantiles),
+        own.told_quantiles,
         None if line.measured.is_date else own.share_in(low),
         None if line.measured.is_date else own.share_in(high),
         np.where(np.isnan(own.mean.lower)[:, None], np.nan, over(cells[:, :-1], own.people[:, None])),
@@ -76,14 +76,14 @@ class _Column:
         rows, gain = self.rows, self.rows.model.cells[self.name].gain[-1]
         part = Moment(self.raw[:, -1], rows.times * self.covariance[-1, -1], rows.number_variance * gain)
         share = ratio(part, rows.number, rows.number_variance, rows.reach)
-        return about(over(self.possible[:, -1], rows.possible_number), within(share, 0, 1))
+        return about(over(self.possible[:, -1], rows.possible_number), within(share, 0, 1), 0, 1)
 
     def share_in(self, cell: int) -> Interval:
         """Of values in one cell."""
         times, own = self.rows.times, self.inner[cell]
         part = Moment(self.raw[:, cell], times * own[cell], times * own.sum())
         share = ratio(part, self.sums.number, self.sums.variances[0], self.rows.reach)
-        return about(over(self.possible[:, cell], self.people), within(share, 0, 1))
+        return about(over(self.possible[:, cell], self.people), within(share, 0, 1), 0, 1)
 
     @cached_property
     def _group_moments(self) -> tuple[Floats, Floats]:
@@ -122,6 +122,22 @@ class _Column:
         """(rows, 5) as the running totals tell them."""
         rows = self.rows
         return quantiles(self.raw[:, :-1], self.inner, rows.times, self.line.edges, rows.reach)
+
+    @property
+    def told_quantiles(self) -> Interval:
+        """(rows, 5), of the possible table.
+
+        Ends are values of whole cells, which are in the interval: where a cell is one value, that may be the estimate.
+        """
+        point, edges, ends = self.agreed[0], self.line.edges, self.quantiles
+        reaching = about(point, ends, float(edges[0][0]), float(edges[1][-1]))
+        first, last = cells_of(point, edges)
+        low, high = np.minimum(ends.lower, point), np.maximum(ends.upper, point)
+        return Interval(
+            reaching.estimate,
+            np.where(first == last, low, reaching.lower),
+            np.where(first == last, high, reaching.upper),
+        )
 
     @cached_property
     def possible(self) -> Floats:
@@ -171,7 +187,8 @@ class _Column:
             ends.append(value + side * self.rows.reach * np.sqrt(middle**2 * number + half**2 * first))
         estimate = self.people * self.mean.estimate
         told = Interval(estimate, *(np.where(np.isnan(estimate), np.nan, end) for end in ends))
-        return about(estimate, within(told, *self.line.measured.possible_totals))
+        possible = self.line.measured.possible_totals
+        return about(estimate, within(told, *possible), *possible)
 
     @cached_property
     def mean(self) -> Interval:
@@ -179,7 +196,7 @@ class _Column:
         held, half = self.sums.mean(self.rows.reach), self.line.floor_error / 2
         upper = np.minimum(self._value(held.upper) + half, self._most)
         ends = Interval(held.estimate, self._value(held.lower) - half, upper)
-        return about(self._middle, ends)
+        return about(self._middle, ends, float(self.line.measured.lower), self._most)
 
     @property
     def _most(self) -> float:
@@ -198,7 +215,7 @@ class _Column:
         held, half = self.sums.deviation(self.rows.law), self.line.floor_error / 2
         scale = self._span / 2
         ends = Interval(held.estimate, np.maximum(scale * held.lower - half, 0), scale * held.upper + half)
-        return about(self.agreed[1], ends)
+        return about(self.agreed[1], ends, 0, float(self.line.measured.range) / 2)
 
     @cached_property
     def agreed(self) -> tuple[Floats, Floats]:

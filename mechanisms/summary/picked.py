@@ -9,8 +9,8 @@ import numpy as np
 
 from mechanisms.arrays import Integers
 from mechanisms.domain import Domain, Integer
-from mechanisms.moments.estimates import Interval, within
-from mechanisms.moments.ratios import about, linear
+from mechanisms.moments.estimates import Interval, about, within
+from mechanisms.moments.ratios import linear
 from mechanisms.summary.counts import split_values
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import RowEstimates, measured_rows
@@ -47,4 +47,4 @@ def people_in(rows: RowEstimates, column: str = "", cells: Integers | None = Non
         variance = model.cells[column].sum_variance(cells, variance)
     added = number.sum(keepdims=True)
     told = linear(added, rows.plan.groups.size * variance, rows.reach)
-    return about(possible.sum(keepdims=True), within(told, 0, np.inf))
+    return about(possible.sum(keepdims=True), within(told, 0, np.inf), 0)

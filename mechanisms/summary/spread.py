@@ -58,9 +58,10 @@ class SpreadSums:
             )
             for m in (*tried, means.estimate)
         ]
-        # Where no s² is right for a mean, as above every value's distance, the nearest possible one is.
-        low = np.clip(np.min([own.lower for own in found], axis=0), 0, 1)
-        high = np.clip(np.max([own.upper for own in found], axis=0), 0, 1)
+        low = np.min([own.lower for own in found], axis=0)
+        high = np.max([own.upper for own in found], axis=0)
         middle = np.clip(found[-1].estimate, 0, 1 - means.estimate**2)
-        parts = (middle, low, high)
+        # Where no s² is right for a mean, as above every value's distance, the nearest possible ones are.
+        squares = within(Interval(middle, low, high), 0, 1)
+        parts = (squares.estimate, squares.lower, squares.upper)
         return Interval(*(np.where(known, np.sqrt(part), np.nan) for part in parts))

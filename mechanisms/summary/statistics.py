@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from mechanisms.tabular.label_columns import written
 GROUP, EVERYBODY, TOTAL = "group", "everybody", "total"
 PEOPLE, ROWS, SHARE = "people", "rows", "share"
 DAYS_SINCE, DAYS, RATIO = "days since 1970-01-01", "days", "ratio"
+DIFFERENCES = ("difference", "standardised_difference")
 Column = CategoryEstimates | NumberEstimates
 Place = tuple[int, ...]
 
@@ -53,6 +55,22 @@ def statistics(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
     for number in _told(plan, summary):
         is_of_rows = number.unit == PEOPLE and plan.loss.unit.counts_rows
         yield number._replace(unit=ROWS) if is_of_rows else number
+
+
+def in_files(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
+    """The same as files have them: of a group that may have nobody only what is determined."""
+    empty = {row.group for row in _rows(plan) if may_be_empty(summary, row.whose, row.place)}
+    for number in statistics(plan, summary):
+        groups = {number.group} if number.whose == GROUP else set()
+        if number.statistic in DIFFERENCES:
+            groups.add(number.reference)
+        if not (math.isnan(number.estimate) and groups & empty):
+            yield number
+
+
+def may_be_empty(summary: Summary, whose: str, row: int) -> bool:
+    """Whether a row of the estimates is that of a group that may have nobody."""
+    return whose == GROUP and bool(summary.number.lower[row] <= 0)
 
 
 def is_counted(number: Statistic) -> bool:
@@ -117,8 +135,8 @@ def _differences(attribute: Attribute, own: Column, row: _Row) -> Iterator[Stati
     values = written(attribute, attribute.labels()) if is_category else [""]
     unit = SHARE if is_category else _units(attribute)[1]
     for cell, value in enumerate(values):
-        yield _of(row, "difference", unit, pair.plain, (cell,))._replace(value=value)
-        yield _of(row, "standardised_difference", RATIO, pair.standardised, (cell,))._replace(value=value)
+        yield _of(row, DIFFERENCES[0], unit, pair.plain, (cell,))._replace(value=value)
+        yield _of(row, DIFFERENCES[1], RATIO, pair.standardised, (cell,))._replace(value=value)
 
 
 def _units(attribute: Attribute) -> tuple[str, str]:

@@ -17,7 +17,7 @@ SCRIPT, JUPYTER = "notebook.py", "notebook.ipynb"
 # The SHA-256 of notebook.py by product; of every version that was released, and of this one.
 KNOWN = {
     "histogram": {"6286aa9851f5d6fb47cc5f8762caa99a477f611723590e93803dfb3d7d48d1b4"},
-    "means": {"fd6d0c660b8161dcb79ce10b0f55ce942b9f8385b2765d22e88be6ec9cd8f563"},
+    "means": {"868fbc1f569027e38f46c4efd90c30c4f4c442566b38aa5c3a0c3a64a520f47a"},
     "microdata": {"280913086338e20686da56afcedb88eeaa682238372eb6f5045c4116aa57814c"},
     "queries": {"21cd36b57c86bacd632191b69b957b6b61965613a38506ad443b2665684188d2"},
     "response": {"5a5bd8fb3b3fa537db07b473e6daa3c760d04f925fd9533ba8694d52be6bb2bd"},

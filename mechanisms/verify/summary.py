@@ -13,7 +13,15 @@ import numpy as np
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.statistics import EVERYBODY, GROUP, TOTAL, Statistic, is_counted, statistics
+from mechanisms.summary.statistics import (
+    EVERYBODY,
+    GROUP,
+    TOTAL,
+    Statistic,
+    in_files,
+    is_counted,
+    may_be_empty,
+)
 from mechanisms.summary.told import NumberEstimates, Summary
 from mechanisms.tabular.codebook import codebook_frame
 from mechanisms.tabular.headers import Headers
@@ -32,7 +40,7 @@ def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     """summary.csv, totals.csv, density.csv, the codebook, and the law that release.json states."""
     plan: SummaryPlan = found.stated
     told = estimates(plan, bundle.measurement)
-    lines = list(statistics(plan, told))
+    lines = list(in_files(plan, told))
     yield csv_file.compared(bundle, "summary.csv", _columns(plan, lines, NAMED))
     totals = [line for line in lines if is_counted(line) or line.statistic == TOTAL]
     yield csv_file.compared(bundle, "totals.csv", _columns(plan, totals, NAMED[:5]))
@@ -56,17 +64,19 @@ def _columns(plan: SummaryPlan, lines: list[Statistic], named: tuple[str, ...]) 
 
 
 def _density(plan: SummaryPlan, told: Summary) -> dict[str, Column]:
-    """The shares of each cell, of each group and of everybody."""
+    """The shares of each cell, of each group and of everybody; of a group that may have nobody if determined."""
     names = Headers.of(plan.domain).columns
     groups = [label for a in plan.groups.attributes for label in written(a, a.labels()) if plan.rows > 1]
     whose = [*((GROUP, label) for label in groups), (EVERYBODY, "")]
+    empty = np.array([may_be_empty(told, each, row) for row, (each, _label) in enumerate(whose)])
     labels, ends, shares = [], [], []
     for attribute, own in zip(plan.columns, told.columns, strict=True):
         if isinstance(own, NumberEstimates):
+            shown = np.flatnonzero(~(empty & np.isnan(own.density).any(axis=1)))
             for cell, edges in enumerate(zip(*plan.lines[attribute.name].edges, strict=True)):
-                labels += [(names[attribute.name], *each) for each in whose]
-                ends += [edges] * len(whose)
-                shares += own.density[: len(whose), cell].tolist()
+                labels += [(names[attribute.name], *whose[row]) for row in shown]
+                ends += [edges] * len(shown)
+                shares += own.density[shown, cell].tolist()
     first, last = np.array(ends, float).T
     column, whom, group = (texts(each) for each in zip(*labels, strict=True))
     return {

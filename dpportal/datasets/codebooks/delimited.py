@@ -99,16 +99,14 @@ def _of_kind(kind: str, lines: list[dict[str, str]], facts: dict[str, str]) -> J
     single = [number(value) for value in values if value]
     own = {"single_values": single} if single else {}
     steps = [number(step) for step in facts["step"].split()]
-    return {"kind": kind, "lower": lower, "upper": upper, **_divided(kind, lower, upper, steps), **own}
+    return {"kind": kind, "lower": lower, "upper": upper, **_divided(kind, steps), **own}
 
 
-def _divided(kind: str, lower: float, upper: float, steps: list[float]) -> Json:
-    """steps: the width of each bin, or several edges."""
+def _divided(kind: str, steps: list[float]) -> Json:
+    """steps: the width of each bin, or several edges; none for whole numbers by themselves, and one bin of others."""
     if len(steps) > 1:
         return {"edges": steps}
-    if kind == "integer":
-        return {"width": steps[0]} if steps else {}
-    return {"bins": round((upper - lower) / steps[0]) if steps else 1}
+    return {"width" if kind == "integer" else "step": steps[0]} if steps else {}
 
 
 def _others(name: str, entry: Json, others: str) -> Json:

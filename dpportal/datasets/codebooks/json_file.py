@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Callable
 from datetime import date
 from typing import TypeGuard
@@ -17,6 +18,8 @@ from mechanisms.domain import Attribute, Categorical, Date, Integer, Real, attri
 from mechanisms.domain.product import KINDS
 
 MAX_DIGITS = 18  # what a whole number of a table can have
+# Of decimals that programs write: by how much a number of steps may be off a whole one, and how many are counted.
+WHOLE, MOST_STEPS = 1e-9, 1e15
 
 
 def read(text: str) -> Json:
@@ -55,6 +58,7 @@ def attribute(name: str, entry: object) -> Attribute:
         kind = entry.get("kind")
         if not isinstance(kind, str) or kind not in KINDS:
             raise WrongFieldError("kind", _("one of %(kinds)s") % {"kinds": listed(KINDS)})
+        entry = _in_bins(kind, entry)
         _check_names(kind, entry)
         for key, value in entry.items():
             _check(kind, key, value)
@@ -64,6 +68,38 @@ def attribute(name: str, entry: object) -> Attribute:
     if not isinstance(entry, list) or any(isinstance(value, list | dict) for value in entry):
         raise TypeError
     return Categorical(name, values=tuple(str(value) for value in entry))
+
+
+def _in_bins(kind: str, entry: Json) -> Json:
+    """Decimals that say the `step` from each bin to the next instead of how many `bins` there are.
+
+    Raises WrongFieldError.
+    """
+    if kind != Real.kind or "step" not in entry:
+        return entry
+    rest = {key: value for key, value in entry.items() if key != "step"}
+    if rest.keys() & {"bins", "edges"}:
+        raise WrongFieldError("step", _("left out where “bins” or “edges” say the cells"))
+    step, bounds = entry["step"], [rest.get(name, getattr(Real, name)) for name in ("lower", "upper")]
+    for name, value in zip(("step", "lower", "upper"), (step, *bounds), strict=True):
+        _check(kind, name, value)
+    lower, upper = bounds
+    if not (math.isfinite(step) and step > 0):
+        raise WrongFieldError("step", _("a number above 0"))
+    if not (math.isfinite(upper - lower) and upper > lower):
+        return rest  # the bounds are refused for themselves
+    return {**rest, "bins": _bins_of(step, lower, upper)}
+
+
+def _bins_of(step: float, lower: float, upper: float) -> int:
+    """How many steps there are between the bounds. Raises WrongFieldError where they are no whole number."""
+    steps = (upper - lower) / step
+    bins = round(min(steps, MOST_STEPS))
+    if bins < 1 or abs(steps - bins) > WHOLE * bins:
+        nearest = (upper - lower) / max(bins, 1)
+        needs = _("one of which a whole number fits between the bounds, such as %(step)s")
+        raise WrongFieldError("step", needs % {"step": f"{nearest:.6g}"})
+    return bins
 
 
 def _check_names(kind: str, entry: Json) -> None:
@@ -87,6 +123,8 @@ def _check(kind: str, key: str, value: object) -> None:
     if key in ("lower", "upper"):
         is_bound, needs = _bound(kind)
         fits = is_bound(value) and (kind != Date.kind or _is_day(value))
+    elif key == "step" and kind == Real.kind:
+        fits, needs = _is_number(value), _("a number")
     elif key in ("edges", "single_values"):
         is_bound, needs = _bound(kind)
         fits, needs = isinstance(value, list) and all(map(is_bound, value)), _("a list of numbers")

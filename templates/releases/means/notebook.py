@@ -19,13 +19,20 @@ plt.show()
 # %% [markdown]
 # ## The margins · 误差范围
 #
-# Each number and total is a weighted sum of what was measured, which `measurement.npy` holds: (columns, groups, sums).
-# `release.json` has the weights, and between which ends numbers and totals can lie: they are cut to these. The margin
+# Each number and total is measured as a weighted sum of what `measurement.npy` holds: (columns, groups, sums).
+# `release.json` has the weights, and between which ends numbers and totals can lie: margins are cut to these. A margin
 # is the quantile of the continuous noise that is weighted so, and one step of each whole number more.
 #
-# 每个人数和总数都是所测数值的加权和，这些数值在 `measurement.npy` 中：（列，组，和）。权重见 `release.json`，
-# 其中也写明人数和总数可能落在哪两端之间：它们被截断到这两端。
+# The files have what could be true of one group: the nearest whole number, and that number times the mean, which lies
+# between the bounds. A margin reaches beyond such an estimate by a tenth of its length at least, unless nothing beyond
+# is possible.
+#
+# 每个人数和总数都是按 `measurement.npy` 中所测数值的加权和测得的：（列，组，和）。权重见 `release.json`，
+# 其中也写明人数和总数可能落在哪两端之间：误差范围被截断到这两端。
 # 误差范围是按同样权重相加的连续噪声的分位数，再为每个整数加一步。
+#
+# 文件中是一个组可能有的数：最接近的整数，以及该数乘以均值，均值位于上下界之间。
+# 误差范围在这样的估计之外至少还延伸其长度的十分之一，除非其外没有可能的值。
 
 
 # %%
@@ -46,6 +53,13 @@ def weighted_half_width(law, weights):
     return high * weights.max() * width(law) + weights.sum()
 
 
+def about(estimate, low, high, least, most):
+    room = (high - low) / 10
+    return np.minimum(low, np.maximum(estimate - room, least)), np.maximum(
+        high, np.minimum(estimate + room, most)
+    )
+
+
 measured = np.load(FOLDER / "measurement.npy").astype(float)
 for sums, planned, readings in zip(measured, plan["columns"], facts["readings"], strict=True):
     own = groups[groups[of_column].astype(str).str.removeprefix("'") == readings["column"]]
@@ -56,10 +70,22 @@ for sums, planned, readings in zip(measured, plan["columns"], facts["readings"],
         least, most = (-np.inf if least is None else least, np.inf if most is None else most)
         place = list(groups.columns).index(number) + (3 if name == "total" else 0)
         stated, lower, upper = (own[groups.columns[place + step]].to_numpy() for step in range(3))
-        compare(f"Estimates · 估计值: {name}, {readings['column']}", stated, np.clip(again, least, most))
+        if name == "number":
+            if readings["public_sums"]:
+                most = np.rint(sums[:, 0] / planned["unit"])
+            in_all, people = again, np.rint(np.clip(again, 0, most))
+            estimate = people
+        else:
+            bottom = float(planned["column"]["attribute"]["lower"])
+            above, _, below = planned["column"]["step"].partition("/")
+            top = bottom + planned["steps"] * float(above) / float(below or 1)
+            estimate = people * np.clip(again / np.where(people > 0, in_all, 1), bottom, top)
+        compare(f"Estimates · 估计值: {name}, {readings['column']}", stated, estimate)
         low = np.clip(np.minimum(again, most) - half, least, most)
         high = np.clip(np.maximum(again, least) + half, least, most)
         # A group that may have nobody may have a total of 0.
         empty = own[f"{number}_lower"].to_numpy() <= 0
-        low, high = np.where(empty, np.minimum(low, 0), low), np.where(empty, np.maximum(high, 0), high)
+        if name == "total":
+            low, high = np.where(empty, np.minimum(low, 0), low), np.where(empty, np.maximum(high, 0), high)
+        low, high = about(estimate, low, high, least, most)
         compare(f"Margins · 误差范围: {name}, {readings['column']}", high - low, upper - lower, within=1e-3)

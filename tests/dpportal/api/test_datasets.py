@@ -108,6 +108,7 @@ def test_a_declaration_is_taken_whole_or_not_at_all(program, dataset):
 INTEGER = {"kind": "integer", "lower": 0, "upper": 99, "width": 10}
 DAYS = {"kind": "date", "lower": "2019-01-01", "upper": "2020-01-01", "step": "month"}
 REAL = {"kind": "real", "lower": 0, "upper": 9, "bins": 10}
+STEPS = {"kind": "real", "lower": 0, "upper": 9, "step": 0.5}
 WRONG_FIELDS = [
     ({"columns": {"age": {**INTEGER, "width": "x"}}}, "columns.age.width", "a whole number"),
     ({"columns": {"age": {**INTEGER, "width": 0.5}}}, "columns.age.width", "a whole number"),
@@ -118,6 +119,11 @@ WRONG_FIELDS = [
     ({"columns": {"age": {**REAL, "bins": "many"}}}, "columns.age.bins", "a whole number"),
     ({"columns": {"age": {**REAL, "lower": "0"}}}, "columns.age.lower", "a number"),
     ({"columns": {"age": {**REAL, "edges": ["x"]}}}, "columns.age.edges", "a list of numbers"),
+    ({"columns": {"age": {**REAL, "step": 0.9}}}, "columns.age.step", "left out where “bins”"),
+    ({"columns": {"age": {**STEPS, "step": "x"}}}, "columns.age.step", "a number"),
+    ({"columns": {"age": {**STEPS, "step": 0}}}, "columns.age.step", "a number above 0"),
+    ({"columns": {"age": {**STEPS, "step": 2}}}, "columns.age.step", "such as 2.25"),
+    ({"columns": {"age": {**STEPS, "upper": -1}}}, "columns.age", "exchange them"),
     ({"columns": {"age": {**DAYS, "lower": "x"}}}, "columns.age.lower", "a day such as"),
     ({"columns": {"age": {**DAYS, "step": "moon"}}}, "columns.age", "day, week, month"),
     ({"columns": {"age": {"kind": "poem"}}}, "columns.age.kind", "one of categorical"),

@@ -7,6 +7,7 @@ from html import unescape
 
 import pytest
 from django.contrib.messages import get_messages
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from dpportal.api.v1 import urls
@@ -109,6 +110,26 @@ def page_says(client, address: str, sent: dict[str, object]) -> str:
 
 def of_release(name: str, release: Release) -> str:
     return reverse(f"releases:{name}", args=[release.pk])
+
+
+@pytest.mark.parametrize(("step", "bins"), [("0.1", 90), ("2.25", 4), ("2", None), ("-1", None)])
+def test_decimals_with_a_step_are_declared_alike(client, program, dataset, step, bins):
+    """In a codebook that a browser brings, and by a program; a step that ends before the upper bound is refused."""
+    address = f"/datasets/{dataset.pk}/declaration"
+    decimals = {"kind": "real", "lower": 0, "upper": 9, "step": float(step)}
+    answer = program.said("put", address, {"columns": {"age": decimals}}, 200 if bins else 422)
+    first = dataset.current_domain()
+    book = SimpleUploadedFile(
+        "book.csv", f"column,value,kind,lower,upper,step\nage,,real,0,9,{step}\n".encode()
+    )
+    client.force_login(dataset.owner)
+    page = page_says(client, reverse("datasets:codebook", args=[dataset.pk]), {"codebook": book})
+    if bins:
+        assert answer["columns"]["age"]["bins"] == bins
+        assert dataset.current_domain() == first
+    else:
+        [[text]] = answer["errors"].values()
+        assert "“step” of “age” must be" in text and text in page
 
 
 CHOSEN = {"columns": ["colour", "age"], "people": "300"}

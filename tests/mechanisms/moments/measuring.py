@@ -48,6 +48,12 @@ def held(interval: Interval, truth: float) -> float:
     return float((~((truth < interval.lower) | (interval.upper < truth))).mean())
 
 
+def one_sided(interval: Interval, least: float = -np.inf, most: float = np.inf) -> bool:
+    """Whether an estimate lies at or beyond an end of its interval, short of what is possible."""
+    own, low, high = interval.estimate, interval.lower, interval.upper
+    return bool((((own <= low) & (own > least + 1e-9)) | ((own >= high) & (own < most - 1e-9))).any())
+
+
 SHAPES = {
     "even": lambda r, n: r.integers(0, 1001, n),
     "skewed": lambda r, n: np.minimum(r.geometric(0.02, n), 1000),

@@ -15,6 +15,7 @@ from mechanisms.summary.estimates import estimates
 from mechanisms.summary.mechanism import ColumnTables
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import QUANTILES, NumberEstimates
+from tests.mechanisms.moments.measuring import one_sided
 from tests.mechanisms.summary.counting import NONE, counted
 
 TABLES = ColumnTables()
@@ -61,6 +62,12 @@ def test_mean_deviation_and_quantiles_are_those_of_one_distribution(loss: Loss) 
             quantiles, mean, own = column.quantiles, column.mean.estimate, column.deviation
             assert column.total is not None
             assert not (column.total.lower < 0).any() and not (column.total.estimate < 0).any()
+            for interval in (column.number, column.total):
+                assert not one_sided(interval, 0)
+            for interval in (column.missing, column.at_lower, column.at_upper):
+                assert interval is not None and not one_sided(interval, 0, 1)
+            assert not one_sided(column.mean, 0, attribute.upper)
+            assert not one_sided(column.deviation, 0, attribute.upper / 2)
             for row in np.flatnonzero(~np.isnan(own.estimate)):
                 told = quantiles.estimate[row]
                 least, most = _possible_deviations(attribute.upper, told, mean[row])

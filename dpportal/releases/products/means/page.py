@@ -18,6 +18,7 @@ from dpportal.releases.products.shared.extremes import extremes
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.accounting import plainly
 from mechanisms.arrays import Floats
+from mechanisms.domain import Categorical
 from mechanisms.moments.estimates import ColumnEstimates, Interval
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 
@@ -37,6 +38,7 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
         "groups": plan.groups.size,
         "deviation": plan.degree > 1,
         "counts_rows": plan.loss.unit.counts_rows,
+        "has_undeclared": has_undeclared(plan),
         "columns": columns,
     }
 
@@ -111,11 +113,11 @@ def styles_of(planned: ColumnPlan, degree: int) -> dict[str, str]:
     deviation = {"deviation": "days" if is_date else ""} if degree > 1 else {}
     shares = {"share_at_low": "share", "share_at_high": "share"}
     return {
-        "number": "",
+        "number": "people",
         **total,
         "mean": "day" if is_date else "",
         **deviation,
-        "without_value": "",
+        "without_value": "people",
         **shares,
     }
 
@@ -151,6 +153,11 @@ def labels_of(plan: MomentsPlan) -> list[list[str]]:
     texts = [attribute.labels() for attribute in plan.groups.attributes]
     places = np.unravel_index(np.arange(plan.groups.size), plan.groups.shape)
     return [[text[i] for text, i in zip(texts, row, strict=True)] for row in zip(*places, strict=True)]
+
+
+def has_undeclared(plan: MomentsPlan) -> bool:
+    """Whether a group is that of values that were not declared."""
+    return any(isinstance(a, Categorical) and a.undeclared is not None for a in plan.groups.attributes)
 
 
 def names_of(plan: MomentsPlan) -> list[str]:

@@ -17,7 +17,7 @@ from dpportal.releases.products.means import comparison, page, tables
 from dpportal.releases.products.means.planner import RANGES
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.shared import explorer, stored_estimates
-from dpportal.releases.products.shared.cells import NO_TOTAL, SINGLE, added_up, told
+from dpportal.releases.products.shared.cells import SINGLE, added_up, no_total, told
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms.box_queries import CellSum, Picks
@@ -70,7 +70,7 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
                 columns.extend(_together(plan, values, picks))
             number = columns[0][0]
             assert number is not None
-            return added_up(told(number, (0,), ""), math.prod(map(len, picks)))
+            return added_up(told(number, (0,), "people"), math.prod(map(len, picks)))
 
         shown = explorer.explored(plan.groups, question, answer)
         rows = [
@@ -94,6 +94,6 @@ def _cells(planned: ColumnPlan, parts: list[Interval | None]) -> list[Json]:
     """What a page shows of number, total and mean; dates have no total."""
     mean = page.styles_of(planned, 1)["mean"]
     return [
-        SINGLE.cell([told(part, (0,), style)]) if part else NO_TOTAL
-        for part, style in zip(parts, ("", "", mean), strict=True)
+        SINGLE.cell([told(part, (0,), style)]) if part else no_total()
+        for part, style in zip(parts, ("people", "", mean), strict=True)
     ]

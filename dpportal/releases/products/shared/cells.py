@@ -15,9 +15,8 @@ from mechanisms.box_queries import CellSum
 from mechanisms.moments.column import day_of
 from mechanisms.moments.estimates import NOTHING, Interval
 
+# In a cell of several numbers, for one that is not determined: for that alone.
 NOT_TOLD = "–"
-# The cell of dates, which have no total.
-NO_TOTAL: Json = {"value": NOT_TOLD, "margin": "", "sort": 0}
 DAYS = gettext_lazy(" days")
 UNITS = {"share": " %", "days": DAYS, "plus-days": DAYS}
 # Of the longer side: where the shorter one is less, the number lies near one end.
@@ -144,9 +143,11 @@ class Pattern:
         else:
             values = [_written(part, part.value) if part.is_determined else NOT_TOLD for part in parts]
             margins = [_margin(part) for part in parts]
+            # A value beyond a limit is its own margin.
+            filled = self._filled([margin or value for margin, value in zip(margins, values, strict=True)])
             shown = {
                 "value": self._filled(values),
-                "margin": self._filled([margin or NOT_TOLD for margin in margins]) if any(margins) else "",
+                "margin": filled if any(margins) else "",
                 "sort": last.value if last.is_determined else -1e300,
             }
         if not math.isnan(parts[0].truth):
@@ -163,6 +164,11 @@ MEAN_AND_DEVIATION = Pattern("{} ({})")
 MEDIAN_AND_QUARTILES = Pattern("{} [{}, {}]")
 RANGE = Pattern("{} … {}")
 SINGLE = Pattern("{}")
+
+
+def no_total() -> Json:
+    """The cell of dates, which have no total."""
+    return {"value": _("none"), "margin": "", "sort": 0}
 
 
 def told(interval: Interval, place: tuple[int, ...], style: str, truth: Interval | None = None) -> Told:

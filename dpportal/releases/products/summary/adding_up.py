@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared import explorer, stored_estimates
-from dpportal.releases.products.shared.cells import NO_TOTAL, SINGLE, added_up, told
+from dpportal.releases.products.shared.cells import SINGLE, added_up, no_total, told
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Attribute, Date, Domain
@@ -84,4 +84,4 @@ def _totals(rows: RowEstimates) -> Iterator[Json]:
 
 def _cell(part: Interval | None, style: str, row: int) -> Json:
     """A cell as the explorer's table has it; dates have no total."""
-    return NO_TOTAL if part is None else SINGLE.cell([told(part, (row,), style)])
+    return no_total() if part is None else SINGLE.cell([told(part, (row,), style)])

@@ -84,6 +84,7 @@ def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
         "group_name": listed(table.plan.groups.names),
         "difference_name": table.difference_name,
         "hidden": table.hidden,
+        "leaves_out": any(block["leaves_out"] for block in blocks),
         "counts_rows": table.plan.loss.unit.counts_rows,
         "blocks": blocks,
         "columns": 2 + len(table.heads) + 2 * bool(table.difference_name),

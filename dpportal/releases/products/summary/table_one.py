@@ -26,7 +26,7 @@ from dpportal.releases.products.shared.cells import (
     told,
 )
 from mechanisms.arrays import Floats
-from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Attribute, Categorical, Date, Integer, Real
+from mechanisms.domain import MISSING_LABEL, Attribute, Categorical, Date, Integer, Real
 from mechanisms.moments.estimates import Interval
 from mechanisms.summary.counts import readings
 from mechanisms.summary.differences import difference
@@ -108,6 +108,7 @@ class TableOne:
                 "is_number": isinstance(own, NumberEstimates),
                 "rows": list(block.rows()),
                 "mark": block.mark(),
+                "leaves_out": bool(block.unseen),
             }
 
     def _number(self, row: int) -> Json:
@@ -141,7 +142,7 @@ class _ColumnBlock:
         assert isinstance(self.own, CategoryEstimates)
         true = self.true if isinstance(self.true, CategoryEstimates) else None
         labels = self.attribute.labels()
-        seen = [cell for cell, label in enumerate(labels) if not self._is_unseen(cell, label)]
+        seen = [cell for cell in range(len(labels)) if cell not in self.unseen]
         numbers = [
             [
                 told(self.own.counts, (row, cell), "people", true.counts if true else None),
@@ -158,13 +159,16 @@ class _ColumnBlock:
             row = {"label": labels[cell], "cells": cells, "is_category": True, "mark": share_mark(share)}
             yield {**row, **further}
 
-    def _is_unseen(self, cell: int, label: str) -> bool:
-        """Whether it is the cell for what was not declared, or for missing values, and may well be nobody's."""
-        assert isinstance(self.own, CategoryEstimates)
-        beside = _is_undeclared(self.attribute, label) or (
-            self.attribute.missing_cell and label == MISSING_LABEL
-        )
-        return beside and bool(self.own.counts.lower[self.table.everybody, cell] <= 0)
+    @property
+    def unseen(self) -> list[int]:
+        """The cells for what was not declared and for missing values, where they may well be nobody's."""
+        if not isinstance(self.own, CategoryEstimates):
+            return []
+        beside = [self.attribute.undeclared] if isinstance(self.attribute, Categorical) else []
+        if self.attribute.missing_cell:
+            beside.append(self.attribute.labels().index(MISSING_LABEL))
+        counts = self.own.counts.lower[self.table.everybody]
+        return [cell for cell in beside if cell is not None and counts[cell] <= 0]
 
     def _statistics(self) -> Iterator[Json]:
         assert isinstance(self.own, NumberEstimates)
@@ -243,10 +247,3 @@ def limits_of(line: LineColumn) -> ClippingLimits:
     starts, ends = line.edges
     step = float(line.measured.step) if isinstance(line.attribute, Real) else 1.0
     return ClippingLimits(float(ends[0]), float(starts[-1]), step)
-
-
-def _is_undeclared(attribute: Attribute, label: str) -> bool:
-    """Whether the label is that of the cell for all values that were not declared."""
-    if not isinstance(attribute, Categorical):
-        return False
-    return label == OTHER_LABEL and label not in (attribute.words or attribute.values)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
@@ -19,7 +20,7 @@ from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.page import table_json
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.statistics import EVERYBODY, GROUP, PEOPLE, ROWS, TOTAL, statistics
+from mechanisms.summary.statistics import EVERYBODY, GROUP, PEOPLE, ROWS, TOTAL, in_files, may_be_empty
 from mechanisms.summary.told import NumberEstimates, Summary
 from mechanisms.tabular.csv_frames import write_frame
 from mechanisms.tabular.headers import Headers, valid_names
@@ -110,7 +111,7 @@ def _names(fields: Sequence[Json]) -> list[str]:
 def _frame(plan: SummaryPlan, summary: Summary) -> pd.DataFrame:
     """A line for each number, by the names of files."""
     names = {**Headers.of(plan.domain).columns, "": ""}
-    lines = [number._replace(column=names[number.column]) for number in statistics(plan, summary)]
+    lines = [number._replace(column=names[number.column]) for number in in_files(plan, summary)]
     return pd.DataFrame(lines, columns=_names(SUMMARY_FIELDS))
 
 
@@ -129,7 +130,9 @@ def _densities(plan: SummaryPlan, summary: Summary) -> Iterator[tuple[str | floa
             edges = zip(*plan.lines[attribute.name].edges, strict=True)
             for cell, (first, last) in enumerate(edges):
                 for row, whose in enumerate([*groups, (EVERYBODY, "")]):
-                    yield (names[attribute.name], *whose, first, last, own.density[row, cell])
+                    share = own.density[row, cell]
+                    if not (np.isnan(share) and may_be_empty(summary, whose[0], row)):
+                        yield (names[attribute.name], *whose, first, last, share)
 
 
 def _printed(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> list[Table]:

@@ -34,6 +34,7 @@ from mechanisms.moments.column import MAX_STEPS, MeasuredColumn
 from mechanisms.moments.estimates import Sums
 from mechanisms.moments.mechanism import MOST_ROWS, BernsteinSums, exact_sums
 from tests.dpportal import building
+from tests.dpportal.publications.test_notebook import run
 from tests.dpportal.releases.products.building import files, finished, page_of
 
 # Ages of each colour: 0 to 99, each once.
@@ -81,7 +82,7 @@ class TestReleased:
         # As measured: in the files a group of nobody has no number below 0.
         plan, sums = results.reconstruct(release).plan, np.load(io.BytesIO(files(release)["measurement.npy"]))
         own = Sums(plan.columns[0], plan.degree)
-        assert (sums[0] @ own.number).sum() == pytest.approx(together["number"])
+        assert round((sums[0] @ own.number).sum()) == together["number"]
         assert groups["number"].sum() >= together["number"] - 1e-6 and groups["total"].min() >= 0
 
     def test_one_group_has_one_line_and_no_deviation_unless_it_is_chosen(self, rich) -> None:
@@ -153,10 +154,11 @@ class TestReleased:
         shown = client.get(reverse("releases:explore", args=[release.pk]), query)
         number, total, mean = (cell["sort"] for cell in shown.context["explored_means"][0]["cells"])
         both = table.loc[["red", "green"]]
-        assert (number, total) == pytest.approx((both["number"].sum(), both["total"].sum()))
+        assert (number, total) == pytest.approx((both["number"].sum(), both["total"].sum()), rel=1e-3)
         assert mean == pytest.approx(total / number)
         alone = table.loc["red", "number_upper"] - table.loc["red", "number_lower"]
-        assert 1.3 < 2 * shown.context["explored"].half_width / alone < 1.5
+        # Wider by the root of 2, and somewhat more where the whole number lies at an end of what was measured.
+        assert 1.05 < 2 * shown.context["explored"].half_width / alone < 1.95
 
     def test_at_most_so_many_rows_of_a_person_count(self, rich) -> None:
         """Colours are the persons: of each a hundred rows, of which two count."""
@@ -180,8 +182,10 @@ class TestReleased:
         assert np.isnan(table.loc["violet", "mean"]) or table.loc["violet", "number"] < 1
         services.publish(release, rich.owner)
         text = " ".join(page_of(client, release).split())
+        assert "“Other” is of values that were not declared: its row stays" in text
         said = re.search(
-            r"Values below 200 count as 200: nearly all, at least (\S+) %, are 200 or below, so the true mean",
+            r"Values below 200 count as 200: nearly all, (?:at least )?([0-9.]+) %[^,]*, are 200 or below, so the true "
+            "mean",
             text,
         )
         assert said and float(said[1]) > 80
@@ -197,11 +201,15 @@ class TestReleased:
         assert table["number"][:5].tolist() == pytest.approx([60] * 5, abs=2)
         assert table["share_at_low"][1] == pytest.approx(0, abs=0.05)
 
-    def test_where_everybody_has_one_row_their_number_costs_nothing(self, rich) -> None:
+    def test_where_everybody_has_one_row_their_number_costs_nothing(self, rich, tmp_path) -> None:
         dataset_services.declare_unit(rich, neighbours="replace-one", unit_column="", max_rows=1)
         building.granted(rich, building.person("another", "administrator"), "100")
-        row = table_of(means(rich, "0.01", groups=())).iloc[0]
-        assert row["number"] + row["without_value"] == pytest.approx(300, abs=1e-6)
+        release = means(rich, "0.01", groups=())
+        row = table_of(release).iloc[0]
+        assert row["number"] + row["without_value"] == 300 and row["number_upper"] <= 300
+        for name, content in files(release).items():
+            (tmp_path / name).write_bytes(content)
+        run(tmp_path / "none", tmp_path)
         assert table_of(means(rich, groups=())).iloc[0]["mean"] == pytest.approx(MEAN, abs=1)
 
 

@@ -81,6 +81,19 @@ class TestReleased:
         again = bundle.write(results.reconstruct(release), DisplayTexts.of(release))
         assert {artifact.name: artifact.sha256 for artifact in again} == before
 
+    def test_of_a_group_of_nobody_files_have_what_is_counted_and_the_page_says_so(
+        self, release, client
+    ) -> None:
+        table, density = table_of(release), pd.read_csv(io.BytesIO(files(release)["density.csv"]))
+        other = table[table["group"] == "Other"]
+        assert "number" in set(other["statistic"]) and "mean" not in set(other["statistic"])
+        assert not other["estimate"].isna().any() and "Other" not in set(density["group"])
+        services.publish(release, release.dataset.owner)
+        for text in (page_of(client, release), files(release)["table1.html"].decode()):
+            text = " ".join(text.split())
+            assert "The group “Other” of colour is not shown" in text
+            assert "Of such a group the downloads have only what is counted" in text
+
     def test_the_page_by_itself_fetches_nothing_and_latex_closes_what_it_opens(self, release) -> None:
         given = files(release)
         text, tex = given["table1.html"].decode(), given["table1.tex"].decode()

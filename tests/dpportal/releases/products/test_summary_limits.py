@@ -10,12 +10,14 @@ import pytest
 
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.cells import (
+    MEAN_AND_DEVIATION,
     MEDIAN_AND_QUARTILES,
     RANGE,
     SINGLE,
     ClippingLimits,
     Told,
     joined,
+    no_total,
 )
 from dpportal.releases.products.summary import tables
 from dpportal.releases.products.summary.page import table_json
@@ -103,8 +105,15 @@ def test_beside_one_beyond_a_limit_the_others_keep_their_margins() -> None:
     limits = ClippingLimits(0.0, 100.0, 1.0)
     parts = [Told(0.0, 0.0, 0.0, "whole", limits=limits), Told(50.0, 40.0, 60.0, "whole", limits=limits)]
     cell = RANGE.cell(parts)
-    assert (cell["value"], cell["margin"]) == ("0 or less … 50", "– … ± 10")
+    assert (cell["value"], cell["margin"]) == ("0 or less … 50", "0 or less … ± 10")
     assert MEDIAN_AND_QUARTILES.cell([parts[0]] * 3)["margin"] == ""
+
+
+def test_a_dash_stands_for_what_is_not_determined_and_nothing_else() -> None:
+    unknown = Told(np.nan, np.nan, np.nan)
+    cell = MEAN_AND_DEVIATION.cell([Told(37.0, 36.0, 38.0), unknown])
+    assert (cell["value"], cell["margin"]) == ("37.0 (–)", "± 1.0 (–)")
+    assert no_total()["value"] == "none"
 
 
 def test_files_say_of_which_values_quantiles_are(tmp_path: Path) -> None:
