@@ -125,7 +125,7 @@ def test_what_is_recommended_is_reviewed_without_a_step_between(desk, dataset):
     assert draft.amount == usual_amount(draft) and draft.mechanism == "laplace-histogram"
     assert draft.parameters["within_bins"] == "smooth"
     # Somebody who chose before chooses again on the page of methods.
-    assert "Continue as recommended" not in page(desk, draft, "columns")
+    assert "Continue with the recommended method" not in page(desk, draft, "columns")
 
 
 def test_what_is_beyond_the_budget_is_asked_for_too(desk, dataset):
