@@ -152,7 +152,9 @@ class AttributeForm(MisfitForm):
         label=_("how no is written"),
         required=False,
         max_length=200,
-        help_text=_("As the table writes it, then its label if it has one: 0 = female. If empty, files say false."),
+        help_text=_(
+            "As the table writes it, then its label if it has one: 0 = female. If empty, files say false."
+        ),
     )
     yes = forms.CharField(
         label=_("how yes is written"),

@@ -36,8 +36,14 @@ class RowForm(AttributeForm):
         for name in HIDDEN:
             self.fields[name].widget = forms.HiddenInput()
         self.fields["kind"].widget = forms.Select(choices=self.KINDS)
-        self.fields["values"].widget = forms.Textarea(attrs={"rows": 2, "placeholder": _("one a line, such as 1 = label")})
-        for name, example in (("single_values", _("such as 0")), ("no", _("0 = female")), ("yes", _("1 = male"))):
+        self.fields["values"].widget = forms.Textarea(
+            attrs={"rows": 2, "placeholder": _("one a line, such as 1 = label")}
+        )
+        for name, example in (
+            ("single_values", _("such as 0")),
+            ("no", _("0 = female")),
+            ("yes", _("1 = male")),
+        ):
             self.fields[name].widget.attrs["placeholder"] = example
         for field in self.fields.values():
             field.widget.attrs["aria-label"] = f"{field.label}{joint(':')}{column}"

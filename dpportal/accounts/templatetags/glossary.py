@@ -49,11 +49,15 @@ TERMS = {
     ),
     "missing": (
         _("missing"),
-        _("People of whom the table does not say it: their field is empty, or holds a word such as “unknown”."),
+        _(
+            "People of whom the table does not say it: their field is empty, or holds a word such as “unknown”."
+        ),
     ),
     "other": (
         _("other"),
-        _("People with a value that is none of those listed. They are counted together, whatever the value is."),
+        _(
+            "People with a value that is none of those listed. They are counted together, whatever the value is."
+        ),
     ),
     "adjusted": (
         _("adjusted count"),
