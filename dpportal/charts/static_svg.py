@@ -234,7 +234,8 @@ class _Drawing:
                 ]
                 self._scatter(trace, places, before, y)
                 before = places
-                if plain_label(trace.get("name") or "") in self.names_at_lines and places:
+                is_line = "lines" in trace.get("mode", "lines")
+                if is_line and plain_label(trace.get("name") or "") in self.names_at_lines and places:
                     self._name_line(trace, (x.end, places[-1][1]))
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
         if len(numbered) == 1 and x.categories and len(self.axes) == 1:
