@@ -40,7 +40,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
 
     def page(self, reconstructed: ReconstructedRelease[Plan, Result]) -> Json:
         plan, result, release = reconstructed.plan, reconstructed.result, reconstructed.release
-        shown = page.page(plan, result, _everyone(reconstructed))
+        shown = page.page(plan, result, _everyone(reconstructed), _sums(release, plan))
         if not reader_choices.begins_chosen(plan.domain):
             return shown
         form = reader_choices.ChartForm(plan.domain, QueryDict())
