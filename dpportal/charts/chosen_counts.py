@@ -141,7 +141,8 @@ def shown_margins(chosen: ChosenCounts) -> HalfWidth:
     people = np.maximum(chosen.values.sum(axis=0), 1)
 
     def reach(share: Floats) -> Floats:
-        return np.hypot((1 - share) * own, share * rest) / people
+        reached: Floats = np.hypot((1 - share) * own, share * rest) / people
+        return reached
 
     first = reach(shares)
     widest = np.maximum(reach(np.clip(shares - first, 0, 1)), reach(np.clip(shares + first, 0, 1)))

@@ -236,16 +236,17 @@ class _Drawing:
                 before = places
                 is_line = "lines" in trace.get("mode", "lines")
                 if is_line and plain_label(trace.get("name") or "") in self.names_at_lines and places:
-                    self._name_line(trace, (x.end, places[-1][1]))
+                    self._name_line(trace, (x.end, places[-1][1]), max(y.begin, y.end))
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
         if len(numbered) == 1 and x.categories and len(self.axes) == 1:
             self._number(numbered[0], x, y)
 
-    def _name_line(self, trace: Trace, end: tuple[float, float]) -> None:
-        """At its end, a line lower where another name stands already."""
-        at = end[1] + 4
-        while any(abs(text["y"] - at) < LINE - 3 for text in self.texts if text.get("colour")):
-            at += LINE - 3
+    def _name_line(self, trace: Trace, end: tuple[float, float], floor: float) -> None:
+        """At its end, lower or higher where another name stands already, and never below the axis."""
+        taken = [text["y"] for text in self.texts if text.get("colour")]
+        steps = (side * step for step in range(2 * len(taken) + 1) for side in (LINE - 3, 3 - LINE))
+        free = (at for at in (end[1] + 4 + step for step in steps) if at <= floor + 4)
+        at = next(at for at in free if all(abs(other - at) >= LINE - 3 for other in taken))
         self._text(plain_label(trace["name"]), end[0] + GAP, at, "start", in_full=True)
         self.texts[-1] |= {"colour": colour_of(trace), "strong": True}
 

@@ -9,6 +9,7 @@ import pytest
 from django.http import QueryDict
 
 from dpportal.charts import chosen_panels
+from dpportal.charts.chosen_counts import ChosenCounts, shown_margins, shown_values
 from dpportal.charts.static_svg import drawing
 from dpportal.charts.thumbnail import thumbnail
 from dpportal.releases.products.histogram.reader_choices import (
@@ -136,6 +137,18 @@ def test_each_share_has_a_margin_and_a_group_of_nobody_is_left_out_with_a_note()
     assert "“Other” is left out: perhaps nobody is in it." in shown["caption"]
     assert "each has its own margin" in shown["caption"]
     assert len([line for line in drawing(shown["json"])["lines"] if line["stroke"] == "var(--text)"]) == 8
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.9])
+def test_shares_lie_within_their_margins_as_often_as_is_said(share) -> None:
+    """20,000 groups of 1,000 people in five cells, with Laplace noise of scale 10 on each."""
+    random = np.random.default_rng(28)
+    true = 1000 * np.array([share, *[(1 - share) / 4] * 4])[:, None]
+    noise = np.rint(random.laplace(0, 10, (5, 20_000)))
+    own, rest = (int(np.ceil(np.quantile(abs(part), 0.95))) for part in (noise[0], noise[1:].sum(axis=0)))
+    chosen = ChosenCounts(AGE, None, true + noise, own, shares=True, rest_half_width=rest, group_half_width=0)
+    off = np.abs(shown_values(chosen)[0] - 100 * share)
+    assert (off <= np.asarray(shown_margins(chosen))[0]).mean() >= 0.95
 
 
 def json_caption(domain: Domain, scale: str, counts: np.ndarray) -> str:
