@@ -7,10 +7,12 @@ class CatalogueConfig(AppConfig):
     name = "dpportal.catalogue"
 
     def ready(self) -> None:
-        from dpportal.catalogue import bundle_checks, thumbnails  # noqa: F401 (kinds of jobs)
+        from dpportal.catalogue import bundle_checks, thumbnails  # noqa: F401 (a kind of jobs)
         from dpportal.platform.admin_labels import translate_admin_labels
+        from dpportal.publications.publishing import published
 
         translate_admin_labels()
+        published.connect(thumbnails.ask_for)
 
         # The last room: what `settings` put off begins.
         gc.freeze()

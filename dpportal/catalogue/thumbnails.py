@@ -65,6 +65,11 @@ def of(publications: Iterable[ChargedPublication]) -> dict[UUID, Json]:
     return {pk: picture for pk, picture in answers.items() if picture and picture["marks"]}
 
 
+def ask_for(sender: object, *, publication: ChargedPublication, **_signal: object) -> None:
+    """Have the picture of what has just become public drawn, before a reader comes."""
+    of([publication])
+
+
 def _question(publication: ChargedPublication, periods: int) -> Json:
     if isinstance(publication, Stream):
         return DRAWING.asks(stream=str(publication.pk), periods=_shown(periods))

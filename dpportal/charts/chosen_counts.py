@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
 
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import interval_caption
@@ -17,12 +17,15 @@ from dpportal.charts.group_traces import (
     MAX_GROUPED,
     MAX_GROUPS,
     TICKS,
+    error_bars,
     group_bars,
     group_line,
+    with_margins,
 )
 from dpportal.charts.style import (
     Display,
     Figure,
+    HalfWidth,
     bar_look,
     category_axis,
     finished,
@@ -30,9 +33,8 @@ from dpportal.charts.style import (
     people_axis,
     plain,
     plain_all,
-    whisker,
 )
-from dpportal.platform.listed_names import joint
+from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
 
@@ -51,7 +53,8 @@ class ChosenCounts:
     """What is drawn. values: (cells of along, groups), estimates. half_width: of each, where all have one.
 
     by: whose values make the groups; None: one group. shares: of each group's people, in percent. by_size: cells with
-    most people first, of a column without an order.
+    most people first, of a column without an order. rest_half_width, group_half_width: of a group's people without
+    those of one cell, and of all of them, where shares are drawn and all groups have one.
     """
 
     along: Attribute
@@ -60,19 +63,21 @@ class ChosenCounts:
     half_width: int | None
     shares: bool = False
     by_size: bool = False
+    rest_half_width: int | None = None
+    group_half_width: int | None = None
 
 
 def chosen_figure(chosen: ChosenCounts) -> Figure:
     """Mirrored bars for two groups along an order, lines for more, bars for a column without an order."""
     names, groups = group_names(chosen), largest_groups(chosen)
     order, labels = in_order(chosen)
-    values = shown_values(chosen)[order]
-    half_width = None if chosen.shares else chosen.half_width
-    if (pair := _facing(chosen)) is not None:
-        figure = _mirrored(labels, [names[g] for g in pair], values[:, pair], half_width, chosen)
-        groups = pair
-    else:
-        figure = _side_by_side(labels, [names[g] for g in groups], values[:, groups], half_width, chosen)
+    pair = _facing(chosen)
+    groups = groups if pair is None else pair
+    values, half_width = shown_values(chosen)[order][:, groups], shown_margins(chosen)
+    if isinstance(half_width, np.ndarray):
+        half_width = half_width[order][:, groups]
+    draw = _side_by_side if pair is None else _mirrored
+    figure = draw(labels, [names[g] for g in groups], values, half_width, chosen)
     caption = caption_of(chosen, groups)
     by = f" × {chosen.by.name}" if chosen.by else ""
     title = _("%(counted)s by %(columns)s") % {
@@ -85,12 +90,16 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
 
 def caption_of(chosen: ChosenCounts, shown: Sequence[int]) -> str:
     """What the numbers are, and which groups are not shown. shown: the places of those that are."""
-    caption = _shares_caption() if chosen.shares else interval_caption(chosen.half_width, counted_word())
-    names = group_names(chosen)
-    rest = sorted(set(range(len(names))) - set(shown))
-    if not rest:
-        return caption
-    return f"{caption} {_left_out_caption(names, rest, chosen.values.sum(axis=0))}"
+    caption = interval_caption(chosen.half_width, counted_word())
+    if chosen.shares:
+        caption = _shares_caption(shown_margins(chosen) is not None)
+    names, people = group_names(chosen), has_people(chosen)
+    left = sorted(set(range(len(names))) - set(shown))
+    rest, nobody = ([g for g in left if people[g] == some] for some in (True, False))
+    parts = [caption, _left_out_caption(names, rest, chosen.values.sum(axis=0)) if rest else ""]
+    return in_a_row(
+        [*filter(None, parts), *([_nobody_caption([names[g] for g in nobody])] if nobody else [])]
+    )
 
 
 def group_names(chosen: ChosenCounts) -> list[str]:
@@ -110,18 +119,53 @@ def shown_values(chosen: ChosenCounts) -> Floats:
     """(cells of along, groups) people, or percent of each group."""
     if not chosen.shares:
         return chosen.values
-    people = np.maximum(chosen.values, 0)
-    shares: Floats = np.round(100 * people / np.maximum(people.sum(axis=0), 1), 2)
+    shares: Floats = np.round(100 * _shares(chosen), 2)
     return shares
+
+
+def _shares(chosen: ChosenCounts) -> Floats:
+    shares: Floats = np.clip(chosen.values / np.maximum(chosen.values.sum(axis=0), 1), 0, 1)
+    return shares
+
+
+def shown_margins(chosen: ChosenCounts) -> HalfWidth:
+    """Of each bar or place of a line; of shares (cells of along, groups), in percent.
+
+    Where x of a group's T people are in a cell by noisy counts, and a share p is there in truth, then x/T - p is
+    ((1 - p) e - p f) / T, with e the noise of the cell and f that of the group's other cells. Independent noises add up
+    by their squares; p is whichever end of the interval around x/T gives more.
+    """
+    if not chosen.shares or chosen.half_width is None or chosen.rest_half_width is None:
+        return None if chosen.shares else chosen.half_width
+    own, rest, shares = chosen.half_width, chosen.rest_half_width, _shares(chosen)
+    people = np.maximum(chosen.values.sum(axis=0), 1)
+
+    def reach(share: Floats) -> Floats:
+        reached: Floats = np.hypot((1 - share) * own, share * rest) / people
+        return reached
+
+    first = reach(shares)
+    widest = np.maximum(reach(np.clip(shares - first, 0, 1)), reach(np.clip(shares + first, 0, 1)))
+    margins: Floats = np.ceil(1000 * widest) / 10
+    return margins
+
+
+def has_people(chosen: ChosenCounts) -> list[bool]:
+    """Of each group, whether noise alone does not explain its people; a share of nobody is no number."""
+    if not chosen.shares:
+        return [True] * chosen.values.shape[1]
+    certain: list[bool] = (chosen.values.sum(axis=0) > (chosen.group_half_width or 0)).tolist()
+    return certain
 
 
 def largest_groups(chosen: ChosenCounts, panels: int = 1) -> list[int]:
     """As many as can be told apart, in their order; fewer where each is drawn in many panels."""
-    totals = chosen.values.sum(axis=0)
+    totals, people = chosen.values.sum(axis=0), has_people(chosen)
     most = MOST_DRAWN if panels == 1 else MOST_IN_PANELS // panels
     fitting = max(1, most // chosen.along.size)
     apart = MAX_BESIDE if chosen.along.size <= MAX_GROUPED else MAX_GROUPS
-    return sorted(np.argsort(-totals, kind="stable")[: min(apart, fitting)].tolist())
+    ranked = [group for group in np.argsort(-totals, kind="stable").tolist() if people[group]]
+    return sorted(ranked[: min(apart, fitting)])
 
 
 def _facing(chosen: ChosenCounts) -> list[int] | None:
@@ -130,24 +174,27 @@ def _facing(chosen: ChosenCounts) -> list[int] | None:
         return None
     totals = np.maximum(chosen.values.sum(axis=0), 0)
     pair = sorted(np.argsort(-totals, kind="stable")[:2].tolist())
-    rest = totals.sum() - totals[pair].sum()
-    return pair if len(totals) in (2, 3) and rest <= LEFT_OUT * totals.sum() else None
+    rest, people = totals.sum() - totals[pair].sum(), has_people(chosen)
+    fits = len(totals) in (2, 3) and rest <= LEFT_OUT * totals.sum()
+    return pair if fits and all(people[group] for group in pair) else None
 
 
 def _mirrored(
-    labels: list[str], names: list[str], values: Floats, half_width: int | None, chosen: ChosenCounts
+    labels: list[str], names: list[str], values: Floats, half_width: HalfWidth, chosen: ChosenCounts
 ) -> go.Figure:
     figure = go.Figure(layout={"barmode": "overlay"})
-    shown = hover(unit_of(chosen), half_width, "%{customdata:,}", "%{y}")
+    own_value = "%{customdata[0]:,}" if isinstance(half_width, np.ndarray) else "%{customdata:,}"
+    shown = hover(unit_of(chosen), half_width, own_value, "%{y}")
     for place, (name, side) in enumerate(zip(names, (-1, 1), strict=True)):
+        own = margin_of(half_width, place)
         figure.add_bar(
             name=name,
             orientation="h",
             y=labels,
             x=(side * values[:, place]).tolist(),
-            customdata=values[:, place].tolist(),
+            customdata=with_margins(values[:, place], own) or values[:, place].tolist(),
             marker=bar_look(f"var(--series-{place + 1})", HATCHES[place]),
-            error_x=whisker(half_width),
+            error_x=error_bars(values[:, place], own, is_left=side < 0),
             hovertemplate=f"{name}{joint(',')}{shown}<extra></extra>",
         )
     axis = category_axis(chosen.along.name, TICKS, len(labels))
@@ -168,8 +215,13 @@ def _unsigned(values: Floats) -> dict[str, str]:
     return {f"\N{MINUS SIGN}{int(mark):,}": f"{int(mark):,}" for mark in marks}
 
 
+def margin_of(half_width: HalfWidth, group: int) -> HalfWidth:
+    """Of one group: half_width has the same for all, or (cells, groups)."""
+    return half_width[:, group] if isinstance(half_width, np.ndarray) else half_width
+
+
 def _side_by_side(
-    labels: list[str], names: list[str], values: Floats, half_width: int | None, chosen: ChosenCounts
+    labels: list[str], names: list[str], values: Floats, half_width: HalfWidth, chosen: ChosenCounts
 ) -> go.Figure:
     legend = {"title": {"text": plain(chosen.by.name)}} if chosen.by else {}
     figure = go.Figure(layout={"barmode": "group", "legend": legend})
@@ -177,10 +229,11 @@ def _side_by_side(
     drawn = half_width if values.size <= MOST_WHISKERS else None
     for place, name in enumerate(names):
         text = f"{f'{name}, ' if name else ''}{hover(unit_of(chosen), half_width)}"
+        own = margin_of(half_width if lines else drawn, place)
         if lines:
-            figure.add_traces(group_line(place, name, labels, values[:, place], half_width, text))
+            figure.add_traces(group_line(place, name, labels, values[:, place], own, text))
         else:
-            bars = group_bars(place, name, labels, values[:, place], drawn, text)
+            bars = group_bars(place, name, labels, values[:, place], own, text)
             figure.add_trace(bars.update(showlegend=bool(name)))
     axis = category_axis(chosen.along.name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
     figure.update_layout(xaxis=axis, yaxis=people_axis(unit_of(chosen)))
@@ -192,10 +245,21 @@ def unit_of(chosen: ChosenCounts) -> str:
     return _("% of the group") if chosen.shares else counted_word()
 
 
-def _shares_caption() -> str:
+def _shares_caption(have_margins: bool) -> str:
+    if have_margins:
+        return _("Shares are worked out from noisy counts; each has its own margin (95 %).")
     return _(
         "Shares are worked out from noisy counts, with those below zero as zero. They have no margin; counts have."
     )
+
+
+def _nobody_caption(names: Sequence[str]) -> str:
+    text = ngettext(
+        "“%(groups)s” is left out: perhaps nobody is in it.",
+        "%(groups)s are left out: perhaps nobody is in them.",
+        len(names),
+    )
+    return text % {"groups": listed(names)}
 
 
 def _left_out_caption(names: Sequence[str], rest: Sequence[int], totals: Floats) -> str:

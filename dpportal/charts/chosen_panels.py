@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,19 +12,25 @@ from dpportal.charts.chosen_counts import (
     ChosenCounts,
     caption_of,
     group_names,
+    has_people,
     in_order,
     largest_groups,
+    margin_of,
+    shown_margins,
     shown_values,
     unit_of,
 )
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.group_traces import MAX_GROUPED, group_bars, group_line
+from dpportal.charts.group_traces import MAX_GROUPED, error_bars, group_bars, group_line, with_margins
 from dpportal.charts.small_multiples import MAX_APART, in_panels
-from dpportal.charts.style import Figure, hover, plain, plain_all
+from dpportal.charts.style import Figure, HalfWidth, hover, plain, plain_all
 from dpportal.platform.listed_names import in_a_row, joint
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
+
+# Bars, or places of lines, in all panels together, up to which each has its margin drawn.
+MOST_MARGINS = 1200
 
 
 @dataclass(frozen=True)
@@ -60,20 +66,16 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
     each, cells = chosen.each, chosen.cells
     groups = largest_groups(each, len(cells))
     order, labels = in_order(each)
-    templates = _templates(each, groups, labels)
+    draws_margins = len(labels) * len(groups) * len(cells) <= MOST_MARGINS
+    each_of = [replace(each, values=chosen.values[:, :, cell]) for cell in cells]
+    people = np.array([has_people(of_one) for of_one in each_of])
+    templates = [_template(each, place, group, labels, draws_margins) for place, group in enumerate(groups)]
 
     def panel(place: int) -> list[FigureJson]:
-        of_one = replace(each, values=chosen.values[:, :, cells[place]])
-        counts = shown_values(of_one)[order]
-        return [
-            {
-                **trace,
-                "y": counts[_cells_of(trace, labels), group].tolist(),
-                "showlegend": named and place == 0,
-            }
-            for traces, group in zip(templates, groups, strict=True)
-            for trace, named in zip(traces, (bool(each.by), False), strict=False)
-        ]
+        counts, margins = shown_values(each_of[place])[order], shown_margins(each_of[place])
+        margins = margins[order] if isinstance(margins, np.ndarray) else margins
+        counts[:, ~people[place]] = np.nan
+        return [trace for template in templates for trace in template.filled(counts, margins, place == 0)]
 
     names = plain_all(chosen.apart.labels())
     by = f" × {each.by.name}" if each.by else ""
@@ -87,7 +89,9 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
             "columns": each.along.name + by,
             "apart": chosen.apart.name,
         },
-        caption=in_a_row([_("Every panel has the same axes."), caption_of(each, groups)]),
+        caption=in_a_row(
+            [_("Every panel has the same axes."), caption_of(each, groups), _gaps(people[:, groups])]
+        ),
         unit=unit_of(each),
         along=each.along.name,
     )
@@ -95,21 +99,64 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
     return Figure({**drawn.json, "layout": layout}, drawn.caption, drawn.title)
 
 
-def _cells_of(trace: FigureJson, labels: list[str]) -> slice:
-    """The cells that a trace draws: all, those of an order, or those beside it."""
-    first = labels.index(trace["x"][0])
-    return slice(first, first + len(trace["x"]))
+def _gaps(people: np.ndarray) -> str:
+    """Why a chart may have no bars. people: (charts, groups), whether there certainly are some."""
+    return "" if people.all() else _("A chart leaves out those groups in which perhaps nobody is.")
 
 
-def _templates(each: ChosenCounts, groups: Sequence[int], labels: list[str]) -> list[list[FigureJson]]:
-    """Traces for each group, of which the panels have their own numbers: slow to make, quick to copy."""
-    names, nothing = group_names(each), np.zeros(len(labels))
-    number = hover(unit_of(each), None if each.shares else each.half_width)
-    is_line = each.along.ordered and len(labels) > MAX_GROUPED
-    traces = []
-    for place, group in enumerate(groups):
-        text = f"{names[group]}{joint(',')}{number}" if each.by else number
-        own = (place, names[group] or plain(unit_of(each)), labels, nothing, None, text)
-        drawn = group_line(*own) if is_line else [group_bars(*own)]
-        traces.append([trace.to_plotly_json() for trace in drawn])
-    return traces
+@dataclass(frozen=True)
+class _Template:
+    """Traces of a group, of which each panel has its own numbers: slow to make, quick to copy.
+
+    group: its place among all groups. labels: along the chart. draws_margins: whether they are made with intervals.
+    """
+
+    group: int
+    labels: list[str]
+    traces: list[FigureJson]
+    draws_margins: bool
+
+    def filled(self, counts: Floats, margins: HalfWidth, is_first: bool) -> Iterator[FigureJson]:
+        """counts: (cells of along, groups) of a panel, NaN of a group of nobody. margins: of `shown_margins`."""
+        own = margin_of(margins, self.group) if self.draws_margins else None
+        for trace in self.traces:
+            first = self.labels.index(trace["x"][0])
+            cells = slice(first, first + len(trace["x"]))
+            of_cells = own[cells] if isinstance(own, np.ndarray) else own
+            numbers = _numbers_of(trace, counts[cells, self.group], of_cells)
+            yield {**trace, **numbers, "showlegend": is_first and trace.get("showlegend") is not False}
+
+
+def _numbers_of(trace: FigureJson, values: Floats, half_width: HalfWidth) -> FigureJson:
+    """What a trace draws of a panel's values: the two edges of a band, or marks with or without intervals."""
+    if trace.get("hoverinfo") == "skip":
+        edge = half_width if trace.get("fill") else -(0 if half_width is None else half_width)
+        ends = values + (0 if edge is None else edge)
+        return {"y": known(np.maximum(ends, 0) if isinstance(half_width, np.ndarray) else ends)}
+    shown: FigureJson = {"y": known(values)}
+    if isinstance(half_width, np.ndarray):
+        shown["customdata"] = with_margins(values, half_width)
+        if trace.get("error_y"):
+            shown["error_y"] = error_bars(np.nan_to_num(values), half_width)
+    return shown
+
+
+def known(values: Floats) -> list[float | None]:
+    """Numbers as JSON has them: NaN is none."""
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _template(
+    each: ChosenCounts, place: int, group: int, labels: list[str], draws_margins: bool
+) -> _Template:
+    """place: of the group among those that are drawn."""
+    name, nothing = group_names(each)[group], np.zeros(len(labels))
+    is_own = each.shares and each.rest_half_width is not None and each.half_width is not None
+    half_width = nothing if is_own else None if each.shares else each.half_width
+    text = hover(unit_of(each), half_width if draws_margins or not is_own else None)
+    text = f"{name}{joint(',')}{text}" if each.by else text
+    drawn = half_width if draws_margins else None
+    own = (place, name or plain(unit_of(each)), labels, nothing, drawn, text)
+    traces = group_line(*own) if each.along.ordered and len(labels) > MAX_GROUPED else [group_bars(*own)]
+    json = [{**trace.to_plotly_json(), **({} if each.by else {"showlegend": False})} for trace in traces]
+    return _Template(group, labels, json, draws_margins)

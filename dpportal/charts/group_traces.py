@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dpportal.charts.style import bar_look, interval_band, whisker
+from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.style import HalfWidth, bar_look, interval_band, whisker, whiskers
 from mechanisms.domain import MISSING_LABEL
 from mechanisms.domain.categories import OTHER_LABEL
 
@@ -25,30 +26,49 @@ HATCHES, DASHES = (
 
 
 def group_bars(
-    place: int, name: str, labels: list[str], values: np.ndarray, half_width: int | None, text: str
+    place: int, name: str, labels: list[str], values: np.ndarray, half_width: HalfWidth, text: str
 ) -> go.Bar:
     """place: of the group among those drawn. values: (labels,). text: what is said of a bar, in Plotly's way."""
     return go.Bar(
         name=name,
         x=labels,
         y=values.tolist(),
+        customdata=with_margins(values, half_width),
         marker=bar_look(f"var(--series-{place + 1})", HATCHES[place]),
-        error_y=whisker(half_width),
+        error_y=error_bars(values, half_width),
         hovertemplate=f"{text}<extra></extra>",
     )
 
 
+def error_bars(values: np.ndarray, half_width: HalfWidth, is_left: bool = False) -> FigureJson | None:
+    """The intervals of some marks. is_left: whether the marks grow to the left."""
+    if not isinstance(half_width, np.ndarray):
+        return whisker(half_width)
+    inwards, outwards = np.minimum(values, half_width).tolist(), half_width.tolist()
+    return whiskers(outwards, inwards) if is_left else whiskers(inwards, outwards)
+
+
+def with_margins(values: np.ndarray, half_width: HalfWidth) -> list[list[float]] | None:
+    """What `hover` reads of marks that have intervals of their own: (value, half width) of each."""
+    if not isinstance(half_width, np.ndarray):
+        return None
+    pairs: list[list[float]] = np.stack([values, half_width], axis=1).tolist()
+    return pairs
+
+
 def group_line(
-    place: int, name: str, labels: list[str], values: np.ndarray, half_width: int | None, text: str
+    place: int, name: str, labels: list[str], values: np.ndarray, half_width: HalfWidth, text: str
 ) -> list[go.Scatter]:
     """The same as a line, on the band of its intervals where they are known; then points for cells beside the order."""
     order = slice(0, in_the_order(labels))
-    band = [] if half_width is None else interval_band(labels[order], values[order], half_width)
+    own = half_width[order] if isinstance(half_width, np.ndarray) else half_width
+    band = [] if own is None else interval_band(labels[order], values[order], own)
     line = {"color": f"var(--series-{place + 1})", "width": 2, "dash": DASHES[place], "shape": "hvh"}
     drawn = go.Scatter(
         name=name,
         x=labels[order],
         y=values[order].tolist(),
+        customdata=with_margins(values[order], own),
         mode="lines",
         legendgroup=name,
         line=line,
@@ -65,18 +85,20 @@ def in_the_order(labels: Sequence[str]) -> int:
 
 
 def cells_beside(
-    labels: Sequence[str], values: np.ndarray, half_width: int | None, colour: str, text: str
+    labels: Sequence[str], values: np.ndarray, half_width: HalfWidth, colour: str, text: str
 ) -> list[go.Scatter]:
     """Points for the cells that a line may not reach, since they are no ages after the highest one; none if all are."""
     order = in_the_order(labels)
     if order == len(labels):
         return []
+    own = half_width[order:] if isinstance(half_width, np.ndarray) else half_width
     points = go.Scatter(
         x=list(labels[order:]),
         y=values[order:].tolist(),
+        customdata=with_margins(values[order:], own),
         mode="markers",
         marker={"color": colour, "size": 7},
-        error_y=whisker(half_width),
+        error_y=error_bars(values[order:], own),
         showlegend=False,
         hovertemplate=f"{text}<extra></extra>",
     )

@@ -20,6 +20,7 @@ from dpportal.charts.trace_values import (
     Trace,
     colour_of,
     number_text,
+    placed,
     plain_label,
     range_of,
     reach_on,
@@ -81,7 +82,7 @@ def drawing(figure: FigureJson, width: int = WIDTH) -> FigureJson:
 
 class _Drawing:
     def __init__(self, traces: Sequence[Trace], layout: FigureJson, width: int) -> None:
-        self.traces, self.layout = [_placed(t) if t["type"] == "heatmap" else t for t in traces], layout
+        self.traces, self.layout = [placed(t) if t["type"] == "heatmap" else t for t in traces], layout
         meta = layout.get("meta") or {}
         self.is_ordered = bool(meta.get("is_ordered"))
         self.width, self.height = width, int(layout.get("height") or HEIGHT)
@@ -233,17 +234,19 @@ class _Drawing:
                 ]
                 self._scatter(trace, places, before, y)
                 before = places
-                if plain_label(trace.get("name") or "") in self.names_at_lines and places:
-                    self._name_line(trace, (x.end, places[-1][1]))
+                is_line = "lines" in trace.get("mode", "lines")
+                if is_line and plain_label(trace.get("name") or "") in self.names_at_lines and places:
+                    self._name_line(trace, (x.end, places[-1][1]), max(y.begin, y.end))
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
         if len(numbered) == 1 and x.categories and len(self.axes) == 1:
             self._number(numbered[0], x, y)
 
-    def _name_line(self, trace: Trace, end: tuple[float, float]) -> None:
-        """At its end, a line lower where another name stands already."""
-        at = end[1] + 4
-        while any(abs(text["y"] - at) < LINE - 3 for text in self.texts if text.get("colour")):
-            at += LINE - 3
+    def _name_line(self, trace: Trace, end: tuple[float, float], floor: float) -> None:
+        """At its end, lower or higher where another name stands already, and never below the axis."""
+        taken = [text["y"] for text in self.texts if text.get("colour")]
+        steps = (side * step for step in range(2 * len(taken) + 1) for side in (LINE - 3, 3 - LINE))
+        free = (at for at in (end[1] + 4 + step for step in steps) if at <= floor + 4)
+        at = next(at for at in free if all(abs(other - at) >= LINE - 3 for other in taken))
         self._text(plain_label(trace["name"]), end[0] + GAP, at, "start", in_full=True)
         self.texts[-1] |= {"colour": colour_of(trace), "strong": True}
 
@@ -261,20 +264,22 @@ class _Drawing:
     def _bars(self, trace: Trace, x: Axis, y: Axis, place: int, bars: int) -> None:
         width = 0.8 * x.step / bars if x.categories else 1.0
         path, marker = [], trace.get("marker", {})
-        for value, number in zip(trace["x"], trace["y"], strict=True):
+        for cell, (value, number) in enumerate(zip(trace["x"], trace["y"], strict=True)):
+            if number is None:
+                continue
             left = x.at(value) + (place - bars / 2) * width
             path.append(bar(left, y.at(0), y.at(number), width))
-            self._whisker(trace, len(path) - 1, left + width / 2, number, y)
+            self._whisker(trace, cell, left + width / 2, number, y)
         self.areas.append(filled("".join(path), marker))
 
     def _lying_bars(self, trace: Trace, x: Axis, y: Axis) -> None:
         """From the middle of a mirrored chart to the left or to the right."""
         height, path = 0.8 * y.step, []
-        for value, number in zip(trace["y"], trace["x"], strict=True):
+        for place, (value, number) in enumerate(zip(trace["y"], trace["x"], strict=True)):
             ends, top = sorted((x.at(0), x.at(number))), y.at(value) - height / 2
             path.append(rectangle(ends[0], top, ends[1] - ends[0], height))
-            if (half := (trace.get("error_x") or {}).get("value")) is not None:
-                whisker = [(x.at(number - half), y.at(value)), (x.at(number + half), y.at(value))]
+            if (sides := sides_at(trace, place, "x")) is not None:
+                whisker = [(x.at(end), y.at(value)) for end in (number - sides[0], number + sides[1])]
                 self.lines.append(_line(whisker, "var(--text)"))
         self.areas.append(filled("".join(path), trace.get("marker", {})))
         is_left = sum(trace["x"]) < 0
@@ -372,12 +377,6 @@ class _Drawing:
         self.texts.append(
             {"text": short, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": turned}
         )
-
-
-def _placed(trace: Trace) -> Trace:
-    """A heat map whose rows and columns have names: their numbers where it gives none."""
-    rows, columns = len(trace["z"]), max((len(row) for row in trace["z"]), default=0)
-    return {"x": range(columns), "y": range(rows), **trace}
 
 
 def _marks(axis: Axis) -> list[tuple[str | float, str]]:

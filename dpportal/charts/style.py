@@ -16,6 +16,8 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.figure_json import FigureJson
 
+# Of intervals: the same for all marks, one for each share, which none reaches below 0, or none.
+HalfWidth = int | np.ndarray | None
 TRANSPARENT = "rgba(0,0,0,0)"
 SMALL = 0.01
 _BLOCK = 2**18
@@ -198,9 +200,10 @@ def people_axis(unit: str) -> FigureJson:
     return {"title": {"text": unit}, "rangemode": "tozero"}
 
 
-def hover(unit: str, half_width: int | None, value: str = "%{y:,}", cell: str = "%{x}") -> str:
-    """The text at the pointer: cell, count, interval."""
-    interval = "" if half_width is None else f" ± {half_width:,}"
+def hover(unit: str, half_width: HalfWidth, value: str = "%{y:,}", cell: str = "%{x}") -> str:
+    """The text at the pointer: cell, count, interval. Where each mark has its own, its customdata has both."""
+    interval = " ± %{customdata[1]}" if isinstance(half_width, np.ndarray) else ""
+    interval = f" ± {half_width:,}" if isinstance(half_width, int) else interval
     return f"{cell}<br><b>{value}</b>{interval} {unit}"
 
 
@@ -262,7 +265,9 @@ def step_line(kind: str, labels: Sequence[str], counts: np.ndarray, *, hovertemp
     )
 
 
-def interval_band(labels: Sequence[str], counts: np.ndarray, half_width: int) -> list[go.Scatter]:
+def interval_band(
+    labels: Sequence[str], counts: np.ndarray, half_width: int | np.ndarray
+) -> list[go.Scatter]:
     """The interval around a line of steps, as an area between its two ends."""
     edge = {
         "x": list(labels),
@@ -271,7 +276,9 @@ def interval_band(labels: Sequence[str], counts: np.ndarray, half_width: int) ->
         "line": {"width": 0, "shape": "hvh"},
         "hoverinfo": "skip",
     }
-    lower = go.Scatter(**edge, y=(counts - half_width).tolist(), showlegend=False)
+    below = counts - half_width
+    below = np.maximum(below, 0) if isinstance(half_width, np.ndarray) else below
+    lower = go.Scatter(**edge, y=below.tolist(), showlegend=False)
     upper = go.Scatter(
         **edge,
         y=(counts + half_width).tolist(),

@@ -15,6 +15,12 @@ def values_on(trace: Trace, letter: str) -> Sequence[str | float]:
     return trace.get(letter) or ()
 
 
+def placed(trace: Trace) -> Trace:
+    """A heat map whose rows and columns have names: their numbers where it gives none."""
+    rows, columns = len(trace["z"]), max((len(row) for row in trace["z"]), default=0)
+    return {"x": range(columns), "y": range(rows), **trace}
+
+
 def reach_on(trace: Trace, letter: str) -> Sequence[float]:
     """A trace's numbers on an axis, with the ends of their intervals."""
     values = trace.get(letter) or ()

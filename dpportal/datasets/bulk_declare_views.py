@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import codebooks, services, take_codebook
+from dpportal.datasets import codebooks, derived, services, take_codebook
 from dpportal.datasets.access import open_datasets, with_dataset
 from dpportal.datasets.common_values import common_values
 from dpportal.datasets.declared import declared_of, filled_of
@@ -46,7 +46,8 @@ def chosen(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     elif way == "ignored":
         _declare(request, dataset, ignored=names)
     elif way == "yes-or-no":
-        _declare(request, dataset, [Boolean(name, True, closed=True) for name in names], ())
+        truths = derived.written_truths(dataset)
+        _declare(request, dataset, [Boolean(n, True, closed=True, values=truths[n]) for n in names], ())
     elif way == "names":
         _declare_proposed(request, dataset, names)
     return redirect("datasets:domain", dataset.pk)
@@ -62,7 +63,9 @@ def several(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         messages.error(request, _("Choose columns on the list first."))
         return redirect("datasets:domain", dataset.pk)
     first = declared_of(dataset).get(names[0])
-    form = AttributeForm(request.POST or None, initial=initial_of(first, "text"), column=names[0])
+    truths = {derived.written_truths(dataset)[name] for name in names}
+    initial = initial_of(first, "text", truths.pop() if len(truths) == 1 else ())
+    form = AttributeForm(request.POST or None, initial=initial, column=names[0])
     if request.method == "POST" and form.is_valid():
         alike = form.attribute()
         attributes = [replace(alike, name=name) for name in names] if alike else []
@@ -172,9 +175,11 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:
-    kinds_of_rows = {column["name"]: column.get("kind", "") for column in dataset.columns}
-    fitting = [name for name in names if not is_contradicted(name, kinds_of_rows[name])]
-    attributes = [attribute for name in fitting if (attribute := proposed(name))]
+    looks = {column["name"]: column for column in derived.described_columns(dataset)}
+    fitting = [name for name in names if not is_contradicted(name, looks[name].get("kind", ""))]
+    attributes = [
+        attribute for name in fitting if (attribute := proposed(name, derived.truths_of(looks[name])))
+    ]
     if attributes and not _declare(request, dataset, attributes, ()):
         return
     taken = {attribute.name for attribute in attributes}

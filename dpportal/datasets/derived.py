@@ -31,6 +31,16 @@ def described_columns(dataset: Dataset) -> list[Json]:
     ]
 
 
+def truths_of(column: Json) -> tuple[str, ...]:
+    """How a described column's first rows write no and yes; nothing where they hold other texts, or none is known."""
+    return tuple(column.get("truths", ()))
+
+
+def written_truths(dataset: Dataset) -> dict[str, tuple[str, ...]]:
+    """The same by each column's name."""
+    return {column["name"]: truths_of(column) for column in described_columns(dataset)}
+
+
 def forget(dataset: Dataset) -> None:
     """Delete the number of rows, remarks on columns and file, how the rows fitted, and declarations that were filled
     from them and that nothing was released with; for one transaction.

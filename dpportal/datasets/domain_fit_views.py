@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dpportal.accounts.permissions import curator_required, current_user
@@ -17,18 +21,24 @@ from dpportal.datasets.models import Dataset, Fit, Right
 @require_http_methods(["GET", "POST"])
 @with_dataset(Right.OWN)
 def fit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
-    """Shows the fit to what is declared now; posting asks a worker for it."""
+    """Shows the fit to what is declared now; posting asks a worker for it.
+
+    "back": the page that asks for a look, to which this one leads back.
+    """
     if reason := fits.why_not(dataset, current_user(request)):
         messages.error(request, reason)
         return redirect("datasets:home", dataset.pk)
+    back = request.POST.get("back") or request.GET.get("back", "")
     if request.method == "POST":
         fits.ask(dataset)
-        return redirect("datasets:fit", dataset.pk)
+        query = f"?{urlencode({'back': back})}" if back else ""
+        return redirect(reverse("datasets:fit", args=[dataset.pk]) + query)
     context = {
         "dataset": dataset,
         "fit": fits.shown(dataset, current_user(request)),
         "job": _job(dataset),
         "possible": fits.current_digest(dataset) is not None,
+        "back": back if url_has_allowed_host_and_scheme(back, None) else "",
         "nav_section": "datasets",
     }
     return render(request, "datasets/fit.html", context)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.approvals import acts, services as approvals
-from dpportal.datasets import proposals, protection_change, records, services
+from dpportal.datasets import derived, proposals, protection_change, records, services
 from dpportal.datasets.access import dataset_for, with_dataset
 from dpportal.datasets.area_map import AreaMap
 from dpportal.datasets.cell_strip import strip
@@ -48,7 +48,8 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
     """Declare one column, or take its declaration back."""
     dataset, name = column_of(request, dataset_id, position)
     declared = declared_of(dataset).get(name)
-    form = AttributeForm(request.POST or None, initial=initial_of(declared, name), column=name)
+    truths = derived.written_truths(dataset)[name]
+    form = AttributeForm(request.POST or None, initial=initial_of(declared, name, truths), column=name)
     if request.method == "POST" and form.is_valid():
         try:
             attribute = form.attribute()
@@ -202,14 +203,14 @@ def context_of(dataset: Dataset) -> Json:
     filled = filled_of(dataset)
     columns = [
         _column_shown(i, c, declared.get(c["name"]), c["name"] in filled)
-        for i, c in enumerate(dataset.columns)
+        for i, c in enumerate(derived.described_columns(dataset))
     ]
     for line in columns:
         line["coarser"] = [a.name for a in declared.values() if a.source == line["name"]]
     own = [a for a in declared.values() if not a.source]
     return {
         "dataset": dataset,
-        "identifying": services.identifying_columns(dataset),
+        **services.identifying(dataset),
         "version": version,
         "columns": columns,
         "declared_count": len(own),
@@ -224,6 +225,7 @@ def _column_shown(position: int, column: Json, attribute: Attribute | None, fill
     declared_kind = kind_in_words(attribute) if attribute else ""
     kind = "" if is_contradicted else dict(AttributeForm.KINDS).get(proposed_kind(name), "")
     line = {"position": position, "name": name, "attribute": attribute, "filled": filled}
+    line["truths"] = derived.truths_of(column)
     return {**line, "kind": kind, "declared_kind": declared_kind, "is_contradicted": is_contradicted}
 
 

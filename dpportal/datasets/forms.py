@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from typing import TypeVar
@@ -149,16 +149,18 @@ class AttributeForm(MisfitForm):
         ),
     )
     no = forms.CharField(
-        label=_("what no is"),
+        label=_("how no is written"),
         required=False,
         max_length=200,
-        help_text=_("As the table writes it, and its label: 0 = female. If empty, false."),
+        help_text=_(
+            "As the table writes it, then its label if it has one: 0 = female. If empty, files say false."
+        ),
     )
     yes = forms.CharField(
-        label=_("what yes is"),
+        label=_("how yes is written"),
         required=False,
         max_length=200,
-        help_text=_("Such as 1 = male. If empty, true."),
+        help_text=_("Such as 1 = male. If empty, files say true."),
     )
     lower = forms.CharField(label=_("lower bound"), required=False, max_length=40)
     upper = forms.CharField(label=_("upper bound"), required=False, max_length=40)
@@ -363,14 +365,18 @@ class AttributeForm(MisfitForm):
         return day
 
 
-def initial_of(attribute: domain.Attribute | None, name: str) -> Json:
-    """What the form shows for a declaration, or for a column that has none yet: what its name suggests."""
-    attribute = attribute or proposed(name)
+def initial_of(attribute: domain.Attribute | None, name: str, truths: Sequence[str] = ()) -> Json:
+    """What the form shows for a declaration, or for a column that has none yet: what its name suggests.
+
+    truths: how the table writes no and yes there, if that is known. They are proposed as the column's two values.
+    """
+    written: Json = dict(zip(("no", "yes"), truths, strict=False))
+    attribute = attribute or proposed(name, tuple(truths))
     if attribute is None:
         kind = proposed_kind(name) or "ignored"
         binning = "width" if kind == "real" else "per_value"
-        return {"kind": kind, "binning": binning, "missing_cell": True, "closed": ""}
-    values = attribute.to_json()
+        return {"kind": kind, "binning": binning, "missing_cell": True, "closed": "", **written}
+    values = {**written, **attribute.to_json()}
     to = attribute.misfits_to
     values["closed"] = "open" if not attribute.closed else "left-out" if to is None else "value"
     values["misfits_to"] = "" if to is None else attribute.regular_labels()[to]

@@ -96,11 +96,14 @@ _KIND_OF_WORD = {word: kind for kind, words in _KINDS.items() for word in words}
 _QUESTIONS = ("is", "has", "had", "was", "does", "did")
 
 
-def proposed(name: str) -> Attribute | None:
-    """A whole declaration where the name leaves little doubt; None where only people know."""
+def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
+    """A whole declaration where the name leaves little doubt; None where only people know.
+
+    truths: how the table writes no and yes, if that is known.
+    """
     words = _words(name)
     if words and words[0] in _QUESTIONS:
-        return Boolean(name, True, closed=True)
+        return Boolean(name, True, closed=True, values=truths)
     born = [BORN] if {"birth", "year"} <= set(words) else []
     matches = [_BOUNDS[word] for word in words if word in _BOUNDS] or born
     return replace(matches[-1], name=name) if matches else None

@@ -277,8 +277,18 @@ def _unit_is_declared(dataset: Dataset) -> None:
 
 
 def identifying_columns(dataset: Dataset) -> list[str]:
-    """Columns that look as if they named people."""
-    return [column["name"] for column in derived.described_columns(dataset) if column["identifies"]]
+    """Columns that look as if they named people; those of which a value is known to come twice are the first."""
+    looking_so = [column for column in derived.described_columns(dataset) if column["identifies"]]
+    return [column["name"] for column in sorted(looking_so, key=lambda c: not c.get("repeats"))]
+
+
+def identifying(dataset: Dataset) -> Json:
+    """What the first question says of such columns: their names as `identifying`, and whether the first rows repeat a
+    value in one of them as `has_repeats`, None where no row was looked at.
+    """
+    repeats = [c.get("repeats") for c in derived.described_columns(dataset) if c["identifies"]]
+    several = True if True in repeats else None if None in repeats else False
+    return {"identifying": identifying_columns(dataset), "has_repeats": several}
 
 
 def columns_to_ask_about(dataset: Dataset) -> list[str]:

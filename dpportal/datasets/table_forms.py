@@ -31,13 +31,20 @@ class RowForm(AttributeForm):
     def __init__(self, data: Mapping[str, object] | None, *, line: Json, suggests: bool) -> None:
         """line: of the list of columns. suggests: whether it begins with what the column's name suggests."""
         column, self.before, self.suggests = line["name"], line["attribute"], suggests
-        super().__init__(data, column=column, initial=_initial(self.before, column, suggests))
+        super().__init__(data, column=column, initial=_initial(line, suggests))
         self.prefix = f"c{line['position']}"
         for name in HIDDEN:
             self.fields[name].widget = forms.HiddenInput()
         self.fields["kind"].widget = forms.Select(choices=self.KINDS)
-        self.fields["values"].widget = forms.Textarea(attrs={"rows": 2, "placeholder": "1 = label"})
-        self.fields["single_values"].widget.attrs["placeholder"] = _("such as 0")
+        self.fields["values"].widget = forms.Textarea(
+            attrs={"rows": 2, "placeholder": _("one a line, such as 1 = label")}
+        )
+        for name, example in (
+            ("single_values", _("such as 0")),
+            ("no", _("0 = female")),
+            ("yes", _("1 = male")),
+        ):
+            self.fields[name].widget.attrs["placeholder"] = example
         for field in self.fields.values():
             field.widget.attrs["aria-label"] = f"{field.label}{joint(':')}{column}"
 
@@ -68,10 +75,10 @@ class RowForm(AttributeForm):
         return bool(needed) and data["kind"] == self.initial["kind"] and not any(data.get(n) for n in needed)
 
 
-def _initial(declared: Attribute | None, column: str, suggests: bool) -> Json:
+def _initial(line: Json, suggests: bool) -> Json:
     """What a row begins with; of a column that is not declared its name's suggestion, chosen already if it suggests."""
-    initial = initial_of(declared, column)
-    return initial if declared or suggests else {**initial, "kind": "ignored", "closed": ""}
+    initial = initial_of(line["attribute"], line["name"], line["truths"])
+    return initial if line["attribute"] or suggests else {**initial, "kind": "ignored", "closed": ""}
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,7 @@ def rows(lines: list[Json], data: Mapping[str, object] | None, *, suggests: bool
 def row(line: Json, data: Mapping[str, object] | None, *, suggests: bool) -> Row:
     """A row, valid or not."""
     form = RowForm(data, line=line, suggests=suggests)
-    attribute = line["attribute"] or (proposed(line["name"]) if suggests else None)
+    attribute = line["attribute"] or (proposed(line["name"], line["truths"]) if suggests else None)
     if data is not None:
         attribute = form.attribute() if form.is_valid() else None
     return Row(line, form, attribute, strip(attribute) if attribute else None)

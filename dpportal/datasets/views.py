@@ -165,7 +165,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "receipt": receipts.of(dataset.pk) if dataset.is_erased and dataset.can_own else None,
         "database_vendor": connection.vendor,
         "erases_soon": retention.is_near(dataset),
-        "identifying": services.identifying_columns(dataset) if dataset.asks_for_unit else [],
+        **(services.identifying(dataset) if dataset.asks_for_unit else {}),
         "sheets": [(sheet["name"], sheet["name"]) for sheet in dataset.facts.get("sheets", [])],
         "budget_request": dataset.budget_requests.first(),
         "same_table": same_table(dataset, current_user(request)),

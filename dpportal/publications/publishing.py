@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django import forms
 from django.db import transaction
 from django.db.models import Manager, Model, QuerySet
+from django.dispatch import Signal
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -19,6 +20,9 @@ from dpportal.platform.paragraphs import ParagraphsField
 from dpportal.publications.draft import PUBLIC, Publication
 from dpportal.publications.verdict import Verdict, is_doubted
 from mechanisms import registry
+
+# Everyone may see a publication from now on; sent with `publication`, which was fetched before.
+published = Signal()
 
 _BEFORE_A_DOI = re.compile(r"^(https?://(dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 # By the handbook of the DOI system; no mark that could end an address or a field.
@@ -136,6 +140,7 @@ def publish(publication: Publication, by: User, require: Callable[[], None]) -> 
     public = {"published_at": timezone.now(), "withdrawn_at": None, "withdrawn_because": ""}
     rows.filter(pk=publication.pk).update(**public)
     audit.record(by, "published", publication, after_comparison(publication))
+    transaction.on_commit(lambda: published.send(type(publication), publication=publication), robust=True)
     return True
 
 

@@ -15,6 +15,9 @@ from mechanisms.accounting import Definition
 SHARES = (0.1, 0.3)
 # Half the 95 % interval of a typical answer over the answer itself, likewise.
 RATIOS = (0.2, 0.6)
+# The same of a typical cell of a table of counts, beside the share of people in another cell. Statistical offices warn
+# of a coefficient of variation from 16.6 % on, which is half an interval of a third; at 1 the interval reaches nobody.
+CELL_RATIOS = (1 / 3, 1.0)
 
 
 class VerdictLevel(StrEnum):
@@ -83,6 +86,20 @@ def level_of(error: float, ends: tuple[float, float]) -> VerdictLevel:
     return VerdictLevel.DOUBTFUL if error <= ends[1] else VerdictLevel.USELESS
 
 
+def level_of_cells(share: float, ratio: float) -> VerdictLevel:
+    """Of counts: the worse one by the share of people in another cell and by a typical cell's margin over the cell."""
+    levels = list(VerdictLevel)
+    return max(level_of(share, SHARES), level_of(ratio, CELL_RATIOS), key=levels.index)
+
+
+def useful_width(answer: float, ratio: float) -> float:
+    """The half width up to which an answer is of use. ratio: of it over the answer, at most.
+
+    Intervals of counts end at whole people, so that less noise may not show before it is less by one of them.
+    """
+    return max(ratio * answer - 1, ratio * answer / 2)
+
+
 def of_answers(half_width: float, answer: float, name: str, unit: str = "", inside: str = "") -> Verdict:
     """Before anything is spent, of answers of which a typical one is `answer` people, ± half_width.
 
@@ -98,9 +115,8 @@ def of_answers(half_width: float, answer: float, name: str, unit: str = "", insi
     }
     if level is VerdictLevel.USELESS:
         text = _("The noise of an answer is about as large as the answer itself.") + " " + text
-    # Intervals of counts end at whole people, so that less noise may not show before it is less by one of them.
-    useful_width = max(RATIOS[0] * answer - 1, RATIOS[0] * answer / 2)
-    calmer = 1.0 if level is VerdictLevel.USEFUL else max(1.0, half_width / max(useful_width, 1e-9))
+    wanted = useful_width(answer, RATIOS[0])
+    calmer = 1.0 if level is VerdictLevel.USEFUL else max(1.0, half_width / max(wanted, 1e-9))
     return Verdict(level, text, calmer, Typical(answer, half_width, inside or _("a typical answer")))
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.models import User
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import LedgerEntry
+from dpportal.charts.counted_word import counted_word
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.history.watched import WatchedQuerySet
 from dpportal.jobs.announcements import AnnouncedJob
@@ -113,7 +114,8 @@ class Release(ChargedPublication):
     @property
     def proposed_title(self) -> str:
         """What it is called unless its curator says otherwise."""
-        return titles.proposed(self.product, self.columns, self.dataset.name, self._question)
+        counted = counted_word(self.unit.max_rows)
+        return titles.proposed(self.product, self.columns, self._question, counted)
 
     @property
     def columns_named(self) -> str:

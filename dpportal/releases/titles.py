@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from django.utils.text import get_text_list
+from django.utils.text import capfirst, get_text_list
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
@@ -17,11 +17,19 @@ LONGEST = 160
 NAMED_COLUMNS = 4
 
 
-def proposed(product: str, columns: Sequence[str], dataset: str, parameters: Json) -> str:
-    """The dataset, and what is published of it: of which columns, or of how many."""
+def proposed(product: str, columns: Sequence[str], parameters: Json, counted: str) -> str:
+    """What is published, as a reader says it: of which columns, or of how many. counted: what counts are counts of."""
     asked = parameters.get("question", product)
-    texts = {"dataset": dataset, "question": _question_text(asked, _spoken(columns, parameters), parameters)}
-    return (_("%(dataset)s: %(question)s") % texts)[:LONGEST]
+    words = [name.replace("_", " ") for name in columns]
+    title = _question_text(asked, _spoken(words, _worded(parameters)), parameters, counted)
+    return title[:LONGEST]
+
+
+def _worded(parameters: Json) -> Json:
+    """The same with blanks in the names of columns, as the columns have them."""
+    measured, group = parameters.get("measured"), parameters.get("group")
+    names = {"measured": [name.replace("_", " ") for name in measured]} if measured else {}
+    return {**parameters, **names, **({"group": group.replace("_", " ")} if group else {})}
 
 
 def _spoken(columns: Sequence[str], parameters: Json) -> str:
@@ -52,22 +60,26 @@ def _by_groups(measured: Sequence[str], groups: Sequence[str]) -> str:
     return _("%(measured)s by %(groups)s") % {**texts, "groups": named(groups, {})}
 
 
-def _question_text(question: str, columns: str, parameters: Json) -> str:
+def _question_text(question: str, columns: str, parameters: Json, counted: str) -> str:
     """What is published, with the names of its columns."""
     texts = {
-        "histogram": _("counts by %(columns)s"),
-        "microdata": _("synthetic rows of %(columns)s"),
-        "queries": _("answers on %(columns)s"),
-        "response": _("randomised answers on %(columns)s"),
-        "selection": _("private choice of %(columns)s"),
-        "means": _("mean of %(columns)s"),
-        "summary": _("summary of %(columns)s"),
-        Quantile.kind: _("quantile %(level)s of %(columns)s"),
-        MostCommonValue.kind: _("most common value of %(columns)s"),
-        BestOption.kind: _("best of %(columns)s"),
-        FewestConflicts.kind: _("fewest conflicts of %(columns)s"),
+        "histogram": _("%(counted)s by %(columns)s"),
+        "microdata": _("Synthetic rows of %(columns)s"),
+        "queries": _("Answers on %(columns)s"),
+        "response": _("Randomised answers on %(columns)s"),
+        "selection": _("Private choice of %(columns)s"),
+        "means": _("Mean of %(columns)s"),
+        "summary": _("Summary of %(columns)s"),
+        Quantile.kind: _("Quantile %(level)s of %(columns)s"),
+        MostCommonValue.kind: _("Most common value of %(columns)s"),
+        BestOption.kind: _("Best of %(columns)s"),
+        FewestConflicts.kind: _("Fewest conflicts of %(columns)s"),
     }
     level = Fraction(parameters.get("level", "1/2"))
     if question == Quantile.kind and level == Fraction(1, 2):
-        return _("median of %(columns)s") % {"columns": columns}
-    return texts[question] % {"columns": columns, "level": f"{float(level):g}"}
+        return _("Median of %(columns)s") % {"columns": columns}
+    return texts[question] % {
+        "columns": columns,
+        "level": f"{float(level):g}",
+        "counted": capfirst(counted),
+    }

@@ -21,7 +21,8 @@ class Column:
     """A column. kind: what its first rows look like, which counting never uses. remark: a hint, or nothing.
 
     identifies: whether it seems to say whose row it is. missing_words: among its first texts, which nobody declared to
-    mean that there is no value.
+    mean that there is no value. repeats: whether a text comes twice among the first ones, None where none was read.
+    truths: how these write no and yes, where they hold nothing else.
     """
 
     name: str
@@ -29,13 +30,16 @@ class Column:
     remark: str = ""
     identifies: bool = False
     missing_words: tuple[str, ...] = ()
+    repeats: bool | None = None
+    truths: tuple[str, ...] = ()
 
     def to_json(self) -> Json:
         return asdict(self)
 
     @classmethod
     def from_json(cls, value: Json) -> Column:
-        return cls(**{**value, "missing_words": tuple(value.get("missing_words", ()))})
+        texts = {name: tuple(value.get(name, ())) for name in ("missing_words", "truths")}
+        return cls(**{**value, **texts})
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ PUBLIC_DATASET = [
 GUIDE = [
     'heading "Guide" [level=1]',
     'navigation "Sections of the guide"',
-    'heading "Five words" [level=2]',
+    'heading "Words that pages explain" [level=2]',
     "term: Privacy cost ε",
     'heading "What ε means" [level=2]',
     'img "Twenty noisy counts with margins',

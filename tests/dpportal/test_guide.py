@@ -67,7 +67,9 @@ def test_the_guide_says_when_each_product_is_useful(client: Client) -> None:
         for line in page.split("<li>")[1:]
     ]
     cells, sums, means, summary, answers, choices, rows = said
-    assert cells[:2] == rows == [round(100 * share) for share in verdict.SHARES]
+    assert [cells[0], cells[-1]] == rows == [round(100 * share) for share in verdict.SHARES]
+    assert "a third of it, such as 36 ± 12" in page and "as large as the cell" in page
+    assert verdict.CELL_RATIOS == (1 / 3, 1)
     assert sums == [] and BLOCKS == (1 / 20, 1 / 4)
     assert means == [round(100 * share) for share in RANGES]
     assert summary == [2, *means] and SHARES == RANGES

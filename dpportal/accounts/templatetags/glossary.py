@@ -40,6 +40,25 @@ TERMS = {
             "table or removed from it. So not even whether somebody is in the table can be told."
         ),
     ),
+    "noisy": (
+        _("noisy count"),
+        _(
+            "The true count plus a random number, the noise, which hides each single person. So it can be a little too "
+            "high or too low, and even below 0 where few people are."
+        ),
+    ),
+    "missing": (
+        _("missing"),
+        _(
+            "People of whom the table does not say it: their field is empty, or holds a word such as “unknown”."
+        ),
+    ),
+    "other": (
+        _("other"),
+        _(
+            "People with a value that is none of those listed. They are counted together, whatever the value is."
+        ),
+    ),
     "adjusted": (
         _("adjusted count"),
         _(

@@ -70,15 +70,16 @@ def choose_columns(draft: Release, data: QueryDict | None, files: Files | None =
 
 
 def choose_usual_columns(draft: Release, people: str) -> bool:
-    """Take the columns that are meant where hardly any is declared; whether there are such, and they can be taken.
+    """Take the columns that its form has ticked in advance; whether there are such, and they can be taken.
 
     people: the estimate of their number as it was typed, which is kept in any case; without one nothing is taken.
     """
     if not people:
         return False
+    form = choose_columns(draft, form_data({"columns": [], "people": people}))
+    draft.people = form.cleaned_data.get("people") or draft.people
     initial = planner_of(draft).form(declared=declared_columns(draft), draft=draft).initial
     form = choose_columns(draft, form_data({"columns": initial.get("columns") or [], "people": people}))
-    draft.people = form.cleaned_data.get("people") or draft.people
     return form.is_valid()
 
 

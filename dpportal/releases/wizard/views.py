@@ -53,7 +53,7 @@ wizard = Wizard(
 def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Begin a draft; of a product that was named already, at the choice of columns.
 
-    Where that leaves no choice and the people were estimated, at the review of what is recommended.
+    Where the people were estimated and columns are ticked in advance, at the review of what is recommended.
     """
     draft = services.start_draft(dataset, current_user(request))
     if request.POST.get("product") not in PRODUCTS:

@@ -53,7 +53,18 @@ def proposed_columns(names: Sequence[str], columns: Texts, options: ReadOptions)
 def _column(name: str, texts: list[str], options: ReadOptions) -> Column:
     kind, remark = _kind(texts, options)
     identifies = kind in ("text", "integer") and looks_like_identifier(name, texts)
-    return Column(name, kind, remark, identifies, missing_words(texts))
+    repeats = len(set(texts)) < len(texts) if texts else None
+    missing = missing_words(texts)
+    truths = written_truths(text for text in texts if text not in missing)
+    return Column(name, kind, remark, identifies, missing, repeats, truths)
+
+
+def written_truths(texts: Iterable[str]) -> tuple[str, ...]:
+    """How texts write no and yes, where they hold both and nothing else; else nothing."""
+    seen = sorted({text.strip() for text in texts}, key=lambda text: text.casefold() in TRUE_WORDS)
+    if len(seen) != 2 or seen[0].casefold() not in FALSE_WORDS or seen[1].casefold() not in TRUE_WORDS:
+        return ()
+    return tuple(seen)
 
 
 def _most(tests: Iterable[object]) -> bool:

@@ -22,8 +22,13 @@ def drawn() -> None:
 
 
 @pytest.mark.slow
-def test_a_release_has_its_kind_until_a_worker_has_drawn_it(client, ready):
-    services.publish(ready, ready.created_by)
+def test_a_release_has_its_kind_until_a_worker_has_drawn_it(
+    client, ready, django_capture_on_commit_callbacks
+):
+    """The picture is asked for by publishing, not only by the first reader."""
+    with django_capture_on_commit_callbacks(execute=True):
+        services.publish(ready, ready.created_by)
+    assert THUMBNAILS.jobs().count() == 1
     before = client.get(PAGE).text
     assert 'class="thumbnail kind"' in before and 'role="img"' not in before
     client.get(PAGE)

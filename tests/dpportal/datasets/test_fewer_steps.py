@@ -54,6 +54,16 @@ class TestFirstQuestion:
         version = dataset.current_domain()
         assert (version.unit_column, version.max_rows, version.neighbours) == ("patient_id", 1, "add-remove")
 
+    def test_the_first_answer_is_the_one_that_the_first_rows_suggest(self, desk):
+        several = " ".join(desk.get(home(read(desk, VISITS))).text.split())
+        assert "some have the same patient_id, so one person seems to have several rows" in several
+        assert 'class="button primary" name="column" value="patient_id"' in several
+        single = b"patient_id,sex,age\n" + b"".join(b"P%d,f,%d\n" % (n, n) for n in range(60))
+        page = " ".join(desk.get(home(read(desk, single))).text.split())
+        assert "No two of the first rows have the same value there" in page
+        assert '<button class="button primary">Yes, each row is one person</button>' in page
+        assert 'class="button" name="column" value="patient_id"' in page
+
     def test_a_column_that_is_not_there_is_refused(self, desk):
         dataset = read(desk, VISITS)
         assert desk.post(at(dataset, "several_rows"), {"column": "name"}).url == at(dataset, "unit")
@@ -136,6 +146,25 @@ class TestDeclaring:
         draft = Release.objects.get(dataset=dataset)
         assert answer.redirect_chain[-1][0] == reverse("releases:columns", args=[draft.pk])
         assert answer.context["form"]["columns"].value() == ["age"]
+
+    def test_yes_or_no_keeps_what_the_table_writes(self, desk):
+        rows = b"id,employed,is_member,age\n" + b"".join(
+            b"%d,%d,%s,%s\n" % (n, n % 2, (b"N", b"Y")[n % 2], (b"young", b"old")[n % 2]) for n in range(40)
+        )
+        dataset = building.uploaded(desk, rows)
+        page = desk.get(at(dataset, "domain"))
+        shown = {row.line["name"]: row.form for row in page.context["rows"]}
+        assert [shown["employed"][name].value() for name in ("no", "yes")] == ["0", "1"]
+        assert [shown["is_member"][name].value() for name in ("kind", "no", "yes")] == ["boolean", "N", "Y"]
+        assert "no is written" in page.text and "yes is written" in page.text
+        # An age of words is suggested no numbers.
+        assert shown["age"]["kind"].value() != "integer"
+        desk.post(at(dataset, "chosen"), {"way": "yes-or-no", "columns": ["1", "2"]})
+        declared = {a.column: a.declared() for a in dataset.current_domain().attributes.all()}
+        assert {name: a.regular_labels() for name, a in declared.items()} == {
+            "employed": ["0", "1"],
+            "is_member": ["N", "Y"],
+        }
 
     def test_nothing_is_suggested_once_something_is_declared(self, desk, dataset):
         rows = desk.get(at(dataset, "domain")).context["rows"]

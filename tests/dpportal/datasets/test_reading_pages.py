@@ -246,6 +246,11 @@ def test_a_file_with_titles_and_notes_is_read_after_one_answer(desk, curator):
     dataset.refresh_from_db()
     assert (dataset.state, dataset.rows) == (Dataset.State.STORED, 3)
     assert dataset.options["note_words"] == ["Source", "Total"]
+    declaring = " ".join(desk.get(reverse("datasets:domain", args=[dataset.pk])).content.decode().split())
+    assert (
+        "The names are read below the first 3 lines, which are left out. 2 lines of names are joined."
+        in declaring
+    )
 
 
 @pytest.mark.slow

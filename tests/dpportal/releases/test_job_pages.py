@@ -151,7 +151,7 @@ def test_who_runs_it_on_a_table_that_is_declared_otherwise_reads_so(desk, ready,
     again = reverse("releases:again", args=[ready.pk])
     told = desk.post(again, {"dataset": newer.pk}, follow=True).text
     assert "declares these columns otherwise" not in told and "the estimate of the number of people" in told
-    assert Release.objects.get(dataset=newer).proposed_title == "Next year: counts by colour and age"
+    assert Release.objects.get(dataset=newer).proposed_title == "People by colour and age"
     assert Release.objects.get(dataset=newer).title == ""
     dataset_services.declare(newer, "age", Integer("age", lower=0, upper=99))
     dataset_services.declare(newer, "colour", Categorical("colour", values=("red", "green", "violet")))

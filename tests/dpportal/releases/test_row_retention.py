@@ -83,10 +83,20 @@ def test_a_closed_yes_or_no_has_no_other_cell(dataset):
     assert true.reshape(-1, 2).sum(axis=0).tolist() == [3, 3]
 
 
-def test_the_review_says_that_nobody_looked(desk, draft):
-    page = desk.get(reverse("releases:review", args=[draft.pk])).content.decode()
-    assert "You have not checked yet" in page
-    assert reverse("datasets:fit", args=[draft.dataset_id]) in page
+def test_the_review_says_that_nobody_looked_and_one_click_looks(desk, draft):
+    review, fit = (
+        reverse("releases:review", args=[draft.pk]),
+        reverse("datasets:fit", args=[draft.dataset_id]),
+    )
+    page = desk.get(review).content.decode()
+    assert "<strong>Nobody has looked yet whether your table fits the declaration.</strong>" in page
+    assert f'<form method="post" action="{fit}">' in page and f'name="back" value="{review}"' in page
+    answer = desk.post(fit, {"back": review})
+    domain_fit_job.FITS.run(draft.dataset_id)
+    assert f'href="{review}">Back to the review' in desk.get(answer.url).content.decode()
+    assert "Nobody has looked yet" not in desk.get(review).content.decode()
+    elsewhere = desk.post(fit, {"back": "//elsewhere.example/"})
+    assert "Back to the review" not in desk.get(elsewhere.url).content.decode()
 
 
 @pytest.mark.slow

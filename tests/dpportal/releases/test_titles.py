@@ -19,30 +19,37 @@ def desk(client, curator):
     return client
 
 
-def test_a_release_without_a_title_is_called_after_its_columns_and_the_dataset(draft):
+def test_a_release_without_a_title_is_called_after_its_columns(draft):
     Release.objects.filter(pk=draft.pk).update(title="")
     draft.refresh_from_db()
     building.confirm(draft)
     draft.refresh_from_db()
-    assert draft.title == "Small table: counts by colour and age"
-    assert draft.charge.reason == "Small table: counts by colour and age"
+    assert draft.title == "People by colour and age"
+    assert draft.charge.reason == "People by colour and age"
+
+
+def test_names_are_read_as_words_and_rows_are_no_people(dataset):
+    release = Release(dataset=dataset, columns=["birth_year", "sex"])
+    assert release.proposed_title == "People by birth year and sex"
+    current = dataset.current_domain()
+    current.unit_column, current.max_rows = "colour", 3
+    current.save()
+    assert Release(dataset=dataset, columns=["age"]).proposed_title == "Rows by age"
 
 
 def test_many_columns_are_counted_and_a_long_title_is_cut(dataset):
-    assert (
-        Release(dataset=dataset, columns=list("abcde")).proposed_title == "Small table: counts by 5 columns"
-    )
+    assert Release(dataset=dataset, columns=list("abcde")).proposed_title == "People by 5 columns"
     assert len(Release(dataset=dataset, columns=["x" * 100, "y" * 100]).proposed_title) == 160
 
 
 @pytest.mark.parametrize(
     ("columns", "parameters", "title"),
     [
-        (["age"], {"question": "quantile", "level": "1/2"}, "Small table: median of age"),
-        (["age"], {"question": "quantile", "level": "9/10"}, "Small table: quantile 0.9 of age"),
-        (["100%"], {"question": "most-common-value"}, "Small table: most common value of 100%"),
-        (["tea", "milk"], {"question": "best-option"}, "Small table: best of tea / milk"),
-        (list("abcde"), {"question": "fewest-conflicts"}, "Small table: fewest conflicts of 5 columns"),
+        (["age"], {"question": "quantile", "level": "1/2"}, "Median of age"),
+        (["age"], {"question": "quantile", "level": "9/10"}, "Quantile 0.9 of age"),
+        (["100%"], {"question": "most-common-value"}, "Most common value of 100%"),
+        (["tea", "milk"], {"question": "best-option"}, "Best of tea / milk"),
+        (list("abcde"), {"question": "fewest-conflicts"}, "Fewest conflicts of 5 columns"),
     ],
 )
 def test_a_private_choice_is_called_after_its_question(dataset, columns, parameters, title):
@@ -52,7 +59,7 @@ def test_a_private_choice_is_called_after_its_question(dataset, columns, paramet
 
 def test_a_former_question_is_not_in_the_title_of_another_product(dataset):
     release = Release(dataset=dataset, columns=["age"], parameters={"question": "quantile", "level": "1/2"})
-    assert release.proposed_title == "Small table: counts by age"
+    assert release.proposed_title == "People by age"
 
 
 def test_the_review_names_title_and_method(desk, draft):
@@ -147,6 +154,6 @@ def test_a_proposed_title_follows_the_columns_of_another_release(desk, ready):
     assert "change it with the columns" not in desk.post(again, follow=True).text
     draft = Release.objects.get(state=Release.State.DRAFT)
     draft.columns = ["age"]
-    assert draft.title == "" and draft.proposed_title == "Small table: counts by age"
+    assert draft.title == "" and draft.proposed_title == "People by age"
     Release.objects.filter(pk=ready.pk).update(title="Colours by age")
     assert "change it with the columns" in desk.post(again, follow=True).text

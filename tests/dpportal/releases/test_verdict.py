@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import records
-from dpportal.publications.verdict import Verdict, VerdictLevel, of_answers
+from dpportal.publications.verdict import Verdict, VerdictLevel, level_of_cells, of_answers
 from dpportal.releases import execution
 from dpportal.releases.models import Release
 from dpportal.releases.products import presenter_of
@@ -50,8 +51,17 @@ def test_the_share_that_is_foreseen_is_what_releases_have(amount):
             for _ in range(300)
         ]
     )
-    calmer = usefulness.expected(plan, 5000, "cells").calmer
-    assert calmer == pytest.approx(max(1.0, seen / 0.1), rel=0.05)
+    said = re.search(r"misplace (?:about )?(\d+) %", usefulness.expected(plan, 5000, "cells").text)
+    assert said and int(said[1]) == pytest.approx(min(100, 100 * seen), rel=0.05, abs=0.6)
+
+
+def test_a_histogram_is_useful_only_if_its_typical_cell_is_too():
+    """36 people ± 21 in a typical cell is 58 % of it, though noise misplaces less than 10 % of the people."""
+    doubtful = usefulness.expected(histogram_plan("0.143", 100), 3600, "cells")
+    assert doubtful.level is VerdictLevel.DOUBTFUL and "36, ± 21" in doubtful.text
+    assert level_of_cells(0.098, 21 / 36) is VerdictLevel.DOUBTFUL
+    assert [level_of_cells(share, 0.3) for share in (0.1, 0.3, 0.31)] == list(VerdictLevel)
+    assert [level_of_cells(0.05, ratio) for ratio in (1 / 3, 1, 1.01)] == list(VerdictLevel)
 
 
 @pytest.mark.parametrize("definition", Definition, ids=lambda d: d.value)
@@ -73,15 +83,15 @@ def test_at_the_cost_that_is_named_it_is_useful_and_below_it_is_not(definition, 
 @pytest.mark.parametrize("method", ["laplace", "gaussian", "dawa"])
 @pytest.mark.parametrize("amount", ["0.05", "0.2", "1"])
 def test_the_cost_that_is_named_does_not_depend_on_the_one_at_hand(method, amount):
-    """8,500 cells, 4,000 people: each cell may be off by 0.0941 people on average, a tenth of 2 · 4,000 / 8,500.
+    """8,500 cells, 4,000 people: a third of 0.47 people is less than one, so 95 % of the cells must have no noise.
 
-    Laplace noise is off by 2q/(1 - q²), q = exp(-ε), which is 0.0940 at 3.06; Gaussian noise by about
-    2q/(1 + 2q), q = exp(-ρ), which is 0.0940 at 2.96.
+    Laplace noise is 0 with probability (1 - q)/(1 + q), q = exp(-ε), which is 0.95 at 3.66; Gaussian noise with about
+    1/(1 + 2q), q = exp(-ρ), which is 0.95 at 3.64.
     """
     definition = Definition.ZCDP if method == "gaussian" else Definition.PURE
     verdict = usefulness.expected(histogram_plan(amount, 8500, definition, method), 4000, "cells")
     named = verdict.amount(Decimal(amount), definition)
-    assert named == Decimal("3.0" if method == "gaussian" else "3.1")
+    assert named == Decimal("3.7")
 
 
 def test_plain_noise_is_named_alike_whatever_method_it_stands_for():
@@ -177,6 +187,7 @@ def test_a_useless_release_is_not_published_without_a_word(desk, draft):
 
 @pytest.mark.slow
 def test_a_useful_one_is_published_with_one_press(desk, draft):
+    Release.objects.filter(pk=draft.pk).update(people=1000)
     release = released(draft, "0.9")
     address = reverse("releases:publish", args=[release.pk])
     page = desk.get(address).content.decode()

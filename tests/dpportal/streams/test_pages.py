@@ -315,7 +315,7 @@ def test_a_draft_that_was_confirmed_in_another_window_stays_as_it_was_confirmed(
 
 def test_the_review_warns_of_rows_that_nothing_declared_has_a_place_for(curious, dataset) -> None:
     draft = building.draft_stream(dataset)
-    assert "You have not checked yet" in text(curious.get(f"/streams/{draft.pk}/review/"))
+    assert "Nobody has looked yet" in text(curious.get(f"/streams/{draft.pk}/review/"))
     dataset_services.declare(dataset, "colour", Categorical("colour", values=("red",)))
     Stream.objects.filter(pk=draft.pk).update(cells=[0])
     domain_fit.ask(dataset)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, DraftError, people_field
-from mechanisms.domain import Domain
+from mechanisms.domain import Attribute, Domain
 
 MAX_COLUMNS, FEW_COLUMNS = 4, 2
+# In a typical cell of the columns that are ticked in advance; cells of them where nobody estimated the people.
+FEWEST_PEOPLE, USUAL_CELLS = 20, 1000
 WARN_CELLS = 10**6
 MAX_CELLS = 10**8
 
@@ -26,6 +30,26 @@ def check_columns(domain: Domain) -> None:
         raise DraftError(text % {"cells": f"{domain.size:,}"}, "columns")
 
 
+def usual_columns(declared: Domain, people: int | None) -> list[str]:
+    """The columns that are ticked in advance, by the declaration and the curator's estimate of the people alone.
+
+    All of them where hardly any is declared; else the first ones beside which a typical cell still has people.
+    """
+    names = list(declared.names)
+    if len({a.column for a in declared.attributes}) == len(names) <= FEW_COLUMNS:
+        return names
+    most = people // FEWEST_PEOPLE if people else USUAL_CELLS
+    chosen: list[Attribute] = []
+    for attribute in declared.attributes:
+        is_new = attribute.column not in [a.column for a in chosen]
+        if is_new and math.prod(a.size for a in (*chosen, attribute)) <= most:
+            chosen.append(attribute)
+        if len(chosen) == FEW_COLUMNS:
+            break
+    smallest = min(declared.attributes, key=lambda a: a.size, default=None)
+    return [a.name for a in chosen] or ([smallest.name] if smallest else [])
+
+
 class CellsForm(ChoiceForm):
     """Which declared columns to count together, and how many people the curator thinks there are."""
 
@@ -37,10 +61,7 @@ class CellsForm(ChoiceForm):
     people = people_field()
 
     def adapt(self, draft: Release) -> None:
-        """Where hardly any column is declared, all of them are meant."""
-        names = list(self.declared.names)
-        if len({a.column for a in self.declared.attributes}) == len(names) <= FEW_COLUMNS:
-            self.initial["columns"] = draft.columns or names
+        self.initial["columns"] = draft.columns or usual_columns(self.declared, draft.people)
 
     def clean_columns(self) -> list[str]:
         columns = [name for name in self.declared.names if name in self.cleaned_data["columns"]]

@@ -40,11 +40,12 @@ class HistogramPresenter(Presenter[Plan, Result]):
 
     def page(self, reconstructed: ReconstructedRelease[Plan, Result]) -> Json:
         plan, result, release = reconstructed.plan, reconstructed.result, reconstructed.release
-        shown = page.page(plan, result, _everyone(reconstructed))
+        shown = page.page(plan, result, _everyone(reconstructed), _sums(release, plan))
         if not reader_choices.begins_chosen(plan.domain):
             return shown
         form = reader_choices.ChartForm(plan.domain, QueryDict())
-        return {**shown, "figure": reader_choices.figure(form, result.raw, _sums(release, plan))}
+        drawn = reader_choices.figure(form, result.raw, _sums(release, plan), shown["interval"])
+        return {**shown, "figure": drawn}
 
     def compare(self, reconstructed: ReconstructedRelease[Plan, Result], true: np.ndarray) -> Json:
         return comparison.build(reconstructed.plan, reconstructed.result, true)
@@ -70,7 +71,8 @@ class HistogramPresenter(Presenter[Plan, Result]):
         if not form.is_asked and form.on_map is None:
             return {"chart_form": form}
         with values as numbers:
-            return {"chart_form": form, "figure": reader_choices.figure(form, numbers, _sums(release, plan))}
+            drawn = reader_choices.figure(form, numbers, _sums(release, plan), shown.get("interval"))
+            return {"chart_form": form, "figure": drawn}
 
     def explore(self, release: Release, plan: Plan, question: QueryDict) -> Json:
         def answer(picks: Picks) -> CellSum:

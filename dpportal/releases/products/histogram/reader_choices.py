@@ -187,8 +187,16 @@ def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], Ce
     return figure_json(drawn)
 
 
-def figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], CellSum | None]) -> Json:
-    """The chart that is chosen. values: (cells,) estimates; summed: of a box, with its margin if all boxes have one."""
+def figure(
+    form: ChartForm,
+    values: np.ndarray,
+    summed: Callable[[Picks], CellSum | None],
+    of_a_cell: int | None = None,
+) -> Json:
+    """The chart that is chosen. values: (cells,) estimates; summed: of a box, with its margin if all boxes have one.
+
+    of_a_cell: half the interval of any single cell, where there is one.
+    """
     if form.on_map is not None:
         return map_figure(form, values, summed)
     domain, (along, by), apart = form.domain, form.axes(), form.panels()
@@ -198,14 +206,20 @@ def figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], CellSu
         picks[axis] = np.arange(domain.shape[axis])
     table = _over(values.reshape(domain.shape)[np.ix_(*picks)], kept)
     half_width = _margin(summed, picks, kept)
+    if half_width is None and all(axis in kept or places.size == 1 for axis, places in enumerate(picks)):
+        half_width = of_a_cell
     cells = np.rint(table).reshape(domain.shape[along], 1 if by is None else domain.shape[by], -1)
+    is_shares = form.value("scale") == "share"
+    rest, group = _margins_of_group(summed, picks, kept) if is_shares else (None, None)
     chosen = ChosenCounts(
         domain.attributes[along],
         None if by is None else domain.attributes[by],
         cells.sum(axis=2),
         half_width,
-        shares=form.value("scale") == "share",
+        shares=is_shares,
         by_size=form.value("order") == "size",
+        rest_half_width=rest,
+        group_half_width=group,
     )
     if apart is None:
         return figure_json(chosen_figure(chosen))
@@ -218,8 +232,22 @@ def _margin(
 ) -> int | None:
     """Of one bar or area: a cell of the columns that are kept."""
     one = [np.array([0]) if axis in kept else places for axis, places in enumerate(picks)]
-    margin = summed(one)
-    return None if margin is None or margin.half_width is None else int(np.ceil(margin.half_width))
+    return _half_width(summed(one))
+
+
+def _margins_of_group(
+    summed: Callable[[Picks], CellSum | None], picks: list[np.ndarray], kept: list[int]
+) -> tuple[int | None, int | None]:
+    """Of a group without one of its bars, and of all of it. kept: the column along the chart is the first."""
+    along, others = kept[0], kept[1:]
+    one = [np.array([0]) if axis in others else places for axis, places in enumerate(picks)]
+    group = _half_width(summed(one))
+    one[along] = picks[along][1:]
+    return (_half_width(summed(one)) if one[along].size else 0), group
+
+
+def _half_width(total: CellSum | None) -> int | None:
+    return None if total is None or total.half_width is None else int(np.ceil(total.half_width))
 
 
 def _over(box: np.ndarray, kept: list[int]) -> Floats:

@@ -9,7 +9,18 @@ from fractions import Fraction
 from django.utils.translation import gettext as _
 
 from dpportal.charts.counted_word import counted_word
-from dpportal.publications.verdict import SHARES, Typical, Verdict, VerdictLevel, about, level_of, rounded
+from dpportal.publications.verdict import (
+    CELL_RATIOS,
+    SHARES,
+    Typical,
+    Verdict,
+    VerdictLevel,
+    about,
+    level_of,
+    level_of_cells,
+    rounded,
+    useful_width,
+)
 from dpportal.releases.models import Release
 from mechanisms.calibration import count_law
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
@@ -51,8 +62,8 @@ def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law
     cells = plan.domain.size
     absolute = law.mean_absolute if law else math.sqrt(2 / math.pi) * sigma
     share = cells * absolute / (2 * people)
-    level = level_of(share, SHARES)
     typical = Typical(people / cells, 1.96 * sigma if half_width is None else half_width, _("a typical cell"))
+    level = level_of_cells(share, typical.half_width / typical.answer)
     text = _(
         "Noise will misplace %(percent)s of the %(counted)s; a typical cell has %(size)s, ± %(interval)s."
     ) % {
@@ -63,20 +74,22 @@ def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law
     }
     if level is VerdictLevel.USELESS:
         text = _("Most cells would hold noise only.") + " " + text
-    target = SHARES[0] * 2 * people / cells
-    calmer = 1.0 if level is VerdictLevel.USEFUL else _calmer(absolute, target, law)
+    calmer = 1.0 if level is VerdictLevel.USEFUL else _calmer(absolute, typical, law)
     return Verdict(level, text, calmer, typical)
 
 
-def _calmer(absolute: float, target: float, law: NoiseLaw | None) -> float:
-    """By what the scale of noise must be divided until its mean absolute value is the wanted one.
+def _calmer(absolute: float, typical: Typical, law: NoiseLaw | None) -> float:
+    """By what the scale of noise must be divided until its mean absolute value and its margin are of use.
 
     Noise in whole people soon is none at all as it becomes less than one, so the least divisor is looked for.
     """
-    low, high = 1.0, max(1.0, absolute / target)
+    most, wanted = SHARES[0] * 2 * typical.answer, useful_width(typical.answer, CELL_RATIOS[0])
+    low, high = 1.0, max(1.0, absolute / most, typical.half_width / wanted)
     for _attempt in range(STEPS if law else 0):
         middle = math.sqrt(low * high)
-        enough = _scaled(law, middle).mean_absolute <= target
+        scaled = _scaled(law, middle)
+        is_narrow = scaled.half_width() <= CELL_RATIOS[0] * typical.answer
+        enough = is_narrow and scaled.mean_absolute <= most
         low, high = (low, middle) if enough else (middle, high)
     return high
 

@@ -194,7 +194,7 @@ class TestDrafts:
         assert (draft.columns, draft.product) == (["colour", "age"], "summary")
         assert answer.redirect_chain[-1][0] == reverse("releases:method", args=[draft.pk])
         assert "Margins to expect in a group of 100 people" in answer.text
-        assert draft.proposed_title == "Small table: summary of age by colour"
+        assert draft.proposed_title == "Summary of age by colour"
 
     def test_without_an_estimate_the_form_asks_for_it_with_every_column_ticked(self, rich, client) -> None:
         address = reverse("releases:summarise", args=[rich.pk])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -18,8 +19,10 @@ from dpportal.publications.cost_search import least_useful
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of
+from dpportal.releases.products.histogram.form import usual_columns
 from dpportal.releases.wizard.dial import usual_amount
 from dpportal.streams.models import Stream
+from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from tests.dpportal import building
 from tests.dpportal.streams.building import draft_stream
 
@@ -125,7 +128,7 @@ def test_what_is_recommended_is_reviewed_without_a_step_between(desk, dataset):
     assert draft.amount == usual_amount(draft) and draft.mechanism == "laplace-histogram"
     assert draft.parameters["within_bins"] == "smooth"
     # Somebody who chose before chooses again on the page of methods.
-    assert "Continue as recommended" not in page(desk, draft, "columns")
+    assert "Continue with the recommended method" not in page(desk, draft, "columns")
 
 
 def test_what_is_beyond_the_budget_is_asked_for_too(desk, dataset):
@@ -206,6 +209,18 @@ def test_an_estimate_of_the_people_leads_from_the_declaration_to_the_review(desk
     assert draft.columns == ["colour", "age"]
     for wrong in ("", "many", "0"):
         assert desk.post(start, {**asked, "people": wrong}).url.endswith("/columns/")
+
+
+def test_columns_are_ticked_in_advance_by_the_declaration_and_the_estimate(desk, dataset):
+    town = Categorical("town", values=tuple(f"t{n}" for n in range(400)))
+    sex, age = Categorical("sex", values=("f", "m"), closed=True), Integer("age", lower=0, upper=99)
+    coarse = replace(Integer("age group", lower=0, upper=99, width=10), source="age")
+    declared = Domain((town, sex, age, coarse, Boolean("employed", closed=True)))
+    assert usual_columns(declared, 10**6) == ["town", "sex"]
+    assert usual_columns(declared, 4000) == ["sex", "age"]
+    assert usual_columns(declared, 1000) == ["sex", "age group"]
+    assert usual_columns(declared, 30) == ["sex"] == usual_columns(Domain((town, sex, age)), 30)
+    assert usual_columns(Domain((sex, town)), 30) == ["sex", "town"]
 
 
 def test_the_dial_says_what_the_margin_is_beside_a_typical_cell_and_what_would_do(desk, dataset):

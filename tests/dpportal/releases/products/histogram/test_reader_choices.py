@@ -9,6 +9,7 @@ import pytest
 from django.http import QueryDict
 
 from dpportal.charts import chosen_panels
+from dpportal.charts.chosen_counts import ChosenCounts, shown_margins, shown_values
 from dpportal.charts.static_svg import drawing
 from dpportal.charts.thumbnail import thumbnail
 from dpportal.releases.products.histogram.reader_choices import (
@@ -118,6 +119,76 @@ def test_charts_apart_have_one_scale_in_the_picture() -> None:
     ends = [re.findall(r"M[0-9.]+ ([0-9.]+)V([0-9.]+)h", path) for path in (tall, low)]
     heights = [[float(floor) - float(top) for floor, top in bars] for bars in ends]
     assert np.allclose(heights[0], 2 * np.array(heights[1]), atol=0.3) and heights[1][0] > 20
+
+
+def test_each_share_has_a_margin_and_a_group_of_nobody_is_left_out_with_a_note() -> None:
+    """Of 1000 women 250 are young: the root of ((1 - 1/4)·6)² + (1/4·9)², over 1000, is 0.503 %, so 0.6 %."""
+    sex, young = Categorical("sex", values=("f", "m")), Integer("age", lower=0, upper=39, width=10)
+    counts = np.array([250, 250, 250, 250, 100, 200, 300, 400, 3, -2, 4, 1])
+    margins = {1: 6.0, 3: 9.0, 4: 12.0}
+
+    def summed(picks):
+        return CellSum(0.0, margins[int(np.prod([len(places) for places in picks]))], 1)
+
+    shown = figure(ChartForm(Domain((sex, young)), QueryDict("along=1&by=0&scale=share")), counts, summed)
+    left, right = shown["json"]["data"]
+    assert left["customdata"][0] == [25.0, 0.6] and right["customdata"][3][0] == 40.0
+    assert left["error_x"]["arrayminus"][0] == 0.6 and "%{customdata[1]}" in left["hovertemplate"]
+    assert "“Other” is left out: perhaps nobody is in it." in shown["caption"]
+    assert "each has its own margin" in shown["caption"]
+    assert len([line for line in drawing(shown["json"])["lines"] if line["stroke"] == "var(--text)"]) == 8
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.9])
+def test_shares_lie_within_their_margins_as_often_as_is_said(share) -> None:
+    """20,000 groups of 1,000 people in five cells, with Laplace noise of scale 10 on each."""
+    random = np.random.default_rng(28)
+    true = 1000 * np.array([share, *[(1 - share) / 4] * 4])[:, None]
+    noise = np.rint(random.laplace(0, 10, (5, 20_000)))
+    own, rest = (int(np.ceil(np.quantile(abs(part), 0.95))) for part in (noise[0], noise[1:].sum(axis=0)))
+    chosen = ChosenCounts(AGE, None, true + noise, own, shares=True, rest_half_width=rest, group_half_width=0)
+    off = np.abs(shown_values(chosen)[0] - 100 * share)
+    assert (off <= np.asarray(shown_margins(chosen))[0]).mean() >= 0.95
+
+
+def json_caption(domain: Domain, scale: str, counts: np.ndarray) -> str:
+    form = ChartForm(domain, QueryDict(f"along=0&by=1&apart=2&scale={scale}"))
+    caption: str = figure(form, counts, lambda _picks: CellSum(0.0, 3.2, 1))["caption"]
+    return caption
+
+
+@pytest.mark.parametrize("scale", ["", "share"])
+@pytest.mark.parametrize("years", [10, 1])
+def test_small_charts_have_their_margins(scale, years) -> None:
+    """Whiskers on bars; bands where there are lines."""
+    age = Integer("age", lower=0, upper=49, width=years)
+    domain = Domain((age, SEX, Categorical("town", values=("a", "b"), closed=True)))
+    counts = np.full(domain.size, 100)
+    counts[1::4] = 0
+    json, _asked = drawn(f"along=0&by=1&apart=2&scale={scale}", domain, counts)
+    bars = [trace for trace in json["data"] if trace["type"] == "bar"]
+    bands = [trace for trace in json["data"] if trace.get("fill") == "tonexty"]
+    assert len(bars if years == 10 else bands) == 4
+    drawn_margins = drawing(json)
+    whiskers = [line for line in drawn_margins["lines"] if line["stroke"] == "var(--text)"]
+    # In town b nobody is female: a share of nobody is not drawn.
+    groups = 3 if scale else 4
+    assert len(whiskers) == (5 * groups if years == 10 else 0)
+    assert ("A chart leaves out those groups" in json_caption(domain, scale, counts)) == bool(scale)
+    if bands:
+        lower = [
+            trace for trace in json["data"] if trace.get("hoverinfo") == "skip" and not trace.get("fill")
+        ]
+        ends = [high - low for high, low in zip(bands[0]["y"], lower[0]["y"], strict=True)]
+        assert min(ends) > 0 and (ends[0] == 8 or scale)
+
+
+def test_a_single_count_has_its_margin_where_sums_have_none() -> None:
+    form = ChartForm(Domain((SEX, KIND)), QueryDict("along=1&by=0"))
+    shown = figure(form, COUNTS[:18], lambda _picks: None, 9)
+    assert {trace["error_y"]["value"] for trace in shown["json"]["data"]} == {9}
+    summed = figure(ChartForm(DOMAIN, QueryDict("along=2&by=1&apart=none")), COUNTS, lambda _picks: None, 9)
+    assert "no margin" in summed["caption"]
 
 
 def test_a_column_without_an_order_is_sorted_on_demand() -> None:
