@@ -30,7 +30,6 @@ def _begin_memory(**_: object) -> None:
 
 
 def _begin_history(**_: object) -> None:
-    from dpportal.history import chain, imprints
+    from dpportal.history import eras
 
-    chain.begin()
-    imprints.begin()
+    eras.begin()
