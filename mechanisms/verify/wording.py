@@ -13,9 +13,10 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import unescape
 
-from mechanisms.verify import html_tables, sentences, translated
+from mechanisms.verify import charts, html_tables, sentences, translated
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.json_values import leaves
@@ -54,9 +55,7 @@ def check(bundle: Bundle) -> Iterator[Finding]:
     """One finding a text."""
     texts = _Texts(bundle)
     for name in bundle.entries:
-        if name.endswith(".svg"):
-            yield Finding(name, State.STATED, "a drawing by the portal, of which the digest alone is signed")
-        elif name.endswith(ENDINGS) or name in PRINTED_FILES:
+        if name.endswith(ENDINGS) or name in PRINTED_FILES:
             yield texts.finding(name)
     yield texts.finding_of("statement", str(bundle.release.get("statement", "")))
     yield texts.finding_of("descriptions", _descriptions(bundle))
@@ -77,10 +76,12 @@ class _Texts:
     def finding(self, name: str) -> Finding:
         """Of a file."""
         text = self._bundle.content(name).decode("utf-8")
+        beside = self._charts(text)
+        if name.endswith(".svg"):
+            return _finding(name, beside, "a drawing; its other words and colours are not compared")
         if name == CHINESE and ENGLISH in self._bundle.entries:
             strange = translated.strange(self._bundle.content(ENGLISH).decode("utf-8"), text)
-            return _finding(name, Compared(0, tuple(strange)), f"its numbers are those of {ENGLISH}")
-        beside = Compared()
+            return _finding(name, beside + Compared(0, tuple(strange)), f"its numbers are those of {ENGLISH}")
         if name == README:
             text, _part, chinese = text.partition(_CHINESE_PART)
             english = text.partition(_ENGLISH_ALONE)[0]
@@ -102,6 +103,18 @@ class _Texts:
         others = tuple(dict.fromkeys(number for place, number in every.items() if place not in places))
         unknown = tuple(number for number in others if not self._known.has(number))
         return _finding(name, (beside or Compared()) + Compared(len(places), wrong), AGREE, others, unknown)
+
+    def _charts(self, text: str) -> Compared:
+        found = charts.compared(text, self._series)
+        return Compared(found.numbers, tuple(found.strange))
+
+    @cached_property
+    def _series(self) -> charts.Series:
+        own = self._quantities.tables
+        texts = (
+            text for table in own.values() for name in table for text in (str(name), *table[name].unique())
+        )
+        return charts.Series(own, {*texts, *(str(value) for _path, value in leaves(self._bundle.release))})
 
     def _not_repeated(self, text: str) -> Iterator[str]:
         """The first number of the statement, or of the explanation, where the text has not all of theirs in a row."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpportal.charts.equal_steps import MOST_STEPS, steps_of_equal_width
+from mechanisms.tabular.equal_steps import MOST_STEPS, steps_of_equal_width
 from dpportal.charts.inline_marks import density_mark, share_mark
 
 
