@@ -1,8 +1,8 @@
 """Sentences of the portal with numbers in them, and which quantity of a release each number is.
 
 A phrase has # for numbers and … for names; beside it stands what its numbers are: a constant, or of `Quantities`.
-So a number that a release has elsewhere, but not here, is not taken. Phrases are English; Chinese texts have the numbers
-of the English ones (`translated`).
+So a number that a release has elsewhere, but not here, is not taken. Phrases are English; Chinese texts have the
+numbers of the English ones (`translated`).
 """
 
 from __future__ import annotations

@@ -6,13 +6,15 @@ import re
 from collections import Counter
 from html import unescape
 
-from mechanisms.verify.shown_numbers import NUMBER
-
 _UNREAD = re.compile(r"<(style|script|svg)\b.*?</\1>|<!--.*?-->", re.DOTALL)
 _BLOCK = re.compile(r"</?(?:p|h[1-6]|li|dt|dd|td|th|tr|figcaption|summary|title|caption|div|section)\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")
-# Months are words in English.
-_DATES = re.compile(r"[0-9]{1,2} [A-Z][a-z]+ [0-9]{4}|[0-9]{4}年[0-9]{1,2}月[0-9]{1,2}日|1970 年 1 月 1 日")
+# Chinese has no blank before a number.
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])[0-9][0-9,\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July")
+_MONTHS += ("August", "September", "October", "November", "December")
+_ENGLISH_DATE = re.compile(rf"([0-9]{{1,2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})")
+_CHINESE_DATE = re.compile(r"([0-9]{4}) ?年 ?([0-9]{1,2}) ?月 ?([0-9]{1,2}) ?日")
 
 
 def strange(english: str, chinese: str) -> list[str]:
@@ -39,5 +41,11 @@ def _numbers(page: str) -> list[Counter[str]]:
 
 
 def numbers(text: str) -> Counter[str]:
-    """Those of a paragraph, but for dates and for 1, which is a word in many sentences."""
-    return Counter(number for number in NUMBER.findall(_DATES.sub(" ", text)) if number != "1")
+    """Those of a paragraph, dates as one each, but for 1, which is a word in many sentences."""
+    dates = [
+        f"{year}-{1 + _MONTHS.index(month)}-{int(day)}" for day, month, year in _ENGLISH_DATE.findall(text)
+    ]
+    dates += [f"{year}-{int(month)}-{int(day)}" for year, month, day in _CHINESE_DATE.findall(text)]
+    rest = _CHINESE_DATE.sub(" ", _ENGLISH_DATE.sub(" ", text))
+    found = (number.rstrip(",") for number in _NUMBER.findall(rest))
+    return Counter([*dates, *(number for number in found if number != "1")])

@@ -9,6 +9,7 @@ interval, or as a sum of a column. That binds the numbers, not the words around 
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
 
-from mechanisms.verify import charts, html_tables, sentences, translated
+import pandas as pd
+
+from mechanisms.verify import charts, html_tables, printed_table, sentences, translated
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.json_values import leaves
@@ -26,7 +29,7 @@ from mechanisms.verify.shown_numbers import NUMBER
 
 AGREE = "its numbers agree with those of the tables and of release.json"
 ENDINGS = (".md", ".html", ".tex", ".svg")
-PRINTED_FILES = ("table1.csv",)
+PRINTED_FILE = "table1.csv"
 DOCUMENTS, WORDS = ("datapackage.json", "croissant.json"), {"title", "description"}
 ENGLISH, CHINESE, README = "report.html", "report.zh-hans.html", "README.md"
 # What the Chinese part of README.md begins with, and which English part it refers to.
@@ -55,7 +58,7 @@ def check(bundle: Bundle) -> Iterator[Finding]:
     """One finding a text."""
     texts = _Texts(bundle)
     for name in bundle.entries:
-        if name.endswith(ENDINGS) or name in PRINTED_FILES:
+        if name.endswith(ENDINGS) or name == PRINTED_FILE:
             yield texts.finding(name)
     yield texts.finding_of("statement", str(bundle.release.get("statement", "")))
     yield texts.finding_of("descriptions", _descriptions(bundle))
@@ -89,6 +92,7 @@ class _Texts:
         if name.endswith(".html"):
             lines = html_tables.compared(self._quantities.tables, text)
             beside += Compared(lines.numbers, tuple(lines.strange))
+        beside += self._printed(name, text)
         shown = readable(name, text)
         if name in (README, ENGLISH):
             beside += Compared(0, tuple(self._not_repeated(shown)))
@@ -103,6 +107,18 @@ class _Texts:
         others = tuple(dict.fromkeys(number for place, number in every.items() if place not in places))
         unknown = tuple(number for number in others if not self._known.has(number))
         return _finding(name, (beside or Compared()) + Compared(len(places), wrong), AGREE, others, unknown)
+
+    def _printed(self, name: str, text: str) -> Compared:
+        """What Table 1 says, in the file that has it alone, and in those that show it."""
+        if not {PRINTED_FILE, "summary.csv"} <= self._bundle.entries.keys():
+            return Compared()
+        summary = self._quantities.tables["summary"]
+        content = io.BytesIO(self._bundle.content(PRINTED_FILE))
+        printed = pd.read_csv(content, dtype=str, keep_default_na=False)
+        if name == PRINTED_FILE:
+            numbers, strange = printed_table.strange_cells(printed, summary)
+            return Compared(numbers, tuple(strange))
+        return Compared(0, tuple(printed_table.strange_lines(name, text, printed, summary)))
 
     def _charts(self, text: str) -> Compared:
         found = charts.compared(text, self._series)
