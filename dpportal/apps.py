@@ -36,7 +36,6 @@ def _begin_history(plan: Collection[tuple[Migration, bool]] = (), **_: object) -
     """plan: the migrations that ran, and whether each was taken back; then the tables of a room may be gone."""
     if any(is_taken_back for _migration, is_taken_back in plan):
         return
-    from dpportal.history import chain, imprints
+    from dpportal.history import eras
 
-    chain.begin()
-    imprints.begin()
+    eras.begin()

@@ -26,4 +26,4 @@ def _facts(entry: AuditEntry) -> dict[str, Plain]:
     }
 
 
-LINE = chain.ChainedRows("audit", AuditEntry.objects.all, _facts)
+LINE = chain.ChainedRows("audit", AuditEntry.objects.all, [_facts])

@@ -10,29 +10,43 @@ from dpportal.history.canonical import Plain
 from dpportal.history.chain import ChainedRows
 
 
-def _entered(entry: LedgerEntry) -> dict[str, Plain]:
-    """Everything that never changes. A line that was settled later was entered as reserved."""
-    state = LedgerEntry.State.RESERVED.value if entry.settled_at else entry.state
+def _entered_first(entry: LedgerEntry) -> dict[str, Plain]:
+    """Everything that never changes, as the first version wrote it: without the kind of loss and who is protected."""
     return {
         "dataset": str(entry.dataset_id),
         "budget": entry.budget_id,
         "kind": entry.kind,
-        "state": state,
+        "state": _entered_state(entry),
         "amount": plain(entry.amount),
-        **({"delta": plain(entry.delta)} if entry.delta else {}),
-        "of": entry.budget.definition,
         "reason": entry.reason,
         "key": str(entry.key),
         "by": entry.by_id,
         "at": entry.at.isoformat(),
         "total_public": entry.total_public,
-        **(_protection(entry) if state == LedgerEntry.State.SPENT else {}),
     }
 
 
-def _settled(entry: LedgerEntry) -> dict[str, Plain]:
+def _entered(entry: LedgerEntry) -> dict[str, Plain]:
+    return {
+        **_entered_first(entry),
+        **({"delta": plain(entry.delta)} if entry.delta else {}),
+        "of": entry.budget.definition,
+        **(_protection(entry) if _entered_state(entry) == LedgerEntry.State.SPENT else {}),
+    }
+
+
+def _entered_state(entry: LedgerEntry) -> str:
+    """A line that was settled later was entered as reserved."""
+    return LedgerEntry.State.RESERVED.value if entry.settled_at else entry.state
+
+
+def _settled_first(entry: LedgerEntry) -> dict[str, Plain]:
     assert entry.settled_at is not None
-    return {"state": entry.state, "settled_at": entry.settled_at.isoformat(), **_protection(entry)}
+    return {"state": entry.state, "settled_at": entry.settled_at.isoformat()}
+
+
+def _settled(entry: LedgerEntry) -> dict[str, Plain]:
+    return {**_settled_first(entry), **_protection(entry)}
 
 
 def _protection(entry: LedgerEntry) -> dict[str, Plain]:
@@ -53,5 +67,5 @@ def _settled_lines() -> QuerySet[LedgerEntry]:
     return _lines().filter(settled_at__isnull=False)
 
 
-LINE = ChainedRows("line", _lines, _entered)
-SETTLED = ChainedRows("settled", _settled_lines, _settled)
+LINE = ChainedRows("line", _lines, [_entered_first, _entered])
+SETTLED = ChainedRows("settled", _settled_lines, [_settled_first, _settled])

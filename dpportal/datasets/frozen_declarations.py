@@ -10,6 +10,7 @@ from dpportal.history import imprints
 from dpportal.history.imprints import ImprintKind, State
 
 OWN = ("dataset_id", "version", "neighbours", "unit_column", "max_rows", "ignore_case", "created_at")
+OF_COLUMN = ("position", "declaration", "filled_from_data")
 
 
 def freeze(version: DomainVersion) -> None:
@@ -29,15 +30,11 @@ def _states(versions: Collection[str] | None) -> Iterator[tuple[str, State]]:
         frozen = frozen.filter(pk__in=versions)
     for version in frozen.iterator(chunk_size=100):
         columns = {
-            f"column {attribute.column}": [
-                attribute.position,
-                attribute.declaration,
-                attribute.filled_from_data,
-            ]
+            f"column {attribute.column}": [getattr(attribute, name) for name in OF_COLUMN]
             for attribute in version.attributes.all()
         }
         yield str(version.pk), {**own_facts(version), **columns}
 
 
-DECLARATIONS = ImprintKind("declaration", _states)
+DECLARATIONS = ImprintKind("declaration", _states, OWN, OF_COLUMN, earlier=[2])
 imprints.declare(DECLARATIONS)

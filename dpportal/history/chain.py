@@ -9,32 +9,46 @@ another one's work. On SQLite, where one writes at a time, it is found at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.db import connection, models, transaction
 
 from dpportal.history.canonical import Plain, canonical
 from dpportal.history.models import Link
 
+BATCH = 1000
+Facts: TypeAlias = "Callable[[Any], Mapping[str, Plain]]"
+
 
 @dataclass(frozen=True)
 class ChainedRows:
-    """Rows that belong in the chain. event: its name in links; rows: all that must be there; facts: what a row says."""
+    """Rows that belong in the chain.
+
+    event: its name in links. rows: all that must be there. forms: what a row says; the last one is written today, the
+    ones before it are those of earlier versions, by which their lines are read for good (`eras`).
+    """
 
     event: str
     rows: Callable[[], models.QuerySet[Any]]
-    facts: Callable[[Any], Mapping[str, Plain]]
+    forms: Sequence[Facts]
 
     def said(self, row: models.Model) -> dict[str, Plain]:
-        """What a row says, and which row it is."""
-        return {**self.facts(row), "event": self.event, "line": row.pk}
+        """What a row says today, and which row it is."""
+        return self._said(row, self.forms[-1])
 
     def content(self, row: models.Model) -> str:
-        """The digest of what a row says."""
-        return sha256(canonical(self.said(row))).hexdigest()
+        """The digest of what a row says today."""
+        return self.contents(row)[-1]
+
+    def contents(self, row: models.Model) -> list[str]:
+        """The digests of what a row says in each form."""
+        return [sha256(canonical(self._said(row, form))).hexdigest() for form in self.forms]
+
+    def _said(self, row: models.Model, form: Facts) -> dict[str, Plain]:
+        return {**form(row), "event": self.event, "line": row.pk}
 
 
 # Of every room that has lines in the chain, by event.
@@ -73,20 +87,21 @@ def last_link() -> Link | None:
     return Link.objects.filter(position__isnull=False).order_by("-position").first()
 
 
+def batches() -> Iterator[list[Link]]:
+    """Every link that has its place, in order, some at a time."""
+    position = 0
+    while batch := list(Link.objects.filter(position__gt=position).order_by("position")[:BATCH]):
+        yield batch
+        position = batch[-1].position or 0
+
+
 def unlinked(source: ChainedRows) -> models.QuerySet[Any]:
     """Rows of a kind that no link names."""
     linked = Link.objects.filter(event=source.event, line=models.OuterRef("pk"))
     return source.rows().filter(~models.Exists(linked))
 
 
-@transaction.atomic
-def begin() -> None:
-    """Link what was written before there was a chain, in the order of the rows; nothing where there is one."""
-    if not Link.objects.exists():
-        for source in sources.values():
-            _link_all(source, unlinked(source).order_by("pk").iterator(chunk_size=1000))
-
-
-def _link_all(source: ChainedRows, rows: Iterable[models.Model]) -> None:
-    for row in rows:
+def link_unlinked(source: ChainedRows) -> None:
+    """Link what was written before rows of this kind were linked, in the order of the rows."""
+    for row in unlinked(source).order_by("pk").iterator(chunk_size=1000):
         add(source, row)

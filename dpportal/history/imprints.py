@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -32,10 +32,18 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class ImprintKind:
-    """Things of one kind. states: what those with these ids are now, or all; one that is gone is left out."""
+    """Things of one kind.
+
+    states: what those with these ids are now, or all; one that is gone is left out. parts: those that each thing has.
+    entries: what the list of every other part has, in order, such as a file of a publication; none where there are no
+    others. New entries go behind: a line of an earlier version has so many of them as one of `earlier` says.
+    """
 
     name: str
     states: Callable[[Collection[str] | None], Iterator[tuple[str, State]]]
+    parts: Sequence[str] = ()
+    entries: Sequence[str] = ()
+    earlier: Sequence[int] = ()
 
 
 # Of every room that has things whose state is in the chain, by name.
@@ -67,8 +75,12 @@ def _write(kind: ImprintKind, subjects: Collection[str], states: Mapping[str, St
     for subject in subjects:
         before = newest.get(subject, {})
         digests = digests_of(kind, subject, states.get(subject, {}), before)
-        if digests != before:
-            chain.add(LINE, Imprint.objects.create(kind=kind.name, subject=subject, digests=digests))
+        _add(kind, subject, before, digests)
+
+
+def _add(kind: ImprintKind, subject: str, before: Digests, digests: Digests) -> None:
+    if digests != before:
+        chain.add(LINE, Imprint.objects.create(kind=kind.name, subject=subject, digests=digests))
 
 
 def newest_of(kind: ImprintKind, subjects: Collection[str] | None = None) -> dict[str, Digests]:
@@ -148,13 +160,37 @@ def _settled(kind: ImprintKind, subject: str) -> tuple[Digests, Digests]:
         old = again
 
 
-@transaction.atomic
-def begin() -> None:
-    """Write a line of all that there was before there were such lines; nothing where there is any."""
-    if not Imprint.objects.exists():
-        for kind in kinds.values():
-            for subject, state in kind.states(None):
-                _write(kind, [subject], {subject: state})
+def bind(kind: ImprintKind, is_known: bool) -> None:
+    """Write a line of each thing in today's form, with the parts that earlier lines lack.
+
+    is_known: whether things of this kind had lines before. Then one without a line was written past the portal, and
+    stays without. What disagrees with the line that it has keeps its old digest: an update makes nothing true.
+    """
+    newest = newest_of(kind)
+    for subject, state in kind.states(None):
+        before = newest.get(subject, {})
+        if not is_known:
+            _add(kind, subject, before, digests_of(kind, subject, state, before))
+        elif before:
+            _add(kind, subject, before, _bound(kind, subject, state, before))
+
+
+def _bound(kind: ImprintKind, subject: str, state: State, before: Digests) -> Digests:
+    digests = digests_of(kind, subject, state, before)
+    bound = dict(before) if kind.entries else {}
+    for part, value in state.items():
+        if part in before:
+            own = {digests[part], *_earlier_digests(kind, subject, part, value)}
+            bound[part] = digests[part] if before[part] in own else before[part]
+        elif part in kind.parts:
+            bound[part] = digests[part]
+    return bound
+
+
+def _earlier_digests(kind: ImprintKind, subject: str, part: str, value: object) -> Iterator[str]:
+    if isinstance(value, list) and part not in kind.parts:
+        for length in kind.earlier:
+            yield _digest(kind.name, subject, part, value[:length])
 
 
 def _facts(imprint: Imprint) -> dict[str, Plain]:
@@ -166,4 +202,4 @@ def _facts(imprint: Imprint) -> dict[str, Plain]:
     }
 
 
-LINE = chain.ChainedRows("imprint", Imprint.objects.all, _facts)
+LINE = chain.ChainedRows("imprint", Imprint.objects.all, [_facts])

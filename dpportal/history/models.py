@@ -1,4 +1,4 @@
-"""The links of the chain, and the lines of what things were."""
+"""The links of the chain, the lines of what things were, and from where on lines hold which parts."""
 
 from __future__ import annotations
 
@@ -42,3 +42,19 @@ class Imprint(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.subject}"
+
+
+class Era(models.Model):
+    """From the link of this row on, lines hold these parts. Written by `eras` only.
+
+    lines: by event the number of the form that rows are linked in. things: by kind of imprint the names of its parts.
+    bound: by event the digest of what earlier lines in an earlier form say in this one.
+    """
+
+    at = models.DateTimeField(auto_now_add=True)
+    lines = models.JSONField(default=dict)
+    things = models.JSONField(default=dict)
+    bound = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"era {self.pk}"

@@ -1,6 +1,6 @@
 """What the database does of the chain by itself: it gives links their places, and refuses to change or delete them.
 
-Nor does it let anybody change or delete imprints.
+Nor does it let anybody change or delete imprints and eras.
 
 On PostgreSQL a link gets its place when its transaction commits, after all else that is checked then: only that short
 moment is one writer's at a time, and a worker that hangs inside a transaction stops nobody.
@@ -21,7 +21,7 @@ LINKS = "history_link"
 LOCK = 0x6368_6169_6E
 STAY = "Links of the history are never changed or deleted."
 IMPRINTS = "history_imprint"
-IMPRINTS_STAY = "Imprints of the history are never changed or deleted."
+ERAS = "history_era"
 WAITS = "waits"
 
 
@@ -60,9 +60,20 @@ _GETS_ITS_PLACE = (
     "WHERE id = NEW.id AND position IS NULL;"
 )
 
+
+def _stays(name: str, table: str, words: str) -> Iterator[Refusal]:
+    """Rows are written once."""
+    yield Refusal(f"{name}_delete", table, "DELETE", words)
+    yield Refusal(f"{name}_truncate", table, "TRUNCATE", words, vendors=POSTGRESQL)
+    yield Refusal(f"{name}_change", table, "UPDATE", words)
+    yield Refusal(
+        f"{name}_insert", table, "INSERT", words, f"EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)"
+    )
+
+
 GUARD = Guard(
     "history",
-    frozenset({LINKS, IMPRINTS}),
+    frozenset({LINKS, IMPRINTS, ERAS}),
     (
         Refusal("link_delete", LINKS, "DELETE", STAY),
         Refusal("link_truncate", LINKS, "TRUNCATE", STAY, vendors=POSTGRESQL),
@@ -84,16 +95,8 @@ GUARD = Guard(
         ),
         # Where one writes at a time, a link has its place from the beginning.
         Refusal("link_without_place", LINKS, "INSERT", STAY, "NEW.position IS NULL", vendors=SQLITE),
-        Refusal("imprint_delete", IMPRINTS, "DELETE", IMPRINTS_STAY),
-        Refusal("imprint_truncate", IMPRINTS, "TRUNCATE", IMPRINTS_STAY, vendors=POSTGRESQL),
-        Refusal("imprint_change", IMPRINTS, "UPDATE", IMPRINTS_STAY),
-        Refusal(
-            "imprint_insert",
-            IMPRINTS,
-            "INSERT",
-            IMPRINTS_STAY,
-            f"EXISTS (SELECT 1 FROM {IMPRINTS} WHERE id = NEW.id)",
-        ),
+        *_stays("imprint", IMPRINTS, "Imprints of the history are never changed or deleted."),
+        *_stays("era", ERAS, "Eras of the history are never changed or deleted."),
         AtCommit("link_goes_last", "INSERT", _GOES_LAST),
         AtCommit("link_gets_its_place", "UPDATE", _GETS_ITS_PLACE),
     ),

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 
-from dpportal.history import chain
+from dpportal.history import chain, eras
 from dpportal.history.chain import ChainedRows
-from dpportal.history.models import Link
-
-BATCH = 1000
+from dpportal.history.models import Era, Link
 
 
 @dataclass(frozen=True)
@@ -34,6 +30,9 @@ def verify() -> ChainPosition:
         if row := chain.unlinked(source).order_by("pk").first():
             text = _("%(line)s is not in the history: it was written past the portal.")
             raise BrokenChainError(text % {"line": _named(source, row.pk)})
+    if not eras.is_present(eras.newest()):
+        text = _("The history does not say yet what this version's lines hold: run manage.py migrate.")
+        raise BrokenChainError(text)
     return place
 
 
@@ -45,43 +44,65 @@ def verify_links() -> ChainPosition:
     if link := Link.objects.filter(position__isnull=True).order_by("pk").first():
         text = _("%(line)s has a link without a place: it was written past the portal.")
         raise BrokenChainError(text % {"line": f"{link.event} {link.line}"})
-    place = ChainPosition()
-    while batch := list(Link.objects.filter(position__gt=place.position).order_by("position")[:BATCH]):
-        contents = _contents(batch)
+    place, forms = ChainPosition(), _Forms()
+    for batch in chain.batches():
+        contents = eras.contents(batch)
         for link in batch:
-            place = _next(place, link, contents.get((link.event, link.line)))
+            own = contents.get((link.event, link.line), [])
+            place = _next(place, link, own)
+            forms.require(link, own)
     return place
 
 
-def _contents(links: list[Link]) -> dict[tuple[str, int], str]:
-    """The digests of what the rows of these links say now, for those that are there."""
-    found = {}
-    for event in {link.event for link in links} & set(chain.sources):
-        source = chain.sources[event]
-        for row in _rows(source, [link.line for link in links if link.event == event]):
-            found[event, row.pk] = source.content(row)
-    return found
-
-
-def _rows(source: ChainedRows, keys: list[int]) -> Iterator[Model]:
-    rows: QuerySet[Model] = source.rows().filter(pk__in=keys)
-    yield from rows
-
-
-def _next(place: ChainPosition, link: Link, content: str | None) -> ChainPosition:
-    named = {"line": f"{link.event} {link.line}", "position": link.position}
+def _next(place: ChainPosition, link: Link, contents: list[str]) -> ChainPosition:
+    """contents: the digests of what its line says now, in each form; none if it is gone."""
+    named = _words(link)
     if link.position != place.position + 1:
         text = _("A link is missing before link %(position)d, %(line)s: lines were deleted.")
         raise BrokenChainError(text % named)
-    if content is None:
+    if not contents:
         raise BrokenChainError(_("%(line)s of link %(position)d is gone: it was deleted.") % named)
-    if content != link.content:
+    if link.content not in contents:
         text = _("%(line)s of link %(position)d says something else than when it was written.")
         raise BrokenChainError(text % named)
-    if link.digest != chain.following(place.digest, content):
+    if link.digest != chain.following(place.digest, link.content):
         text = _("Link %(position)d, %(line)s, does not follow from the one before: the order was changed.")
         raise BrokenChainError(text % named)
     return ChainPosition(link.position, link.digest)
+
+
+class _Forms:
+    """In which forms lines may be written, from era to era."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, int] = {}
+        self._earlier = eras.EarlierLines()
+
+    def require(self, link: Link, contents: list[str]) -> None:
+        """The link's line is in the form of its era. Raises BrokenChainError."""
+        form = self._lines.get(link.event)
+        if form and contents[form - 1 : form] != [link.content]:
+            text = _(
+                "%(line)s of link %(position)d lacks what lines of its time hold: it is no earlier line."
+            )
+            raise BrokenChainError(text % _words(link))
+        self._earlier.add(link, contents)
+        if link.event == eras.LINE.event:
+            self._begin(link, Era.objects.get(pk=link.line))
+
+    def _begin(self, link: Link, era: Era) -> None:
+        """From here on lines hold what the era says. Raises BrokenChainError where that is less than before."""
+        if any(era.lines.get(event, 0) < form for event, form in self._lines.items()):
+            text = _("%(line)s of link %(position)d goes back to an earlier form: no portal does so.")
+            raise BrokenChainError(text % _words(link))
+        if era.bound != self._earlier.bound(era.lines):
+            text = _("A line before link %(position)d, %(line)s, is not what it was when that was written.")
+            raise BrokenChainError(text % _words(link))
+        self._lines = era.lines
+
+
+def _words(link: Link) -> dict[str, object]:
+    return {"line": f"{link.event} {link.line}", "position": link.position}
 
 
 def _named(source: ChainedRows, key: int) -> str:

@@ -26,7 +26,8 @@ class Watch:
         self.names = {*fields, *self.columns}
         if unknown := {*fields} - {field.name for field in [*own, *self.sets]}:
             raise ValueError(f"{model.__name__} has no {', '.join(sorted(unknown))}")
-        self.kind = ImprintKind(str(model._meta.model_name), self.states)
+        parts = [*self.columns, *(field.name for field in self.sets)]
+        self.kind = ImprintKind(str(model._meta.model_name), self.states, parts)
 
     def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
         rows = self.model._base_manager.filter(self.rows).order_by("pk")

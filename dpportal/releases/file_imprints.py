@@ -11,6 +11,8 @@ from dpportal.releases import results
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared import stored_estimates
 
+ENTRIES = ("stored", "sha256", "size", "about")
+
 
 def beside(release: Release) -> dict[str, str]:
     """The digests of the files that no row points to; read while no row is locked."""
@@ -24,7 +26,7 @@ def note(release: Release, beside: Mapping[str, str]) -> None:
 
 
 def _rows(release: Release) -> dict[str, object]:
-    return {file.name: [file.stored, file.sha256, file.size, file.about] for file in release.artifacts.all()}
+    return {file.name: [getattr(file, name) for name in ENTRIES] for file in release.artifacts.all()}
 
 
 def _states(releases: Collection[str] | None) -> Iterator[tuple[str, State]]:
@@ -36,5 +38,5 @@ def _states(releases: Collection[str] | None) -> Iterator[tuple[str, State]]:
         yield str(release.pk), {**_rows(release), **beside(release)}
 
 
-FILES = ImprintKind("files of release", _states)
+FILES = ImprintKind("files of release", _states, entries=ENTRIES, earlier=[2])
 imprints.declare(FILES)

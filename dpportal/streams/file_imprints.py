@@ -8,6 +8,8 @@ from dpportal.history import imprints
 from dpportal.history.imprints import ImprintKind, State
 from dpportal.streams.models import Stream
 
+ENTRIES = ("stored", "sha256", "size", "about")
+
 
 def note(stream: Stream) -> None:
     """In the transaction that points at newer files."""
@@ -22,9 +24,9 @@ def _states(streams: Collection[str] | None) -> Iterator[tuple[str, State]]:
         present = stream.files.filter(replaced_at=None)
         yield (
             str(stream.pk),
-            {file.name: [file.stored, file.sha256, file.size, file.about] for file in present},
+            {file.name: [getattr(file, name) for name in ENTRIES] for file in present},
         )
 
 
-FILES = ImprintKind("files of stream", _states)
+FILES = ImprintKind("files of stream", _states, entries=ENTRIES, earlier=[2])
 imprints.declare(FILES)

@@ -51,5 +51,5 @@ def _shown(row: Mapping[str, Any]) -> Iterator[object]:
     yield sha256(row[SUMS]).hexdigest() if row[SUMS] else "no true counts"
 
 
-PERIODS = ImprintKind("periods of stream", _states)
+PERIODS = ImprintKind("periods of stream", _states, entries=[*SHOWN, SUMS], earlier=[3])
 imprints.declare(PERIODS)

@@ -1,68 +1,174 @@
 """Texts that the portal words: whether the numbers in them occur among those of the files that were verified.
 
-A text without the portal's templates cannot be made again. So each number that people read in it is looked for among
-the numbers of the tables and of release.json: as printed there, rounded to the digits that the text shows, in percent,
-as a margin of two ends of an interval, or as a sum of a column. That binds the numbers, not the words around them.
-Those in tables of a page are those of the lines that they stand in (`html_tables`).
+A text without the portal's templates cannot be made again. So each number that people read in it has to be that of
+the line of a table that it stands in (`html_tables`), or what the sentence around it says that it is (`sentences`); in
+Chinese it is the same as in English (`translated`). Any other is looked for among the numbers of the tables and of
+release.json: as printed there, rounded to the digits that the text shows, in percent, as a margin of two ends of an
+interval, or as a sum of a column. That binds the numbers, not the words around them.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
 
-import numpy as np
 import pandas as pd
 
-from mechanisms.accounting import Loss, chance_factor
-from mechanisms.verify import html_tables
+from mechanisms.verify import charts, html_tables, printed_table, sentences, translated
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.html_tables import Compared
 from mechanisms.verify.json_values import leaves
+from mechanisms.verify.known_numbers import KnownNumbers
+from mechanisms.verify.quantities import Quantities
+from mechanisms.verify.shown_numbers import NUMBER
 
-AGREE = "worded by the portal; its numbers agree with those of the tables and of release.json"
+AGREE = "its numbers agree with those of the tables and of release.json"
 ENDINGS = (".md", ".html", ".tex", ".svg")
-PRINTED = "table1.csv"
+PRINTED_FILE = "table1.csv"
 DOCUMENTS, WORDS = ("datapackage.json", "croissant.json"), {"title", "description"}
-# Numbers that the portal's sentences have whatever was released: the example of a margin, levels, the first year of
-# dates, lines of a spreadsheet.
-WORDED = frozenset({39.0, 95.0, 100.0, 1970.0, 1_048_576.0})
-# Up to here whole numbers stand in sentences as words do.
-_SMALL = 12
-# A thousands' separator stands before three digits alone.
-_NUMBER = re.compile(
-    r"(?<![\w.])[0-9]{1,3}(?:[,\u202f][0-9]{3})+(?:\.[0-9]+)?"
-    r"|(?<![\w.])[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
-)
+ENGLISH, CHINESE, README = "report.html", "report.zh-hans.html", "README.md"
+# What the Chinese part of README.md begins with, and which English part it refers to.
+_CHINESE_PART, _ENGLISH_ALONE = "# 中文说明", "## Load them"
 _UNREAD = re.compile(r"<(style|script)\b.*?</\1>|<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 _SHOWN = re.compile(r"\b(?:title|aria-label|alt)=\"([^\"]*)\"")
 _DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-# Of each table so many lines, of which texts show the first ones or the largest.
-_MOST_LINES = 100_000
 # Numbers that a report names, at most.
 _MOST_NAMED = 5
 
 
+@dataclass(frozen=True)
+class Compared:
+    """Numbers of a text. bound: how many are those of their line or sentence; strange: others that should be."""
+
+    bound: int = 0
+    strange: tuple[str, ...] = ()
+
+    def __add__(self, other: Compared) -> Compared:
+        return Compared(self.bound + other.bound, self.strange + other.strange)
+
+
 def check(bundle: Bundle) -> Iterator[Finding]:
     """One finding a text."""
-    known = Known(bundle)
+    texts = _Texts(bundle)
     for name in bundle.entries:
+        if name.endswith(ENDINGS) or name == PRINTED_FILE:
+            yield texts.finding(name)
+    yield texts.finding_of("statement", str(bundle.release.get("statement", "")))
+    yield texts.finding_of("descriptions", _descriptions(bundle))
+
+
+class _Texts:
+    """What texts of a bundle say in numbers."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._bundle = bundle
+        self._known, self._quantities = KnownNumbers(bundle), Quantities(bundle)
+        said = (bundle.release.get("statement"), bundle.release["plan"].get("explanation"))
+        # What texts repeat word for word; longer ones first, of which another may be a part.
+        self._repeated = sorted(
+            (_flat(text) for text in said if isinstance(text, str)), key=len, reverse=True
+        )
+
+    def finding(self, name: str) -> Finding:
+        """Of a file."""
+        text = self._bundle.content(name).decode("utf-8")
+        beside = self._charts(text)
         if name.endswith(".svg"):
-            yield Finding(name, State.STATED, "a drawing by the portal, of which the digest alone is signed")
-        elif name.endswith(ENDINGS) or name == PRINTED:
-            text = bundle.content(name).decode("utf-8")
-            lines = html_tables.compared(bundle, text) if name.endswith(".html") else None
-            yield _finding(name, readable(name, text), known, lines)
-    yield _finding("statement", str(bundle.release.get("statement", "")), known)
-    yield _finding("descriptions", _descriptions(bundle), known)
+            return _finding(name, beside, "a drawing; its other words and colours are not compared")
+        if name == CHINESE and ENGLISH in self._bundle.entries:
+            strange = translated.strange(self._bundle.content(ENGLISH).decode("utf-8"), text)
+            return _finding(name, beside + Compared(0, tuple(strange)), f"its numbers are those of {ENGLISH}")
+        if name == README:
+            text, _part, chinese = text.partition(_CHINESE_PART)
+            english = text.partition(_ENGLISH_ALONE)[0]
+            beside += Compared(0, tuple(translated.missing(english, chinese) if chinese else ()))
+        if name.endswith(".html"):
+            lines = html_tables.compared(self._quantities.tables, text)
+            beside += Compared(lines.numbers, tuple(lines.strange))
+        beside += self._printed(name, text)
+        shown = readable(name, text)
+        if name in (README, ENGLISH):
+            beside += Compared(0, tuple(self._not_repeated(shown)))
+        return self.finding_of(name, shown, beside)
+
+    def finding_of(self, name: str, text: str, beside: Compared | None = None) -> Finding:
+        """beside: what was seen of the numbers of its tables, and in another language."""
+        text = self._without_repeated(text)
+        places = sentences.placed(text, self._quantities)
+        every = {match.start(): match[0] for match in NUMBER.finditer(text)}
+        wrong = tuple(every[place] for place, is_own in places.items() if not is_own)
+        others = tuple(dict.fromkeys(number for place, number in every.items() if place not in places))
+        unknown = tuple(number for number in others if not self._known.has(number))
+        return _finding(name, (beside or Compared()) + Compared(len(places), wrong), AGREE, others, unknown)
+
+    def _printed(self, name: str, text: str) -> Compared:
+        """What Table 1 says, in the file that has it alone, and in those that show it."""
+        if not {PRINTED_FILE, "summary.csv"} <= self._bundle.entries.keys():
+            return Compared()
+        summary = self._quantities.tables["summary"]
+        content = io.BytesIO(self._bundle.content(PRINTED_FILE))
+        printed = pd.read_csv(content, dtype=str, keep_default_na=False)
+        if name == PRINTED_FILE:
+            numbers, strange = printed_table.strange_cells(printed, summary)
+            return Compared(numbers, tuple(strange))
+        return Compared(0, tuple(printed_table.strange_lines(name, text, printed, summary)))
+
+    def _charts(self, text: str) -> Compared:
+        found = charts.compared(text, self._series)
+        return Compared(found.numbers, tuple(found.strange))
+
+    @cached_property
+    def _series(self) -> charts.Series:
+        own = self._quantities.tables
+        texts = (
+            text for table in own.values() for name in table for text in (str(name), *table[name].unique())
+        )
+        return charts.Series(own, {*texts, *(str(value) for _path, value in leaves(self._bundle.release))})
+
+    def _not_repeated(self, text: str) -> Iterator[str]:
+        """The first number of the statement, or of the explanation, where the text has not all of theirs in a row."""
+        own = NUMBER.findall(text)
+        for said in self._repeated:
+            row = NUMBER.findall(said)
+            if row and not any(own[begin : begin + len(row)] == row for begin in range(len(own))):
+                yield row[0]
+
+    def _without_repeated(self, text: str) -> str:
+        """Nor has it digests and names of files."""
+        flat = _flat(_DIGEST.sub(" ", text))
+        names = sorted(self._bundle.entries, key=len, reverse=True)
+        for each in [*names, *(said for said in self._repeated if said != flat)]:
+            flat = flat.replace(each, " ")
+        return flat
+
+
+def _finding(
+    name: str, seen: Compared, agree: str, others: Sequence[str] = (), unknown: Sequence[str] = ()
+) -> Finding:
+    """others: numbers of which nothing says what they are; unknown: those of them that are nowhere in the bundle."""
+    if seen.strange:
+        why = "numbers in it are not those of the line or sentence that they stand in"
+        return Finding(name, State.NOT_CHECKED, f"worded by the portal; {why}: {_named(seen.strange)}")
+    if unknown:
+        why = f"{len(unknown)} of its {len(others)} other numbers are in no table and not in release.json"
+        return Finding(name, State.NOT_CHECKED, f"worded by the portal; {why}: {_named(unknown)}")
+    bound = f"; {seen.bound:,} are those of the line or sentence that they stand in" if seen.bound else ""
+    return Finding(name, State.STATED, f"worded by the portal; {agree}{bound}")
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _named(numbers: Sequence[str]) -> str:
+    return ", ".join(numbers[:_MOST_NAMED]) + (" …" if len(numbers) > _MOST_NAMED else "")
 
 
 def _descriptions(bundle: Bundle) -> str:
@@ -72,121 +178,9 @@ def _descriptions(bundle: Bundle) -> str:
     return " ".join(map(str, said))
 
 
-def _finding(name: str, text: str, known: Known, lines: Compared | None = None) -> Finding:
-    numbers = list(dict.fromkeys(_NUMBER.findall(_DIGEST.sub(" ", text))))
-    strange = [number for number in numbers if not known.has(number)]
-    if lines and lines.strange:
-        named = ", ".join(lines.strange[:_MOST_NAMED])
-        text = f"worded by the portal; numbers in its tables are not those of the lines that they stand in: {named}"
-        return Finding(name, State.NOT_CHECKED, text)
-    if not strange:
-        in_lines = (
-            f"; {lines.numbers:,} are those of the lines that they stand in"
-            if lines and lines.numbers
-            else ""
-        )
-        return Finding(name, State.STATED, AGREE + in_lines)
-    named = ", ".join(strange[:_MOST_NAMED]) + (" …" if len(strange) > _MOST_NAMED else "")
-    return Finding(
-        name,
-        State.NOT_CHECKED,
-        f"worded by the portal; {len(strange)} of its {len(numbers)} different numbers are in no table and not in "
-        f"release.json: {named}",
-    )
-
-
 def readable(name: str, text: str) -> str:
     """What people read of a text. Drawings show published numbers as lengths, and are not looked at."""
     if not name.endswith(".html"):
         return text.replace("\\%", "%")
     shown = _DRAWING.sub(" ", _UNREAD.sub(" ", text))
     return unescape(f"{_TAG.sub(' ', shown)} {' '.join(_SHOWN.findall(shown))}")
-
-
-class Known:
-    """The numbers of a bundle's tables and of release.json, and what follows from them at once."""
-
-    def __init__(self, bundle: Bundle) -> None:
-        self._bundle = bundle
-        # The statement is what its own numbers are looked for beside.
-        self._said = [value for path, value in leaves(bundle.release) if path != "statement"]
-        self._texts = {text for value in self._said for text in _NUMBER.findall(str(value))}
-
-    def has(self, number: str) -> bool:
-        """Whether a number as a text shows it is one of them, up to its last digit."""
-        if number in self._texts:
-            return True
-        value = _value(number)
-        if value in WORDED or (value.is_integer() and value <= _SMALL):
-            return True
-        decimals = len(number.partition(".")[2].partition("e")[0])
-        place = np.searchsorted(self._values, value)
-        near = self._values[max(0, place - 1) : place + 1]
-        return bool((np.abs(near - value) <= 10.0**-decimals * (1 + 1e-9)).any())
-
-    @cached_property
-    def _values(self) -> np.ndarray:
-        """Ascending, without signs."""
-        parts = [np.array(list(self._of_release())), *map(self._of_table, self._tables())]
-        values = np.abs(np.concatenate(parts))
-        return np.unique(np.concatenate([values, 100 * values]))
-
-    def _of_release(self) -> Iterator[float]:
-        release = self._bundle.release
-        yield from (_value(text) for text in self._texts)
-        yield from (float(value) for value in self._said if isinstance(value, int | float))
-        yield from map(float, (len(release["files"]), len(self._bundle.entries)))
-        plan = release["plan"]
-        if plan.get("lower_bound"):
-            yield math.sqrt(plan["total_error"] / plan["lower_bound"])
-        yield from _of_loss(Loss.from_json(release["plan"]["loss"]))
-
-    def _tables(self) -> Iterator[pd.DataFrame]:
-        for name in self._bundle.entries:
-            if name.endswith(".csv") and not name.endswith(".sdmx.csv") and name != PRINTED:
-                content = io.BytesIO(self._bundle.content(name))
-                yield pd.read_csv(content, dtype=str, keep_default_na=False, nrows=_MOST_LINES)
-
-    def _of_table(self, table: pd.DataFrame) -> np.ndarray:
-        """Its numbers, their sums, and margins between the ends of intervals."""
-        words = [text for name in table.columns for text in table[name].unique().tolist()]
-        found = [_value(each) for text in words for each in _NUMBER.findall(text)]
-        columns = {
-            name: pd.to_numeric(table[name], errors="coerce").to_numpy(float) for name in table.columns
-        }
-        sums = [part for own in columns.values() for part in (np.nansum(own), np.nansum(np.maximum(own, 0)))]
-        names, margins = list(columns), []
-        for name, low in columns.items():
-            if name.endswith("lower"):
-                high = columns.get(f"{name.removesuffix('lower')}upper")
-                margins += (
-                    [] if high is None else [(high - low) / 2, *self._beside(names, name, columns, low, high)]
-                )
-        every = np.concatenate([np.array(found), np.array(sums), np.array([len(table)], float), *margins])
-        return np.asarray(every[np.isfinite(every)])
-
-    def _beside(
-        self,
-        names: list[str],
-        name: str,
-        columns: dict[str, np.ndarray],
-        low: np.ndarray,
-        high: np.ndarray,
-    ) -> Iterator[np.ndarray]:
-        """How far the estimate before an interval is from its further end."""
-        for before in names[max(0, names.index(name) - 3) : names.index(name)]:
-            yield np.maximum(columns[before] - low, high - columns[before])
-
-
-def _value(number: str) -> float:
-    return float(re.sub("[,\u202f]", "", number))
-
-
-def _of_loss(loss: Loss) -> Iterator[float]:
-    amount = float(loss.amount)
-    yield amount
-    factor = chance_factor(amount)
-    if math.isfinite(factor):
-        # A promise is rounded up to three digits.
-        digits = 10.0 ** (math.floor(math.log10(factor)) - 2)
-        yield from (factor, math.ceil(factor / digits) * digits)

@@ -20,8 +20,8 @@ from dpportal.datasets.area_map import AreaMap
 from dpportal.datasets.models import PublicDescription, Right, Share
 from dpportal.datasets.near_duplicates import TableSketch
 from dpportal.datasets.receipts import ErasureReceipt
-from dpportal.history import imprints
-from dpportal.history.models import Imprint, Link
+from dpportal.history import eras, imprints
+from dpportal.history.models import Era, Imprint, Link
 from dpportal.history.verification import verify
 from dpportal.notices.models import AllowedHost, Webhook
 from dpportal.publications import publishing
@@ -186,12 +186,13 @@ def test_imprints_are_lines_of_the_chain_that_stay(curator):
 
 def test_what_there_was_before_there_were_imprints_has_one(world):
     with unguarded():
-        Link.objects.filter(event="imprint").delete()
-        Imprint.objects.all().delete()
-    imprints.begin()
+        Link.objects.filter(event__in=["imprint", "era"]).delete()
+        for lines in (Imprint, Era):
+            lines.objects.all().delete()
+    eras.begin()
     assert found() == ""
     count = Imprint.objects.count()
-    imprints.begin()  # once only
+    eras.begin()  # once only
     assert Imprint.objects.count() == count > 0
 
 

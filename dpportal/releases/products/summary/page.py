@@ -9,7 +9,7 @@ import numpy as np
 from django.utils.translation import gettext as _, ngettext
 
 from dpportal.charts.column_summaries import density_figure, shares_figure
-from dpportal.charts.equal_steps import steps_of_equal_width
+from mechanisms.tabular.equal_steps import steps_of_equal_width
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.charts.equal_steps import steps_of_equal_width
+from mechanisms.tabular.equal_steps import steps_of_equal_width
 from dpportal.charts.inline_marks import density_mark, share_mark
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.bounds import may_be_large

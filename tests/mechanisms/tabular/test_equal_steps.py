@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpportal.charts.equal_steps import MOST_STEPS, steps_of_equal_width
 from dpportal.charts.inline_marks import density_mark, share_mark
+from mechanisms.tabular.equal_steps import MOST_STEPS, steps_of_equal_width
 
 
 def test_equal_cells_are_added_up_in_their_order() -> None:

@@ -1,0 +1,98 @@
+"""What a series of a chart may show: columns of a bundle's tables, whole or of the lines with one label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from mechanisms.tabular.equal_steps import steps_of_equal_width
+
+# Of a series' numbers so many at most are not of the column that it is compared with.
+SHARE = 0.5
+# Lines of a series, and labels of a column by which lines are chosen, at most.
+_LONGEST, _MOST_LABELS = 2000, 64
+
+
+class Series:
+    """What a series of a chart may show: columns of the tables, of all lines and of those with one label."""
+
+    def __init__(self, tables: Mapping[str, pd.DataFrame], labels: set[str]) -> None:
+        self.labels = labels
+        every = [each for table in tables.values() for each in _series(table)]
+        if "density" in tables:
+            every += list(_steps(tables["density"]))
+        # By their bytes, since many are the same; no chart has as many shapes as the longest.
+        own = {each.tobytes(): each for each in every if len(each) <= _LONGEST and np.isfinite(each).all()}
+        self.every = [(each, np.sort(each)) for each in own.values()]
+
+    def strange(self, values: np.ndarray, tolerance: float, *, scaled: bool = False) -> np.ndarray | None:
+        """Which of a shape's numbers are not of the series that it shows; None where it shows none of them.
+
+        scaled: whether only the sizes beside the largest are known.
+        """
+        for in_order in (True, False):
+            found = [
+                _wrong(values, own / largest, known / largest, tolerance, in_order)
+                for own, known in self.every
+                if not in_order or len(own) == len(values)
+                for largest in [(known[-1] or 1.0) if scaled else 1.0]
+            ]
+            best = min(found, key=np.sum, default=None)
+            if best is not None and best.sum() <= SHARE * len(values):
+                return best
+        return None
+
+
+def _series(table: pd.DataFrame) -> Iterator[np.ndarray]:
+    numbers = {name: pd.to_numeric(table[name], errors="coerce").to_numpy(float) for name in table.columns}
+    own = {name: column for name, column in numbers.items() if np.isfinite(column).any()}
+    words = [name for name in table.columns if name not in own]
+    chosen = [np.ones(len(table), bool)]
+    for name in words:
+        texts = table[name].to_numpy()
+        chosen += [texts == text for text in list(dict.fromkeys(texts))[:_MOST_LABELS]]
+    for column in (*own.values(), *_whole(own)):
+        for lines in chosen:
+            known = column[lines & np.isfinite(column)]
+            if len(known):
+                yield from (known, 100 * known)
+
+
+def _whole(columns: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
+    """Estimates of people as whole numbers, with the widest margin, which some charts give to all."""
+    names = list(columns)
+    for place, name in enumerate(names):
+        upper = f"{name.removesuffix('lower')}upper"
+        if name.endswith("lower") and upper in columns:
+            reach = np.ceil(np.nanmax(columns[upper] - columns[name]) / 2)
+            for each in names[max(0, place - 3) : place]:
+                rounded = np.round(columns[each])
+                yield from (rounded, rounded - reach, rounded + reach)
+
+
+def _steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
+    """Shares in percent of steps of equal width."""
+    numbers = density.assign(
+        **{name: pd.to_numeric(density[name], errors="coerce") for name in ("first", "last", "share")}
+    )
+    for _name, own in numbers.groupby(["column", "whose", "group"], sort=False):
+        first, last = own["first"].to_numpy(float), own["last"].to_numpy(float)
+        whole = len(first) > 1 and first[1] - last[0] == 1
+        if np.isfinite(first).all() and len(first):
+            edges = np.append(first, last[-1] + whole)
+            shares = 100 * steps_of_equal_width(edges, own["share"].to_numpy(float))[1]
+            yield from (shares, np.append(shares, shares[-1]))
+
+
+def _wrong(
+    values: np.ndarray, own: np.ndarray, known: np.ndarray, tolerance: float, in_order: bool
+) -> np.ndarray:
+    """own: a series, of as many numbers if in order; known: the same, ascending."""
+    near = tolerance + 1e-5 * np.abs(values)
+    if in_order:
+        return np.asarray(np.abs(values - own) > near)
+    place = np.clip(np.searchsorted(known, values), 1, max(1, len(known) - 1))
+    after = known[np.minimum(place, len(known) - 1)]
+    return np.asarray(np.minimum(np.abs(values - known[place - 1]), np.abs(values - after)) > near)

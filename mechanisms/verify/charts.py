@@ -1,0 +1,324 @@
+"""Charts of a bundle: whether their shapes stand where the numbers of the released tables are on the chart's own axis.
+
+The marks of an axis say which number is at which pixel. So each height, end of a bar or of an interval is turned back
+into a number, to a tenth of a pixel, and has to be that of one column of a CSV table, in the order of its lines where
+the shape has all of them. Along the other axis the shapes of one series are apart evenly. A word with a number is a
+mark of an axis, a label of the bundle, or the number of a shape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms.verify.chart_series import SHARE, Series
+from mechanisms.verify.shown_numbers import step_of, value_of
+from mechanisms.verify.svg_shapes import Drawing, Word, read
+
+_SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+_NUMBER = re.compile("[-\u2212]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?")
+# A place is written to a tenth of a pixel; two of them tell a distance.
+_PIXEL, _DISTANCE, _NEAR = 0.12, 0.16, 1.1
+_LEVEL = re.compile(r"\(([0-9]+) ?%\)|（([0-9]+)%）")
+# Words stand so far from what they name: marks beside an axis, below and beside it.
+_DOWN, _BESIDE, _BELOW = 4.0, 8.0, 15.0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis: number = begin + slope * pixel. vertical: whether along the height."""
+
+    begin: float
+    slope: float
+    vertical: bool
+
+    def numbers(self, pixels: np.ndarray) -> np.ndarray:
+        return self.begin + self.slope * pixels
+
+    @property
+    def tolerance(self) -> float:
+        """How exactly a place tells a number."""
+        return _PIXEL * abs(self.slope) + 1e-9
+
+
+@dataclass
+class ComparedCharts:
+    """How many numbers of shapes were compared, and what is not as it should be."""
+
+    numbers: int
+    strange: list[str]
+
+
+def compared(text: str, series: Series) -> ComparedCharts:
+    """All drawings of a text."""
+    found = ComparedCharts(0, [])
+    for match in _SVG.finditer(text):
+        _compare(read(match[0]), series, found)
+    return found
+
+
+def _compare(drawing: Drawing, series: Series, found: ComparedCharts) -> None:
+    found.strange += drawing.unread
+    panels = list(_panels(drawing))
+    marks: set[int] = set()
+    scales: list[tuple[np.ndarray, Scale]] = []
+    for grid in panels:
+        scale = _scale(grid, drawing.words, marks, found)
+        if scale is not None:
+            scales.append((grid, scale))
+    shown = list(_valued(drawing, scales))
+    for each in shown:
+        values, scale, names = each.values, each, each.names
+        wrong = series.strange(values, scale.tolerance)
+        if wrong is not None:
+            found.numbers += len(values)
+            found.strange += [names[place] for place in np.flatnonzero(wrong)]
+    for heights in _without_axis(drawing) if not panels else ():
+        wrong = series.strange(heights / heights.max(), 2 * _PIXEL / heights.max(), scaled=True)
+        if wrong is not None:
+            found.numbers += len(heights)
+            found.strange += [f"{heights[place]:.1f}" for place in np.flatnonzero(wrong)]
+    found.strange += list(_uneven(drawing))
+    found.strange += list(_strange_words(drawing.words, marks, series, shown))
+
+
+def _panels(drawing: Drawing) -> Iterator[np.ndarray]:
+    """Lines of a grid that belong together, by their ends: (n, 4). They run on in one direction."""
+    lines = [line.ravel() for line in drawing.grid if line.shape == (2, 2)]
+    panel: list[np.ndarray] = []
+    for line in lines:
+        if panel and not _goes_on(panel, line):
+            yield np.array(panel)
+            panel = []
+        panel.append(line)
+    if panel:
+        yield np.array(panel)
+
+
+def _goes_on(panel: Sequence[np.ndarray], line: np.ndarray) -> bool:
+    last = panel[-1]
+    if line[1] == line[3]:
+        return bool(last[1] == last[3] and last[0] == line[0] and last[2] == line[2] and line[1] < last[1])
+    return bool(last[0] == last[2] and last[1] == line[1] and last[3] == line[3] and line[0] > last[0])
+
+
+def _scale(grid: np.ndarray, words: Sequence[Word], marks: set[int], found: ComparedCharts) -> Scale | None:
+    """What its marks say, all of which have to agree; None where they are not shown."""
+    vertical = bool(grid[0][1] == grid[0][3])
+    pixels, numbers = [], []
+    for begin, top, _end, floor in grid:
+        for place, word in enumerate(words):
+            beside = (begin - _BESIDE, top + _DOWN, "end") if vertical else (begin, floor + _BELOW, "middle")
+            near = abs(word.x - beside[0]) < _NEAR and abs(word.y - beside[1]) < _NEAR
+            if near and word.anchor == beside[2] and _NUMBER.fullmatch(word.text):
+                marks.add(place)
+                pixels.append(top if vertical else begin)
+                numbers.append(value_of(word.text))
+    slope = _slope(np.array(pixels), np.array(numbers)) if len(numbers) > 1 else 0.0
+    if not slope:
+        return None
+    begins = np.array(numbers) - slope * np.array(pixels)
+    scale = Scale(float(np.median(begins)), slope, vertical)
+    wrong = np.abs(begins - scale.begin) > 2 * scale.tolerance
+    found.strange += [f"{numbers[place]:g}" for place in np.flatnonzero(wrong)]
+    found.numbers += len(numbers)
+    return scale
+
+
+def _slope(pixels: np.ndarray, numbers: np.ndarray) -> float:
+    """What most pairs say that are far apart, so that tenths of a pixel matter least."""
+    first, second = np.triu_indices(len(pixels), 1)
+    apart = np.abs(pixels[first] - pixels[second])
+    far = apart >= max(0.5 * apart.max(), 1.0)
+    rises = (numbers[first] - numbers[second])[far] / (pixels[first] - pixels[second])[far]
+    return float(np.median(rises)) if far.any() else 0.0
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The numbers of a shape, where its points are along the other axis, and how they are written."""
+
+    values: np.ndarray
+    places: np.ndarray
+    names: list[str]
+    tolerance: float
+    vertical: bool
+
+
+def _valued(drawing: Drawing, scales: Sequence[tuple[np.ndarray, Scale]]) -> Iterator[Shown]:
+    """The numbers of each shape that is on an axis."""
+    for places in _shapes(drawing):
+        own = [scale for grid, scale in scales if _is_in(places, grid, scale)]
+        if own:
+            side = 1 if own[0].vertical else 0
+            pixels = places[:, side]
+            names = [f"{pixel:.1f}" for pixel in pixels]
+            numbers = own[0].numbers(pixels)
+            yield Shown(numbers, places[:, 1 - side], names, own[0].tolerance, own[0].vertical)
+
+
+def _shapes(drawing: Drawing) -> Iterator[np.ndarray]:
+    """Points (n, 2) whose height, or place across, shows numbers of one series."""
+    yield from drawing.lines
+    for band in drawing.bands:
+        half = len(band) // 2
+        yield band[:half]
+        yield band[half:][::-1]
+    if drawing.whiskers:
+        ends = np.array([line for line in drawing.whiskers if line.shape == (2, 2)])
+        yield from (ends[:, 0], ends[:, 1])
+    for dots in drawing.dots:
+        yield dots[:, :2] + np.array([1.0, 0.0]) * dots[:, 2:3]
+    for bars in drawing.bars:
+        yield np.column_stack([bars[:, 0] + bars[:, 3] / 2, bars[:, 2]])
+    for cells in drawing.rectangles:
+        yield np.column_stack([cells[:, 0] + cells[:, 2], cells[:, 1] + cells[:, 3] / 2])
+
+
+def _is_in(places: np.ndarray, grid: np.ndarray, scale: Scale) -> bool:
+    """Whether a shape is in the panel of this grid: across it, and near it along its axis."""
+    low, high = (0, 2) if scale.vertical else (1, 3)
+    across, along = places[:, 0 if scale.vertical else 1], places[:, 1 if scale.vertical else 0]
+    ends = grid[:, 1 if scale.vertical else 0]
+    room = 0.6 * (ends.max() - ends.min()) + 1
+    inside = (across >= grid[0][low] - 1) & (across <= grid[0][high] + 1)
+    return bool(np.median(inside) and ends.min() - room <= np.median(along) <= ends.max() + room)
+
+
+def _without_axis(drawing: Drawing) -> Iterator[np.ndarray]:
+    """Heights of small pictures."""
+    for bars in drawing.bars:
+        yield bars[:, 1] - bars[:, 2]
+    for outline in drawing.outlines:
+        heights = outline[0, 1] - outline[1:-1:2, 1]
+        # The lowest step is drawn a pixel high.
+        yield np.maximum(heights - 1, 0)
+
+
+def _uneven(drawing: Drawing) -> Iterator[str]:
+    """Places across that are not as far apart as the others of their series; widths and feet that differ."""
+    for line in (*drawing.lines, *(half for band in drawing.bands for half in np.array_split(band, 2))):
+        yield from _off(line[:, 0], is_stepped=True)
+    if drawing.whiskers:
+        ends = np.array(drawing.whiskers)
+        side = int(np.median(ends[:, 0, 1] == ends[:, 1, 1]) > np.median(ends[:, 0, 0] == ends[:, 1, 0]))
+        yield from (f"{line[0, side]:.1f}" for line in ends if line[0, side] != line[1, side])
+        yield from _off(ends[:, 0, side])
+    for bars in drawing.bars:
+        yield from _off(bars[:, 0])
+        yield from _others(bars[:, 3])
+        yield from _others(bars[:, [1, 4]].ravel())
+    for dots in drawing.dots:
+        yield from _off(dots[:, 0])
+        yield from _others(dots[:, 2])
+        yield from _others(dots[:, 3])
+    for outline in drawing.outlines:
+        yield from _off(outline[1:-1:2, 0])
+        yield from _off(outline[2:-1:2, 0])
+        # Each step is level, and begins where the one before ended.
+        yield from (f"{each:g}" for each in outline[1:-1:2, 1][outline[1:-1:2, 1] != outline[2:-1:2, 1]])
+        yield from (f"{each:g}" for each in outline[3:-1:2, 0][outline[3:-1:2, 0] != outline[2:-2:2, 0]])
+    if drawing.rectangles and not drawing.grid:
+        yield from _off_map(np.concatenate(drawing.rectangles))
+
+
+def _off(places: np.ndarray, is_stepped: bool = False) -> list[str]:
+    """Those that are not even with the others; none where most are not. is_stepped: the last ends the one before."""
+    if len(places) < 4:
+        return []
+    number = np.arange(len(places))
+    first, second = np.triu_indices(len(places), 1)
+    far = second - first >= len(places) // 2
+    slope = np.median((places[second] - places[first])[far] / (second - first)[far])
+    rest = places - slope * number
+    wrong = np.abs(rest - np.median(rest)) > _DISTANCE
+    wrong[-1] &= not is_stepped
+    return [f"{each:.1f}" for each in places[wrong]] if wrong.sum() <= SHARE * len(places) else []
+
+
+def _others(values: np.ndarray) -> list[str]:
+    """Those that are not the same as the most are."""
+    return [f"{each:g}" for each in values[values != np.median(values)]] if len(values) > 2 else []
+
+
+def _off_map(cells: np.ndarray) -> Iterator[str]:
+    """Corners of a map's cells that are not on one grid, and sizes that are not cells of it."""
+    left, top, width, height, back = cells.T
+    yield from (f"{each:.1f}" for each in width[width != back])
+    for begins, sizes in ((left, width), (top, height)):
+        span = (begins + sizes).max() - begins.min()
+        pitch = span / max(1, round(span / sizes.min()))
+        for places in (begins, begins + sizes):
+            steps = (places - begins.min()) / pitch
+            yield from (
+                f"{each:.1f}" for each in places[np.abs(steps - np.round(steps)) * pitch > 2 * _DISTANCE]
+            )
+
+
+def _strange_words(
+    words: Sequence[Word],
+    marks: set[int],
+    series: Series,
+    shown: Sequence[Shown],
+) -> Iterator[str]:
+    """Words with numbers that are no mark of an axis, no label, and no number of a shape."""
+    others = [word for place, word in enumerate(words) if place not in marks and _NUMBER.search(word.text)]
+    for row, across in _rows(others):
+        if len(row) >= 3 and across != "over" and all(_NUMBER.fullmatch(word.text) for word in row):
+            yield from _off_scale(row, across)
+            continue
+        strange = [word.text for word in row if not _is_known(word, series, shown)]
+        # Words of a calendar, or of another language, are in no table.
+        if len(strange) <= SHARE * len(row) or _NUMBER.fullmatch(row[0].text):
+            yield from strange
+        texts = [word.text for word in row]
+        yield from (text for text in dict.fromkeys(texts) if texts.count(text) > 1 and text in series.labels)
+
+
+def _rows(words: Sequence[Word]) -> Iterator[tuple[list[Word], str]]:
+    """Words in a row below the shapes, or in a column beside them, or each by itself over its shape."""
+    columns: dict[float, list[Word]] = {}
+    rows: dict[float, list[Word]] = {}
+    for word in words:
+        (columns if word.anchor == "end" else rows).setdefault(
+            word.x if word.anchor == "end" else word.y, []
+        ).append(word)
+    yield from ((column, "y") for column in columns.values())
+    lowest = max(rows, default=0.0)
+    yield from ((row, "x" if height == lowest and len(row) > 1 else "over") for height, row in rows.items())
+
+
+def _off_scale(row: Sequence[Word], across: str) -> Iterator[str]:
+    """Marks along an axis that are not even."""
+    values = np.array([value_of(word.text) for word in row])
+    places = np.array([getattr(word, across) for word in row])
+    slope = _slope(places, values)
+    begins = values - slope * places
+    yield from (
+        row[place].text
+        for place in np.flatnonzero(np.abs(begins - np.median(begins)) > 2 * _NEAR * abs(slope))
+    )
+
+
+def _is_known(word: Word, series: Series, shown: Sequence[Shown]) -> bool:
+    """Whether a word is a label of the bundle, cut or not, or the number of the shape that it stands at."""
+    level = _LEVEL.search(word.text)
+    if level and not _NUMBER.search(_LEVEL.sub("", word.text)):
+        return "95" in level.groups()
+    if word.text in series.labels:
+        return True
+    if word.text.endswith("…"):
+        return any(label.startswith(word.text[:-1]) for label in series.labels)
+    if not _NUMBER.fullmatch(word.text):
+        return False
+    number, step = value_of(word.text), step_of(word.text)
+    here = [
+        abs(value - number) <= 0.55 * step + each.tolerance
+        for each in shown
+        for place, value in zip(each.places, each.values, strict=True)
+        if abs(place - (word.x if each.vertical else word.y - _DOWN)) < 2 * _NEAR
+    ]
+    return any(here)

@@ -1,0 +1,103 @@
+"""The numbers of a bundle, among which a text's are looked for where nothing says what they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from mechanisms.accounting import Loss, chance_factor
+from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.csv_tables import tables
+from mechanisms.verify.json_values import leaves
+from mechanisms.verify.shown_numbers import NUMBER, step_of, value_of
+
+# Numbers that the portal's sentences have whatever was released: the example of a margin, levels, the first year of
+# dates, lines of a spreadsheet.
+WORDED = frozenset({39.0, 95.0, 99.9, 100.0, 1970.0, 1_048_576.0})
+# Up to here whole numbers stand in sentences as words do.
+_SMALL = 12
+
+
+class KnownNumbers:
+    """The numbers of a bundle's tables and of release.json, and what follows from them at once."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._bundle = bundle
+        # The statement is what its own numbers are looked for beside.
+        self._said = [value for path, value in leaves(bundle.release) if path != "statement"]
+        self._texts = {text for value in self._said for text in NUMBER.findall(str(value))}
+
+    def has(self, number: str) -> bool:
+        """Whether a number as a text shows it is one of them, up to its last digit."""
+        if number in self._texts:
+            return True
+        value = value_of(number)
+        if value in WORDED or (value.is_integer() and value <= _SMALL):
+            return True
+        place = np.searchsorted(self._values, value)
+        near = self._values[max(0, place - 1) : place + 1]
+        return bool((np.abs(near - value) <= step_of(number) * (1 + 1e-9)).any())
+
+    @cached_property
+    def _values(self) -> np.ndarray:
+        """Ascending, without signs."""
+        parts = [
+            np.array(list(self._of_release())),
+            *(self._of_table(table) for _stem, table in tables(self._bundle)),
+        ]
+        values = np.abs(np.concatenate(parts))
+        return np.unique(np.concatenate([values, 100 * values]))
+
+    def _of_release(self) -> Iterator[float]:
+        release = self._bundle.release
+        yield from (value_of(text) for text in self._texts)
+        yield from (float(value) for value in self._said if isinstance(value, int | float))
+        yield from map(float, (len(release["files"]), len(self._bundle.entries)))
+        plan = release["plan"]
+        if plan.get("lower_bound"):
+            yield math.sqrt(plan["total_error"] / plan["lower_bound"])
+        yield from _of_loss(Loss.from_json(release["plan"]["loss"]))
+
+    def _of_table(self, table: pd.DataFrame) -> np.ndarray:
+        """Its numbers, their sums, and margins between the ends of intervals."""
+        words = [text for name in table.columns for text in table[name].unique().tolist()]
+        found = [value_of(each) for text in words for each in NUMBER.findall(text)]
+        columns = {
+            name: pd.to_numeric(table[name], errors="coerce").to_numpy(float) for name in table.columns
+        }
+        sums = [part for own in columns.values() for part in (np.nansum(own), np.nansum(np.maximum(own, 0)))]
+        names, margins = list(columns), []
+        for name, low in columns.items():
+            if name.endswith("lower"):
+                high = columns.get(f"{name.removesuffix('lower')}upper")
+                margins += (
+                    [] if high is None else [(high - low) / 2, *self._beside(names, name, columns, low, high)]
+                )
+        every = np.concatenate([np.array(found), np.array(sums), np.array([len(table)], float), *margins])
+        return np.asarray(every[np.isfinite(every)])
+
+    def _beside(
+        self,
+        names: list[str],
+        name: str,
+        columns: dict[str, np.ndarray],
+        low: np.ndarray,
+        high: np.ndarray,
+    ) -> Iterator[np.ndarray]:
+        """How far the estimate before an interval is from its further end."""
+        for before in names[max(0, names.index(name) - 3) : names.index(name)]:
+            yield np.maximum(columns[before] - low, high - columns[before])
+
+
+def _of_loss(loss: Loss) -> Iterator[float]:
+    amount = float(loss.amount)
+    yield amount
+    factor = chance_factor(amount)
+    if math.isfinite(factor):
+        # A promise is rounded up to three digits.
+        digits = 10.0 ** (math.floor(math.log10(factor)) - 2)
+        yield from (factor, math.ceil(factor / digits) * digits)

@@ -1,0 +1,181 @@
+"""Quantities of a release by name, which sentences of the portal show: see `sentences`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mechanisms.accounting import Loss, chance_factor
+from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.csv_tables import tables
+from mechanisms.verify.json_values import leaves
+
+_COUNTS = ("noisy_count", "count", "estimate", "answer", "released_count")
+
+
+class Quantities:
+    """Of one bundle. A name is a word of `_BY_NAME`, a number, or a word of `_BY_PLACE` with what it is of."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.release, self.plan = bundle.release, bundle.release["plan"]
+        self._bundle = bundle
+        self._known: dict[str, np.ndarray] = {}
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """By the stem of its file's name."""
+        return dict(tables(self._bundle))
+
+    def of(self, name: str) -> np.ndarray:
+        """The values that a number of this name may show; none where the release has no such thing."""
+        if name not in self._known:
+            values = np.array(list(self._values(name)), float)
+            self._known[name] = values[np.isfinite(values)]
+        return self._known[name]
+
+    def _values(self, name: str) -> Iterable[float]:
+        word, _blank, place = name.partition(" ")
+        if not word:
+            return []
+        if word.replace(".", "").isdigit():
+            return [float(word)]
+        return _BY_NAME[name](self) if name in _BY_NAME else _BY_PLACE[word](self, place)
+
+    def column(self, place: str) -> np.ndarray:
+        """The numbers of a column, NaN where it has none; place: the table and the column."""
+        stem, name = place.split()
+        if stem not in self.tables or name not in self.tables[stem]:
+            return np.array([])
+        return self.numbers(self.tables[stem][name])
+
+    @staticmethod
+    def numbers(texts: pd.Series) -> np.ndarray:
+        """NaN where a text is none."""
+        return np.asarray(pd.to_numeric(texts, errors="coerce").to_numpy(float))
+
+    def named(self, *names: str) -> list[float]:
+        """The numbers that the plan has under these names."""
+        found = (value for path, value in leaves(self.plan) if path.rpartition(".")[2] in names)
+        return [number for value in found if (number := _number(value)) is not None]
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _factor(own: Quantities) -> list[float]:
+    factor = chance_factor(float(Loss.from_json(own.plan["loss"]).amount))
+    if not math.isfinite(factor):
+        return []
+    # A promise is rounded up to three digits.
+    step = 10.0 ** (math.floor(math.log10(factor)) - 2)
+    return [math.ceil(factor / step) * step]
+
+
+def _people(own: Quantities) -> list[float]:
+    """How many there are in all: what the counts of a table add up to, as they are or where they are above 0."""
+    columns = (own.column(f"{stem} {name}") for stem in own.tables for name in _COUNTS)
+    sums = [each for own in columns if len(own) for each in (np.nansum(own), np.nansum(np.maximum(own, 0)))]
+    return [*sums, *map(float, map(len, own.tables.values())), *own.column("in_all number")]
+
+
+def _bins(own: Quantities) -> list[float]:
+    """How far bins can move a mean: their width, or a unit less for whole numbers."""
+    widths = own.named("width")
+    ends = [value for path, value in leaves(own.plan) if ".edges." in path if _number(value) is not None]
+    between = np.diff(np.array([float(each) for each in ends])).tolist()
+    bounds = np.array(own.named("lower", "upper"))
+    spans = np.abs(bounds[:, None] - bounds[None, :]).ravel().tolist()
+    return [width - less for width in (*widths, *between, *spans) for less in (0, 1)]
+
+
+def _drawn(own: Quantities) -> Iterable[float]:
+    return range(len(own.tables.get("totals", ())) + 1)
+
+
+def _margins(own: Quantities, place: str) -> np.ndarray:
+    """Half of each interval, and how far its further end is from the number; place: the table and the number."""
+    stem, name = place.split()
+    values = own.column(place)
+    prefix = "interval" if len(own.column(f"{stem} interval_lower")) else name
+    low, high = own.column(f"{stem} {prefix}_lower"), own.column(f"{stem} {prefix}_upper")
+    if not len(values) == len(low) == len(high):
+        return np.array([])
+    return np.concatenate([(high - low) / 2, np.maximum(values - low, high - values)])
+
+
+def _half_width(own: Quantities) -> list[float]:
+    """That of the plan, and those of single cells where a measurement has others."""
+    return [*own.of("plan half_width"), *own.of("margin histogram noisy_count")]
+
+
+def _most(own: Quantities, place: str) -> list[float]:
+    values = own.column(place)
+    return [np.nanmax(values)] if len(values) else []
+
+
+def _root_mean(own: Quantities, place: str) -> list[float]:
+    values = own.column(place)
+    return [float(np.sqrt(np.nanmean(values**2)))] if len(values) else []
+
+
+def _above_bound(own: Quantities) -> list[float]:
+    """How many times the least error that any strategy has."""
+    return (
+        [math.sqrt(own.plan["total_error"] / own.plan["lower_bound"])] if own.plan.get("lower_bound") else []
+    )
+
+
+def _date(own: Quantities) -> str:
+    return str(own.release.get("measured_at") or own.release["last_published_at"])
+
+
+def _leaf(own: Quantities, path: str) -> list[float]:
+    return [
+        number for each, value in leaves(own.plan) if each == path if (number := _number(value)) is not None
+    ]
+
+
+def _lines(own: Quantities, stem: str) -> list[float]:
+    return [float(len(own.tables[stem]))] if stem in own.tables else []
+
+
+_BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
+    "loss": lambda own: [float(Loss.from_json(own.plan["loss"]).amount)],
+    "factor": _factor,
+    "max_rows": lambda own: [float(own.plan["loss"]["max_rows"])],
+    "people": _people,
+    "half_width": _half_width,
+    "bins": _bins,
+    "bounds": lambda own: own.named("lower", "upper"),
+    "steps": lambda own: own.named("step"),
+    "drawn": _drawn,
+    "shares": lambda own: [float(part) for each in own.plan["shares"].values() for part in each.split("/")],
+    "above bound": _above_bound,
+    "characteristics": lambda own: [float(len(own.plan["columns"]))],
+    "day": lambda own: [float(_date(own)[8:10])],
+    "year": lambda own: [float(_date(own)[:4])],
+    "candidates": lambda own: [float(len(own.plan["score"]["candidates"]))],
+    "periods": lambda own: [float(own.release["periods"])],
+    "pairs": lambda own: [float((own.tables["pairs"]["measured"] == "True").sum())],
+    "cells": lambda own: [float(len(own.tables["cells"]))],
+}
+_BY_PLACE: dict[str, Callable[[Quantities, str], Iterable[float]]] = {
+    "plan": _leaf,
+    "lines": _lines,
+    "width": lambda own, stem: [float(own.tables[stem].shape[1])],
+    "column": lambda own, place: own.column(place),
+    "most": _most,
+    "margin": _margins,
+    "percent": lambda own, place: 100 * own.column(place),
+    "points": lambda own, place: 100 * _margins(own, place),
+    "root": _root_mean,
+}

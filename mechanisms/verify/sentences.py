@@ -1,0 +1,138 @@
+"""Sentences of the portal with numbers in them, and which quantity of a release each number is.
+
+A phrase has # for numbers and … for names; beside it stands what its numbers are: a constant, or of `Quantities`.
+So a number that a release has elsewhere, but not here, is not taken. Phrases are English; Chinese texts have the
+numbers of the English ones (`translated`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from mechanisms.verify.quantities import Quantities
+from mechanisms.verify.shown_numbers import NUMBER, are_shown
+
+_MARGIN = "“# ± #” means: the true count is between # and #, and a sentence like this is right at least # times in #"
+_DIALECT = 'half_width = # * (part["standard_error"] ** #).sum() ** # + #'
+PHRASES: tuple[tuple[str, ...], ...] = (
+    ("private with ε = #", "loss"),
+    ("private with ρ = #", "loss"),
+    ("private with $\\varepsilon$ = #", "loss"),
+    ("private with $\\rho$ = #", "loss"),
+    ("Privacy cost ε = #", "loss"),
+    ("Privacy cost ρ = #", "loss"),
+    ("measured # … # by", "day", "year"),
+    ("at most a factor of #", "factor"),
+    ("counts with at most # row", "max_rows"),
+    ("margin (# %)", "95"),
+    ("margins (# %)", "95"),
+    ("Margin (# %)", "95"),
+    ("margin of at least # %", "95"),
+    ("probability # % or more", "95"),
+    ("with # % probability or more", "95"),
+    ("with # % probability;", "95"),
+    ("probability over # %", "99.9"),
+    (_MARGIN, "120", "10", "110", "130", "95", "100"),
+    ("more than # lines, which no spreadsheet holds", "1048576"),
+    ("in days since # January #", "1", "1970"),
+    ("both ends stand there: “# to #”", "0", "39"),
+    ("No count is below #", "0"),
+    ("never below #", "0"),
+    ("number of people below #", "0"),
+    ("A number below #", "0"),
+    ("its number may be #", "0"),
+    ("in a group may be #", "0"),
+    ("so it may be below #", "0"),
+    ("a row says # or #", "0", "1"),
+    ('fileEncoding = "UTF-#"', "8"),
+    ("[#, c(", "1"),
+    (".loc[#, [", "0"),
+    ("head(table, #)", "10"),
+    ("table.head(#)", "10"),
+    (_DIALECT, "2.12", "2", "0.5", "0.57"),
+    ("half_width <- # * sqrt(sum(part$standard_error^#)) + #", "2.12", "2", "0.57"),
+    ("half_width = # * again.std() * (# + # / len(again)) ** #", "2.1", "1", "1", "0.5"),
+    ("half_width <- # * apply(again, #, sd) * sqrt(# + # / nrow(again))", "2.1", "2", "1", "1"),
+    # Histograms.
+    ("for each of the # cells", "lines histogram"),
+    ("# people, by …", "people"),
+    ("within ± # of", "half_width"),
+    ("Margin: ± # people", "half_width"),
+    ("off by up to # in …", "bins"),
+    ("by the bins alone, off by up to #", "bins"),
+    # Totals and means.
+    ("The mean of … is # ± #", "column in_all mean", "margin in_all mean"),
+    ("Values above # count as #", "bounds", "bounds"),
+    ("below # count as #, those above # as #", "bounds", "bounds", "bounds", "bounds"),
+    ("from # to # in steps of #", "bounds", "bounds", "steps"),
+    ("from # to #, in steps of #", "bounds", "bounds", "steps"),
+    ("# % ± # are # or above", "percent in_all share_at_high", "points in_all share_at_high", "bounds"),
+    ("# % ± # are # or below", "percent in_all share_at_low", "points in_all share_at_low", "bounds"),
+    ("# group is not compared", "drawn"),
+    ("# groups are not compared", "drawn"),
+    ("rounded down to steps of #", "steps"),
+    ("Drawn are # of # groups", "drawn", "lines totals"),
+    # Summaries.
+    ("at most # % are # or below", "percent summary interval_upper", "bounds"),
+    ("at most # % are # or above", "percent summary interval_upper", "bounds"),
+    ("it has # to # people", "column totals interval_lower", "column totals interval_upper"),
+    ("Values were counted from # to #", "bounds", "bounds"),
+    ("# ± # people, by …", "column summary estimate", "margin summary estimate"),
+    ("Summary (Table #)", "1"),
+    ("Table #", "1"),
+    ("Table #. # characteristic", "1", "characteristics"),
+    # Answers.
+    ("for each of the # queries", "lines answers"),
+    ("# numbers of people, by …", "lines answers"),
+    ("# sums of # cells", "plan details.sums", "cells"),
+    ("The largest, …, is # ± #", "most answers answer", "margin answers answer"),
+    ("Answers # … Standard error # people", "lines answers", "root answers standard_error"),
+    ("± # to ± # people, narrowest", "margin answers answer", "margin answers answer"),
+    ("in the table. # … #", "0", "column answers answer"),
+    ("weighs in the sum. # … #", "0", "1"),
+    ("× # of the standard error; # is the best", "above bound", "1"),
+    # Choices.
+    ("was chosen, of # candidates", "candidates"),
+    ("among # declared candidates", "candidates"),
+    # Randomised answers.
+    ("randomised answers of # people", "lines answers"),
+    ("Margin: ± # people", "margin estimates estimate"),
+    ("The largest group, …, has # ± #", "most estimates estimate", "margin estimates estimate"),
+    # Rows of many columns.
+    ("hold # columns", "width synthetic"),
+    ("# made-up rows with # columns stand in for # ±", "lines synthetic", "width synthetic", "people"),
+    ("or as independent. # … #", "0", "1"),
+    ("Shares of the loss: columns #/#, tables #/#", "shares", "shares", "shares", "shares"),
+    ("for the # of # pairs", "pairs", "lines pairs"),
+    # Running counts.
+    ("# periods published up to # … #", "periods", "day", "year"),
+)
+
+
+def placed(text: str, quantities: Quantities) -> dict[int, bool]:
+    """Where numbers begin of which their sentence says what they are, and whether they are that."""
+    known: dict[int, bool] = {}
+    for phrase, *names in PHRASES:
+        for match in _compiled(phrase).finditer(text):
+            for number, name in enumerate(names, start=1):
+                values = quantities.of(name)
+                if len(values):
+                    shown = bool(are_shown(match[number], values).any())
+                    place = match.start(number)
+                    known[place] = known.get(place, False) or shown
+    return known
+
+
+@cache
+def _compiled(phrase: str) -> re.Pattern[str]:
+    parts = re.split(r"([#…]| +)", phrase)
+    return re.compile("".join(map(_pattern, parts)))
+
+
+def _pattern(part: str) -> str:
+    if part == "#":
+        return f"({NUMBER.pattern})"
+    if part == "…":
+        return r"[^\n]{1,200}?"
+    return r"\s+" if part.isspace() else re.escape(part)

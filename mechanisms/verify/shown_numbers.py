@@ -1,0 +1,52 @@
+"""Numbers as texts show them, and whether one is a quantity that was rounded for it."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+import numpy as np
+
+# A thousands' separator stands before three digits alone.
+NUMBER = re.compile(
+    r"(?<![\w.])[0-9]{1,3}(?:[,\u202f][0-9]{3})+(?:\.[0-9]+)?"
+    r"|(?<![\w.])[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
+)
+# Of the last digit's step: files have fewer digits than what a text rounds, and errors are rounded twice.
+_APART, _ROUNDED = 0.55, 1e-4
+
+
+class Rounding(Enum):
+    """How a text comes to the digits that it shows."""
+
+    NEAREST = "nearest"
+    UP = "up"
+    DOWN = "down"
+
+
+def value_of(number: str) -> float:
+    """What it says."""
+    return float(re.sub("[,\u202f]", "", number).replace("\u2212", "-"))
+
+
+def step_of(number: str) -> float:
+    """The step of its last digit."""
+    mantissa, _e, power = number.partition("e")
+    return float(10.0 ** (int(power or 0) - len(mantissa.partition(".")[2])))
+
+
+def is_shown(number: str, value: float, rounding: Rounding) -> bool:
+    """Whether a number is this value, rounded so; what is below 0 may be cut to 0."""
+    apart = (value_of(number) - value) / step_of(number)
+    within = {
+        Rounding.NEAREST: abs(apart) <= _APART,
+        Rounding.UP: -_ROUNDED <= apart < 1 - _ROUNDED,
+        Rounding.DOWN: -_ROUNDED <= -apart < 1 - _ROUNDED,
+    }
+    return within[rounding] or (value < 0 and not value_of(number))
+
+
+def are_shown(number: str, values: np.ndarray) -> np.ndarray:
+    """Which of the values the number shows, without sign: rounded, or, as margins are, rounded up."""
+    apart = (value_of(number) - np.abs(values)) / step_of(number)
+    return np.asarray((np.abs(apart) <= _APART) | ((apart >= -_ROUNDED) & (apart < 1 - _ROUNDED)))

@@ -1,0 +1,102 @@
+"""What a drawing of the portal is made of: points of its shapes, marks of its axes, and words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import unescape
+
+import numpy as np
+
+_POLYLINE = re.compile(r'<polyline points="([^"]*)"[^>]*?stroke="([^"]*)"')
+_POLYGON = re.compile(r'<polygon points="([^"]*)"')
+_PATH = re.compile(r'<path\s+d="([^"]*)"')
+_TEXT = re.compile(r"<text\b([^>]*)>(.*?)</text>", re.DOTALL)
+_PLACE = re.compile(r'\b([xy])="(-?[0-9.]+)"')
+_ANCHOR = re.compile(r'text-anchor="([a-z]+)"')
+_BAR = re.compile(r"M([-0-9.]+) ([-0-9.]+)V([-0-9.]+)h([-0-9.]+)V([-0-9.]+)z")
+_RECTANGLE = re.compile(r"M([-0-9.]+) ([-0-9.]+)h([-0-9.]+)v([-0-9.]+)h-([-0-9.]+)z")
+_DOT = re.compile(r"M([-0-9.]+) ([-0-9.]+)a([0-9]+) \3 0 1 0 ([0-9]+) 0a\3 \3 0 1 0 -\4 0")
+_RULE = re.compile(r"M([-0-9.]+) ([-0-9.]+)(?:H([-0-9.]+)|v5)")
+_GRID = "var(--grid)"
+_FRAME = {_GRID, "var(--control)"}
+_WHISKER = "var(--text)"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A text, where it stands, and by which end."""
+
+    text: str
+    x: float
+    y: float
+    anchor: str
+
+
+@dataclass
+class Drawing:
+    """Shapes by kind, each an array of points (n, 2), of bars (n, 5), or of rectangles (n, 5).
+
+    unread: shapes that are written as no portal writes them.
+    """
+
+    grid: list[np.ndarray] = field(default_factory=list)
+    lines: list[np.ndarray] = field(default_factory=list)
+    whiskers: list[np.ndarray] = field(default_factory=list)
+    bands: list[np.ndarray] = field(default_factory=list)
+    outlines: list[np.ndarray] = field(default_factory=list)
+    dots: list[np.ndarray] = field(default_factory=list)
+    bars: list[np.ndarray] = field(default_factory=list)
+    rectangles: list[np.ndarray] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+
+def read(svg: str) -> Drawing:
+    """The drawing that an SVG is. Raises ValueError where a number in it is none."""
+    drawing = Drawing(words=list(_words(svg)))
+    for places, stroke in _POLYLINE.findall(svg):
+        points = _points(places)
+        if stroke in _FRAME:
+            drawing.grid += [points] if stroke == _GRID else []
+        else:
+            (drawing.whiskers if stroke == _WHISKER else drawing.lines).append(points)
+    drawing.bands += map(_points, _POLYGON.findall(svg))
+    for path in _PATH.findall(svg):
+        _add_path(drawing, path)
+    return drawing
+
+
+def _words(svg: str) -> Iterator[Word]:
+    for attributes, text in _TEXT.findall(svg):
+        places, anchor = dict(_PLACE.findall(attributes)), _ANCHOR.search(attributes)
+        words = " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
+        if {"x", "y"} <= places.keys() and anchor:
+            yield Word(words, float(places["x"]), float(places["y"]), anchor[1])
+
+
+def _points(places: str) -> np.ndarray:
+    return np.array([[float(number) for number in place.split(",")] for place in places.split()]).reshape(
+        -1, 2
+    )
+
+
+def _add_path(drawing: Drawing, path: str) -> None:
+    for pattern, kind in ((_BAR, drawing.bars), (_RECTANGLE, drawing.rectangles), (_DOT, drawing.dots)):
+        found = [tuple(map(float, match)) for match in pattern.findall(path)]
+        if found:
+            kind.append(np.array(found))
+            if pattern.sub("", path).strip():
+                drawing.unread.append(path[:20])
+            return
+    if rule := _RULE.fullmatch(path):
+        begin, height, end = (float(each) for each in (rule[1], rule[2], rule[3] or rule[1]))
+        drawing.grid += [np.array([[begin, height], [end, height]])] if rule[3] else []
+    elif "," in path:
+        drawing.outlines.append(_points(path.strip("Mz")))
+    elif "L" in path:
+        points = [place.split() for place in path.strip("Mz").split("L")]
+        drawing.bands.append(np.array(points, float).reshape(-1, 2))
+    elif path:
+        drawing.unread.append(path[:20])

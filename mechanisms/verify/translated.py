@@ -1,0 +1,51 @@
+"""Whether a Chinese text has the numbers of the English one, paragraph by paragraph."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from html import unescape
+
+_UNREAD = re.compile(r"<(style|script|svg)\b.*?</\1>|<!--.*?-->", re.DOTALL)
+_BLOCK = re.compile(r"</?(?:p|h[1-6]|li|dt|dd|td|th|tr|figcaption|summary|title|caption|div|section)\b[^>]*>")
+_TAG = re.compile(r"<[^>]*>")
+# Chinese has no blank before a number.
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])[0-9][0-9,\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July")
+_MONTHS += ("August", "September", "October", "November", "December")
+_ENGLISH_DATE = re.compile(rf"([0-9]{{1,2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})")
+_CHINESE_DATE = re.compile(r"([0-9]{4}) ?年 ?([0-9]{1,2}) ?月 ?([0-9]{1,2}) ?日")
+
+
+def strange(english: str, chinese: str) -> list[str]:
+    """The numbers of a page's paragraphs that are not the same in both; all where they have other paragraphs."""
+    one, other = _numbers(english), _numbers(chinese)
+    if len(one) != len(other):
+        return ["its paragraphs"]
+    return [
+        number
+        for first, second in zip(one, other, strict=True)
+        for number in (first - second) + (second - first)
+    ]
+
+
+def missing(english: str, chinese: str) -> list[str]:
+    """The numbers that a text has oftener in one of both, whatever the order of their paragraphs."""
+    first, second = numbers(english), numbers(chinese)
+    return [*(first - second), *(second - first)]
+
+
+def _numbers(page: str) -> list[Counter[str]]:
+    paragraphs = _BLOCK.split(_UNREAD.sub(" ", page))
+    return [numbers(unescape(_TAG.sub(" ", each))) for each in paragraphs]
+
+
+def numbers(text: str) -> Counter[str]:
+    """Those of a paragraph, dates as one each, but for 1, which is a word in many sentences."""
+    dates = [
+        f"{year}-{1 + _MONTHS.index(month)}-{int(day)}" for day, month, year in _ENGLISH_DATE.findall(text)
+    ]
+    dates += [f"{year}-{int(month)}-{int(day)}" for year, month, day in _CHINESE_DATE.findall(text)]
+    rest = _CHINESE_DATE.sub(" ", _ENGLISH_DATE.sub(" ", text))
+    found = (number.rstrip(",") for number in _NUMBER.findall(rest))
+    return Counter([*dates, *(number for number in found if number != "1")])

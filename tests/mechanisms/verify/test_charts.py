@@ -1,0 +1,79 @@
+"""A chart shows the numbers of its table: each shape that was moved is named, and so is each wrong mark."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+from mechanisms.verify.chart_series import Series
+from mechanisms.verify.charts import compared
+
+AGES = ("0–9", "10–19", "20–29", "30–39", "40–49")
+COUNTS = (12, 30, 45, 28, 7)
+LEFT, FLOOR, TALL = 80.0, 300.0, 5.0  # pixels of one person
+
+
+def chart() -> str:
+    """Bars with marks from 0 to 50, and the number of the largest over it."""
+    marks = range(0, 60, 10)
+    grid = "".join(
+        f'<polyline points="{LEFT},{FLOOR - TALL * mark:.1f} 700.0,{FLOOR - TALL * mark:.1f}" stroke="var(--grid)" />'
+        for mark in marks
+    )
+    words = "".join(
+        f'<text x="72.0" y="{FLOOR - TALL * mark + 4:.1f}" text-anchor="end">{mark}</text>' for mark in marks
+    )
+    words += "".join(
+        f'<text x="{150 + 100 * place:.1f}" y="315.0" text-anchor="middle">{age}</text>'
+        for place, age in enumerate(AGES)
+    )
+    words += '<text x="350.0" y="71.0" text-anchor="middle">45</text>'
+    bars = "".join(
+        f"M{110 + 100 * place:.1f} {FLOOR}V{FLOOR - TALL * count:.1f}h80.0V{FLOOR}z"
+        for place, count in enumerate(COUNTS)
+    )
+    return f'<svg class="still">{grid}<path d="{bars}" fill="red">{words}</svg>'
+
+
+@pytest.fixture
+def series() -> Series:
+    table = pd.DataFrame({"age": AGES, "count": map(str, COUNTS)})
+    return Series({"histogram": table}, set(AGES))
+
+
+def test_a_chart_as_the_portal_draws_it_agrees(series):
+    assert compared(chart(), series).strange == []
+    assert compared(chart(), series).numbers == len(COUNTS) + 6
+
+
+FORGERIES = {
+    "a higher bar": ("V240.0", "V230.0"),
+    "a bar elsewhere": ("M210.0", "M220.0"),
+    "a wider bar": ("V75.0h80.0", "V75.0h81.0"),
+    "a bar that begins above nothing": ("M310.0 300.0", "M310.0 290.0"),
+    "another mark": (">20</text>", ">30</text>"),
+    "another number over a bar": (">45</text>", ">54</text>"),
+    "a label of nothing": (">20–29</text>", ">20–39</text>"),
+    "a label twice": (">20–29</text>", ">30–39</text>"),
+    "a shape that no portal draws": ("M110.0", "M1.0 1.0c2M110.0"),
+}
+
+
+@pytest.mark.parametrize("old, new", FORGERIES.values(), ids=FORGERIES)
+def test_each_change_is_named(series, old, new):
+    assert old in chart()
+    assert compared(chart().replace(old, new, 1), series).strange != []
+
+
+def test_all_bars_swapped_are_named(series):
+    tops = re.findall(r"V([0-9.]+)h", chart())
+    swapped = chart().replace(f"V{tops[0]}h", "V?h").replace(f"V{tops[1]}h", f"V{tops[0]}h")
+    assert compared(swapped.replace("V?h", f"V{tops[1]}h"), series).strange != []
+
+
+def test_a_chart_of_something_else_is_not_compared(series):
+    """Sums over columns that no table has: its marks alone are looked at."""
+    other = Series({"histogram": pd.DataFrame({"age": AGES, "count": ["1", "2", "3", "4", "5"]})}, set(AGES))
+    assert compared(chart(), other).numbers == 6
