@@ -20,9 +20,8 @@ def margin_text(*, what: object, sign: str, error: str, unit: object) -> str:
 
 def margin_shown(stored: str) -> str:
     """What a request keeps, in the language of whoever reads it."""
-    known = translated(stored)
     parts = _STORED.fullmatch(stored)
-    if known != stored or parts is None:
-        return known
+    if parts is None:
+        return translated(stored)
     what, unit = translated(parts["what"]), translated(parts["unit"])
     return margin_text(what=what, sign=parts["sign"] or "", error=parts["error"], unit=unit)

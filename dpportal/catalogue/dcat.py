@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator
 from uuid import UUID
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext as _, override
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from dpportal.accounts.forms import origin_of
@@ -59,9 +58,7 @@ def _current(site: str) -> bytes:
     listed = snapshot.current()
     document = _latest.get((listed, site))
     if document is None:
-        # One for everyone, in the language that it names.
-        with override(settings.LANGUAGE_CODE):
-            document = _document(listed, site)
+        document = _document(listed, site)
         # Where something changed meanwhile, it is of neither state.
         if snapshot.current() is listed:
             if len(_latest) >= MOST_KEPT:

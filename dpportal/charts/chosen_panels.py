@@ -22,6 +22,7 @@ from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import MAX_GROUPED, group_bars, group_line
 from dpportal.charts.small_multiples import MAX_APART, in_panels
 from dpportal.charts.style import Figure, hover, plain, plain_all
+from dpportal.platform.cell_names import cell_names
 from dpportal.platform.listed_names import in_a_row, joint
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
@@ -75,7 +76,7 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
             for trace, named in zip(traces, (bool(each.by), False), strict=False)
         ]
 
-    names = plain_all(chosen.apart.labels())
+    names = plain_all(cell_names(chosen.apart))
     by = f" × {each.by.name}" if each.by else ""
     title = _("%(counted)s by %(columns)s, for each value of %(apart)s")
     drawn = in_panels(

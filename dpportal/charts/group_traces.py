@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpportal.charts.style import bar_look, interval_band, whisker
+from dpportal.platform.cell_names import named
 from mechanisms.domain import MISSING_LABEL
 from mechanisms.domain.categories import OTHER_LABEL
 
@@ -61,7 +62,8 @@ def group_line(
 
 def in_the_order(labels: Sequence[str]) -> int:
     """How many of an ordered column's cells follow each other: those of no value, or of any other, come after them."""
-    return len(labels) - sum(label in (OTHER_LABEL, MISSING_LABEL) for label in labels[-2:])
+    beside = {*(OTHER_LABEL, MISSING_LABEL), *named((OTHER_LABEL, MISSING_LABEL))}
+    return len(labels) - sum(label in beside for label in labels[-2:])
 
 
 def cells_beside(
