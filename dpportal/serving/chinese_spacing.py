@@ -6,7 +6,6 @@ Templates and sentences that are put together leave the blanks of English, which
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -16,7 +15,8 @@ from dpportal.platform.middleware import Middleware
 
 # Marks that have their blank in themselves. Curved quotes are English ones, too, unless Chinese stands beside them.
 _WIDE, _CHINESE = "。！？：；，、（）", "\u4e00-\u9fff"
-_BLANK = r"[ \t\r\n]+"
+_BLANKS = " \t\r\n"
+_BLANK = f"[{_BLANKS}]+"
 _SUPERFLUOUS = re.compile(
     rf"(?<=[{_WIDE}]){_BLANK}|{_BLANK}(?=[{_WIDE}])|(?<=”){_BLANK}(?=[{_CHINESE}])|(?<=[{_CHINESE}]){_BLANK}(?=“)"
 )
@@ -41,22 +41,28 @@ class ChineseSpacing(Middleware):
 
 def spaced(page: str) -> str:
     """A page, or a part of one, without the blanks that Chinese has none of."""
-    return "".join(_pieces(page))
-
-
-def _pieces(page: str) -> Iterator[str]:
-    begin, before = 0, ""
+    pieces, last = [""], 0  # last: the place of the text before, which a tag does not part from the next
+    begin = 0
     for markup in _MARKUP.finditer(page):
-        text = _text(page[begin : markup.start()], before)
-        yield text
+        last = _add_text(pieces, last, page[begin : markup.start()])
         whole = markup[0]
-        yield _PER_CENT.sub("%", whole) if whole.startswith(_FIGURE) else whole
-        # A tag parts no words; code does.
-        before = "" if markup[1] else (text[-1:] or before)
+        pieces.append(_PER_CENT.sub("%", whole) if whole.startswith(_FIGURE) else whole)
+        if markup[1]:  # code does
+            pieces.append("")
+            last = len(pieces) - 1
         begin = markup.end()
-    yield _text(page[begin:], before)
+    _add_text(pieces, last, page[begin:])
+    return "".join(pieces)
 
 
-def _text(text: str, before: str) -> str:
-    """Text between two tags; before: the sign that stands before the first of them."""
-    return _PER_CENT.sub("%", _SUPERFLUOUS.sub("", before + text)[len(before) :])
+def _add_text(pieces: list[str], last: int, text: str) -> int:
+    """Add the text between two tags. Returns where the text stands that comes before the next tag."""
+    if not text:
+        return last
+    text = _PER_CENT.sub("%", _SUPERFLUOUS.sub("", text))
+    if pieces[last].endswith(tuple(_WIDE)):
+        text = text.lstrip(_BLANKS)
+    if text.startswith(tuple(_WIDE)):
+        pieces[last] = pieces[last].rstrip(_BLANKS)
+    pieces.append(text)
+    return len(pieces) - 1 if text else last

@@ -16,6 +16,7 @@ from dpportal.serving.chinese_spacing import ChineseSpacing, spaced
         ("<p>第一句。\n  第二句。 Third</p>", "<p>第一句。第二句。Third</p>"),
         ('<p>一句。 <a href="/">看</a> 。</p>', '<p>一句。<a href="/">看</a>。</p>'),
         ("<b>一句。</b> 又一句", "<b>一句。</b>又一句"),
+        ("<label>名称 <span>（可选）</span>\n</label>", "<label>名称<span>（可选）</span></label>"),
         ("“其他” 和 “缺失” 两格", "“其他”和“缺失”两格"),
         ("在 95 % 以内，\u00a05 %", "在 95% 以内，\u00a05%"),
         ("a, “b” c. d (5 items) e", "a, “b” c. d (5 items) e"),
