@@ -95,6 +95,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "dpportal.accounts.languages.PersonLanguage",
+    "dpportal.serving.chinese_spacing.ChineseSpacing",
     "dpportal.serving.response_headers.NoStore",
     "dpportal.accounts.sessions.IdleLimit",
     "dpportal.accounts.known_browsers.KnownBrowser",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
@@ -14,7 +17,7 @@ from dpportal.accounts.permissions import sent_from
 from dpportal.platform.middleware import Middleware
 
 # What programs ask for is in English, whatever their browser or their person prefers: whole addresses, but for those at
-# which people read of them, and views.
+# which people read of them, and views. What goes wrong is said in the language that a request names.
 PROGRAMS = ("/api/", "/metrics", "/.well-known/")
 READ_BY_PEOPLE = {"/api/v1/docs", "/api/v1/openapi.json"}
 VIEWS_OF_PROGRAMS = {
@@ -39,6 +42,14 @@ class PersonLanguage(Middleware):
         """Called by Django once it knows which view answers."""
         if request.resolver_match and request.resolver_match.view_name in VIEWS_OF_PROGRAMS:
             translation.activate(settings.LANGUAGE_CODE)
+
+
+def named_language(request: HttpRequest) -> str:
+    """The site's language that a request's header prefers; English where it names none of them."""
+    for name, _weight in parse_accept_lang_header(request.headers.get("Accept-Language", "")):
+        with suppress(LookupError):
+            return translation.get_supported_language_variant(name)
+    return settings.LANGUAGE_CODE
 
 
 def _own(request: HttpRequest) -> str:

@@ -18,6 +18,8 @@ LABELS = (
     _("Request body"), _("Request duration"), _("Request URL"), _("Response body"), _("Response headers"),
     _("Responses"), _("Schema"), _("Send empty value"), _("Server response"), _("Try it out"), _("Undocumented"),
     _("Value:"), _("header."), _("required"),
+    _("Collapse operation"), _("Expand operation"), _("Copy to clipboard"), _("Media Type"), _("Request content type"),
+    _("authorization button locked"), _("authorization button unlocked"),
 )  # fmt: skip
 
 

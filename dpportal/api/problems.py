@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, override
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
+from dpportal.accounts.languages import named_language
 from dpportal.accounts.program_tokens import TooManyRequestsError
+from dpportal.api.field_errors import field_error
 from dpportal.api.spending import LimitError
 from dpportal.budgets.asking import AskRefusedError
 from dpportal.budgets.ledger import BudgetRefusedError
@@ -21,7 +25,9 @@ from dpportal.datasets.codebooks import CodebookError
 from dpportal.datasets.faults import DatasetError
 from dpportal.notices.outbound import HostRefusedError
 from dpportal.notices.services import WebhookError
+from dpportal.platform.json_types import Json
 from dpportal.platform.middleware import Middleware
+from dpportal.platform.stored_texts import translated
 from dpportal.publications.idempotency_keys import KeyRefusedError
 from dpportal.releases.comparing import NotComparedError
 from dpportal.releases.products import AwaitedError, DraftError
@@ -150,7 +156,7 @@ def _stranger(_request: HttpRequest, _fault: AuthenticationError) -> HttpRespons
 def _invalid(_request: HttpRequest, fault: ValidationError) -> HttpResponse:
     errors: dict[str, list[str]] = {}
     for error in fault.errors:
-        errors.setdefault(_place(error["loc"]), []).append(str(error["msg"]))
+        errors.setdefault(_place(error["loc"]), []).append(field_error(error))
     return problem(422, _("Some of what was sent does not fit the description of the API."), errors)
 
 
@@ -178,20 +184,31 @@ def awaited() -> HttpResponse:
 
 
 class ProblemDetails(Middleware):
-    """Has programs told in the same form of what goes wrong before or after a view of theirs."""
+    """Has programs told in the same form of what goes wrong before or after a view of theirs, in their language."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        is_problem = response.headers.get("Content-Type", "").startswith((MEDIA_TYPE, "application/json"))
-        if (
-            response.status_code < HTTPStatus.BAD_REQUEST
-            or is_problem
-            or not request.path.startswith(PROGRAMS)
-        ):
+        if response.status_code < HTTPStatus.BAD_REQUEST or not request.path.startswith(PROGRAMS):
             return response
-        status = response.status_code
-        detail = nothing_here() if status == HTTPStatus.NOT_FOUND else HTTPStatus(status).description
-        told = problem(status, detail)
-        response.content, response.headers["Content-Type"] = told.content, MEDIA_TYPE
-        response.headers.pop("Content-Length", None)
+        if not response.headers.get("Content-Type", "").startswith((MEDIA_TYPE, "application/json")):
+            status = response.status_code
+            detail = nothing_here() if status == HTTPStatus.NOT_FOUND else HTTPStatus(status).description
+            _replace(response, problem(status, detail).content)
+        language = named_language(request)
+        if language != settings.LANGUAGE_CODE and response.headers["Content-Type"] == MEDIA_TYPE:
+            with override(language):
+                _replace(response, json.dumps(_said_again(json.loads(response.content))).encode())
+            response.headers["Content-Language"] = language
         return response
+
+
+def _replace(response: HttpResponse, content: bytes) -> None:
+    response.content, response.headers["Content-Type"] = content, MEDIA_TYPE
+    response.headers.pop("Content-Length", None)
+
+
+def _said_again(facts: Json) -> Json:
+    """Problem details, whose sentences are English, in the active language."""
+    errors = facts.get("errors", {})
+    again = {name: [translated(text) for text in texts] for name, texts in errors.items()}
+    return {**facts, "detail": translated(facts["detail"]), **({"errors": again} if errors else {})}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from ninja import Router
 
 from dpportal.accounts.permissions import current_user
@@ -12,11 +13,13 @@ from dpportal.api.authentication import RELEASE
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.releases import shown as release_shown
-from dpportal.api.schemas import Publish, ReleaseShown, Withdraw
+from dpportal.api.schemas import Details, Publish, ReleaseShown, Withdraw
 from dpportal.api.stream_schemas import StreamShown
 from dpportal.api.streams import shown as stream_shown
 from dpportal.platform.form_data import form_data
+from dpportal.platform.json_types import Json
 from dpportal.publications.curator_pages import CuratorPages, P
+from dpportal.publications.draft import Publication
 from dpportal.publications.publishing import WithdrawalForm
 from dpportal.releases.access import release_for
 from dpportal.releases.publishing import pages as release_pages
@@ -27,17 +30,42 @@ router = Router(tags=["publishing"])
 
 
 def _publish(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Publish) -> None:
+    _require_finished(pages, publication)
+    if publication.is_public:
+        _require_same(request, pages, publication, said)
+        return
+    answer = {**_details(publication, said), "all_the_same": said.all_the_same}
+    require_valid(pages.published_by(request, publication, form_data(answer)))
+
+
+def _require_finished(pages: CuratorPages[P], publication: P) -> None:
     if not publication.is_publishable:
         raise RefusedError(409, str(pages.too_early))
-    if publication.is_public:
+
+
+def _details(publication: Publication, said: Details) -> Json:
+    """Its details, with those that were sent in place of its own."""
+    own = {"doi": publication.doi, "supersedes": publication.supersedes and publication.supersedes.pk}
+    return {**own, **said.wanted}
+
+
+def _require_same(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Details) -> None:
+    """Refuse to publish again with other details: 409. What was not sent is not compared."""
+    if not said.wanted:
         return
-    older = publication.supersedes
-    details = {
-        "doi": publication.doi if said.doi is None else said.doi,
-        "supersedes": said.supersedes or (older and older.pk),
-        "all_the_same": said.all_the_same,
-    }
-    require_valid(pages.published_by(request, publication, form_data(details)))
+    form = pages.details_form(request, publication, form_data(_details(publication, said)))
+    require_valid(form)
+    if form.changes(publication):
+        text = _(
+            "This is public already, with another DOI or another older release that it replaces. Nothing was changed. "
+            "PATCH its address with /details changes them, and so does the page “DOI and versions”."
+        )
+        raise RefusedError(409, text)
+
+
+def _change_details(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Details) -> None:
+    _require_finished(pages, publication)
+    require_valid(pages.detailed_by(request, publication, form_data(_details(publication, said))))
 
 
 def _withdraw(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Withdraw) -> None:
@@ -48,8 +76,18 @@ def _withdraw(request: HttpRequest, pages: CuratorPages[P], publication: P, said
 
 @router.post("/releases/{uuid:release_id}/publish", auth=RELEASE, response=ReleaseShown)
 def publish_release(request: HttpRequest, release_id: UUID, said: Publish) -> object:
-    """Show a finished release to everyone; one that is public stays as it is."""
+    """Show a finished release to everyone; one that is public stays as it is.
+
+    Another DOI than that of a public one is refused with 409; it is changed under “details”.
+    """
     _publish(request, release_pages, release_for(request, release_id), said)
+    return release_shown(request, release_for(request, release_id))
+
+
+@router.patch("/releases/{uuid:release_id}/details", auth=RELEASE, response=ReleaseShown)
+def release_details(request: HttpRequest, release_id: UUID, said: Details) -> object:
+    """Change the DOI of a finished release, or which older one it replaces, public or not."""
+    _change_details(request, release_pages, release_for(request, release_id), said)
     return release_shown(request, release_for(request, release_id))
 
 
@@ -64,6 +102,13 @@ def withdraw_release(request: HttpRequest, release_id: UUID, said: Withdraw) -> 
 def publish_stream(request: HttpRequest, stream_id: UUID, said: Publish) -> object:
     """Show a running count to everyone, and each new period at once."""
     _publish(request, stream_pages, stream_for(request, stream_id), said)
+    return stream_shown(request, stream_for(request, stream_id))
+
+
+@router.patch("/streams/{uuid:stream_id}/details", auth=RELEASE, response=StreamShown)
+def stream_details(request: HttpRequest, stream_id: UUID, said: Details) -> object:
+    """Change the DOI of a running count, or which older one it replaces, public or not."""
+    _change_details(request, stream_pages, stream_for(request, stream_id), said)
     return stream_shown(request, stream_for(request, stream_id))
 
 

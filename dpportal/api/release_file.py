@@ -1,4 +1,8 @@
-"""A release from a file: table, declaration, product, method and cost, without a browser or web server."""
+"""A release from a file: table, declaration, product, method and cost, without a browser or web server.
+
+A run that stopped is run again with the same file. A table that is there already is known by the digest of its content:
+the run goes on with that dataset and with the draft that lies there, and pays for no release of it twice.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +10,36 @@ import json
 import shutil
 import time
 import tomllib
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
 from dpportal.api.planning import plan_shown
+from dpportal.api.problems import REFUSALS
 from dpportal.api.schemas import PlanShown, Unit
 from dpportal.datasets import codebooks, services as datasets, take_codebook
 from dpportal.datasets.access import right_of
+from dpportal.datasets.declared import declared_of
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset, DomainVersion, Right
+from dpportal.datasets.same_table import same_table, usable_copy
 from dpportal.datasets.unit_form import UnitForm
 from dpportal.platform.form_data import form_data
 from dpportal.platform.json_types import Json
-from dpportal.releases import services
+from dpportal.releases import drafts, services
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
 from dpportal.releases.wizard import choosing
+from dpportal.releases.wizard.choosing import DraftChoiceError
+from mechanisms.domain import DomainError
 
 PARTS = {"table", "declaration", "release"}
 POLL_SECONDS = 0.5
@@ -38,6 +47,9 @@ POLL_SECONDS = 0.5
 
 class ReleaseFileError(Exception):
     """A file that makes no release; the message says what to write."""
+
+
+REFUSED = (*REFUSALS, DraftChoiceError, codebooks.CodebookError, DomainError, ReleaseFileError)
 
 
 def read(path: Path) -> Json:
@@ -65,27 +77,84 @@ def plan(said: Json, folder: Path, by: User | None) -> PlanShown:
     with transaction.atomic():
         dataset, person = _known(said, by) if "dataset" in said["table"] else (_imagined(said, by), by)
         assert person is not None
-        _declare(dataset, said.get("declaration", {}), person)
+        _declare(dataset, said, person)
         shown = plan_shown(_draft(dataset, said, person))
         transaction.set_rollback(True)
     return shown
 
 
 def run(said: Json, folder: Path, by: User | None) -> Release:
-    """Make the release, and spend its cost. Raises ReleaseFileError, and what services refuse."""
-    known = "dataset" in said["table"]
-    dataset, person = _known(said, by) if known else (_uploaded(said, folder, _named(by)), _named(by))
-    _declare(dataset, said.get("declaration", {}), person)
+    """Make the release, and spend its cost. Raises ReleaseFileError, and what services refuse.
+
+    Of a file: one that was made of the same table and with the same choices is taken, and nothing is spent.
+    """
+    if "dataset" in said["table"]:
+        return _made(_requested(*_known(said, by), said))
+    person = _named(by)
+    dataset = _uploaded(said, folder, person)
+    with _naming(dataset):
+        return _made(_requested(dataset, person, said))
+
+
+def _requested(dataset: Dataset, person: User, said: Json) -> Release:
+    """The release, whose cost is reserved."""
+    _declare(dataset, said, person)
     draft = _draft(dataset, said, person)
-    draft.save(force_insert=True)
+    if "file" in said["table"]:
+        if earlier := _paid(draft):
+            return earlier
+        draft = _lying(draft) or draft
+    draft.save()
     services.request_release(draft, reviewed=plan_shown(draft).reviewed, by=person)
+    return draft
+
+
+def _paid(draft: Release) -> Release | None:
+    """The newest release with the same plan and title that was paid for and did not fail."""
+    version, plan = drafts.plan_of(draft)
+    title = draft.title or draft.proposed_title
+    paid = (Release.State.REQUESTED, Release.State.MEASURED, Release.State.READY)
+    alike = Release.objects.filter(
+        dataset=draft.dataset,
+        domain_version=version,
+        created_by=draft.created_by,
+        title=title,
+        state__in=paid,
+    )
+    stored = plan.to_json()
+    return next((each for each in alike.order_by("-requested_at") if each.plan_json == stored), None)
+
+
+def _lying(draft: Release) -> Release | None:
+    """A draft of the same person with the same choices, which an earlier run has left."""
+    same = {name: getattr(draft, name) for name in ("dataset", "created_by", *choosing.EVERYTHING)}
+    return Release.objects.filter(state=Release.State.DRAFT, **same).first()
+
+
+def _made(release: Release) -> Release:
+    """The release once it is ready. Raises ReleaseFileError where its job was given up."""
     # Here, unless a worker is faster.
-    RELEASES.run(draft.pk)
-    while (release := Release.objects.select_related("job").get(pk=draft.pk)).job.active:
+    RELEASES.run(release.pk)
+    while (found := Release.objects.select_related("job").get(pk=release.pk)).job.active:
         time.sleep(POLL_SECONDS)
-    if not release.is_ready:
-        raise ReleaseFileError(release.job.failure)
-    return release
+    if not found.is_ready:
+        raise ReleaseFileError(found.job.failure)
+    return found
+
+
+@contextmanager
+def _naming(dataset: Dataset) -> Iterator[None]:
+    """Has a refusal say which dataset the file has become, and that the next run goes on with it."""
+    try:
+        yield
+    except REFUSED as refusal:
+        text = _(
+            "%(why)s\nThe file is the dataset “%(name)s” now, with the id %(id)s. Its page is %(page)s. Run the same "
+            "file again once this is done: nothing is uploaded twice."
+        )
+        page = reverse("datasets:home", args=[dataset.pk])
+        named = {"why": refusal, "name": dataset.name, "id": dataset.pk, "page": page}
+        raise ReleaseFileError(text % named) from None
 
 
 def write_bundle(release: Release, path: Path) -> Path:
@@ -143,38 +212,68 @@ def _uploaded(said: Json, folder: Path, by: User) -> Dataset:
     while (found := Dataset.objects.get(pk=draft.pk)).is_converting:
         time.sleep(POLL_SECONDS)
     if not found.has_records:
-        raise ReleaseFileError(found.conversion.failure or _("A table like this one is there already."))
+        found = _earlier(found, by)
     found.right = Right.OWN
     return found
 
 
-def _declare(dataset: Dataset, declaration: Mapping[str, Any], by: User) -> None:
+def _earlier(upload: Dataset, by: User) -> Dataset:
+    """The dataset that has the table of an upload already. The upload, of no use to anybody, is taken off the list.
+
+    Raises ReleaseFileError where the file is no table, or the records of that dataset were deleted.
+    """
+    twin, copy, failure = same_table(upload, by), usable_copy(upload), upload.conversion.failure
+    datasets.remove(upload, by)
+    if copy is not None:
+        return copy
+    if twin is None:
+        raise ReleaseFileError(failure)
+    text = _(
+        "%(title)s The records were deleted from the dataset that has it. Upload it in the browser, and ask an "
+        "administrator to allow it again."
+    )
+    raise ReleaseFileError(text % {"title": twin.title})
+
+
+def _declare(dataset: Dataset, said: Json, by: User) -> None:
     """Declare what the file says, where it says something new."""
+    declaration, is_of_file = said.get("declaration", {}), "file" in said["table"]
     if "unit" in declaration or dataset.asks_for_unit:
-        unit = Unit(**declaration.get("unit", {})).dict()
-        current = dataset.current_domain() or DomainVersion(dataset=dataset)
-        form = UnitForm(form_data(unit), instance=current, dataset=dataset)
-        if not form.is_valid():
-            raise ReleaseFileError(" ".join(str(text) for texts in form.errors.values() for text in texts))
-        _require_owner(dataset, current, unit)
-        form.declare(by)
+        _declare_unit(dataset, Unit(**declaration.get("unit", {})).dict(), by, is_of_file=is_of_file)
     if columns := declaration.get("columns"):
-        before = codebooks.as_json(take_codebook.written(dataset))
+        before, written = declared_of(dataset), codebooks.as_json(take_codebook.written(dataset))
         with transaction.atomic():
             take_codebook.take(dataset, json.dumps(columns).encode(), by)
-            if codebooks.as_json(take_codebook.written(dataset)) != before:
-                _require_own(dataset)
+            if codebooks.as_json(take_codebook.written(dataset)) != written:
+                after = declared_of(dataset)
+                is_kept = all(after.get(name) == each for name, each in before.items())
+                _require_changeable(dataset, is_kept=is_kept or not is_of_file)
 
 
-def _require_owner(dataset: Dataset, current: DomainVersion, unit: Mapping[str, object]) -> None:
+def _declare_unit(dataset: Dataset, unit: Mapping[str, object], by: User, *, is_of_file: bool) -> None:
+    instance = dataset.current_domain() or DomainVersion(dataset=dataset)
+    form = UnitForm(form_data(unit), instance=instance, dataset=dataset)
+    if not form.is_valid():
+        raise ReleaseFileError(" ".join(str(text) for texts in form.errors.values() for text in texts))
+    # Read anew: the form has written into the other one.
     stored = dataset.current_domain()
     if stored is None or any(getattr(stored, name) != value for name, value in unit.items()):
-        _require_own(dataset)
+        is_kept = stored is None or dataset.asks_for_unit
+        _require_changeable(dataset, is_kept=is_kept or not is_of_file)
+    form.declare(by)
 
 
-def _require_own(dataset: Dataset) -> None:
+def _require_changeable(dataset: Dataset, *, is_kept: bool) -> None:
+    """is_kept: whether all that was declared before stays so, or may be changed by this file."""
     if not dataset.can_own:
         raise ReleaseFileError(_("This declares what is not declared so, and owners alone may do that."))
+    if not is_kept:
+        raise ReleaseFileError(
+            _(
+                "This table is a dataset already, and it is declared otherwise there. To change its declaration, write "
+                "dataset with its id in place of file and name."
+            )
+        )
 
 
 def _draft(dataset: Dataset, said: Json, by: User) -> Release:

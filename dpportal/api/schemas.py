@@ -251,15 +251,26 @@ class Spend(Strict):
         return self.dict(exclude={"reviewed", "agreed"})
 
 
-class Publish(Strict):
-    """The last answer before everyone sees it. all_the_same: asked where little of use is expected.
+class Details(Strict):
+    """Where a publication stands among others: its DOI, and which older one it is read instead of.
 
-    doi, supersedes: stay as they are where they are left out.
+    doi: as such, 10.5281/zenodo.1234, or as an address at https://doi.org/. What is left out stays as it is; an empty
+    text, or null, takes it away.
     """
 
-    all_the_same: bool = False
     doi: str | None = Field(None, max_length=200)
     supersedes: UUID | None = None
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """What was sent of these two, by name."""
+        return self.dict(exclude_unset=True, include={"doi", "supersedes"})
+
+
+class Publish(Details):
+    """The last answer before everyone sees it. all_the_same: asked where little of use is expected."""
+
+    all_the_same: bool = False
 
 
 class Withdraw(Strict):

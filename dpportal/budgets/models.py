@@ -13,6 +13,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import AmountField, DeltaField, plain, with_delta
+from dpportal.budgets.margins import margin_shown
 from dpportal.budgets.writing import Guarded, GuardedQuerySet, LedgerWriteError, require_writing
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
@@ -291,7 +292,7 @@ class BudgetRequest(models.Model):
 
     Whoever has not looked yet hears of it at the bell: an administrator while it waits, then the curator (`seen`).
     Where it is for one draft or choice of values: its title, cost (`amount` of ε or ρ, as `definition` says, and
-    `delta`), margin, and the address at which the curator goes on.
+    `delta`), margin in English, and the address at which the curator goes on.
     """
 
     class State(models.TextChoices):
@@ -333,6 +334,11 @@ class BudgetRequest(models.Model):
         if self.amount is None:
             return ""
         return with_delta(f"{SYMBOL[Definition(self.definition)]} {plain(self.amount)}", self.delta)
+
+    @property
+    def margin_text(self) -> str:
+        """How wrong its draft will be, in the reader's language."""
+        return margin_shown(self.margin)
 
     @property
     def is_waiting(self) -> bool:

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit, mailing
@@ -29,14 +30,14 @@ State = BudgetRequest.State
 class PricedDraft:
     """A draft or choice of values as administrators see it before they grant: what it costs, how wrong it will be.
 
-    amount: of ε or ρ, as definition says; None where none was chosen. margin: in words, empty where none can be said.
-    address: where its curator goes on with it. delta: of δ besides.
+    amount: of ε or ρ, as definition says; None where none was chosen. margin: in words of the language in which it is
+    read, empty where none can be said. address: where its curator goes on with it. delta: of δ besides.
     """
 
     title: str
     amount: Decimal | None
     definition: str
-    margin: str
+    margin: str | Promise
     address: str
     delta: Decimal = Decimal(0)
 
@@ -51,7 +52,7 @@ def ask(dataset: Dataset, reason: str, by: User, draft: PricedDraft | None = Non
     lock_dataset(dataset)
     if dataset.budget_requests.filter(state=State.WAITING).exists():
         return False
-    planned = asdict(draft) if draft else {}
+    planned = {**asdict(draft), "margin": str(draft.margin)} if draft else {}
     request = BudgetRequest.objects.create(dataset=dataset, by=by, reason=reason, **planned)
     audit.record(by, "asked for a budget", dataset, request.cost)
     administrators = User.objects.filter(role=Role.ADMINISTRATOR, is_active=True).exclude(email="")

@@ -30,9 +30,12 @@ _latest: dict[tuple[Catalogue, str], bytes] = {}
 MOST_KEPT = 4
 # Entries of the vocabularies that DCAT-AP asks for.
 AUTHORITY = "http://publications.europa.eu/resource/authority"
-LANGUAGE = f"{AUTHORITY}/language/ENG"
-IS_PUBLIC = f"{AUTHORITY}/access-right/PUBLIC"
-ZIP, ZIP_TYPE = f"{AUTHORITY}/file-type/ZIP", "https://www.iana.org/assignments/media-types/application/zip"
+MEDIA_TYPES = "https://www.iana.org/assignments/media-types"
+# Each with its class, by which the profile's shapes know it.
+ENGLISH = {"@id": f"{AUTHORITY}/language/ENG", "@type": "dct:LinguisticSystem"}
+PUBLIC_ACCESS = {"@id": f"{AUTHORITY}/access-right/PUBLIC", "@type": "dct:RightsStatement"}
+ZIP = {"@id": f"{AUTHORITY}/file-type/ZIP", "@type": "dct:MediaTypeOrExtent"}
+ZIP_TYPE = {"@id": f"{MEDIA_TYPES}/application/zip", "@type": "dct:MediaType"}
 CONTEXT = {
     "dcat": "http://www.w3.org/ns/dcat#",
     "dct": "http://purl.org/dc/terms/",
@@ -75,8 +78,8 @@ def _document(listed: Catalogue, site: str) -> bytes:
         "dct:title": _("Published with differential privacy"),
         "dct:description": _("Releases, synthetic tables and running counts."),
         "dct:publisher": _agent(_("DP Portal")),
-        "foaf:homepage": {"@id": f"{site}{reverse('catalogue')}"},
-        "dct:language": {"@id": LANGUAGE},
+        "foaf:homepage": _page(f"{site}{reverse('catalogue')}"),
+        "dct:language": ENGLISH,
         "dcat:dataset": [_dataset(site, group, told[pk]) for pk, group in groups.items()],
     }
     return json.dumps(document).encode()
@@ -95,14 +98,15 @@ def _dataset(site: str, entries: list[Entry], about: About) -> Json:
     page = f"{site}{reverse('public_dataset', args=[dataset.pk])}"
     first = min(entry.it.published_at for entry in entries if entry.it.published_at)
     return {
-        "@id": page,
+        # Its page is a document about it.
+        "@id": f"{page}#dataset",
         "@type": "dcat:Dataset",
         "dct:title": dataset.name,
         "dct:identifier": str(dataset.pk),
         "dct:issued": _day(first.date().isoformat()),
-        "dcat:landingPage": {"@id": page},
-        "dct:accessRights": {"@id": IS_PUBLIC},
-        "dct:language": {"@id": LANGUAGE},
+        "dcat:landingPage": _page(page),
+        "dct:accessRights": PUBLIC_ACCESS,
+        "dct:language": ENGLISH,
         **dict(_told(about, entries[0].it)),
         "dcat:distribution": [_distribution(site, entry, about) for entry in entries],
     }
@@ -137,8 +141,8 @@ def _distribution(site: str, entry: Entry, about: About) -> Json:
         "dct:description": f"{entry.kind}, {publication.dataset.name}, {entry.loss}",
         "dcat:accessURL": {"@id": page},
         "dcat:downloadURL": {"@id": f"{site}{_archive(publication)}"},
-        "dct:format": {"@id": ZIP},
-        "dcat:mediaType": {"@id": ZIP_TYPE},
+        "dct:format": ZIP,
+        "dcat:mediaType": ZIP_TYPE,
         **({"dct:issued": _day(at.date().isoformat())} if (at := publication.published_at) else {}),
         **({"dct:license": _licence(about.terms)} if about.terms else {}),
     }
@@ -150,6 +154,10 @@ def _archive(publication: ChargedPublication) -> str:
         return reverse("streams:download", args=[publication.pk, stream_bundle.archive_name(publication)])
     assert isinstance(publication, Release)
     return reverse("releases:download", args=[publication.pk, release_bundle.archive_name(publication)])
+
+
+def _page(address: str) -> Json:
+    return {"@id": address, "@type": "foaf:Document"}
 
 
 def _agent(name: str) -> Json:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from dpportal.platform.cell_names import cell_names
 from mechanisms.arrays import RUN, let_go
 from mechanisms.domain import Attribute, Domain
 
@@ -50,7 +51,7 @@ def merged_labels(attribute: Attribute, width: int, size: int) -> list[str]:
     runs = [(first, min(first + width, size) - 1) for first in range(0, size, width)]
     if size > LABELLED_CELLS:
         return [f"{first + 1:,}–{last + 1:,}" for first, last in runs]
-    labels = attribute.labels()
+    labels = cell_names(attribute)
     return [labels[a] if a == b else f"{labels[a]} … {labels[b]}" for a, b in runs]
 
 

@@ -34,6 +34,7 @@ from dpportal.charts.style import (
     plain,
     plain_all,
 )
+from dpportal.platform.cell_names import cell_names
 from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
@@ -104,12 +105,12 @@ def caption_of(chosen: ChosenCounts, shown: Sequence[int]) -> str:
 
 def group_names(chosen: ChosenCounts) -> list[str]:
     """Of all groups, in their order; one without a name where there are none."""
-    return plain_all(chosen.by.labels()) if chosen.by else [""]
+    return plain_all(cell_names(chosen.by)) if chosen.by else [""]
 
 
 def in_order(chosen: ChosenCounts) -> tuple[list[int], list[str]]:
     """The places of the cells along the chart as they are drawn, and their labels."""
-    labels, places = plain_all(chosen.along.labels()), list(range(chosen.along.size))
+    labels, places = plain_all(cell_names(chosen.along)), list(range(chosen.along.size))
     if chosen.by_size and not chosen.along.ordered:
         places = np.argsort(-chosen.values.sum(axis=1), kind="stable").tolist()
     return places, [labels[place] for place in places]

@@ -34,6 +34,7 @@ from dpportal.charts.style import (
     series_names,
     step_line,
 )
+from dpportal.platform.cell_names import cell_names
 from mechanisms.arrays import runs_of
 from mechanisms.domain import Attribute, Domain
 from mechanisms.noise import NoiseLaw
@@ -101,7 +102,7 @@ def _figure(
 def _bars(
     attribute: Attribute, series: Series, half_width: int | None, partition: np.ndarray | None
 ) -> Figure:
-    labels = plain_all(attribute.labels())
+    labels = plain_all(cell_names(attribute))
     bars = [bar(kind, labels, y, unit=counted_word(), half_width=half_width) for kind, y in series.items()]
     figure = go.Figure(bars, layout={"barmode": "group"})
     ticks = TICKS if attribute.size > MAX_LABELS else 0
@@ -209,7 +210,7 @@ def _residuals_caption(half_width: int | None, unit: str) -> str:
 def _residuals_by_cell(
     attribute: Attribute, residuals: Series, half_width: int | None, unit: str
 ) -> go.Figure:
-    labels = plain_all(attribute.labels())
+    labels = plain_all(cell_names(attribute))
     looks = {"noisy": ("circle", "var(--noisy)"), "synthetic": ("diamond-open", "var(--synthetic)")}
     figure = go.Figure()
     for kind, (symbol, colour) in looks.items():

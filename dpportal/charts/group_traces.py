@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import HalfWidth, bar_look, interval_band, whisker, whiskers
+from dpportal.platform.cell_names import named
 from mechanisms.domain import MISSING_LABEL
 from mechanisms.domain.categories import OTHER_LABEL
 
@@ -81,7 +82,8 @@ def group_line(
 
 def in_the_order(labels: Sequence[str]) -> int:
     """How many of an ordered column's cells follow each other: those of no value, or of any other, come after them."""
-    return len(labels) - sum(label in (OTHER_LABEL, MISSING_LABEL) for label in labels[-2:])
+    beside = {*(OTHER_LABEL, MISSING_LABEL), *named((OTHER_LABEL, MISSING_LABEL))}
+    return len(labels) - sum(label in beside for label in labels[-2:])
 
 
 def cells_beside(

@@ -13,6 +13,7 @@ from plotly.subplots import make_subplots
 from dpportal.charts.cells import Series, axes_and_panels, marginal, merged, merged_labels, widths_within
 from dpportal.charts.partition import mark_blocks_2d
 from dpportal.charts.style import hover, plain, plain_all, series_names
+from dpportal.platform.cell_names import cell_names
 from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.domain import Domain
 
@@ -56,7 +57,8 @@ class Panels:
     def name(self, cell: tuple[int, ...]) -> str:
         columns = (self.domain.attributes[axis] for axis in self.panel_axes)
         return joint(",").join(
-            f"{plain(c.name)}{joint(':')}{plain(c.labels()[i])}" for c, i in zip(columns, cell, strict=True)
+            f"{plain(c.name)}{joint(':')}{plain(cell_names(c)[i])}"
+            for c, i in zip(columns, cell, strict=True)
         )
 
     def labels(self, position: int) -> list[str]:

@@ -27,6 +27,7 @@ from dpportal.charts.style import (
     plain,
     plain_all,
 )
+from dpportal.platform.cell_names import cell_names
 from dpportal.platform.listed_names import joint
 from mechanisms.domain import Attribute, Domain
 
@@ -77,8 +78,8 @@ def _traces(
     along: Attribute, groups: Attribute, values: np.ndarray, kind: str, half_width: int | None
 ) -> list[go.Bar | go.Scatter]:
     """Of one kind of count: bars in groups, or a line for each group. values: (cells of along, groups)."""
-    labels, traces = plain_all(along.labels()), []
-    for place, name in enumerate(plain_all(groups.labels())):
+    labels, traces = plain_all(cell_names(along)), []
+    for place, name in enumerate(plain_all(cell_names(groups))):
         of_group = (
             place,
             name,

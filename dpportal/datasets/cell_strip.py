@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpportal.platform.cell_names import cell_name, named
 from mechanisms.domain import MISSING_LABEL, Attribute, Date, Integer, Real
 
 MAX_BOXES = 200
@@ -47,7 +48,7 @@ def strip(attribute: Attribute) -> Strip:
         for cell in attribute.single_cells:
             boxes[cell] = _single(boxes[cell], room)
     if attribute.missing_cell:
-        boxes.append(Box(MISSING_LABEL, room + 1, MISSING_PERCENT - 1, missing=True))
+        boxes.append(Box(cell_name(MISSING_LABEL), room + 1, MISSING_PERCENT - 1, missing=True))
     names = [box.label for box in boxes]
     return Strip(
         sorted(boxes, key=lambda box: box.single),
@@ -66,7 +67,7 @@ def _single(box: Box, room: float) -> Box:
 def _labels(attribute: Attribute, runs: list[tuple[int, int]]) -> list[str]:
     """The label of each run, without writing out the labels of a very long column."""
     if len(runs) == attribute.regular_size or not isinstance(attribute, Integer | Real | Date):
-        labels = attribute.regular_labels()
+        labels = named(attribute.regular_labels())
         return [labels[a] if a == b else f"{labels[a]} … {labels[b]}" for a, b in runs]
     return [f"{attribute.bounds(a)[0]} … {attribute.bounds(b)[1]}" for a, b in runs]
 

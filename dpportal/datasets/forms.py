@@ -11,7 +11,7 @@ from typing import TypeVar
 from django import forms
 from django.db.models import QuerySet
 from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_lazy as _
+from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets.labels import lines_of, with_words, wrong_values
 from dpportal.datasets.models import Dataset
@@ -22,6 +22,7 @@ from dpportal.datasets.proposals import proposed, proposed_kind
 from dpportal.datasets.truths import truth_lines, truth_words
 from dpportal.platform.form_types import CleanedData
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import alternatives
 from dpportal.tables import formats
 from dpportal.tables.connections.models import SharedTable
 from mechanisms import domain
@@ -56,8 +57,7 @@ class UploadForm(ReadingForm, forms.ModelForm[Dataset]):
     @property
     def formats(self) -> str:
         """The formats that are read, in the reader's language."""
-        several, _or, last = formats.TITLES.rpartition(" or ")
-        return gettext("%(several)s or %(last)s") % {"several": several, "last": last}
+        return alternatives(formats.each_title(formats.FORMATS))
 
     class Meta:
         model = Dataset

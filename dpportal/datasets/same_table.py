@@ -35,3 +35,10 @@ def same_table(dataset: Dataset, reader: User) -> SameTable | None:
         "Its content is that of %(name)s. Use that dataset, so that one budget protects the same people."
     )
     return SameTable(title, text % {"name": original.name}, original)
+
+
+def usable_copy(dataset: Dataset) -> Dataset | None:
+    """The oldest other dataset of the same owner and the same table, which has its records; None if there is none."""
+    copies = Dataset.objects.filter(owner=dataset.owner_id, fingerprint=dataset.fingerprint)
+    usable = copies.exclude(pk=dataset.pk).exclude(fingerprint="").order_by("created_at")
+    return next((copy for copy in usable if copy.has_records), None)

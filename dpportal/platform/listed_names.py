@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.utils.translation import gettext as _
 
@@ -13,6 +13,12 @@ def listed(names: Iterable[object]) -> str:
     """“a, b, c” in English. The last is joined as the others are, so that a name may have an “and” of its own."""
     between = _("{first}, {next}").removeprefix("{first}").removesuffix("{next}")
     return between.join(map(str, names))
+
+
+def alternatives(names: Sequence[str]) -> str:
+    """“a, b or c”."""
+    *several, last = names
+    return _("%(several)s or %(last)s") % {"several": listed(several), "last": last} if several else last
 
 
 def joint(mark: str) -> str:

@@ -87,10 +87,20 @@ class CuratorPages(Generic[P]):
         publication = self.own(request, *ids.values())
         if not publication.is_publishable:
             return redirect(f"{self.space}:{self.home}", publication.pk)
-        form = details_of(_sent(request), publication, self.replaceable(request), current_user(request))
+        form = self.detailed_by(request, publication, _sent(request))
         if form is None:
             return self._public(request, publication, _("Saved."))
         return self._page(request, "details.html", publication, form)
+
+    def details_form(self, request: HttpRequest, publication: P, posted: QueryDict | None) -> DetailsForm:
+        """Where it stands among others, as it was sent; nothing is kept of it."""
+        return DetailsForm(posted, publication=publication, datasets=self.replaceable(request))
+
+    def detailed_by(
+        self, request: HttpRequest, publication: P, posted: QueryDict | None
+    ) -> DetailsForm | None:
+        """The form of its details; None once it was sent and kept."""
+        return details_of(posted, publication, self.replaceable(request), current_user(request))
 
     @method_decorator((curator_required, require_POST))
     def withdraw_page(self, request: HttpRequest, **ids: UUID) -> HttpResponseBase:

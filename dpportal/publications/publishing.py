@@ -74,6 +74,11 @@ class DetailsForm(forms.Form):
             )
         return doi
 
+    def changes(self, publication: Publication) -> bool:
+        """Whether a valid form says something else than what the publication has."""
+        said = (self.cleaned_data["doi"], self.cleaned_data["supersedes"])
+        return said != (publication.doi, publication.supersedes)
+
 
 class PublishForm(DetailsForm):
     """The last question, which is asked in as many words where there is little of use."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from django.urls import reverse
+from django.utils.functional import lazy
 from django.utils.translation import gettext as _
 
+from dpportal.budgets.margins import margin_text
 from dpportal.budgets.models import Budget
 from dpportal.budgets.requests import PricedDraft
 from dpportal.publications.verdict import rounded
@@ -17,7 +19,7 @@ def of(draft: Release, plan: ReleasePlan | None) -> PricedDraft:
     """plan: None where the draft has none yet; then no margin can be said."""
     title = draft.title or draft.proposed_title
     budget = Budget.for_planning(draft.dataset)
-    margin = _margin(draft, plan) if plan else ""
+    margin = lazy(_margin, str)(draft, plan) if plan else ""
     return PricedDraft(
         title, draft.amount_of(budget), budget.definition, margin, reverse("releases:review", args=[draft.pk])
     )
@@ -41,5 +43,4 @@ def _margin(draft: Release, plan: ReleasePlan) -> str:
     error, label = planner.error_of(plan, draft), planner.error_label(draft)
     if error is None:
         return _("The margin depends on the data.")
-    values = {"sign": label.sign, "error": rounded(error), "unit": label.unit, "what": label.title}
-    return " ".join((_("%(what)s: %(sign)s %(error)s %(unit)s") % values).split())
+    return margin_text(what=label.title, sign=label.sign, error=rounded(error), unit=label.unit)

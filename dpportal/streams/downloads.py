@@ -1,7 +1,9 @@
 """The files of a stream's download: written by a worker for its newest period, stored, and given out as they are.
 
-A request never writes one. Where periods came since, readers get the former files, which say up to when they go; where
-a name, a permission or a statement changed since, the files stay closed until they say the same as the page.
+A request never writes one. Where periods came since, or a name, a permission, a statement or what was spent beside
+changed, readers get the former files until the new ones take their place, all at once; the page says so. They are
+closed only where writing failed, since they would say for long what is not so any more, and where they were written
+before publication, since readers never knew what they say.
 """
 
 from __future__ import annotations
@@ -38,9 +40,9 @@ REPLACED_SECONDS = 900.0
 
 @dataclass(frozen=True)
 class Offered:
-    """What readers can have now. files: none while they are being written. periods, last: how far they go.
+    """What readers can have now. files: none before the first are written. periods, last: how far they go.
 
-    are_former: whether more was spent beside the stream since they were written.
+    are_former: whether the page says something else since they were written.
     """
 
     files: tuple[SeriesFile, ...] = ()
@@ -61,17 +63,25 @@ def with_newest(streams: QuerySet[Stream]) -> QuerySet[Stream]:
 
 
 def offered(stream: Stream) -> Offered:
-    """The present files, if they say what the page says; newer ones are asked for where they are due."""
+    """The present files; newer ones are asked for where they are due."""
     written = SeriesBundle.objects.filter(pk=stream.pk).first()
     said = bundle.said(stream)
     _request(stream, written, said)
-    if written is None or not written.periods or written.texts != said.texts:
+    if written is None or not written.periods or not written.texts:
         return Offered()
-    are_former = written.spending != said.spending
-    if are_former and written.state == JobState.FAILED:  # they would say too little for long
+    are_former = (written.texts, written.spending) != said
+    if are_former and written.state == JobState.FAILED:
+        return Offered()
+    if written.texts != said.texts and not _were_public(stream, written):
         return Offered()
     files = tuple(stream.files.filter(replaced_at=None))
     return Offered(files, written.periods, stream.calendar.label(written.periods), are_former)
+
+
+def _were_public(stream: Stream, written: SeriesBundle) -> bool:
+    """Whether what the present files say was for everyone, or is for nobody but curators now."""
+    published, read = stream.published_at, written.texts_at
+    return not stream.is_public or (published is not None and read is not None and read >= published)
 
 
 def request(stream: Stream) -> None:
@@ -129,14 +139,14 @@ def _write(stream_id: UUID, claim: Claim) -> None:
         "charge__budget", "dataset__owner", "domain_version", "created_by"
     ).get(pk=stream_id)
     # Read before the files are written: what changes meanwhile shows itself at the next look.
-    said, series = bundle.said(stream), published(stream)
+    at, said, series = database_now(), bundle.said(stream), published(stream)
     files: list[SeriesFile] = []
     if series is not None:
         with storage.scratch_folder() as folder:
             written = bundle.write(stream, series, folder)
             files = store(partial(SeriesFile, stream=stream), written, folder_of(stream.pk))
     with transaction.atomic():
-        claim.write(periods=int(series.periods[-1]) if series else 0, **said._asdict())
+        claim.write(periods=int(series.periods[-1]) if series else 0, texts_at=at, **said._asdict())
         stream.files.filter(replaced_at=None).update(replaced_at=Now())
         SeriesFile.objects.bulk_create(files)
         file_imprints.note(stream)

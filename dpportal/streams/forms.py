@@ -14,6 +14,7 @@ from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import alternatives
 from dpportal.platform.stored_texts import translated
 from dpportal.streams import bulk_csv, preview
 from dpportal.streams.bulk_csv import ManyError
@@ -262,8 +263,10 @@ class RecordsForm(forms.Form):
             "once counted. In CSV and TSV each line is a row; a row that cannot be read is left out. If values hold "
             "line breaks, send %(others)s. A file without rows counts as 0."
         )
-        others = formats.titles(known for known in formats.FORMATS if known.holds_line_ends)
-        self.fields["file"].help_text = text % {"formats": formats.TITLES, "others": others}
+        others = formats.each_title(known for known in formats.FORMATS if known.holds_line_ends)
+        every = formats.each_title(formats.FORMATS)
+        values = {"formats": alternatives(every), "others": alternatives(others)}
+        self.fields["file"].help_text = text % values
 
 
 class ManyForm(forms.Form):

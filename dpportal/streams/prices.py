@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.urls import reverse
+from django.utils.functional import lazy
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.models import Budget
@@ -17,7 +18,7 @@ from mechanisms.continual.mechanism import StreamPlan
 def of(draft: Stream, plan: StreamPlan | None) -> PricedDraft:
     """plan: None where the draft has none yet; then no margin can be said."""
     budget = Budget.for_planning(draft.dataset)
-    margin = _("± %(half)s at the end") % {"half": rounded(strategy_page.half_width(plan))} if plan else ""
+    margin = lazy(_margin, str)(plan) if plan else ""
     return PricedDraft(
         draft.name,
         draft.amount_of(budget),
@@ -30,6 +31,10 @@ def of(draft: Stream, plan: StreamPlan | None) -> PricedDraft:
 def of_draft(draft: Stream) -> PricedDraft:
     """With the margin of its plan, if it has one already."""
     return of(draft, _plan(draft))
+
+
+def _margin(plan: StreamPlan) -> str:
+    return _("± %(half)s at the end") % {"half": rounded(strategy_page.half_width(plan))}
 
 
 def _plan(draft: Stream) -> StreamPlan | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.urls import reverse
+from django.utils.functional import lazy
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
@@ -17,16 +18,20 @@ from mechanisms.partition_selection.choosing import ValueChoicePlan
 def of(dataset: Dataset, column: str, plan: ValueChoicePlan) -> PricedDraft:
     """For the request of a budget. Instead of a margin it says which values would be kept."""
     amount, delta = services.costs(plan)
-    (_least, _few), (chance, people), *_more = services.people_needed(plan)
-    kept = _("A value of %(people)s people is kept with a chance of %(chance)s.")
     return PricedDraft(
         title_of(column),
         amount,
         plan.loss.definition.value,
-        kept % {"people": f"{people:,}", "chance": chance},
+        lazy(_kept, str)(plan),
         address_of(dataset, column, plan),
         delta,
     )
+
+
+def _kept(plan: ValueChoicePlan) -> str:
+    (_least, _few), (chance, people), *_more = services.people_needed(plan)
+    kept = _("A value of %(people)s people is kept with a chance of %(chance)s.")
+    return kept % {"people": f"{people:,}", "chance": chance}
 
 
 def page_of(dataset: Dataset, column: str) -> str:

@@ -4,8 +4,19 @@
 const place = document.getElementById("api");
 const labels = JSON.parse(document.getElementById("labels").textContent);
 
+/* What stands beside the pointer, or is read aloud. */
+const spoken = ["title", "aria-label"];
+
 /* Puts the page's words in the place of the library's, which speaks English alone; code and answers stay. */
 function translateLabels() {
+  for (const name of spoken) {
+    for (const element of place.querySelectorAll(`[${name}]`)) {
+      const label = element.getAttribute(name);
+      if (Object.hasOwn(labels, label) && labels[label] !== label) {
+        element.setAttribute(name, labels[label]);
+      }
+    }
+  }
   const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const text = walker.currentNode;
@@ -16,7 +27,13 @@ function translateLabels() {
   }
 }
 
-new MutationObserver(translateLabels).observe(place, { childList: true, subtree: true, characterData: true });
+new MutationObserver(translateLabels).observe(place, {
+  childList: true,
+  subtree: true,
+  characterData: true,
+  attributes: true,
+  attributeFilter: spoken,
+});
 
 /* Leads to each group of requests, once they are drawn. */
 function fillOutline() {

@@ -75,7 +75,7 @@
     choose() {
       const [file] = this.file.files;
       this.part("chosen").hidden = !file;
-      this.part("chosen").textContent = file ? `${file.name}, ${size(file.size)}` : "";
+      this.part("chosen").textContent = file ? `${file.name} · ${size(file.size)}` : "";
       this.clearErrors();
     }
 

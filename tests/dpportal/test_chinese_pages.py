@@ -22,6 +22,7 @@ from dpportal.approvals.services import Asked
 from dpportal.platform.two_people import SPENDS
 from dpportal.releases import services
 from dpportal.releases.models import Release
+from dpportal.serving.chinese_spacing import spaced
 from dpportal.streams import services as streams
 from tests.dpportal.accounts.test_doors import GENERAL, OFFICE, named, owned_addresses, ready as everything
 from tests.dpportal.chinese import half_width, shown_lines
@@ -56,7 +57,9 @@ def wrong_marks(client: Client, address: str) -> list[str]:
         return []
     page = b"".join(answer).decode()
     figures = [text for figure in FIGURE.findall(page) for text in texts(json.loads(figure))]
-    return half_width([*shown_lines(page), *figures])
+    lines = [*shown_lines(page), *figures]
+    is_page = answer.headers["Content-Type"].startswith("text/html")
+    return half_width(lines) + [line for line in lines if is_page and spaced(line) != line]
 
 
 def texts(figure: Any) -> Iterator[str]:

@@ -225,10 +225,25 @@ class Release:
             raise PortalError(409, (self.facts["job"] or {}).get("failure") or f"It is {self.state}.")
         return self
 
-    def publish(self, *, all_the_same: bool = False, doi: str = "") -> Release:
-        """Show it to everyone. all_the_same: even if it is expected to be of little use. Raises PortalError."""
-        said = {"all_the_same": all_the_same, "doi": doi}
+    def publish(self, *, all_the_same: bool = False, doi: str | None = None) -> Release:
+        """Show it to everyone; one that is public stays as it is.
+
+        all_the_same: even if it is expected to be of little use. doi: see `set_details`. Raises PortalError, also for
+        another DOI than that of a public one.
+        """
+        said: Facts = {"all_the_same": all_the_same, **({} if doi is None else {"doi": doi})}
         self.facts = self.connection.call("POST", f"{self._path}/publish", said)
+        return self
+
+    def set_details(self, *, doi: str | None = None, supersedes: str | None = None) -> Release:
+        """Change its DOI, or the id of the older release that it replaces; None leaves it as it is. Raises PortalError.
+
+        doi: such as 10.5281/zenodo.1234, or its address at https://doi.org/; "" takes it away.
+        """
+        sent = {
+            name: value for name, value in (("doi", doi), ("supersedes", supersedes)) if value is not None
+        }
+        self.facts = self.connection.call("PATCH", f"{self._path}/details", sent)
         return self
 
     def withdraw(self, because: str = "") -> Release:

@@ -9,15 +9,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from dpportal.accounts.models import User
 from dpportal.api import release_file
-from dpportal.api.problems import REFUSALS
-from dpportal.api.release_file import ReleaseFileError
 from dpportal.api.schemas import PlanShown
-from dpportal.datasets.codebooks import CodebookError
 from dpportal.jobs import lock_timeouts
-from dpportal.releases.wizard.choosing import DraftChoiceError
-from mechanisms.domain import DomainError
-
-REFUSED = (*REFUSALS, DraftChoiceError, CodebookError, DomainError, ReleaseFileError)
 
 
 class Command(BaseCommand):
@@ -35,7 +28,7 @@ class Command(BaseCommand):
         lock_timeouts.keep_to(lock_timeouts.COMMAND)
         try:
             self._release(**{name: options[name] for name in ("file", "plan_only", "person", "output")})
-        except REFUSED as refusal:
+        except release_file.REFUSED as refusal:
             raise CommandError(str(refusal)) from None
 
     def _release(self, file: Path, plan_only: bool, person: str | None, output: Path) -> None:

@@ -38,6 +38,7 @@ def as_toml(draft: Release) -> str:
         "# Run it with: python manage.py release plan.toml\n"
         "# It spends the cost each time. --plan-only prints cost and expected error, and spends nothing.\n"
         '# For a new table, write file = "people.csv" and name = "People" in place of the dataset.\n'
+        "# The same file with the same choices is then paid for once, however often it is run.\n"
     )
     return f"{about}\n{tomli_w.dumps(_without_nothing(facts))}"
 

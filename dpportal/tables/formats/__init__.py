@@ -21,6 +21,7 @@ __all__ = [
     "TITLES",
     "Format",
     "Reading",
+    "each_title",
     "has_lines",
     "has_sheets",
     "leaves_out_rows",
@@ -39,8 +40,13 @@ FORMATS: tuple[Format, ...] = (
 
 def titles(formats: Iterable[Format]) -> str:
     """Their titles in a sentence: “CSV, Parquet or XLSX”."""
-    *first, last = (title for known in formats for title in known.titles)
+    *first, last = each_title(formats)
     return f"{', '.join(first)} or {last}" if first else last
+
+
+def each_title(formats: Iterable[Format]) -> list[str]:
+    """Their titles, one after the other."""
+    return [title for known in formats for title in known.titles]
 
 
 def has_sheets(name: str | None) -> bool:

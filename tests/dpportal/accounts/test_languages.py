@@ -1,4 +1,4 @@
-"""Whose language a page has: the person's, else the cookie's, else the browser's; programs are always told English."""
+"""Whose language a page has: the person's, else the cookie's, else the browser's; programs read English."""
 
 from __future__ import annotations
 
@@ -72,10 +72,13 @@ def test_nothing_on_the_way_may_keep_a_page_for_readers_of_another_language(clie
         assert {"Accept-Language", "Cookie"} <= {part.strip() for part in answer["Vary"].split(",")}
 
 
-def test_programs_are_told_english(client: Client) -> None:
+def test_programs_are_told_english_but_for_what_goes_wrong(client: Client) -> None:
     choose(client, "zh-hans")
-    problem = client.get("/api/v1/datasets", headers=CHINESE).json()
-    assert problem["detail"].startswith("Send a token")
+    problem = client.get("/api/v1/datasets")
+    assert problem.json()["detail"].startswith("Send a token") and problem["Content-Language"] == "en"
+    named = client.get("/api/v1/datasets", headers=CHINESE)
+    assert "令牌" in named.json()["detail"] and named["Content-Language"] == "zh-hans"
+    assert "Accept-Language" in named["Vary"]
     assert (
         "Published with differential privacy" in client.get(reverse("feed"), headers=CHINESE).content.decode()
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import schemathesis
@@ -123,3 +124,43 @@ def texts_of(described: Any) -> list[str]:
         return []
     own = [described[name] for name in ("summary", "description") if isinstance(described.get(name), str)]
     return own + [text for each in described.values() for text in texts_of(each)]
+
+
+CHINESE = {"accept_language": "zh-hans"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "said", "place", "english"),
+    [
+        ("post", "/releases", {}, "dataset", "missing"),
+        ("post", "/releases", {"dataset": "x"}, "dataset", "UUID"),
+        ("post", "/releases", {"poem": 1}, "poem", "Nothing here has this name"),
+        ("get", "/releases?page=0", None, "page", "at least 1"),
+        ("get", "/releases?page=first", None, "page", "whole number"),
+        ("post", "/webhooks", {"address": "https://x/", "kinds": 5}, "kinds", "a list"),
+        ("post", "/webhooks", {"address": 5, "kinds": []}, "address", "a text"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_the_language_that_a_request_names(
+    program, method, path, said, place, english
+):
+    """In English where it names none; the framework's own sentences are in no answer."""
+    answer = program.said(method, path, said, 422)
+    again = program.said(method, path, said, 422, **CHINESE)
+    assert answer["errors"].keys() == again["errors"].keys()
+    [text], [chinese] = answer["errors"][place], again["errors"][place]
+    assert english in text and "Some of what was sent" in answer["detail"]
+    assert re.search("[\u4e00-\u9fff]", chinese) and re.search("[\u4e00-\u9fff]", again["detail"])
+
+
+def test_refusals_and_strangers_are_told_in_the_language_that_they_name(program, draft):
+    there = program.said("post", f"/releases/{draft.pk}/cancel", {}, 409, **CHINESE)
+    lost = program.said("get", f"/releases/{uuid4()}", None, 404, **CHINESE)
+    nowhere = program.said("get", "/poems", None, 404, **CHINESE)
+    stranger = program.client.get("/api/v1/releases", headers={"Accept-Language": "zh-CN"}).json()
+    for told in (there, lost, nowhere, stranger):
+        assert re.search("[\u4e00-\u9fff]", told["detail"]), told
+    # What programs read besides is in English.
+    assert program.said("get", f"/releases/{draft.pk}", **CHINESE) == program.said(
+        "get", f"/releases/{draft.pk}"
+    )

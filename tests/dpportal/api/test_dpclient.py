@@ -55,7 +55,11 @@ def test_offers_draft_comparison_and_withdrawal(portal, dataset, ready):
     assert offers["recommended"] in {offer["mechanism"] for offer in offers["offers"]}
     release = portal.release(str(ready.pk)).wait()
     assert len(release.comparison()) >= 30 and len(release.table()) == 40
-    release.publish(all_the_same=True)
+    release.publish(all_the_same=True, doi="10.5281/zenodo.7").publish()
+    with pytest.raises(PortalError, match="/details"):
+        release.publish(doi="10.5281/zenodo.8")
+    release.set_details(doi="10.5281/zenodo.8")
+    assert portal.published(release.id).facts["doi"] == "10.5281/zenodo.8"
     assert [entry["id"] for entry in portal.search("colours")] == [release.id]
     release.withdraw("A mistake.")
     assert portal.search("colours") == []

@@ -69,15 +69,46 @@ amount = "0.5"
 """
 
 
-def test_a_new_table_is_planned_unread_and_uploaded_once_it_is_released(curator, tmp_path):
+@pytest.fixture
+def table_file(curator, tmp_path):
+    """A plan of a table that lies beside it."""
     path = tmp_path / "plan.toml"
     path.write_text(TABLE)
-    assert "ε = 0.50" in ran(path, "--plan-only", "--as", "curator")
-    assert not Dataset.objects.exists()
     (tmp_path / "people.csv").write_text("age\n" + "\n".join(str(i) for i in range(100)))
-    with pytest.raises(CommandError, match="budget"):
-        ran(path, "--as", "curator")
-    assert Dataset.objects.get().name == "People"
+    return path
+
+
+def test_a_run_that_stopped_goes_on_and_the_same_table_is_paid_for_once(table_file, administrator, tmp_path):
+    assert "ε = 0.50" in ran(table_file, "--plan-only", "--as", "curator")
+    assert not Dataset.objects.exists()
+    for _run in range(2):
+        with pytest.raises(CommandError, match="no privacy budget yet") as stop:
+            ran(table_file, "--as", "curator")
+        dataset, draft = Dataset.objects.get(), Release.objects.get()
+        assert dataset.name == "People" and draft.is_draft
+        for name in ("“People”", str(dataset.pk), f"/datasets/{dataset.pk}/", "same file again"):
+            assert name in str(stop.value), name
+    building.granted(dataset, administrator)
+    for place in range(2):
+        assert f"Release {draft.pk} is ready" in ran(
+            table_file, "--as", "curator", "--output", str(tmp_path / f"{place}.zip")
+        )
+    assert str(building.left(dataset)) == "0.500000" and Release.objects.count() == 1
+    # Other choices are another release; another declaration is not taken from a file.
+    table_file.write_text(TABLE.replace('"0.5"', '"0.25"'))
+    ran(table_file, "--as", "curator", "--output", str(tmp_path))
+    assert Release.objects.count() == 2 and str(building.left(dataset)) == "0.250000"
+    table_file.write_text(TABLE.replace("99", "79"))
+    with pytest.raises(CommandError, match=r"declared otherwise there.*\n.*dataset “People”"):
+        ran(table_file, "--as", "curator", "--output", str(tmp_path / "3.zip"))
+    assert dataset.current_domain().domain().size == 10 and Dataset.objects.count() == 1
+
+
+def test_a_file_that_is_no_table_leaves_no_dataset(table_file, tmp_path):
+    (tmp_path / "people.csv").write_text("")
+    with pytest.raises(CommandError, match="empty"):
+        ran(table_file, "--as", "curator")
+    assert not Dataset.objects.exists()
 
 
 @pytest.mark.parametrize(

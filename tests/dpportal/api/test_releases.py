@@ -110,6 +110,22 @@ def test_what_is_given_back_can_be_spent_again(program, dataset):
     assert spending.spent_by(program.token) == 0 and building.left(dataset) == 1
 
 
+def test_what_is_public_is_published_again_with_the_same_doi_alone(program, ready):
+    path, doi = f"/releases/{ready.pk}", "10.5281/zenodo.7"
+    first = {"all_the_same": True, "doi": f"https://doi.org/{doi}"}
+    for said in (first, {"all_the_same": True}, {"doi": doi}):
+        assert program.said("post", f"{path}/publish", said)["is_public"]
+        assert Release.objects.get(pk=ready.pk).doi == doi
+    other = program.send("post", f"{path}/publish", {"doi": "10.5281/zenodo.8"})
+    assert (other.status_code, other["Content-Type"]) == (409, "application/problem+json")
+    assert "/details" in other.json()["detail"] and Release.objects.get(pk=ready.pk).doi == doi
+    program.said("post", f"{path}/publish", {"doi": ""}, 409)
+    program.said("patch", f"{path}/details", {"doi": "10.5281/zenodo.8"})
+    assert program.client.get(f"/api/v1/catalogue/{ready.pk}").json()["doi"] == "10.5281/zenodo.8"
+    program.said("patch", f"{path}/details", {"doi": None})
+    assert Release.objects.get(pk=ready.pk).doi == ""
+
+
 @pytest.mark.parametrize(
     ("said_wrong", "field"),
     [

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from dpportal.api.v1 import urls
 from dpportal.notices.urls import urlpatterns as of_notices
+from dpportal.releases import services
 from dpportal.releases.models import Release
 from dpportal.releases.urls import urlpatterns as of_releases
 from dpportal.streams.urls import urlpatterns as of_streams
@@ -36,7 +37,7 @@ TWINS = {
     "releases:resume": "resume",
     "releases:again": "again",
     "releases:rename": "choose",
-    "releases:details": "publish_release",
+    "releases:details": "release_details",
     "releases:publish": "publish_release",
     "releases:withdraw": "withdraw_release",
     "releases:compare": "compare",
@@ -56,6 +57,7 @@ TWINS = {
     "streams:token": "stream_token",
     "streams:close": "close_stream",
     "streams:publish": "publish_stream",
+    "streams:details": "stream_details",
     "streams:withdraw": "withdraw_stream",
     "streams:public": "publication",
     "values:choose": "choose_values",
@@ -88,7 +90,7 @@ FOR_BROWSERS = {
         "streams:periods",
     ),
     *("streams:live", "streams:add", "streams:add_records", "streams:confirm_file", "streams:drop_file"),
-    *("streams:add_many", "streams:stop", "streams:details", "streams:compare"),
+    *("streams:add_many", "streams:stop", "streams:compare"),
     "values:progress",
     "notices:mail",  # a person reads mail
 }
@@ -233,6 +235,18 @@ def test_what_cannot_be_done_to_a_release_now_is_refused_alike(
     else:
         said = page_says(client, of_release(page, release), {})
     assert answer.json()["detail"] in said
+
+
+@pytest.mark.parametrize("doi", ["javascript:1", "https://elsewhere.example/10.5281/zenodo.7", "10.5281"])
+def test_what_is_no_doi_is_refused_alike_before_and_after_publication(client, program, ready, doi):
+    client.force_login(ready.created_by)
+    said = program.said("post", f"/releases/{ready.pk}/publish", {"all_the_same": True, "doi": doi}, 422)
+    services.publish(ready, ready.created_by)
+    again = program.said("post", f"/releases/{ready.pk}/publish", {"doi": doi}, 422)
+    later = program.said("patch", f"/releases/{ready.pk}/details", {"doi": doi}, 422)
+    [text] = said["errors"]["doi"]
+    assert said["errors"] == again["errors"] == later["errors"]
+    assert text in page_says(client, of_release("details", ready), {"doi": doi})
 
 
 def test_an_uploaded_table_waits_for_the_first_question_for_both(client, program, dataset):

@@ -10,12 +10,15 @@ from django.core import mail
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
+from django.utils.translation import override
 
 from dpportal.accounts.models import Role, User
 from dpportal.budgets import ledger, requests
+from dpportal.budgets.margins import margin_shown
 from dpportal.budgets.models import BudgetRequest
 from dpportal.datasets import services, sharing
 from dpportal.datasets.models import Right
+from tests.dpportal import building
 from tests.dpportal.budgets.test_granting import change, place
 from tests.dpportal.building import deliver_mail, stored_dataset
 
@@ -208,3 +211,33 @@ def test_the_office_names_states_as_the_curators_list_does(office, dataset, with
     page = office.get(reverse("office")).text
     assert page.count("Ready") == 1 and page.count("Needs a budget") == 1
     assert "Needs a declaration" not in page
+
+
+@pytest.mark.parametrize(
+    ("margin", "chinese"),
+    [
+        ("Margin of a count (95 %): ± 10 people", "人"),
+        ("Margin of an estimated share (95 %): ± 2.5 % of all people", "2.5 "),
+        ("± 10 at the end", "± 10"),
+        ("The margin depends on the data.", "误差"),
+    ],
+)
+def test_a_margin_is_shown_in_the_readers_language(margin, chinese):
+    assert margin_shown(margin) == margin
+    with override("zh-hans"):
+        said = margin_shown(margin)
+    assert chinese in said and not re.search("[a-z]{2}", said)
+
+
+@pytest.mark.slow
+def test_what_was_asked_in_chinese_is_kept_in_english_and_read_in_both(desk, office, curator, without):
+    draft = building.complete_draft(without)
+    User.objects.filter(pk=curator.pk).update(language="zh-hans")
+    desk.post(reverse("releases:ask", args=[draft.pk]), {"reason": WHY})
+    kept = without.budget_requests.get().margin
+    assert re.fullmatch(r"Margin of a count \(95 %\): ± [\d.]+ people", kept)
+    assert kept in office.get(reverse("office")).text
+    User.objects.filter(role=Role.ADMINISTRATOR).update(language="zh-hans")
+    for page in (reverse("office"), place(without)):
+        shown = office.get(page).text
+        assert "Margin of a count" not in shown and "± " in shown

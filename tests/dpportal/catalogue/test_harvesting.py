@@ -6,6 +6,7 @@ import json
 import re
 from datetime import timedelta
 from functools import partial
+from itertools import product
 from xml.etree import ElementTree
 
 import pytest
@@ -165,7 +166,7 @@ def test_a_catalogue_of_catalogues_finds_dataset_and_release(client, public):
     assert answer["Content-Type"] == "application/ld+json"
     [dataset] = json.loads(answer.content)["dcat:dataset"]
     page = f"http://testserver{reverse('public_dataset', args=[public.dataset_id])}"
-    assert (dataset["@id"], dataset["dct:description"]) == (page, "Colours of all people")
+    assert (dataset["@id"], dataset["dct:description"]) == (f"{page}#dataset", "Colours of all people")
     assert dataset["dct:publisher"]["foaf:name"] == "Office of Colours"
     assert dataset["dct:temporal"]["dcat:startDate"] == {"@type": "xsd:gYear", "@value": "2011"}
     [distribution] = dataset["dcat:distribution"]
@@ -180,31 +181,68 @@ def test_a_catalogue_of_catalogues_finds_dataset_and_release(client, public):
     assert "Office of Colours" not in client.get("/published/catalog.jsonld").text
 
 
-# Of DCAT-AP 3.0: what it makes mandatory, and of the recommended what every portal can say.
-ASKED = {
-    "Catalog": [
-        "dct:title",
-        "dct:description",
-        "dct:publisher",
-        "foaf:homepage",
-        "dct:language",
-        "dcat:dataset",
-    ],
-    "Dataset": ["dct:title", "dct:description", "dct:publisher", "dcat:distribution", "dct:accessRights"],
-    "Distribution": ["dcat:accessURL", "dcat:downloadURL", "dct:format", "dct:license", "dct:description"],
+# Of DCAT-AP 3.0, https://semiceu.github.io/DCAT-AP/releases/3.0.0/, by the class of what has them: all properties that
+# are mandatory, those of the recommended that every portal can say, and those that may be said once only.
+MANDATORY = {
+    "dcat:Catalog": ("dct:title", "dct:description", "dct:publisher"),
+    "dcat:Dataset": ("dct:title", "dct:description"),
+    "dcat:Distribution": ("dcat:accessURL",),
+    "foaf:Agent": ("foaf:name",),
+}
+RECOMMENDED = {
+    "dcat:Catalog": ("dcat:dataset", "dct:language", "foaf:homepage"),
+    "dcat:Dataset": (
+        *("dcat:contactPoint", "dcat:distribution", "dcat:keyword", "dct:accessRights", "dct:publisher"),
+        *("dct:spatial", "dct:temporal"),
+    ),
+    "dcat:Distribution": ("dct:description", "dct:format", "dct:license"),
+    "dct:PeriodOfTime": ("dcat:startDate", "dcat:endDate"),
+}
+ONCE = {
+    "dcat:Catalog": ("dct:publisher", "foaf:homepage"),
+    "dcat:Dataset": ("dct:accessRights", "dct:issued", "dct:publisher"),
+    "dcat:Distribution": ("dcat:mediaType", "dct:format", "dct:issued", "dct:license"),
+    "dct:PeriodOfTime": ("dcat:startDate", "dcat:endDate"),
+}
+# The class of what each of these properties leads to.
+RANGES = {
+    "dcat:contactPoint": "vcard:Kind",
+    "dcat:dataset": "dcat:Dataset",
+    "dcat:distribution": "dcat:Distribution",
+    "dcat:landingPage": "foaf:Document",
+    "dcat:mediaType": "dct:MediaType",
+    "dct:accessRights": "dct:RightsStatement",
+    "dct:format": "dct:MediaTypeOrExtent",
+    "dct:language": "dct:LinguisticSystem",
+    "dct:license": "dct:LicenseDocument",
+    "dct:publisher": "foaf:Agent",
+    "dct:spatial": "dct:Location",
+    "dct:temporal": "dct:PeriodOfTime",
+    "foaf:homepage": "foaf:Document",
 }
 
 
 @pytest.mark.slow
 def test_the_catalogue_has_what_the_profile_asks_for(client, public):
-    graph = Graph().parse(data=client.get("/published/catalog.jsonld").text, format="json-ld")
-    for kind, properties in ASKED.items():
-        [node] = graph.subjects(RDF.type, URIRef(f"http://www.w3.org/ns/dcat#{kind}"))
-        for name in properties:
-            assert any(graph.objects(node, graph.namespace_manager.expand_curie(name))), (kind, name)
-    publishers = list(graph.objects(None, URIRef("http://purl.org/dc/terms/publisher")))
-    agent = URIRef("http://xmlns.com/foaf/0.1/Agent")
-    assert publishers and all((each, RDF.type, agent) in graph for each in publishers)
+    PublicDescription.objects.update(place="Here", last="2012", contact="desk@example.org")
+    answer = client.get("/published/catalog.jsonld", headers={"Accept-Language": "zh-hans"})
+    graph = Graph().parse(data=answer.text, format="json-ld")
+
+    def named(name: str) -> URIRef:
+        return graph.namespace_manager.expand_curie(name)
+
+    for table, numbers in ((MANDATORY, range(1, 100)), (RECOMMENDED, range(1, 100)), (ONCE, range(2))):
+        for kind, names in table.items():
+            nodes = list(graph.subjects(RDF.type, named(kind)))
+            assert nodes, kind
+            for node, name in product(nodes, names):
+                assert len(list(graph.objects(node, named(name)))) in numbers, (kind, name)
+    for name, kind in RANGES.items():
+        values = list(graph.objects(None, named(name)))
+        assert values and all((value, RDF.type, named(kind)) in graph for value in values), name
+    # In the language that it names, whoever asked for it.
+    titles = {str(title) for title in graph.objects(None, named("dct:title"))}
+    assert "Published with differential privacy" in titles
 
 
 def frame_of(client, address: str, **asked: str):

@@ -124,15 +124,32 @@ def test_what_takes_long_to_write_is_written_less_often(public: Stream) -> None:
 
 
 @pytest.mark.slow
-def test_files_stay_closed_until_they_say_what_the_page_says(public: Stream) -> None:
+def test_former_files_are_there_until_the_new_ones_say_what_the_page_says(public: Stream) -> None:
     building.with_files(public)
-    address = f"/streams/{public.pk}/download/README.md"
-    assert Client().get(address).status_code == 200
+    address, page = f"/streams/{public.pk}/download/README.md", public.get_absolute_url()
+    assert "Something that these files say has changed" not in Client().get(page).text
     Dataset.objects.update(name="Another name")
-    assert Client().get(address).status_code == 503
-    assert "/download/" not in Client().get(public.get_absolute_url()).text
+    shown = Client().get(page).text
+    assert "Something that these files say has changed" in shown and f'href="{address}"' in shown
     assert _state() == JobState.QUEUED
+    assert b"Another name" not in b"".join(Client().get(address).streaming_content)
+    SeriesBundle.objects.update(state=JobState.FAILED)
+    assert Client().get(address).status_code == 503
+    SeriesBundle.objects.update(state=JobState.QUEUED)
     downloads.DOWNLOADS.run(public.pk)
+    assert b"Another name" in b"".join(Client().get(address).streaming_content)
+
+
+@pytest.mark.slow
+def test_what_was_never_public_is_in_no_file_for_readers(stream: Stream, curious) -> None:
+    _add(stream, 1)
+    building.with_files(stream)
+    Dataset.objects.update(name="Another name")
+    address = f"/streams/{stream.pk}/download/README.md"
+    assert curious.get(address).status_code == 200
+    services.publish(stream, stream.created_by)
+    assert Client().get(address).status_code == 503
+    downloads.DOWNLOADS.run(stream.pk)
     assert b"Another name" in b"".join(Client().get(address).streaming_content)
 
 

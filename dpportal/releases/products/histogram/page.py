@@ -10,6 +10,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 
 from dpportal.charts.reader_counts import reader_figure
+from dpportal.platform.cell_names import cell_names
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
 from dpportal.releases.products.shared import bin_error
@@ -129,7 +130,7 @@ def labels_of(domain: Domain, cells: np.ndarray) -> list[list[str]]:
     """What some cells are called: for each column, its label of each of them."""
     places = np.unravel_index(cells, domain.shape)
     # One column's labels at a time: there may be many of them.
-    columns = zip((a.labels() for a in domain.attributes), places, strict=True)
+    columns = zip((cell_names(a) for a in domain.attributes), places, strict=True)
     return [[names[i] for i in place] for names, place in columns]
 
 

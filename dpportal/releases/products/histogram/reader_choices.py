@@ -13,6 +13,7 @@ from dpportal.charts.area_map import Areas, area_figure
 from dpportal.charts.chosen_counts import MIRRORED, ChosenCounts, chosen_figure
 from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
 from dpportal.charts.counted_word import counted_word
+from dpportal.platform.cell_names import cell_names
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Floats
@@ -79,7 +80,7 @@ class ChartForm(forms.Form):
         """The values of each column that is not drawn, of which one can be picked."""
         for place, attribute in enumerate(self.domain.attributes):
             if place not in drawn and attribute.size <= LISTED:
-                labels = [(str(cell), label) for cell, label in enumerate(attribute.labels())]
+                labels = [(str(cell), label) for cell, label in enumerate(cell_names(attribute))]
                 self.fields[f"where-{place}"] = forms.ChoiceField(
                     label=_("Only %(column)s") % {"column": attribute.name},
                     required=False,

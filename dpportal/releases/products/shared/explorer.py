@@ -13,8 +13,9 @@ from django.forms import BoundField
 from django.http import QueryDict
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.platform.cell_names import cell_name, cell_names
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import listed
+from dpportal.platform.listed_names import joint, listed
 from dpportal.releases.products.shared.listed_choice import ListedSelect, ListedSelectMultiple
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
@@ -134,7 +135,7 @@ class PickForm(forms.Form):
 def _fields(attribute: Attribute) -> dict[str, forms.Field]:
     """The questions about one column, by name."""
     listed = attribute.size <= LISTED
-    labels = [(str(i), label) for i, label in enumerate(attribute.labels())] if listed else []
+    labels = [(str(i), label) for i, label in enumerate(cell_names(attribute))] if listed else []
     if not attribute.ordered:
         return {"in": _any_of(attribute, labels)}
     regular = labels[: attribute.regular_size]
@@ -256,19 +257,19 @@ def _words(domain: Domain, picks: Picks) -> list[tuple[str, str]]:
 def _named(attribute: Attribute, places: Integers) -> str:
     regular = places[places < attribute.regular_size]
     if not attribute.ordered:
-        labels = attribute.labels()
+        labels = cell_names(attribute)
         return listed(labels[place] for place in places)
     if len(regular) <= 2:
         return listed(_label(attribute, int(place)) for place in places)
     ends = {"first": _label(attribute, int(regular[0])), "last": _label(attribute, int(regular[-1]))}
-    rest = f", {MISSING_LABEL}" if len(regular) < len(places) else ""
+    rest = joint(",") + cell_name(MISSING_LABEL) if len(regular) < len(places) else ""
     return _("%(first)s to %(last)s") % ends + rest
 
 
 def _label(attribute: Attribute, place: int) -> str:
     """What a cell of an ordered column is called. Of very many cells they are not all written out."""
     if place >= attribute.regular_size:
-        return MISSING_LABEL
+        return cell_name(MISSING_LABEL)
     if attribute.size > LISTED and isinstance(attribute, Integer | Real | Date):
         return "–".join(dict.fromkeys(map(str, attribute.bounds(place))))
     return attribute.labels()[place]
