@@ -267,8 +267,9 @@ def _deviation_of_values(own: Sums, sums: Floats, mean: Interval) -> Interval:
     """
     possible = np.sqrt(own.group(sums).variance(own.variance(sums)))
     of_steps, half = _scaled(_deviation(own, sums, mean), 0.0, own.span), own.planned.column.floor_error / 2
-    ends = Interval(of_steps.estimate, np.maximum(of_steps.lower - half, 0), of_steps.upper + half)
-    return about(own.span * possible, ends, 0, float(own.planned.column.range) / 2)
+    most = float(own.planned.column.range) / 2
+    low, high = np.maximum(of_steps.lower - half, 0), np.minimum(of_steps.upper + half, most)
+    return about(own.span * possible, Interval(of_steps.estimate, low, high), 0, most)
 
 
 def _scaled(interval: Interval, origin: float, span: float) -> Interval:

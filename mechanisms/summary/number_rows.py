@@ -213,9 +213,9 @@ class _Column:
     def deviation(self) -> Interval:
         """By at most the deviation of what is left of each value's step it is off, half of `floor_error`."""
         held, half = self.sums.deviation(self.rows.law), self.line.floor_error / 2
-        scale = self._span / 2
-        ends = Interval(held.estimate, np.maximum(scale * held.lower - half, 0), scale * held.upper + half)
-        return about(self.agreed[1], ends, 0, float(self.line.measured.range) / 2)
+        scale, most = self._span / 2, float(self.line.measured.range) / 2
+        low, high = np.maximum(scale * held.lower - half, 0), np.minimum(scale * held.upper + half, most)
+        return about(self.agreed[1], Interval(held.estimate, low, high), 0, most)
 
     @cached_property
     def agreed(self) -> tuple[Floats, Floats]:

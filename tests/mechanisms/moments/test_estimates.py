@@ -45,6 +45,14 @@ def test_a_share_at_a_bound_is_never_told_for_certain(loss: Loss) -> None:
 
 
 @every_loss
+def test_no_deviation_is_said_to_be_beyond_half_of_the_range(loss: Loss) -> None:
+    """Of 50 values that lie at both ends of 0 to 10; steps of 3 end at 9."""
+    x = np.repeat([0, 3], 25)
+    told = repeated(BERNSTEIN.plan(NOBODY, [column(0, 10, 3)], 2, loss, 50), powers_of(x, 3), 100).deviation
+    assert told is not None and told.upper.max() == 5 and held(told, 4.5) >= 0.9
+
+
+@every_loss
 def test_numbers_and_totals_are_possible_and_hold_the_truth_as_often(loss: Loss) -> None:
     """Two people of 1 and 3; 0 is the least total of columns from 0, and there is none of those from -10."""
     for lower, least in ((0, 0.0), (-10, -np.inf)):
