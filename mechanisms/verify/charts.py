@@ -139,43 +139,54 @@ def _slope(pixels: np.ndarray, numbers: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Shown:
-    """The numbers of a shape, where its points are along the other axis, and how they are written."""
+    """The numbers of a shape, where its points are along the other axis, and how they are written.
+
+    is_numbered: whether words may say its numbers, which stand over bars and dots.
+    """
 
     values: np.ndarray
     places: np.ndarray
     names: list[str]
     tolerance: float
     vertical: bool
+    is_numbered: bool
 
 
 def _valued(drawing: Drawing, scales: Sequence[tuple[np.ndarray, Scale]]) -> Iterator[Shown]:
     """The numbers of each shape that is on an axis."""
-    for places in _shapes(drawing):
+    numbered = drawing.bars or drawing.dots or drawing.rectangles
+    for places, is_numbered in _shapes(drawing):
         own = [scale for grid, scale in scales if _is_in(places, grid, scale)]
         if own:
             side = 1 if own[0].vertical else 0
             pixels = places[:, side]
             names = [f"{pixel:.1f}" for pixel in pixels]
             numbers = own[0].numbers(pixels)
-            yield Shown(numbers, places[:, 1 - side], names, own[0].tolerance, own[0].vertical)
+            yield Shown(
+                numbers,
+                places[:, 1 - side],
+                names,
+                own[0].tolerance,
+                own[0].vertical,
+                is_numbered or not numbered,
+            )
 
 
-def _shapes(drawing: Drawing) -> Iterator[np.ndarray]:
-    """Points (n, 2) whose height, or place across, shows numbers of one series."""
-    yield from drawing.lines
+def _shapes(drawing: Drawing) -> Iterator[tuple[np.ndarray, bool]]:
+    """Points (n, 2) whose height, or place across, shows numbers of one series, and whether these stand over them."""
+    yield from ((line, False) for line in drawing.lines)
     for band in drawing.bands:
         half = len(band) // 2
-        yield band[:half]
-        yield band[half:][::-1]
+        yield from ((band[:half], False), (band[half:][::-1], False))
     if drawing.whiskers:
         ends = np.array([line for line in drawing.whiskers if line.shape == (2, 2)])
-        yield from (ends[:, 0], ends[:, 1])
+        yield from ((ends[:, 0], False), (ends[:, 1], False))
     for dots in drawing.dots:
-        yield dots[:, :2] + np.array([1.0, 0.0]) * dots[:, 2:3]
+        yield dots[:, :2] + np.array([1.0, 0.0]) * dots[:, 2:3], True
     for bars in drawing.bars:
-        yield np.column_stack([bars[:, 0] + bars[:, 3] / 2, bars[:, 2]])
+        yield np.column_stack([bars[:, 0] + bars[:, 3] / 2, bars[:, 2]]), True
     for cells in drawing.rectangles:
-        yield np.column_stack([cells[:, 0] + cells[:, 2], cells[:, 1] + cells[:, 3] / 2])
+        yield np.column_stack([cells[:, 0] + cells[:, 2], cells[:, 1] + cells[:, 3] / 2]), True
 
 
 def _is_in(places: np.ndarray, grid: np.ndarray, scale: Scale) -> bool:
@@ -270,6 +281,7 @@ def _strange_words(
         if len(row) >= 3 and across != "over" and all(_NUMBER.fullmatch(word.text) for word in row):
             yield from _off_scale(row, across)
             continue
+        yield from (word.text for word in row if "95" not in (_levels(word.text) or ["95"]))
         strange = [word.text for word in row if not _is_known(word, series, shown)]
         # Words of a calendar, or of another language, are in no table.
         if len(strange) <= SHARE * len(row) or _NUMBER.fullmatch(row[0].text):
@@ -303,12 +315,14 @@ def _off_scale(row: Sequence[Word], across: str) -> Iterator[str]:
     )
 
 
+def _levels(text: str) -> list[str]:
+    """The percentages in brackets."""
+    return [level for pair in _LEVEL.findall(text) for level in pair if level]
+
+
 def _is_known(word: Word, series: Series, shown: Sequence[Shown]) -> bool:
     """Whether a word is a label of the bundle, cut or not, or the number of the shape that it stands at."""
-    level = _LEVEL.search(word.text)
-    if level and not _NUMBER.search(_LEVEL.sub("", word.text)):
-        return "95" in level.groups()
-    if word.text in series.labels:
+    if word.text in series.labels or not _NUMBER.search(_LEVEL.sub("", word.text)):
         return True
     if word.text.endswith("…"):
         return any(label.startswith(word.text[:-1]) for label in series.labels)
@@ -318,6 +332,7 @@ def _is_known(word: Word, series: Series, shown: Sequence[Shown]) -> bool:
     here = [
         abs(value - number) <= 0.55 * step + each.tolerance
         for each in shown
+        if each.is_numbered
         for place, value in zip(each.places, each.values, strict=True)
         if abs(place - (word.x if each.vertical else word.y - _DOWN)) < 2 * _NEAR
     ]
