@@ -51,6 +51,12 @@ class ComparedCharts:
     numbers: int
     strange: list[str]
 
+    def add(self, wrong: np.ndarray | None, names: Sequence[str]) -> None:
+        """wrong: which of a shape's numbers are not of its series; None where it has none."""
+        if wrong is not None:
+            self.numbers += len(names)
+            self.strange += [name for name, is_wrong in zip(names, wrong, strict=True) if is_wrong]
+
 
 def compared(text: str, series: Series) -> ComparedCharts:
     """All drawings of a text."""
@@ -62,27 +68,17 @@ def compared(text: str, series: Series) -> ComparedCharts:
 
 def _compare(drawing: Drawing, series: Series, found: ComparedCharts) -> None:
     found.strange += drawing.unread
-    panels = list(_panels(drawing))
     marks: set[int] = set()
-    scales: list[tuple[np.ndarray, Scale]] = []
-    for grid in panels:
-        scale = _scale(grid, drawing.words, marks, found)
-        if scale is not None:
-            scales.append((grid, scale))
-    shown = list(_valued(drawing, scales))
-    for each in shown:
-        values, scale, names = each.values, each, each.names
-        wrong = series.strange(values, scale.tolerance)
-        if wrong is not None:
-            found.numbers += len(values)
-            found.strange += [names[place] for place in np.flatnonzero(wrong)]
+    panels = list(_panels(drawing))
+    scales = [(grid, _scale(grid, drawing.words, marks, found)) for grid in panels]
+    shown = list(_valued(drawing, [(grid, scale) for grid, scale in scales if scale is not None]))
+    for shape in shown:
+        found.add(series.strange(shape.values, shape.tolerance), shape.names)
     for heights in _without_axis(drawing) if not panels else ():
-        wrong = series.strange(heights / heights.max(), 2 * _PIXEL / heights.max(), scaled=True)
-        if wrong is not None:
-            found.numbers += len(heights)
-            found.strange += [f"{heights[place]:.1f}" for place in np.flatnonzero(wrong)]
-    found.strange += list(_uneven(drawing))
-    found.strange += list(_strange_words(drawing.words, marks, series, shown))
+        tallest = heights.max() or 1.0
+        wrong = series.strange(heights / tallest, 2 * _PIXEL / tallest, scaled=True)
+        found.add(wrong, [f"{height:.1f}" for height in heights])
+    found.strange += [*_uneven(drawing), *_strange_words(drawing.words, marks, series, shown)]
 
 
 def _panels(drawing: Drawing) -> Iterator[np.ndarray]:
@@ -310,7 +306,7 @@ def _off_scale(row: Sequence[Word], across: str) -> Iterator[str]:
     slope = _slope(places, values)
     begins = values - slope * places
     yield from (
-        row[place].text
+        row[int(place)].text
         for place in np.flatnonzero(np.abs(begins - np.median(begins)) > 2 * _NEAR * abs(slope))
     )
 

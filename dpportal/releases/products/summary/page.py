@@ -9,7 +9,6 @@ import numpy as np
 from django.utils.translation import gettext as _, ngettext
 
 from dpportal.charts.column_summaries import density_figure, shares_figure
-from mechanisms.tabular.equal_steps import steps_of_equal_width
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
@@ -25,6 +24,7 @@ from mechanisms.summary.fusion import Model
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
+from mechanisms.tabular.equal_steps import steps_of_equal_width
 
 # Cells that the report shows, and the public page, which is written for each visitor; columns that have charts. All are
 # in the other downloads.

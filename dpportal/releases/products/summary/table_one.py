@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 from django.utils.translation import gettext as _
 
-from mechanisms.tabular.equal_steps import steps_of_equal_width
 from dpportal.charts.inline_marks import density_mark, share_mark
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.bounds import may_be_large
@@ -33,6 +32,7 @@ from mechanisms.summary.differences import difference
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
+from mechanisms.tabular.equal_steps import steps_of_equal_width
 
 Column = CategoryEstimates | NumberEstimates
 # Places of quantiles: 5 %, quartiles and median, 95 %.

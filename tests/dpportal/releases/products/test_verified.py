@@ -171,7 +171,7 @@ def test_a_bundle_of_an_earlier_version_holds(tmp_path):
     found = list(verify(Bundle.read(EARLIER)))
     assert len([finding for finding in found if finding.state is State.HOLDS]) == 16
     aside = {finding.what for finding in found if finding.state is not State.HOLDS}
-    assert aside == {"stated", "README.md", "report.html", "statement", "descriptions"}
+    assert aside == {"stated", "disclosure", "README.md", "report.html", "statement", "descriptions"}
 
 
 def test_a_notebook_stops_at_a_margin_that_does_not_follow_from_the_noise(bundle, tmp_path):
