@@ -51,6 +51,12 @@ class ComparedCharts:
     numbers: int
     strange: list[str]
 
+    def add(self, wrong: np.ndarray | None, names: Sequence[str]) -> None:
+        """wrong: which of a shape's numbers are not of its series; None where it has none."""
+        if wrong is not None:
+            self.numbers += len(names)
+            self.strange += [name for name, is_wrong in zip(names, wrong, strict=True) if is_wrong]
+
 
 def compared(text: str, series: Series) -> ComparedCharts:
     """All drawings of a text."""
@@ -62,27 +68,17 @@ def compared(text: str, series: Series) -> ComparedCharts:
 
 def _compare(drawing: Drawing, series: Series, found: ComparedCharts) -> None:
     found.strange += drawing.unread
-    panels = list(_panels(drawing))
     marks: set[int] = set()
-    scales: list[tuple[np.ndarray, Scale]] = []
-    for grid in panels:
-        scale = _scale(grid, drawing.words, marks, found)
-        if scale is not None:
-            scales.append((grid, scale))
-    shown = list(_valued(drawing, scales))
-    for each in shown:
-        values, scale, names = each.values, each, each.names
-        wrong = series.strange(values, scale.tolerance)
-        if wrong is not None:
-            found.numbers += len(values)
-            found.strange += [names[place] for place in np.flatnonzero(wrong)]
+    panels = list(_panels(drawing))
+    scales = [(grid, _scale(grid, drawing.words, marks, found)) for grid in panels]
+    shown = list(_valued(drawing, [(grid, scale) for grid, scale in scales if scale is not None]))
+    for shape in shown:
+        found.add(series.strange(shape.values, shape.tolerance), shape.names)
     for heights in _without_axis(drawing) if not panels else ():
-        wrong = series.strange(heights / heights.max(), 2 * _PIXEL / heights.max(), scaled=True)
-        if wrong is not None:
-            found.numbers += len(heights)
-            found.strange += [f"{heights[place]:.1f}" for place in np.flatnonzero(wrong)]
-    found.strange += list(_uneven(drawing))
-    found.strange += list(_strange_words(drawing.words, marks, series, shown))
+        tallest = heights.max() or 1.0
+        wrong = series.strange(heights / tallest, 2 * _PIXEL / tallest, scaled=True)
+        found.add(wrong, [f"{height:.1f}" for height in heights])
+    found.strange += [*_uneven(drawing), *_strange_words(drawing.words, marks, series, shown)]
 
 
 def _panels(drawing: Drawing) -> Iterator[np.ndarray]:
@@ -139,43 +135,54 @@ def _slope(pixels: np.ndarray, numbers: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Shown:
-    """The numbers of a shape, where its points are along the other axis, and how they are written."""
+    """The numbers of a shape, where its points are along the other axis, and how they are written.
+
+    is_numbered: whether words may say its numbers, which stand over bars and dots.
+    """
 
     values: np.ndarray
     places: np.ndarray
     names: list[str]
     tolerance: float
     vertical: bool
+    is_numbered: bool
 
 
 def _valued(drawing: Drawing, scales: Sequence[tuple[np.ndarray, Scale]]) -> Iterator[Shown]:
     """The numbers of each shape that is on an axis."""
-    for places in _shapes(drawing):
+    numbered = drawing.bars or drawing.dots or drawing.rectangles
+    for places, is_numbered in _shapes(drawing):
         own = [scale for grid, scale in scales if _is_in(places, grid, scale)]
         if own:
             side = 1 if own[0].vertical else 0
             pixels = places[:, side]
             names = [f"{pixel:.1f}" for pixel in pixels]
             numbers = own[0].numbers(pixels)
-            yield Shown(numbers, places[:, 1 - side], names, own[0].tolerance, own[0].vertical)
+            yield Shown(
+                numbers,
+                places[:, 1 - side],
+                names,
+                own[0].tolerance,
+                own[0].vertical,
+                is_numbered or not numbered,
+            )
 
 
-def _shapes(drawing: Drawing) -> Iterator[np.ndarray]:
-    """Points (n, 2) whose height, or place across, shows numbers of one series."""
-    yield from drawing.lines
+def _shapes(drawing: Drawing) -> Iterator[tuple[np.ndarray, bool]]:
+    """Points (n, 2) whose height, or place across, shows numbers of one series, and whether these stand over them."""
+    yield from ((line, False) for line in drawing.lines)
     for band in drawing.bands:
         half = len(band) // 2
-        yield band[:half]
-        yield band[half:][::-1]
+        yield from ((band[:half], False), (band[half:][::-1], False))
     if drawing.whiskers:
         ends = np.array([line for line in drawing.whiskers if line.shape == (2, 2)])
-        yield from (ends[:, 0], ends[:, 1])
+        yield from ((ends[:, 0], False), (ends[:, 1], False))
     for dots in drawing.dots:
-        yield dots[:, :2] + np.array([1.0, 0.0]) * dots[:, 2:3]
+        yield dots[:, :2] + np.array([1.0, 0.0]) * dots[:, 2:3], True
     for bars in drawing.bars:
-        yield np.column_stack([bars[:, 0] + bars[:, 3] / 2, bars[:, 2]])
+        yield np.column_stack([bars[:, 0] + bars[:, 3] / 2, bars[:, 2]]), True
     for cells in drawing.rectangles:
-        yield np.column_stack([cells[:, 0] + cells[:, 2], cells[:, 1] + cells[:, 3] / 2])
+        yield np.column_stack([cells[:, 0] + cells[:, 2], cells[:, 1] + cells[:, 3] / 2]), True
 
 
 def _is_in(places: np.ndarray, grid: np.ndarray, scale: Scale) -> bool:
@@ -270,6 +277,7 @@ def _strange_words(
         if len(row) >= 3 and across != "over" and all(_NUMBER.fullmatch(word.text) for word in row):
             yield from _off_scale(row, across)
             continue
+        yield from (word.text for word in row if "95" not in (_levels(word.text) or ["95"]))
         strange = [word.text for word in row if not _is_known(word, series, shown)]
         # Words of a calendar, or of another language, are in no table.
         if len(strange) <= SHARE * len(row) or _NUMBER.fullmatch(row[0].text):
@@ -298,17 +306,19 @@ def _off_scale(row: Sequence[Word], across: str) -> Iterator[str]:
     slope = _slope(places, values)
     begins = values - slope * places
     yield from (
-        row[place].text
+        row[int(place)].text
         for place in np.flatnonzero(np.abs(begins - np.median(begins)) > 2 * _NEAR * abs(slope))
     )
 
 
+def _levels(text: str) -> list[str]:
+    """The percentages in brackets."""
+    return [level for pair in _LEVEL.findall(text) for level in pair if level]
+
+
 def _is_known(word: Word, series: Series, shown: Sequence[Shown]) -> bool:
     """Whether a word is a label of the bundle, cut or not, or the number of the shape that it stands at."""
-    level = _LEVEL.search(word.text)
-    if level and not _NUMBER.search(_LEVEL.sub("", word.text)):
-        return "95" in level.groups()
-    if word.text in series.labels:
+    if word.text in series.labels or not _NUMBER.search(_LEVEL.sub("", word.text)):
         return True
     if word.text.endswith("…"):
         return any(label.startswith(word.text[:-1]) for label in series.labels)
@@ -318,6 +328,7 @@ def _is_known(word: Word, series: Series, shown: Sequence[Shown]) -> bool:
     here = [
         abs(value - number) <= 0.55 * step + each.tolerance
         for each in shown
+        if each.is_numbered
         for place, value in zip(each.places, each.values, strict=True)
         if abs(place - (word.x if each.vertical else word.y - _DOWN)) < 2 * _NEAR
     ]

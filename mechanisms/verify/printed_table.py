@@ -50,7 +50,7 @@ def _lines(summary: pd.DataFrame, column: str, row: str, group: str) -> np.ndarr
 def _ends(lines: pd.DataFrame) -> np.ndarray:
     numbers = [pd.to_numeric(lines[name], errors="coerce").to_numpy(float) for name in _ENDS]
     table = np.array(numbers).T.reshape(-1, 3)
-    return table[np.isfinite(table).all(axis=1)]
+    return np.asarray(table[np.isfinite(table).all(axis=1)])
 
 
 def _is_of(number: str, lines: np.ndarray) -> bool:

@@ -11,8 +11,10 @@ _BLOCK = re.compile(r"</?(?:p|h[1-6]|li|dt|dd|td|th|tr|figcaption|summary|title|
 _TAG = re.compile(r"<[^>]*>")
 # Chinese has no blank before a number.
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.])[0-9][0-9,\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July")
-_MONTHS += ("August", "September", "October", "November", "December")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
 _ENGLISH_DATE = re.compile(rf"([0-9]{{1,2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})")
 _CHINESE_DATE = re.compile(r"([0-9]{4}) ?年 ?([0-9]{1,2}) ?月 ?([0-9]{1,2}) ?日")
 

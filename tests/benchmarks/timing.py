@@ -2,14 +2,15 @@
 
 Run: python -m tests.benchmarks.timing [--rows 20_000] [--runs 100] [--other longest] [--only "a summary" ...]
 
-Each product is released from two tables in turn, in an order that is drawn for each pair. --other says what the second
-has: `ordinary`, a row more like all others; `longest`, a row more as long as a line may be; `double`, twice the rows,
-which is no neighbour and shows that the tests see a difference where there is one. Times are the processor's, of all
-threads, in milliseconds. Each quantity has two tests: Kolmogorov and Smirnov's for any difference between the two
-distributions, and sign flips of the differences within pairs for one between the means. A row is marked where either
-gives less than the level, 1 % divided by the number of tests (Bonferroni): chance alone marks a row of the whole print
-in at most one print of a hundred. The column "power" has the difference of the means that these runs would have marked
-nine times in ten, by the normal approximation to the second test.
+Each product is released from two tables in turn, and a period added to a running count of each, in an order that is
+drawn for each pair. --other says what the second has: `ordinary`, a row more like all others; `longest`, a row more as
+long as a line may be; `double`, twice the rows, which is no neighbour and shows that the tests see a difference where
+there is one. Times are the processor's, of all threads, in milliseconds. Each quantity has two tests: Kolmogorov and
+Smirnov's for any difference between the two distributions, and sign flips of the differences within pairs for one
+between the means. A row is marked where either gives less than the level, 1 % divided by the number of tests
+(Bonferroni): chance alone marks a row of the whole print in at most one print of a hundred. The column "power" has the
+difference of the means that these runs would have marked nine times in ten, by the normal approximation to the second
+test.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import os
 import random
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -35,6 +37,8 @@ OTHERS: dict[str, Callable[[list[str]], list[str]]] = {
     "longest": lambda lines: [*lines, f"{'x' * LONGEST},40"],
     "double": lambda lines: [*lines, *lines],
 }
+# Of a running count; so many runs have one.
+PERIODS = 24
 Measured = dict[str, list[float]]
 
 
@@ -115,7 +119,30 @@ def makers() -> dict[str, Callable[[Any], Any]]:
             _draft, "queries", ["age"], "hierarchy-strategy", workload='ranges("age")'
         ),
         "rows of many columns": partial(_draft, "microdata", both, "tree-of-pairs", wishes={}, rows=None),
+        "a period of a running count": _next_period,
     }
+
+
+@dataclass
+class NextPeriod:
+    """A period of a public running count that is still to be added, with as many red rows as the table has."""
+
+    stream: Any
+    index: int
+    count: int
+
+
+def _next_period(dataset: Any) -> NextPeriod:
+    """Of a running count of 24 periods, and of a new one when these are over."""
+    from dpportal.streams import services
+    from dpportal.streams.models import Stream
+    from tests.dpportal.streams import building
+
+    stream = Stream.objects.filter(dataset=dataset).order_by("-opened_at").first()
+    if stream is None or stream.periods.count() == PERIODS:
+        stream = building.open_stream(dataset, horizon=PERIODS)
+        services.publish(stream, dataset.owner)
+    return NextPeriod(stream, stream.periods.count() + 1, -(-dataset.rows // len(COLOURS)))
 
 
 def _draft(product: str, columns: list[str], mechanism: str, dataset: Any, **parameters: Any) -> Any:
@@ -162,7 +189,9 @@ def in_turn(make: Callable[[Any], Any], tables: tuple[Any, Any], runs: int) -> t
 
 
 def quantities(release: Any) -> dict[str, float]:
-    """Run the release's job, publish it and open its page."""
+    """Run the release's job, publish it and open its page; or add the period, and open the page of its series."""
+    if isinstance(release, NextPeriod):
+        return _quantities_of_period(release)
     from django.core.files.storage import default_storage
     from django.test import Client
 
@@ -178,6 +207,31 @@ def quantities(release: Any) -> dict[str, float]:
     page = _milliseconds(lambda: pages.append(visitor.get(release.get_absolute_url())))
     sizes = default_storage.size(bundle.stored), len(pages[0].content)
     return dict(zip(QUANTITIES, (job, sizes[0], page, sizes[1]), strict=True))
+
+
+def _quantities_of_period(period: NextPeriod) -> dict[str, float]:
+    """The files of its series are written at once, which the portal puts off while periods come fast."""
+    from django.test import Client
+
+    from dpportal.platform import storage
+    from dpportal.streams import bundle, execution
+    from dpportal.streams.models import Period, Stream
+    from dpportal.streams.series import published
+
+    update = execution.Update(period.index, (period.count,), Period.Source.TYPED)
+    written: list[Any] = []
+    with storage.scratch_folder() as folder:
+
+        def add() -> None:
+            execution.publish(period.stream.pk, [update])
+            stream = Stream.objects.get(pk=period.stream.pk)
+            written.extend(bundle.write(stream, published(stream), folder))
+
+        job = _milliseconds(add)
+        [size] = [file.path.stat().st_size for file in written if file.path.suffix == ".zip"]
+    visitor, pages = Client(), []
+    page = _milliseconds(lambda: pages.append(visitor.get(period.stream.get_absolute_url())))
+    return dict(zip(QUANTITIES, (job, size, page, len(pages[0].content)), strict=True))
 
 
 def _milliseconds(work: Callable[[], object]) -> float:

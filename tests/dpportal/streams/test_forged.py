@@ -8,6 +8,7 @@ import pytest
 
 from mechanisms.verify import fields, planned
 from mechanisms.verify.bundle import Bundle
+from tests.dpportal.publications.changed_numbers import noticed
 from tests.dpportal.publications.changes import CHANGES
 from tests.dpportal.publications.forging import altered, faults, forged, is_caught, one_of_each
 from tests.dpportal.streams.test_verified import downloaded
@@ -35,3 +36,10 @@ def test_every_entry_and_every_file_of_a_running_count_is_bound(downloaded):
         if not is_caught(forged(downloaded, {name: content}), known)
     ]
     assert altered_files == []
+
+
+def test_changed_numbers_in_texts_tables_and_charts_are_noticed(downloaded):
+    """Of 200 of each kind more than nine in ten are, so that chance lets this fail once in thousands of times."""
+    found = noticed(downloaded, 8, seed=7)
+    missed = [each for _count, missed in found.values() for each in missed]
+    assert len(missed) <= 0.2 * 8 * len(found), missed

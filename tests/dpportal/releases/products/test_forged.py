@@ -9,6 +9,7 @@ import pytest
 from dpportal.datasets import services as dataset_services
 from mechanisms.verify import fields, planned
 from mechanisms.verify.bundle import Bundle
+from tests.dpportal.publications.changed_numbers import noticed
 from tests.dpportal.publications.changes import CHANGES
 from tests.dpportal.publications.forging import altered, faults, forged, is_caught, one_of_each
 from tests.dpportal.releases.products.building import finished
@@ -51,3 +52,10 @@ def test_every_altered_file_is_caught(bundle):
     ]
     assert uncaught == []
     assert is_caught(forged(bundle, {"notes.csv": b"n\n7\n"}), known)
+
+
+def test_changed_numbers_in_texts_tables_and_charts_are_noticed(bundle):
+    """Of 200 of each kind more than nine in ten are, so that chance lets this fail once in thousands of times."""
+    found = noticed(bundle, 8, seed=7)
+    missed = [each for _count, missed in found.values() for each in missed]
+    assert len(missed) <= 0.2 * 8 * len(found), missed
