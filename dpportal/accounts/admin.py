@@ -174,6 +174,7 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     """Who looked at or changed what."""
 
     list_display = ["at", "by", "act", "subject", "more"]
+    fields = ["at", "by", "act", "subject", "more"]
     list_filter = [("action", ActFilter)]
     search_fields = ["subject", "detail", "by__username"]
     date_hierarchy = "at"

@@ -13,7 +13,9 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.history.watched import WatchedManager
+from dpportal.platform.listed_names import listed
 from dpportal.platform.sealed import SealedField
+from dpportal.platform.stored_texts import translated
 
 if TYPE_CHECKING:
     from django.contrib.sessions.backends.base import SessionBase
@@ -106,6 +108,11 @@ class PersonSession(AbstractBaseSession):
     network = models.CharField(max_length=45)
     # By which means it began, as `sign_ins.How` names them.
     how = models.CharField(max_length=20, default="")
+
+    @property
+    def browser_text(self) -> str:
+        """The family and its system, in the reader's language."""
+        return listed(map(translated, self.browser.split(", ")))
 
     @classmethod
     def get_session_store_class(cls) -> type[SessionBase]:
@@ -271,4 +278,4 @@ class AuditEntry(models.Model):
         indexes = [models.Index(fields=["subject", "-at"], name="audit_subject")]
 
     def __str__(self) -> str:
-        return f"{self.action} {self.subject}"
+        return f"{translated(self.action)} {self.subject}"

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.platform.paragraphs import ParagraphsField
+from dpportal.platform.stored_texts import translated
 from dpportal.publications.draft import PUBLIC, Publication
 from dpportal.publications.verdict import Verdict, is_doubted
 from mechanisms import registry
@@ -33,7 +34,7 @@ class EarlierField(forms.ModelChoiceField[Publication]):
     """One of those published earlier, told apart from others of the same title."""
 
     def label_from_instance(self, obj: Publication) -> str:
-        account, method = obj.account, registry.title(obj.mechanism)
+        account, method = obj.account, translated(registry.title(obj.mechanism))
         cost = f"{account.symbol} = {obj.amount.normalize():f}" if account and obj.amount else ""
         assert obj.published_at is not None
         at = _("published %(time)s UTC") % {"time": date_format(obj.published_at, "DATETIME_FORMAT")}

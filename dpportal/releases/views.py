@@ -38,6 +38,7 @@ from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import ReleasePlan, confirmed_plan, method_title, presenter_of, product_of
 from dpportal.releases.row_retention import RowRetention, rows_counted
 from dpportal.releases.services import ReleaseError
+from dpportal.serving.chinese_spacing import spaced_page
 from mechanisms.inert_text import inert
 
 PAGE_SIZE = 25
@@ -186,6 +187,7 @@ def rename(request: HttpRequest, release: Release) -> HttpResponseBase:
 
 
 @gzip_page
+@spaced_page
 @curator_required
 @require_GET
 @own_release

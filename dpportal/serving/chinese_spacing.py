@@ -6,13 +6,17 @@ Templates and sentences that are put together leave the blanks of English, which
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import get_language
 
 from dpportal.platform.middleware import Middleware
 
+P = ParamSpec("P")
 # Marks that have their blank in themselves. Curved quotes are English ones, too, unless Chinese stands beside them.
 _WIDE, _CHINESE = "。！？：；，、（）", "\u4e00-\u9fff"
 _BLANKS = " \t\r\n"
@@ -29,14 +33,31 @@ _MARKUP = re.compile(
 
 
 class ChineseSpacing(Middleware):
-    """Sets the text of pages in Chinese as Chinese is set."""
+    """Sets the text of pages in Chinese as Chinese is set; what is packed already is left to `spaced_page`."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        is_page = response.headers.get("Content-Type", "").startswith("text/html")
-        if is_page and not response.streaming and (get_language() or "").startswith("zh"):
-            response.content = spaced(response.content.decode(response.charset)).encode(response.charset)
+        _set(response)
         return response
+
+
+def spaced_page(view: Callable[P, HttpResponseBase]) -> Callable[P, HttpResponseBase]:
+    """The same for a view, below what packs its answers."""
+
+    @wraps(view)
+    def answer(*args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        response = view(*args, **kwargs)
+        _set(response)
+        return response
+
+    return answer
+
+
+def _set(response: HttpResponseBase) -> None:
+    is_page = response.headers.get("Content-Type", "").startswith("text/html")
+    is_open = isinstance(response, HttpResponse) and "Content-Encoding" not in response.headers
+    if is_page and is_open and (get_language() or "").startswith("zh"):
+        response.content = spaced(response.content.decode(response.charset)).encode(response.charset)
 
 
 def spaced(page: str) -> str:

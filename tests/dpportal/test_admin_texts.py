@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 from django.utils.translation import gettext, override
 
-from dpportal.accounts.models import User
+from dpportal.accounts import audit
+from dpportal.accounts.models import AuditEntry, PersonSession, User
 from dpportal.platform import admin_texts
 
 
@@ -37,3 +38,17 @@ def test_labels_end_with_the_colon_of_the_page(chinese: Client) -> None:
     page = chinese.get("/admin/connections/connection/add/").content.decode()
     labels = re.findall(r"<label[^>]*>([^<]+)</label>", page)
     assert labels and not [label for label in labels if label.endswith(":")]
+
+
+def test_a_line_of_the_record_is_read_in_chinese(chinese: Client, administrator: User) -> None:
+    audit.record(administrator, "viewed true counts", administrator)
+    entry = AuditEntry.objects.get(action="viewed true counts")
+    page = chinese.get(f"/admin/accounts/auditentry/{entry.pk}/change/").content.decode()
+    assert str(entry.subject) in page and "viewed true counts" not in page
+
+
+def test_a_browser_and_its_system_have_the_comma_of_the_reader() -> None:
+    session = PersonSession(browser="Another program, Windows")
+    assert session.browser_text == session.browser
+    with override("zh-hans"):
+        assert session.browser_text.endswith("、Windows") and "Another" not in session.browser_text

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from django.http import HttpResponse
 from django.test import RequestFactory
 from django.utils.translation import override
+from django.views.decorators.gzip import gzip_page
 
-from dpportal.serving.chinese_spacing import ChineseSpacing, spaced
+from dpportal.serving.chinese_spacing import ChineseSpacing, spaced, spaced_page
 
 
 @pytest.mark.parametrize(
@@ -52,3 +55,16 @@ def test_pages_in_chinese_alone_are_set_so(language: str, kind: str, said: str) 
 
     with override(language):
         assert ChineseSpacing(answer)(RequestFactory().get("/")).content.decode() == said
+
+
+def test_a_page_that_is_packed_is_set_before() -> None:
+    def answer(_request: object) -> HttpResponse:
+        return HttpResponse("一。 二" * 100)
+
+    request = RequestFactory().get("/", headers={"Accept-Encoding": "gzip"})
+    with override("zh-hans"):
+        packed = ChineseSpacing(gzip_page(spaced_page(answer)))(request)
+        left = ChineseSpacing(gzip_page(answer))(request)
+    assert packed["Content-Encoding"] == left["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.content).decode() == "一。二" * 100
+    assert gzip.decompress(left.content).decode() == "一。 二" * 100
