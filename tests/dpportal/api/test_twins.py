@@ -129,6 +129,12 @@ def test_decimals_with_a_step_are_declared_alike(client, program, dataset, step,
     if bins:
         assert answer["columns"]["age"]["bins"] == bins
         assert dataset.current_domain() == first
+        # The step in which a release adds them up is one of its own.
+        means = {"columns": ["age"], "groups": [], "deviation": True, "people": 300}
+        method = {"mechanism": "bernstein-sums", "amount": "0.5"}
+        for own, status in (("0.5", 200), ("10", 422)):
+            sent = {"product": "means", "choices": {**means, "step-0": own}, "method": method}
+            program.said("post", f"/datasets/{dataset.pk}/plans", sent, status)
     else:
         [[text]] = answer["errors"].values()
         assert "“step” of “age” must be" in text and text in page
