@@ -17,13 +17,14 @@ _MONTHS = (
 )
 _ENGLISH_DATE = re.compile(rf"([0-9]{{1,2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})")
 _CHINESE_DATE = re.compile(r"([0-9]{4}) ?年 ?([0-9]{1,2}) ?月 ?([0-9]{1,2}) ?日")
+_CHINESE_PART, _ENGLISH_ALONE = "# 中文说明", "## Load them"
 
 
 def strange(english: str, chinese: str) -> list[str]:
-    """The numbers of a page's paragraphs that are not the same in both; all where they have other paragraphs."""
+    """The numbers of a page's paragraphs that are not the same in both; a mark where they have other paragraphs."""
     one, other = _numbers(english), _numbers(chinese)
     if len(one) != len(other):
-        return ["its paragraphs"]
+        return ["¶"]
     return [
         number
         for first, second in zip(one, other, strict=True)
@@ -31,10 +32,14 @@ def strange(english: str, chinese: str) -> list[str]:
     ]
 
 
-def missing(english: str, chinese: str) -> list[str]:
-    """The numbers that a text has oftener in one of both, whatever the order of their paragraphs."""
-    first, second = numbers(english), numbers(chinese)
-    return [*(first - second), *(second - first)]
+def english_part(readme: str) -> tuple[str, list[str]]:
+    """The English part of README.md, and the numbers that it or the Chinese one has oftener, in whatever order.
+
+    How files are read by programs stands in the English one alone.
+    """
+    english, _begin, chinese = readme.partition(_CHINESE_PART)
+    first, second = numbers(english.partition(_ENGLISH_ALONE)[0]), numbers(chinese)
+    return english, [*(first - second), *(second - first)] if chinese else []
 
 
 def _numbers(page: str) -> list[Counter[str]]:

@@ -28,13 +28,11 @@ from mechanisms.verify.known_numbers import KnownNumbers
 from mechanisms.verify.quantities import Quantities
 from mechanisms.verify.shown_numbers import NUMBER
 
-AGREE = "its numbers agree with those of the tables and of release.json"
+AGREE = "worded by the portal; its numbers agree with those of the tables and of release.json"
 ENDINGS = (".md", ".html", ".tex", ".svg")
 PRINTED_FILE = "table1.csv"
 DOCUMENTS, WORDS = ("datapackage.json", "croissant.json"), {"title", "description"}
 ENGLISH, CHINESE, README = "report.html", "report.zh-hans.html", "README.md"
-# What the Chinese part of README.md begins with, and which English part it refers to.
-_CHINESE_PART, _ENGLISH_ALONE = "# 中文说明", "## Load them"
 _UNREAD = re.compile(r"<(style|script)\b.*?</\1>|<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
@@ -82,14 +80,21 @@ class _Texts:
         text = self._bundle.content(name).decode("utf-8")
         beside = self._charts(text)
         if name.endswith(".svg"):
-            return _finding(name, beside, "a drawing; its other words and colours are not compared")
+            return _finding(
+                name,
+                beside,
+                f"a drawing by the portal; {beside.bound} of its numbers are those of the tables",
+            )
         if name == CHINESE and ENGLISH in self._bundle.entries:
             strange = translated.strange(self._bundle.content(ENGLISH).decode("utf-8"), text)
-            return _finding(name, beside + Compared(0, tuple(strange)), f"its numbers are those of {ENGLISH}")
+            return _finding(
+                name,
+                beside + Compared(0, tuple(strange)),
+                "worded by the portal; its numbers are those of report.html",
+            )
         if name == README:
-            text, _part, chinese = text.partition(_CHINESE_PART)
-            english = text.partition(_ENGLISH_ALONE)[0]
-            beside += Compared(0, tuple(translated.missing(english, chinese) if chinese else ()))
+            text, strange = translated.english_part(text)
+            beside += Compared(0, tuple(strange))
         if name.endswith(".html"):
             lines = html_tables.compared(self._quantities.tables, text)
             beside += Compared(lines.numbers, tuple(lines.strange))
@@ -107,7 +112,16 @@ class _Texts:
         wrong = tuple(every[place] for place, is_own in places.items() if not is_own)
         others = tuple(dict.fromkeys(number for place, number in every.items() if place not in places))
         unknown = tuple(number for number in others if not self._known.has(number))
-        return _finding(name, (beside or Compared()) + Compared(len(places), wrong), AGREE, others, unknown)
+        seen = (beside or Compared()) + Compared(len(places), wrong)
+        if unknown and not seen.strange:
+            named = _named(unknown)
+            text = (
+                f"worded by the portal; {len(unknown)} of its {len(others)} other numbers are in no table and not in "
+                f"release.json: {named}"
+            )
+            return Finding(name, State.NOT_CHECKED, text)
+        agree = f"worded by the portal; {seen.bound} numbers are those of their line, sentence or chart, others agree"
+        return _finding(name, seen, agree if seen.bound else AGREE)
 
     def _printed(self, name: str, text: str) -> Compared:
         """What Table 1 says, in the file that has it alone, and in those that show it."""
@@ -150,18 +164,13 @@ class _Texts:
         return flat
 
 
-def _finding(
-    name: str, seen: Compared, agree: str, others: Sequence[str] = (), unknown: Sequence[str] = ()
-) -> Finding:
-    """others: numbers of which nothing says what they are; unknown: those of them that are nowhere in the bundle."""
+def _finding(name: str, seen: Compared, agree: str) -> Finding:
+    """agree: what it says where no number is strange."""
     if seen.strange:
-        why = "numbers in it are not those of the line or sentence that they stand in"
-        return Finding(name, State.NOT_CHECKED, f"worded by the portal; {why}: {_named(seen.strange)}")
-    if unknown:
-        why = f"{len(unknown)} of its {len(others)} other numbers are in no table and not in release.json"
-        return Finding(name, State.NOT_CHECKED, f"worded by the portal; {why}: {_named(unknown)}")
-    bound = f"; {seen.bound:,} are those of the line or sentence that they stand in" if seen.bound else ""
-    return Finding(name, State.STATED, f"worded by the portal; {agree}{bound}")
+        named = _named(seen.strange)
+        text = f"worded by the portal; not those of their line, sentence or chart are its numbers {named}"
+        return Finding(name, State.NOT_CHECKED, text)
+    return Finding(name, State.STATED, agree)
 
 
 def _flat(text: str) -> str:

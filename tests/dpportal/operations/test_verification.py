@@ -129,7 +129,7 @@ def test_the_sweep_writes_one_a_day_where_something_was_written(
     assert len(list(settings.CHECKPOINTS_DIR.iterdir())) == 1
     monkeypatch.setattr(checkpoints, "EVERY", timedelta(0))
     checkpoints.write_if_due()
-    newest = max(settings.CHECKPOINTS_DIR.iterdir())
+    newest = checkpoints.written()[-1]
     assert newest != first and of(newest) == verify()
     checkpoints.write_if_due()  # nothing was written since
     assert len(list(settings.CHECKPOINTS_DIR.iterdir())) == 2

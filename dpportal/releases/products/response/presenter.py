@@ -77,6 +77,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
                 "columns": domain.names[0],
                 "largest": f"{domain.names[0]} {_labels(reconstructed)[top]}",
                 "count": max(0, int(counts[top])),
+                "count_margin": answers.half_width,
             },
             "figure": figure_json(_figure(reconstructed)),
             "table": _table(reconstructed),

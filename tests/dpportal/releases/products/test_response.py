@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from decimal import Decimal
 
 import pandas as pd
@@ -82,6 +83,7 @@ class TestResponse:
         release = finished(replaceable, "response", ["colour"], "1", "unary-encoding")
         services.publish(release, replaceable.owner)
         text = page_of(client, release)
+        assert re.search(r"The largest group, colour [^,]+, has \d+ ± \d+\.", " ".join(text.split()))
         assert "True count" not in text
         # The table calls a number what the chart above it calls it.
         assert text.count("Noisy count") > 1 and "Estimate<" not in text
