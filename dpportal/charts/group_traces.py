@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from dpportal.charts.cell_names import named
 from dpportal.charts.style import bar_look, interval_band, whisker
-from dpportal.platform.cell_names import named
 from mechanisms.domain import MISSING_LABEL
 from mechanisms.domain.categories import OTHER_LABEL
 
