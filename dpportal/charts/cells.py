@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from dpportal.platform.cell_names import cell_names
+from dpportal.charts.cell_names import cell_names
 from mechanisms.arrays import RUN, let_go
 from mechanisms.domain import Attribute, Domain
 

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _, ngettext
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import interval_caption
 from dpportal.charts.group_traces import (
@@ -34,7 +35,6 @@ from dpportal.charts.style import (
     plain,
     plain_all,
 )
-from dpportal.platform.cell_names import cell_names
 from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from django.utils.translation import gettext as _
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.chosen_counts import (
     ChosenCounts,
     caption_of,
@@ -25,7 +26,6 @@ from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import MAX_GROUPED, error_bars, group_bars, group_line, with_margins
 from dpportal.charts.small_multiples import MAX_APART, in_panels
 from dpportal.charts.style import Figure, HalfWidth, hover, plain, plain_all
-from dpportal.platform.cell_names import cell_names
 from dpportal.platform.listed_names import in_a_row, joint
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute

@@ -14,6 +14,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.cells import Series, marginal, merged, merged_labels, shaped, widths_within
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.group_traces import cells_beside, in_the_order
@@ -34,7 +35,6 @@ from dpportal.charts.style import (
     series_names,
     step_line,
 )
-from dpportal.platform.cell_names import cell_names
 from mechanisms.arrays import runs_of
 from mechanisms.domain import Attribute, Domain
 from mechanisms.noise import NoiseLaw

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from dpportal.charts.cell_names import named
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import HalfWidth, bar_look, interval_band, whisker, whiskers
-from dpportal.platform.cell_names import named
 from mechanisms.domain import MISSING_LABEL
 from mechanisms.domain.categories import OTHER_LABEL
 

@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.cells import Series, axes_and_panels, marginal, merged, merged_labels, widths_within
 from dpportal.charts.partition import mark_blocks_2d
 from dpportal.charts.style import hover, plain, plain_all, series_names
-from dpportal.platform.cell_names import cell_names
 from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.domain import Domain
 

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.cells import shaped
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import MAX_STEPS, interval_caption, switched_figure
@@ -27,7 +28,6 @@ from dpportal.charts.style import (
     plain,
     plain_all,
 )
-from dpportal.platform.cell_names import cell_names
 from dpportal.platform.listed_names import joint
 from mechanisms.domain import Attribute, Domain
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpportal.platform.cell_names import cell_name, named
+from dpportal.charts.cell_names import cell_name, named
 from mechanisms.domain import MISSING_LABEL, Attribute, Date, Integer, Real
 
 MAX_BOXES = 200

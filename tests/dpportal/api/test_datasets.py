@@ -137,10 +137,10 @@ WRONG_FIELDS = [
         "a list of texts",
     ),
     ({"columns": {"nope": ["a"]}}, "columns", "nope"),
-    ({"unit": {"max_rows": "x"}}, "unit.max_rows", "integer"),
+    ({"unit": {"max_rows": "x"}}, "unit.max_rows", "a whole number"),
     ({"unit": {"unit_column": "nope"}}, "unit.unit_column", "nope"),
-    ({"unit": {"what": 1}}, "unit.what", "not permitted"),
-    ({"surprise": 1}, "surprise", "not permitted"),
+    ({"unit": {"what": 1}}, "unit.what", "Nothing here has this name"),
+    ({"surprise": 1}, "surprise", "Nothing here has this name"),
 ]
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.reader_counts import reader_figure
-from dpportal.platform.cell_names import cell_names
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
 from dpportal.releases.products.shared import bin_error

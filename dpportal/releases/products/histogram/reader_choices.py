@@ -10,10 +10,10 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.charts.area_map import Areas, area_figure
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.chosen_counts import MIRRORED, ChosenCounts, chosen_figure
 from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
 from dpportal.charts.counted_word import counted_word
-from dpportal.platform.cell_names import cell_names
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Floats

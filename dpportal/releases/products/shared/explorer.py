@@ -13,7 +13,7 @@ from django.forms import BoundField
 from django.http import QueryDict
 from django.utils.translation import gettext as _, gettext_lazy
 
-from dpportal.platform.cell_names import cell_name, cell_names
+from dpportal.charts.cell_names import cell_name, cell_names
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint, listed
 from dpportal.releases.products.shared.listed_choice import ListedSelect, ListedSelectMultiple
