@@ -35,7 +35,7 @@ _MARKUP = re.compile(
 class ChineseSpacing(Middleware):
     """Sets the text of pages in Chinese as Chinese is set; what is packed already is left to `spaced_page`."""
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         _set(response)
         return response
@@ -54,9 +54,10 @@ def spaced_page(view: Callable[P, HttpResponseBase]) -> Callable[P, HttpResponse
 
 
 def _set(response: HttpResponseBase) -> None:
+    if not isinstance(response, HttpResponse) or "Content-Encoding" in response.headers:
+        return
     is_page = response.headers.get("Content-Type", "").startswith("text/html")
-    is_open = isinstance(response, HttpResponse) and "Content-Encoding" not in response.headers
-    if is_page and is_open and (get_language() or "").startswith("zh"):
+    if is_page and (get_language() or "").startswith("zh"):
         response.content = spaced(response.content.decode(response.charset)).encode(response.charset)
 
 
