@@ -207,8 +207,10 @@ def _without_axis(drawing: Drawing) -> Iterator[np.ndarray]:
 
 def _uneven(drawing: Drawing) -> Iterator[str]:
     """Places across that are not as far apart as the others of their series; widths and feet that differ."""
-    for line in (*drawing.lines, *(half for band in drawing.bands for half in np.array_split(band, 2))):
+    for line in drawing.lines:
         yield from _off(line[:, 0], is_stepped=True)
+    for half in (half for band in drawing.bands for half in np.array_split(band, 2)):
+        yield from _off(half[:, 0])
     if drawing.whiskers:
         ends = np.array(drawing.whiskers)
         side = int(np.median(ends[:, 0, 1] == ends[:, 1, 1]) > np.median(ends[:, 0, 0] == ends[:, 1, 0]))
