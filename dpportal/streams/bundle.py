@@ -202,9 +202,10 @@ def _draw(stream: Stream, series: Series, place: int, path: Path) -> None:
 
 
 class Said(NamedTuple):
-    """Digests of what the files say besides numbers, and of how much was spent beside the stream."""
+    """Digests of what the files say besides numbers: texts, other promises, and how much was spent under these."""
 
     texts: str
+    promises: str
     spending: str
 
 
@@ -215,11 +216,11 @@ def said(stream: Stream) -> Said:
     with translation.override(settings.LANGUAGE_CODE):
         texts = {
             **_texts(stream, OtherPromises()),
-            "others": others.without_amounts.facts(),
             "description": stream.description,
             "format": FORMAT,
         }
-    return Said(json_digest(texts), others.spending)
+        promises = json_digest(others.without_amounts.facts())
+    return Said(json_digest(texts), promises, others.spending)
 
 
 def _texts(stream: Stream, others: OtherPromises) -> Json:

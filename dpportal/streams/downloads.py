@@ -1,9 +1,9 @@
 """The files of a stream's download: written by a worker for its newest period, stored, and given out as they are.
 
-A request never writes one. Where periods came since, or a name, a permission, a statement or what was spent beside
-changed, readers get the former files until the new ones take their place, all at once; the page says so. They are
-closed only where writing failed, since they would say for long what is not so any more, and where they were written
-before publication, since readers never knew what they say.
+A request never writes one. Where periods came since, or a name, a permission or what was spent beside changed, readers
+get the former files until the new ones take their place, all at once; the page says so. They are closed where people
+were promised something else since, which no file may leave out; where writing failed, since they would say for long
+what is not so any more; and where they were written before publication, since readers never knew what they say.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def offered(stream: Stream) -> Offered:
     _request(stream, written, said)
     if written is None or not written.periods or not written.texts:
         return Offered()
-    are_former = (written.texts, written.spending) != said
-    if are_former and written.state == JobState.FAILED:
+    are_former = (written.texts, written.promises, written.spending) != said
+    if written.promises != said.promises or (are_former and written.state == JobState.FAILED):
         return Offered()
     if written.texts != said.texts and not _were_public(stream, written):
         return Offered()
@@ -106,7 +106,7 @@ def _request(stream: Stream, written: SeriesBundle | None, said: Said) -> None:
 
 def _is_due(written: SeriesBundle, newest: int, said: Said) -> bool:
     """Whether they are to be written now. Texts do not wait for the next time; periods and what was spent beside do."""
-    is_current = written.texts == said.texts
+    is_current = (written.texts, written.promises) == (said.texts, said.promises)
     if written.active or (is_current and (written.periods, written.spending) == (newest, said.spending)):
         return False
     ended, begun = written.finished_at, written.started_at

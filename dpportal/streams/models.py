@@ -285,13 +285,15 @@ class SeriesBundle(Job):
     """The job that writes the files of a stream's download, from what is published; written by `downloads` only.
 
     periods: how many the present files hold, 0 while there are none. texts: the digest of what they say besides
-    numbers, by which it is known whether the page still says the same. spending: the digest of what was spent beside
-    the stream (see `OtherPromises`). texts_at: when what the present files say was read; None if that is not known.
+    numbers, by which it is known whether the page still says the same. promises, spending: the digests of what is
+    promised beside the stream, and of how much was spent under that (see `OtherPromises`). texts_at: when what the
+    present files say was read; None if that is not known.
     """
 
     stream = models.OneToOneField(Stream, primary_key=True, on_delete=models.CASCADE, related_name="bundle")
     periods = models.PositiveIntegerField(default=0)
     texts = models.CharField(max_length=64, blank=True)
+    promises = models.CharField(max_length=64, blank=True)
     spending = models.CharField(max_length=64, blank=True)
     texts_at = models.DateTimeField(null=True)
 

@@ -74,18 +74,18 @@ def test_files_that_a_worker_wrote_are_written_anew_when_another_account_spends(
     person = published_stream(fresh(dataset), "0.1")
     datasets.declare_unit(fresh(dataset), **ROWS)
     there = granted(fresh(dataset), administrator, "5")
-    for amount, spent, worked in [("2", "2", "ε = 20 (10 × 2)"), ("3", "5", "ε = 50 (10 × 5)")]:
+    paid = [("2", "2", "ε = 20 (10 × 2)", True), ("3", "5", "ε = 50 (10 × 5)", False)]
+    for amount, spent, worked, closed in paid:
         waiting = building.requested_stream(fresh(there), amount=Decimal(amount))
         facts(client, person)  # what is reserved only changes nothing
         ledger.spend(waiting.charge)
         files = f"/streams/{person.pk}/download"
         stale = [client.get(f"{files}/{name}") for name in ("release.json", "README.md", "report.html")]
-        # The former files stay until the new ones are there; the page says that they are not of now.
-        assert {answer.status_code for answer in stale} == {200}
+        # A promise that they do not name closes them; what more is spent under one that they name does not.
+        assert {answer.status_code for answer in stale} == {503 if closed else 200}
         page = client.get(person.get_absolute_url()).text
-        assert (
-            "/download/" in page and "Something that these files say has changed" in page and worked in page
-        )
+        said = "Something that these files say has changed" in page
+        assert ("/download/" in page, said) == (not closed, not closed) and worked in page
         # Where writing them failed they would say too little for long.
         SeriesBundle.objects.filter(pk=person.pk).update(state=JobState.FAILED)
         assert client.get(f"{files}/release.json").status_code == 503

@@ -12,6 +12,11 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name='seriesbundle',
+            name='promises',
+            field=models.CharField(blank=True, max_length=64),
+        ),
+        migrations.AddField(
+            model_name='seriesbundle',
             name='texts_at',
             field=models.DateTimeField(null=True),
         ),
