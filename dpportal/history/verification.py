@@ -44,7 +44,7 @@ def verify_links() -> ChainPosition:
     if link := Link.objects.filter(position__isnull=True).order_by("pk").first():
         text = _("%(line)s has a link without a place: it was written past the portal.")
         raise BrokenChainError(text % {"line": f"{link.event} {link.line}"})
-    place, forms = ChainPosition(), _Forms()
+    place, forms = ChainPosition(), _EraForms()
     for batch in chain.batches():
         contents = eras.contents(batch)
         for link in batch:
@@ -71,7 +71,7 @@ def _next(place: ChainPosition, link: Link, contents: list[str]) -> ChainPositio
     return ChainPosition(link.position, link.digest)
 
 
-class _Forms:
+class _EraForms:
     """In which forms lines may be written, from era to era."""
 
     def __init__(self) -> None:

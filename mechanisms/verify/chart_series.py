@@ -15,7 +15,7 @@ SHARE = 0.5
 _LONGEST, _MOST_LABELS = 2000, 64
 
 
-class Series:
+class ChartSeries:
     """What a series of a chart may show: columns of the tables, of all lines and of those with one label."""
 
     def __init__(self, tables: Mapping[str, pd.DataFrame], labels: set[str]) -> None:

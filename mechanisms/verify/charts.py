@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.verify.chart_series import SHARE, Series
+from mechanisms.verify.chart_series import SHARE, ChartSeries
 from mechanisms.verify.shown_numbers import step_of, value_of
 from mechanisms.verify.svg_shapes import Drawing, Word, read
 
@@ -58,7 +58,7 @@ class ComparedCharts:
             self.strange += [name for name, is_wrong in zip(names, wrong, strict=True) if is_wrong]
 
 
-def compared(text: str, series: Series) -> ComparedCharts:
+def compared(text: str, series: ChartSeries) -> ComparedCharts:
     """All drawings of a text."""
     found = ComparedCharts(0, [])
     for match in _SVG.finditer(text):
@@ -66,7 +66,7 @@ def compared(text: str, series: Series) -> ComparedCharts:
     return found
 
 
-def _compare(drawing: Drawing, series: Series, found: ComparedCharts) -> None:
+def _compare(drawing: Drawing, series: ChartSeries, found: ComparedCharts) -> None:
     found.strange += drawing.unread
     marks: set[int] = set()
     panels = list(_panels(drawing))
@@ -134,7 +134,7 @@ def _slope(pixels: np.ndarray, numbers: np.ndarray) -> float:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShapeNumbers:
     """The numbers of a shape, where its points are along the other axis, and how they are written.
 
     is_numbered: whether words may say its numbers, which stand over bars and dots.
@@ -148,7 +148,7 @@ class Shown:
     is_numbered: bool
 
 
-def _valued(drawing: Drawing, scales: Sequence[tuple[np.ndarray, Scale]]) -> Iterator[Shown]:
+def _valued(drawing: Drawing, scales: Sequence[tuple[np.ndarray, Scale]]) -> Iterator[ShapeNumbers]:
     """The numbers of each shape that is on an axis."""
     numbered = drawing.bars or drawing.dots or drawing.rectangles
     for places, is_numbered in _shapes(drawing):
@@ -158,7 +158,7 @@ def _valued(drawing: Drawing, scales: Sequence[tuple[np.ndarray, Scale]]) -> Ite
             pixels = places[:, side]
             names = [f"{pixel:.1f}" for pixel in pixels]
             numbers = own[0].numbers(pixels)
-            yield Shown(
+            yield ShapeNumbers(
                 numbers,
                 places[:, 1 - side],
                 names,
@@ -270,8 +270,8 @@ def _off_map(cells: np.ndarray) -> Iterator[str]:
 def _strange_words(
     words: Sequence[Word],
     marks: set[int],
-    series: Series,
-    shown: Sequence[Shown],
+    series: ChartSeries,
+    shown: Sequence[ShapeNumbers],
 ) -> Iterator[str]:
     """Words with numbers that are no mark of an axis, no label, and no number of a shape."""
     others = [word for place, word in enumerate(words) if place not in marks and _NUMBER.search(word.text)]
@@ -318,7 +318,7 @@ def _levels(text: str) -> list[str]:
     return [level for pair in _LEVEL.findall(text) for level in pair if level]
 
 
-def _is_known(word: Word, series: Series, shown: Sequence[Shown]) -> bool:
+def _is_known(word: Word, series: ChartSeries, shown: Sequence[ShapeNumbers]) -> bool:
     """Whether a word is a label of the bundle, cut or not, or the number of the shape that it stands at."""
     if word.text in series.labels or not _NUMBER.search(_LEVEL.sub("", word.text)):
         return True

@@ -21,7 +21,7 @@ import pandas as pd
 
 from mechanisms.verify import charts, html_tables, printed_table, sentences, translated
 from mechanisms.verify.bundle import Bundle
-from mechanisms.verify.chart_series import Series
+from mechanisms.verify.chart_series import ChartSeries
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.json_values import leaves
 from mechanisms.verify.known_numbers import KnownNumbers
@@ -140,12 +140,12 @@ class _Texts:
         return Compared(found.numbers, tuple(found.strange))
 
     @cached_property
-    def _series(self) -> Series:
+    def _series(self) -> ChartSeries:
         own = self._quantities.tables
         texts = (
             text for table in own.values() for name in table for text in (str(name), *table[name].unique())
         )
-        return Series(own, {*texts, *(str(value) for _path, value in leaves(self._bundle.release))})
+        return ChartSeries(own, {*texts, *(str(value) for _path, value in leaves(self._bundle.release))})
 
     def _not_repeated(self, text: str) -> Iterator[str]:
         """The first number of the statement, or of the explanation, where the text has not all of theirs in a row."""

@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from mechanisms.verify.chart_series import Series
+from mechanisms.verify.chart_series import ChartSeries
 from mechanisms.verify.charts import compared
 
 AGES = ("0–9", "10–19", "20–29", "30–39", "40–49")
@@ -38,9 +38,9 @@ def chart() -> str:
 
 
 @pytest.fixture
-def series() -> Series:
+def series() -> ChartSeries:
     table = pd.DataFrame({"age": AGES, "count": map(str, COUNTS)})
-    return Series({"histogram": table}, set(AGES))
+    return ChartSeries({"histogram": table}, set(AGES))
 
 
 def test_a_chart_as_the_portal_draws_it_agrees(series):
@@ -75,5 +75,7 @@ def test_all_bars_swapped_are_named(series):
 
 def test_a_chart_of_something_else_is_not_compared(series):
     """Sums over columns that no table has: its marks alone are looked at."""
-    other = Series({"histogram": pd.DataFrame({"age": AGES, "count": ["1", "2", "3", "4", "5"]})}, set(AGES))
+    other = ChartSeries(
+        {"histogram": pd.DataFrame({"age": AGES, "count": ["1", "2", "3", "4", "5"]})}, set(AGES)
+    )
     assert compared(chart(), other).numbers == 6
