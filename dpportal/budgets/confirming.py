@@ -18,6 +18,7 @@ from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.domain_fit import shown_warnings
 from dpportal.datasets.frozen_declarations import freeze
+from dpportal.datasets.identifying import columns_to_ask_about
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.platform.two_people import SPENDS
@@ -39,7 +40,7 @@ def confirmed(
     curator read. refusals: what it may raise to say why not, beside those of budgets. Where a site wants a second
     person, `act` waits for one.
     """
-    identifying = datasets.columns_to_ask_about(draft.dataset)
+    identifying = columns_to_ask_about(draft.dataset)
 
     def spend(reviewed: str) -> None:
         if identifying:
@@ -85,7 +86,7 @@ def around(by: User, draft: ChargedPublication, budget: Budget, columns: Sequenc
         "needs_second_person": second_person.asks_first(draft, budget),
         "why_ask": _why_ask(budget, draft.amount),
         "budget_request": draft.dataset.budget_requests.first(),
-        "identifying": datasets.columns_to_ask_about(draft.dataset),
+        "identifying": columns_to_ask_about(draft.dataset),
         "fit_warnings": shown_warnings(draft.dataset, columns, by),
         "left_after": budget.left - draft.amount,
     }

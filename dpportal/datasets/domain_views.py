@@ -24,6 +24,7 @@ from dpportal.datasets.common_values import common_values, round_numbers
 from dpportal.datasets.declared import declared_of, filled_of
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.forms import AttributeForm, initial_of
+from dpportal.datasets.identifying import first_question, identifying_columns
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, DomainVersion, Right
 from dpportal.datasets.proposals import proposed_kind
@@ -125,7 +126,7 @@ def unit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     current = dataset.current_domain() or DomainVersion(dataset=dataset)
     accounts = [budget for budget in dataset.budgets.all() if budget.is_fixed]
     account = next((budget for budget in accounts if budget.protection == Protection.of(current)), None)
-    several = services.identifying_columns(dataset) if "several" in request.GET else []
+    several = identifying_columns(dataset) if "several" in request.GET else []
     form = UnitForm(request.POST or None, instance=current, dataset=dataset, identifying=several)
     if request.method == "POST" and form.is_valid():
         declared = {name: form.cleaned_data[name] for name in UnitForm.Meta.fields}
@@ -151,7 +152,7 @@ def unit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
 @with_dataset(Right.OWN)
 def one_row(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """The answer that each row is one person."""
-    services.confirm_one_row(dataset, services.identifying_columns(dataset), current_user(request))
+    services.confirm_one_row(dataset, identifying_columns(dataset), current_user(request))
     messages.success(request, _("Saved: each row is one person. Now say what each column can hold."))
     return _answered(request, dataset)
 
@@ -210,7 +211,7 @@ def context_of(dataset: Dataset) -> Json:
     own = [a for a in declared.values() if not a.source]
     return {
         "dataset": dataset,
-        **services.identifying(dataset),
+        **first_question(dataset),
         "version": version,
         "columns": columns,
         "declared_count": len(own),

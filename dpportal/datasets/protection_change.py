@@ -11,6 +11,7 @@ from dpportal.approvals.acts import Act, OutdatedError
 from dpportal.approvals.models import Approval
 from dpportal.approvals.services import Asked
 from dpportal.datasets.access import right_of
+from dpportal.datasets.identifying import identifying_columns
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.protection import Protection
 from dpportal.platform.json_types import Json
@@ -56,7 +57,7 @@ def _change(approval: Approval) -> None:
     if not is_as_before or (declared["unit_column"] not in columns and not dataset.is_tableless):
         raise OutdatedError(_("The declaration has changed since this was asked for."))
     services.declare_unit(dataset, **declared, by=approval.by)
-    identifying = services.identifying_columns(dataset)
+    identifying = identifying_columns(dataset)
     if identifying and not declared["unit_column"]:
         services.confirm_one_row(dataset, identifying, approval.by)
 

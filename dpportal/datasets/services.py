@@ -19,6 +19,7 @@ from dpportal.datasets import derived, keys, protection_change, receipts, record
 from dpportal.datasets.declaration_record import columns_declared, protection_declared
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.frozen_declarations import own_facts
+from dpportal.datasets.identifying import columns_to_ask_about
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
 from dpportal.datasets.name_clash import refuse_clash
@@ -274,32 +275,6 @@ UNIT_FIRST = gettext_lazy("Say first whether each row is one person: the answer 
 def _unit_is_declared(dataset: Dataset) -> None:
     Dataset.objects.filter(pk=dataset.pk).update(unit_declared=True)
     dataset.unit_declared = True
-
-
-def identifying_columns(dataset: Dataset) -> list[str]:
-    """Columns that look as if they named people; those of which a value is known to come twice are the first."""
-    looking_so = [column for column in derived.described_columns(dataset) if column["identifies"]]
-    return [column["name"] for column in sorted(looking_so, key=lambda c: not c.get("repeats"))]
-
-
-def identifying(dataset: Dataset) -> Json:
-    """What the first question says of such columns: their names as `identifying`, and whether the first rows repeat a
-    value in one of them as `has_repeats`, None where no row was looked at.
-    """
-    repeats = [c.get("repeats") for c in derived.described_columns(dataset) if c["identifies"]]
-    several = True if True in repeats else None if None in repeats else False
-    return {"identifying": identifying_columns(dataset), "has_repeats": several}
-
-
-def columns_to_ask_about(dataset: Dataset) -> list[str]:
-    """Columns that look as if they named people, while each row is declared to be a person, and nobody said so of them.
-
-    Asked before budget is spent, since a person with several rows would be protected less than is said.
-    """
-    domain = dataset.current_domain()
-    if domain is not None and domain.unit_column:
-        return []
-    return [name for name in identifying_columns(dataset) if name not in dataset.one_row_columns]
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.datasets import services
+from dpportal.datasets.identifying import columns_to_ask_about
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.platform.form_types import CleanedData
 from mechanisms.accounting import Neighbours
@@ -98,5 +99,5 @@ class UnitForm(forms.ModelForm[DomainVersion]):
         is_new = current is None or any(getattr(current, name) != value for name, value in said.items())
         if is_new or self.dataset.asks_for_unit:
             services.declare_unit(self.dataset, **said, by=by)
-        if not said["unit_column"] and (identifying := services.columns_to_ask_about(self.dataset)):
+        if not said["unit_column"] and (identifying := columns_to_ask_about(self.dataset)):
             services.confirm_one_row(self.dataset, identifying, by)

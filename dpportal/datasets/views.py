@@ -33,6 +33,7 @@ from dpportal.datasets.buttons import button
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.first_steps import FirstSteps
 from dpportal.datasets.forms import RemoteTableForm, RenameForm, UploadForm
+from dpportal.datasets.identifying import first_question
 from dpportal.datasets.missing_words import undeclared_words
 from dpportal.datasets.models import Dataset, DomainVersion, Right
 from dpportal.datasets.parse_options_forms import LONGEST_SHEET, ReadingForm, reading_form
@@ -165,7 +166,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "receipt": receipts.of(dataset.pk) if dataset.is_erased and dataset.can_own else None,
         "database_vendor": connection.vendor,
         "erases_soon": retention.is_near(dataset),
-        **(services.identifying(dataset) if dataset.asks_for_unit else {}),
+        **(first_question(dataset) if dataset.asks_for_unit else {}),
         "sheets": [(sheet["name"], sheet["name"]) for sheet in dataset.facts.get("sheets", [])],
         "budget_request": dataset.budget_requests.first(),
         "same_table": same_table(dataset, current_user(request)),

@@ -18,6 +18,7 @@ from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.datasets import codebooks, demo_marker, services
 from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.identifying import identifying_columns
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs.clock import db_ago
 from dpportal.operations import examples
@@ -138,7 +139,7 @@ def _declare_and_grant(dataset: Dataset, administrator: User) -> None:
         book = codebooks.read((FOLDER / "codebook.json").read_bytes(), columns)
         services.declare_all(dataset, book.attributes)
     if dataset.asks_for_unit:
-        services.confirm_one_row(dataset, services.identifying_columns(dataset), dataset.owner)
+        services.confirm_one_row(dataset, identifying_columns(dataset), dataset.owner)
     if not dataset.budgets.exists():
         ledger.grant(dataset, GRANT, definition="pure", reason="Demonstration", by=administrator)
 

@@ -20,6 +20,7 @@ from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.frozen_declarations import freeze
+from dpportal.datasets.identifying import columns_to_ask_about
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.publications.confirmation import ConfirmForm, confirmation, digest
 from dpportal.value_choices import lone_people
@@ -112,7 +113,7 @@ def confirmed(
 
     shown: the digest of what this page shows.
     """
-    identifying = datasets.columns_to_ask_about(dataset)
+    identifying = columns_to_ask_about(dataset)
 
     def spend(reviewed: str) -> None:
         if identifying:

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import services
+from dpportal.datasets.identifying import columns_to_ask_about
 from dpportal.datasets.models import Dataset
 from dpportal.releases.models import Release
 from dpportal.releases.services import ReleaseError
@@ -146,17 +147,17 @@ def test_the_services_refuse_what_was_not_answered(asked):
 
 def test_who_names_the_column_is_not_asked(desk, asked):
     services.declare_unit(asked, neighbours="add-remove", unit_column="age", max_rows=3)
-    assert services.columns_to_ask_about(asked) == []
+    assert columns_to_ask_about(asked) == []
 
 
 def test_another_column_is_asked_about_anew(asked):
     services.confirm_one_row(asked, ["age"], asked.owner)
-    assert services.columns_to_ask_about(asked) == []
+    assert columns_to_ask_about(asked) == []
     Dataset.objects.filter(pk=asked.pk).update(
         columns=[*asked.columns, {"name": "patient_id", "kind": "text", "remark": ""}]
     )
     asked.refresh_from_db()
-    assert services.columns_to_ask_about(asked) == ["patient_id"]
+    assert columns_to_ask_about(asked) == ["patient_id"]
 
 
 @pytest.mark.slow
@@ -164,7 +165,7 @@ def test_reading_a_file_finds_them(client, curator):
     client.force_login(curator)
     rows = "\n".join(f"{key},{number}" for number, key in enumerate(KEYS))
     dataset = building.uploaded(client, f"who,age\n{rows}\n".encode())
-    assert services.columns_to_ask_about(dataset) == ["who"]
+    assert columns_to_ask_about(dataset) == ["who"]
 
 
 def test_what_a_column_belongs_to_is_not_what_it_holds():
@@ -200,7 +201,7 @@ def test_yes_is_said_once_for_all_pages(client, unanswered):
     assert "Is each row one person?" not in page
     assert "Each row, as one person, added or removed" in page
     unanswered.refresh_from_db()
-    assert services.columns_to_ask_about(unanswered) == []
+    assert columns_to_ask_about(unanswered) == []
 
 
 def test_no_proposes_the_column(client, unanswered):
@@ -217,7 +218,7 @@ def test_a_row_for_each_person_on_the_form_answers_for_the_review_too(client, un
     said = {"neighbours": "add-remove", "unit_column": "", "max_rows": 1}
     client.post(reverse("datasets:unit", args=[unanswered.pk]), said)
     unanswered.refresh_from_db()
-    assert services.columns_to_ask_about(unanswered) == []
+    assert columns_to_ask_about(unanswered) == []
 
 
 def test_the_shortcut_to_a_summary_asks_first_too(client, unanswered):

@@ -10,6 +10,7 @@ import pytest
 
 from dpportal.accounts.models import User
 from dpportal.datasets import codebooks, services as dataset_services
+from dpportal.datasets.identifying import columns_to_ask_about
 from dpportal.operations.demonstration import FOLDER
 from dpportal.releases import execution
 from dpportal.releases.models import Release
@@ -27,7 +28,7 @@ def test_a_curator_publishes_fifteen_columns(curator: User, administrator: User,
     declared = codebooks.read((FOLDER / "codebook.json").read_bytes(), names).attributes
     weight = Integer("fnlwgt", lower=0, upper=1_499_999, width=15_000)
     dataset_services.declare_all(dataset, [*declared, weight])
-    dataset_services.confirm_one_row(dataset, dataset_services.columns_to_ask_about(dataset), curator)
+    dataset_services.confirm_one_row(dataset, columns_to_ask_about(dataset), curator)
     building.granted(dataset, administrator, "10")
     draft = Release.objects.create(dataset=dataset, created_by=curator, product="microdata", title="Census")
     at = f"/releases/{draft.pk}"
