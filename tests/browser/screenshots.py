@@ -69,8 +69,7 @@ def addresses(portal: Portal, browser: Browser) -> dict[str, tuple[str, str]]:
     dataset = page.url
     page.get_by_role("button", name="New release").click()
     page.get_by_role("button", name="Continue").click()
-    for column in ("education", "sex"):
-        page.get_by_label(column, exact=True).check()
+    visiting.tick_columns(page, ["education", "sex"])
     page.get_by_role("button", name="Choose method and accuracy").click()
     page.wait_for_url("**/method/")
     draft = page.url.removesuffix("method/")
