@@ -1,8 +1,8 @@
 """What only a night has time for: NIGHTLY=1 runs every case and a million runs of each audit, the gate a share of them.
 
-Of a test that is marked `sampled`, the gate runs one case in four, which the day's date chooses, and at least one. All
-others that are not quick take turns: the gate runs each of them every third day, but those marked `every_day`, which
-see what any change may have forgotten. What is left is marked `nightly`.
+Of a test that is marked `sampled`, the gate runs one case in eight, which the day's date chooses, and at least one. All
+others that are not quick take turns: the gate runs each of them every third day, those of a browser or a cluster every
+sixth, and those marked `every_day` always, which see what any change may have forgotten. What is left is `nightly`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ import pytest
 NIGHTLY = bool(os.environ.get("NIGHTLY"))
 # Chosen once by whichever process is first, so that all processes of a run collect the same.
 DAY = os.environ.setdefault("DPPORTAL_TEST_DAY", dt.datetime.now(dt.UTC).date().isoformat())
-SHARE = 4
+SHARE = 8
 TURNS = 3
+# Of those that a browser, Spark or ClickHouse has to be started for.
+RARE_TURNS = 6
+RARE = {"browser", "spark", "clickhouse"}
 # Every other test is quick.
 NOT_QUICK = {"browser", "worker", "postgres", "spark", "clickhouse", "redis", "slow"}
 # Those of a file share what takes long to start, or go on where the one before has stopped.
@@ -34,7 +37,7 @@ def leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
         for case in others(list(cases)):
             case.add_marker("nightly")
     for item in items:
-        if item not in sampled and _takes_turns(item) and not is_due(_turn_of(item)):
+        if item not in sampled and _takes_turns(item) and not is_due(*_turn_of(item)):
             item.add_marker("nightly")
     if NIGHTLY or "nightly" in (config.getoption("-m") or ""):
         return
@@ -48,17 +51,20 @@ def is_quick(item: pytest.Item) -> bool:
     return NOT_QUICK.isdisjoint(_marks(item))
 
 
-def is_due(turn: str, day: str = DAY) -> bool:
-    """Whether the gate runs a test or a file that takes turns on a day: on one of any three days in a row."""
-    return (crc32(turn.encode()) + dt.date.fromisoformat(day).toordinal()) % TURNS == 0
+def is_due(turn: str, turns: int, day: str = DAY) -> bool:
+    """Whether the gate runs a test or a file that takes turns on a day: on one of any so many days in a row."""
+    return (crc32(turn.encode()) + dt.date.fromisoformat(day).toordinal()) % turns == 0
 
 
 def _takes_turns(item: pytest.Item) -> bool:
     return not is_quick(item) and "every_day" not in _marks(item)
 
 
-def _turn_of(item: pytest.Item) -> str:
-    return item.nodeid.partition("::")[0] if _marks(item) & OF_PORTALS else item.nodeid
+def _turn_of(item: pytest.Item) -> tuple[str, int]:
+    """With which others a test takes its turn, and on one of how many days."""
+    marks = _marks(item)
+    together = item.nodeid.partition("::")[0] if marks & OF_PORTALS else item.nodeid
+    return together, RARE_TURNS if marks & RARE else TURNS
 
 
 def _marks(item: pytest.Item) -> set[str]:

@@ -92,12 +92,12 @@ def test_a_mechanism_without_a_quick_test_would_be_seen() -> None:
     assert name in left_out([{**test, "id": "tests/mechanisms/test_registry.py::test_a"}])
 
 
-def test_a_day_chooses_a_quarter_of_the_cases_and_every_case_has_its_day() -> None:
-    cases: Any = [SimpleNamespace(nodeid=f"test_a[{number}]") for number in range(10)]
+def test_a_day_chooses_an_eighth_of_the_cases_and_every_case_has_its_day() -> None:
+    cases: Any = [SimpleNamespace(nodeid=f"test_a[{number}]") for number in range(20)]
     chosen = []
-    for day in range(60):
+    for day in range(90):
         left = nightly.others(cases, f"2026-01-{day}")
-        assert left == nightly.others(cases[::-1], f"2026-01-{day}") and len(left) == 7
+        assert left == nightly.others(cases[::-1], f"2026-01-{day}") and len(left) == 17
         chosen += [case for case in cases if case not in left]
     assert all(case in chosen for case in cases)
     assert nightly.others(cases[:1], "2026-01-01") == []
@@ -115,13 +115,14 @@ def test_tests_that_go_on_where_another_stopped_are_chosen_together() -> None:
         assert len(chosen) == 1
 
 
-def test_tests_that_take_turns_run_on_one_of_any_three_days() -> None:
+@pytest.mark.parametrize("turns", [nightly.TURNS, nightly.RARE_TURNS])
+def test_tests_that_take_turns_run_on_one_of_so_many_days(turns: int) -> None:
     names = [f"tests/dpportal/test_a.py::test_{number}" for number in range(50)]
-    days = [f"2026-02-{day:02}" for day in range(1, 28)]
+    days = [f"2026-02-{day:02}" for day in range(1, 25)]
     for name in names:
-        due = [nightly.is_due(name, day) for day in days]
-        assert sum(due[:3]) == 1 and due == due[:3] * 9
-    assert all(any(nightly.is_due(name, days[day]) for name in names) for day in range(3))
+        due = [nightly.is_due(name, turns, day) for day in days]
+        assert sum(due[:turns]) == 1 and due == due[:turns] * (len(days) // turns)
+    assert all(any(nightly.is_due(name, turns, day) for name in names) for day in days[:turns])
 
 
 def listed(*marks: str, file: str = "tests/browser/test_a.py", number: int = 0) -> Any:
@@ -133,5 +134,6 @@ def listed(*marks: str, file: str = "tests/browser/test_a.py", number: int = 0) 
 def test_what_shares_a_portal_takes_its_turn_together_and_a_guard_of_every_day_takes_none() -> None:
     assert len({nightly._turn_of(listed("worker", number=number)) for number in range(9)}) == 1
     assert len({nightly._turn_of(listed("slow", number=number)) for number in range(9)}) == 9
+    assert nightly._turn_of(listed("browser"))[1] == nightly.RARE_TURNS
     assert nightly._takes_turns(listed("postgres"))
     assert not nightly._takes_turns(listed("slow", "every_day")) and not nightly._takes_turns(listed())

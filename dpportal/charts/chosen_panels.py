@@ -106,7 +106,7 @@ def _gaps(people: np.ndarray) -> str:
 
 
 @dataclass(frozen=True)
-class _Template:
+class _PanelTraces:
     """Traces of a group, of which each panel has its own numbers: slow to make, quick to copy.
 
     group: its place among all groups. labels: along the chart. draws_margins: whether they are made with intervals.
@@ -149,7 +149,7 @@ def known(values: Floats) -> list[float | None]:
 
 def _template(
     each: ChosenCounts, place: int, group: int, labels: list[str], draws_margins: bool
-) -> _Template:
+) -> _PanelTraces:
     """place: of the group among those that are drawn."""
     name, nothing = group_names(each)[group], np.zeros(len(labels))
     is_own = each.shares and each.rest_half_width is not None and each.half_width is not None
@@ -160,4 +160,4 @@ def _template(
     own = (place, name or plain(unit_of(each)), labels, nothing, drawn, text)
     traces = group_line(*own) if each.along.ordered and len(labels) > MAX_GROUPED else [group_bars(*own)]
     json = [{**trace.to_plotly_json(), **({} if each.by else {"showlegend": False})} for trace in traces]
-    return _Template(group, labels, json, draws_margins)
+    return _PanelTraces(group, labels, json, draws_margins)
