@@ -1,8 +1,8 @@
 """What only a night has time for: NIGHTLY=1 runs every case and a million runs of each audit, the gate a share of them.
 
 Of a test that is marked `sampled`, the gate runs one case in eight, which the day's date chooses, and at least one. All
-others that are not quick take turns: the gate runs each of them every third day, those of a browser or a cluster every
-sixth, and those marked `every_day` always, which see what any change may have forgotten. What is left is `nightly`.
+others that are not quick take turns: the gate runs each of them every sixth day, those of a browser or a cluster every
+twelfth, and those marked `every_day` always, which see what any change may have forgotten. What is left is `nightly`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ NIGHTLY = bool(os.environ.get("NIGHTLY"))
 # Chosen once by whichever process is first, so that all processes of a run collect the same.
 DAY = os.environ.setdefault("DPPORTAL_TEST_DAY", dt.datetime.now(dt.UTC).date().isoformat())
 SHARE = 8
-TURNS = 3
+TURNS = 6
 # Of those that a browser, Spark or ClickHouse has to be started for.
-RARE_TURNS = 6
+RARE_TURNS = 12
 RARE = {"browser", "spark", "clickhouse"}
 # Every other test is quick.
 NOT_QUICK = {"browser", "worker", "postgres", "spark", "clickhouse", "redis", "slow"}
