@@ -39,8 +39,12 @@ from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
 
+# Groups of nobody that a caption names.
+NAMED = 5
 # Bars side by side up to which each has its margin drawn, which is the same for all and in the caption.
 MOST_WHISKERS = 400
+# Cells along a chart up to which each share has its own margin: more would take a page too long.
+MOST_SHARES = 200
 # Bars, or places of lines, of all groups together: along a column of many cells fewer groups are told apart.
 MOST_DRAWN, MOST_IN_PANELS = 800, 4800
 # Bars of a mirrored chart, one above the other, and pixels that each takes besides the frame.
@@ -136,8 +140,10 @@ def shown_margins(chosen: ChosenCounts) -> HalfWidth:
     ((1 - p) e - p f) / T, with e the noise of the cell and f that of the group's other cells. Independent noises add up
     by their squares; p is whichever end of the interval around x/T gives more.
     """
-    if not chosen.shares or chosen.half_width is None or chosen.rest_half_width is None:
-        return None if chosen.shares else chosen.half_width
+    if not chosen.shares:
+        return chosen.half_width
+    if chosen.half_width is None or chosen.rest_half_width is None or chosen.along.size > MOST_SHARES:
+        return None
     own, rest, shares = chosen.half_width, chosen.rest_half_width, _shares(chosen)
     people = np.maximum(chosen.values.sum(axis=0), 1)
 
@@ -255,6 +261,9 @@ def _shares_caption(have_margins: bool) -> str:
 
 
 def _nobody_caption(names: Sequence[str]) -> str:
+    if len(names) > NAMED:
+        text = _("%(number)s groups are left out: perhaps nobody is in them.")
+        return text % {"number": len(names)}
     text = ngettext(
         "“%(groups)s” is left out: perhaps nobody is in it.",
         "%(groups)s are left out: perhaps nobody is in them.",

@@ -111,7 +111,7 @@ def test_counts_of_equal_cells_have_no_largest(loss: Loss) -> None:
 
     def found(counts: np.ndarray) -> Json:
         result = method.reconstruct(plan, method.measure(plan, counts, noise))
-        return histogram_page._finding(plan, result, None)
+        return histogram_page._finding(plan, result, None, lambda _picks: None)
 
     equal = np.full(plan.domain.size, 50, dtype=np.int64)
     assert sum("largest" in found(equal) for _ in range(RUNS)) <= MOST

@@ -157,7 +157,7 @@ class TestReleased:
         assert (number, total) == pytest.approx((both["number"].sum(), both["total"].sum()), rel=1e-3)
         assert mean == pytest.approx(total / number)
         alone = table.loc["red", "number_upper"] - table.loc["red", "number_lower"]
-        # The interval is wider by the root of 2. Its wider side is half of it, or nearly all where the whole number lies
+        # Wider by the root of 2. The wider side is half of it, or nearly all of it where the whole number lies
         # at an end of what was measured.
         assert 1.05 < 2 * shown.context["explored"].half_width / alone < 3.2
 
@@ -224,7 +224,7 @@ class TestDrafts:
         for step in ("method", "review"):
             text = client.get(reverse(f"releases:{step}", args=[draft.pk])).text
             assert f"± {expected['foreseen'][0]['mean']}" in text
-        assert "mean of age by colour" in text
+        assert "Mean of age by colour" in text
 
     def test_a_group_of_average_size_is_the_same_for_a_summary(self, rich) -> None:
         """300 people in three declared groups: the one for other values is expected to have nobody."""
