@@ -166,7 +166,9 @@ def test_a_test_answers_alike_in_words_and_time(client, administrator, connectio
 
 class TestAFileOfTheDataFolder:
     @pytest.fixture
-    def file(self, settings, tmp_path):
+    def file(self, settings, tmp_path, monkeypatch):
+        # A variable would come first, as one does of a whole module's connection.
+        monkeypatch.delenv(credentials.variable("register"), raising=False)
         settings.DATA_DIR, settings.CREDENTIALS_DIR = tmp_path, tmp_path / "credentials"
         settings.CREDENTIALS_DIR.mkdir()
         path = settings.CREDENTIALS_DIR / "register"
