@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.arrays import Integers
-from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.moments.estimates import Interval
 from mechanisms.noise import Noise
 from mechanisms.noise.sum_quantiles import reach
@@ -24,6 +24,7 @@ from mechanisms.summary.counts import split_values
 from mechanisms.summary.differences import difference
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.expectation import expectations, number_half_width, typical
+from mechanisms.summary.line import LineColumn
 from mechanisms.summary.mechanism import ColumnTables
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.split import best_shares
@@ -317,3 +318,13 @@ def test_sums_beyond_64_bits_are_refused() -> None:
         TABLES.plan(Domain(()), [NUMBER], (), LOSSES["pure"], 10**12)
     with pytest.raises(PlanError, match="too small"):
         TABLES.plan(Domain(()), [KIND], (), Loss(Definition.PURE, Fraction(1, 10**10)), 10)
+
+
+@pytest.mark.parametrize(
+    "attribute", [Integer("x", True, 0, 99_999), Integer("x", True, -5, 10_004), Real("x", True, 0, 12_345, 10)]
+)
+def test_bounds_are_said_to_be_where_values_at_a_bound_are_counted(attribute: Integer | Real) -> None:
+    """Whole steps of 10, 2 and 10 end short of the upper bound, which has a cell of its own."""
+    line = LineColumn.of(attribute)
+    assert line.measured.top < attribute.upper
+    assert tuple(map(float, line.bound_texts)) == (line.edges[0][0], line.edges[0][-1])
