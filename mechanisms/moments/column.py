@@ -114,6 +114,11 @@ class MeasuredColumn:
         return plainly(self.lower), plainly(self.top)
 
     @property
+    def first_step_end(self) -> str:
+        """Below which values count as the lower bound, as people write it; empty where no value lies between them."""
+        return plainly(self.lower + self.step) if self.floor_error else ""
+
+    @property
     def reading(self) -> Attribute:
         """The same column declared so that a value's cell is its v, and the last cell is for missing values."""
         a, source = self.attribute, self.attribute.source

@@ -321,7 +321,8 @@ def test_sums_beyond_64_bits_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "attribute", [Integer("x", True, 0, 99_999), Integer("x", True, -5, 10_004), Real("x", True, 0, 12_345, 10)]
+    "attribute",
+    [Integer("x", True, 0, 99_999), Integer("x", True, -5, 10_004), Real("x", True, 0, 12_345, 10)],
 )
 def test_bounds_are_said_to_be_where_values_at_a_bound_are_counted(attribute: Integer | Real) -> None:
     """Whole steps of 10, 2 and 10 end short of the upper bound, which has a cell of its own."""
