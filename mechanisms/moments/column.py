@@ -86,6 +86,11 @@ class MeasuredColumn:
         return int(self.range // self.step)
 
     @property
+    def is_two_valued(self) -> bool:
+        """Whether whole steps are both bounds alone, so that their mean m in 0..1 has the variance m(1 - m)."""
+        return self.steps == 1
+
+    @property
     def top(self) -> Fraction:
         """The value of W steps: the upper bound, or less where the step does not divide the range."""
         return self.lower + self.steps * self.step

@@ -74,7 +74,7 @@ def about(
     lower, upper: between which everything possible lies. Short of these `EDGE` of the interval lies on either side: an
     end that is the estimate itself would look like certainty in that direction, where only others' noise has moved it.
     """
-    unknown = np.isnan(interval.lower)
+    unknown = np.isnan(interval.lower) | np.isnan(interval.upper)
     room = EDGE * (interval.upper - interval.lower)
     low = np.minimum(interval.lower, np.maximum(estimate - room, lower))
     high = np.maximum(interval.upper, np.minimum(estimate + room, upper))
@@ -123,6 +123,13 @@ class Sums:
         number, first, second = (sums @ weights for weights in (self.number, self.first, self.second))
         safe = np.where(number > 0, number, 1.0)
         return np.where(number > 0, second / safe - (first / safe) ** 2, 0.0)
+
+    def possible_variance(self, sums: Floats) -> Floats:
+        """Near what was measured, one that the mean told allows: of two values it is known."""
+        group = self.group(sums)
+        if self.planned.column.is_two_valued:
+            return group.place * (1 - group.place)
+        return group.variance(self.variance(sums))
 
     def ratio(
         self, sums: Floats, above: Floats, below: Floats, level: float = LEVEL, widened: float = 1.0
@@ -265,7 +272,7 @@ def _deviation_of_values(own: Sums, sums: Floats, mean: Interval) -> Interval:
 
     mean: as a share of the range, at `MEAN_LEVEL`. No deviation is more than half of the range.
     """
-    possible = np.sqrt(own.group(sums).variance(own.variance(sums)))
+    possible = np.sqrt(own.possible_variance(sums))
     of_steps, half = _scaled(_deviation(own, sums, mean), 0.0, own.span), own.planned.column.floor_error / 2
     most = float(own.planned.column.range) / 2
     low, high = np.maximum(of_steps.lower - half, 0), np.minimum(of_steps.upper + half, most)

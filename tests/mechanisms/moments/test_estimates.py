@@ -125,3 +125,14 @@ def test_means_of_groups_hold_together_in_95_percent(loss: Loss) -> None:
 def test_an_interval_beyond_what_is_possible_keeps_half_of_its_width() -> None:
     cut = within(Interval(np.array([-5.0]), np.array([-7.0]), np.array([-3.0])), 0, np.inf)
     assert (cut.estimate[0], cut.lower[0], cut.upper[0]) == (0, 0, 2)
+
+
+@every_loss
+def test_of_two_values_the_deviation_is_that_of_the_mean(loss: Loss) -> None:
+    x = np.repeat([0, 1], [16, 4])
+    told = repeated(BERNSTEIN.plan(NOBODY, [column(0, 1)], 2, loss, 20), powers_of(x, 1), 300)
+    known = ~np.isnan(told.mean.estimate)
+    assert told.deviation is not None and known.any()
+    mean, own = told.mean.estimate[known], told.deviation
+    assert own.estimate[known] == pytest.approx(np.sqrt(mean * (1 - mean)))
+    assert held(own, 0.4) >= 0.93

@@ -329,3 +329,25 @@ def test_bounds_are_said_to_be_where_values_at_a_bound_are_counted(attribute: In
     line = LineColumn.of(attribute)
     assert line.measured.top < attribute.upper
     assert tuple(map(float, line.bound_texts)) == (line.edges[0][0], line.edges[0][-1])
+
+
+def test_a_difference_without_an_interval_has_no_estimate() -> None:
+    """At the upper end all of one group and nobody of the other have a value: standardised, that is infinite."""
+    shares = Interval(*(np.array(part)[:, None] for part in ([0.95, 0.0], [0.5, 0.0], [1.0, 0.3])))
+    told = difference(CategoryEstimates(counts=shares, shares=shares), 0, 1)
+    assert told.plain.estimate == pytest.approx(0.95) and told.plain.upper <= 1
+    own = told.standardised
+    assert np.isnan([own.estimate, own.lower, own.upper]).all()
+
+
+@every_loss
+def test_of_two_values_the_deviation_is_that_of_the_mean(loss: Loss) -> None:
+    group, values = rows(60)
+    plan = plan_of(loss, 2, (Integer("x", True, 0, 1),))
+    exact = counted(plan, group, {"x": values["x"] % 2})
+    for seed in range(20):
+        own = noisy(plan, exact, seed).columns[0]
+        assert isinstance(own, NumberEstimates)
+        known = ~np.isnan(own.mean.estimate)
+        mean = own.mean.estimate[known]
+        assert own.deviation.estimate[known] == pytest.approx(np.sqrt(mean * (1 - mean)), abs=1e-6)
