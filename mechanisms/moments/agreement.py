@@ -7,7 +7,7 @@ settled one after the other, the best known first, each as near to what was meas
 - the mean lies between the bounds, at t of the range, and the total is n times the mean: 0 of nobody;
 - of n values with mean t the squares add up most where all but one lie at the bounds (they are convex): with k whole
   and r the rest of nt, to k + r². So the variance is at most t(1 - t) - r(1 - r)/n: 0 of a single one;
-- the share at the upper bound is at most t, and that at the lower one at most 1 - t (Markov): so both are at most 1.
+- the shares at both bounds are those of whole steps with this mean and deviation (`bound_shares`).
 """
 
 from __future__ import annotations

@@ -86,6 +86,11 @@ class MeasuredColumn:
         return int(self.range // self.step)
 
     @property
+    def is_two_valued(self) -> bool:
+        """Whether whole steps are both bounds alone, so that their mean m in 0..1 has the variance m(1 - m)."""
+        return self.steps == 1
+
+    @property
     def top(self) -> Fraction:
         """The value of W steps: the upper bound, or less where the step does not divide the range."""
         return self.lower + self.steps * self.step
@@ -112,6 +117,11 @@ class MeasuredColumn:
         if self.is_date:
             return day_of(float(self.lower)).isoformat(), day_of(float(self.top)).isoformat()
         return plainly(self.lower), plainly(self.top)
+
+    @property
+    def first_step_end(self) -> str:
+        """Below which values count as the lower bound, as people write it; empty where no value lies between them."""
+        return plainly(self.lower + self.step) if self.floor_error else ""
 
     @property
     def reading(self) -> Attribute:

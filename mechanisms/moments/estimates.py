@@ -8,6 +8,7 @@ import numpy as np
 
 from mechanisms.arrays import Flags, Floats, Integers
 from mechanisms.moments.agreement import PossibleGroup, people
+from mechanisms.moments.bound_shares import agreed_shares
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.noise.sum_quantiles import LEVEL, widening
 from mechanisms.noise.weighted_sum import weighted_half_width
@@ -74,7 +75,7 @@ def about(
     lower, upper: between which everything possible lies. Short of these `EDGE` of the interval lies on either side: an
     end that is the estimate itself would look like certainty in that direction, where only others' noise has moved it.
     """
-    unknown = np.isnan(interval.lower)
+    unknown = np.isnan(interval.lower) | np.isnan(interval.upper)
     room = EDGE * (interval.upper - interval.lower)
     low = np.minimum(interval.lower, np.maximum(estimate - room, lower))
     high = np.maximum(interval.upper, np.minimum(estimate + room, upper))
@@ -123,6 +124,13 @@ class Sums:
         number, first, second = (sums @ weights for weights in (self.number, self.first, self.second))
         safe = np.where(number > 0, number, 1.0)
         return np.where(number > 0, second / safe - (first / safe) ** 2, 0.0)
+
+    def possible_variance(self, sums: Floats) -> Floats:
+        """Near what was measured, one that the mean told allows: of two values it is known."""
+        group = self.group(sums)
+        if self.planned.column.is_two_valued:
+            return group.place * (1 - group.place)
+        return group.variance(self.variance(sums))
 
     def ratio(
         self, sums: Floats, above: Floats, below: Floats, level: float = LEVEL, widened: float = 1.0
@@ -185,27 +193,32 @@ def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int =
     place, surely = own.group(sums).place, own.ratio(sums, own.first, own.number, MEAN_LEVEL)
     missing, most = own.linear(sums, own.missing), own.most_people(sums)
     without = most - number.estimate if own.planned.basis.quiet else people(missing.estimate)
+    at_lower, at_upper = (
+        own.ratio(sums, bound, own.number, OTHER_LEVEL) for bound in (own.at_lower, own.at_upper)
+    )
+    variance = own.possible_variance(sums) if degree == 2 else None
+    measured_shares = np.nan_to_num(at_lower.estimate), np.nan_to_num(at_upper.estimate)
+    agreed = agreed_shares(measured_shares, planned.column.steps, place, variance)
     return ColumnEstimates(
         number,
         total,
         mean,
         deviation=_deviation_of_values(own, sums, surely) if degree == 2 else None,
         missing=about(without, within(missing, 0, most), 0, most),
-        at_lower=_share(own, sums, own.at_lower, (1 - place, 1 - surely.lower)),
-        at_upper=_share(own, sums, own.at_upper, (place, surely.upper)),
+        at_lower=_about_share(at_lower, agreed[0], 1 - surely.lower),
+        at_upper=_about_share(at_upper, agreed[1], surely.upper),
     )
 
 
-def _share(own: Sums, sums: Floats, at_bound: Floats, allowed: tuple[Floats, Floats]) -> Interval:
-    """Of values at a bound: NaN where it may be anything.
+def _about_share(share: Interval, agreed: Floats, most: Floats) -> Interval:
+    """Of values at a bound: NaN where it may be anything. agreed: the estimate that is told, (groups,).
 
-    allowed: (groups,) each, the most that the mean's estimate allows, and its interval at `MEAN_LEVEL`. Values at a
-    bound hold the mean near it, whatever the rest is (Markov): as a share of the range it is at least the share at the
-    upper bound, and 1 less it that at the lower one.
+    most: what the mean's interval at `MEAN_LEVEL` allows, (groups,). Values at a bound hold the mean near it, whatever
+    the rest is (Markov): as a share of the range it is at least the share at the upper bound, and 1 less it that at the
+    lower one.
     """
-    share, (likely, most) = own.ratio(sums, at_bound, own.number, OTHER_LEVEL), allowed
     upper = np.where(most >= share.lower, np.minimum(share.upper, most), share.upper)
-    share = about(np.minimum(share.estimate, likely), Interval(share.estimate, share.lower, upper), 0, 1)
+    share = about(agreed, Interval(share.estimate, share.lower, upper), 0, 1)
     says_nothing = (share.lower < NOTHING) & (share.upper > 1 - NOTHING)
     return Interval(np.where(says_nothing, np.nan, share.estimate), share.lower, share.upper)
 
@@ -265,7 +278,7 @@ def _deviation_of_values(own: Sums, sums: Floats, mean: Interval) -> Interval:
 
     mean: as a share of the range, at `MEAN_LEVEL`. No deviation is more than half of the range.
     """
-    possible = np.sqrt(own.group(sums).variance(own.variance(sums)))
+    possible = np.sqrt(own.possible_variance(sums))
     of_steps, half = _scaled(_deviation(own, sums, mean), 0.0, own.span), own.planned.column.floor_error / 2
     most = float(own.planned.column.range) / 2
     low, high = np.maximum(of_steps.lower - half, 0), np.minimum(of_steps.upper + half, most)

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from mechanisms.accounting import plainly
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Attribute, Date, Integer, Real
 from mechanisms.domain.ordered import MAX_SINGLE_VALUES
@@ -61,6 +62,12 @@ class LineColumn:
     @property
     def _is_short(self) -> bool:
         return self.measured.range < MOST_SINGLE
+
+    @property
+    def bound_texts(self) -> tuple[str, str]:
+        """The declared bounds, as people write them: the last of the whole steps may end below the upper one."""
+        lower, upper = self.measured.bound_texts
+        return lower, upper if self.measured.is_date else plainly(self.measured.lower + self.measured.range)
 
     @property
     def cells(self) -> int:

@@ -165,7 +165,8 @@ class _Column:
     @property
     def _moments(self) -> tuple[Floats, Floats]:
         """Mean and variance of u in each row; everybody's are those of the groups put together."""
-        mean, variance = self._agreed_groups[1], self._group_moments[1]
+        mean = self._agreed_groups[1]
+        variance = 1 - mean**2 if self.line.measured.is_two_valued else self._group_moments[1]
         groups = len(mean)
         weights = over(self.people[:groups], self.people[:groups].sum(), 0.0)
         all_mean = weights @ mean

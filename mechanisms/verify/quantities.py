@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -117,6 +118,15 @@ def _half_width(own: Quantities) -> list[float]:
     return [*own.of("plan half_width"), *own.of("margin histogram noisy_count")]
 
 
+def _step_ends(own: Quantities) -> Iterator[float]:
+    """Of measured columns of numbers, where the first whole step ends and the last one begins."""
+    for planned in own.plan.get("columns", ()):
+        column = planned.get("column") if isinstance(planned, dict) else None
+        if column and (lower := _number(column["attribute"]["lower"])) is not None:
+            step = float(Fraction(column["step"]))
+            yield from (lower + step, lower + planned["steps"] * step)
+
+
 def _most(own: Quantities, place: str) -> list[float]:
     values = own.column(place)
     return [np.nanmax(values)] if len(values) else []
@@ -155,7 +165,7 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "people": _people,
     "half_width": _half_width,
     "bins": _bins,
-    "bounds": lambda own: own.named("lower", "upper"),
+    "bounds": lambda own: [*own.named("lower", "upper"), *_step_ends(own)],
     "steps": lambda own: own.named("step"),
     "drawn": _drawn,
     "shares": lambda own: [float(part) for each in own.plan["shares"].values() for part in each.split("/")],

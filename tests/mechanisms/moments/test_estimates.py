@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
@@ -125,3 +126,37 @@ def test_means_of_groups_hold_together_in_95_percent(loss: Loss) -> None:
 def test_an_interval_beyond_what_is_possible_keeps_half_of_its_width() -> None:
     cut = within(Interval(np.array([-5.0]), np.array([-7.0]), np.array([-3.0])), 0, np.inf)
     assert (cut.estimate[0], cut.lower[0], cut.upper[0]) == (0, 0, 2)
+
+
+@every_loss
+def test_of_two_values_the_deviation_is_that_of_the_mean(loss: Loss) -> None:
+    x = np.repeat([0, 1], [16, 4])
+    told = repeated(BERNSTEIN.plan(NOBODY, [column(0, 1)], 2, loss, 20), powers_of(x, 1), 300)
+    known = ~np.isnan(told.mean.estimate)
+    assert told.deviation is not None and known.any()
+    mean, own = told.mean.estimate[known], told.deviation
+    assert own.estimate[known] == pytest.approx(np.sqrt(mean * (1 - mean)))
+    assert held(own, 0.4) >= 0.93
+
+
+@every_loss
+@pytest.mark.parametrize("top", [4, 1000])
+def test_shares_at_bounds_are_those_that_mean_and_deviation_allow(top: int, loss: Loss) -> None:
+    """By linear programmes: some shares of the whole steps have all four, as far as the deviation is that of any."""
+    x = np.repeat([0, top], [900, 100])
+    told = repeated(BERNSTEIN.plan(NOBODY, [column(0, top)], 2, loss, 1000), powers_of(x, top), 40)
+    assert told.deviation is not None
+    t, s = told.mean.estimate / top, told.deviation.estimate / top
+    low, high = told.at_lower.estimate, told.at_upper.estimate
+    v = np.arange(top + 1) / top
+    fixed, seen = np.array([v >= 0, v == 0, v == 1, v]), 0
+    for row in np.flatnonzero(~np.isnan(t + low + high)):
+        # Jensen's bound is that of any values, and steps between two have at most 1/(4W²) more.
+        ends = [
+            linprog(sign * v**2, A_eq=fixed, b_eq=[1, low[row], high[row], t[row]], bounds=(0, 1))
+            for sign in (1, -1)
+        ]
+        assert all(end.success for end in ends)
+        assert ends[0].fun - 1 / (4 * top**2) - 1e-6 <= s[row] ** 2 + t[row] ** 2 <= -ends[1].fun + 1e-6
+        seen += 1
+    assert seen > 10

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.arrays import Integers
-from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.moments.estimates import Interval
 from mechanisms.noise import Noise
 from mechanisms.noise.sum_quantiles import reach
@@ -24,6 +24,7 @@ from mechanisms.summary.counts import split_values
 from mechanisms.summary.differences import difference
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.expectation import expectations, number_half_width, typical
+from mechanisms.summary.line import LineColumn
 from mechanisms.summary.mechanism import ColumnTables
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.split import best_shares
@@ -317,3 +318,36 @@ def test_sums_beyond_64_bits_are_refused() -> None:
         TABLES.plan(Domain(()), [NUMBER], (), LOSSES["pure"], 10**12)
     with pytest.raises(PlanError, match="too small"):
         TABLES.plan(Domain(()), [KIND], (), Loss(Definition.PURE, Fraction(1, 10**10)), 10)
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [Integer("x", True, 0, 99_999), Integer("x", True, -5, 10_004), Real("x", True, 0, 12_345, 10)],
+)
+def test_bounds_are_said_to_be_where_values_at_a_bound_are_counted(attribute: Integer | Real) -> None:
+    """Whole steps of 10, 2 and 10 end short of the upper bound, which has a cell of its own."""
+    line = LineColumn.of(attribute)
+    assert line.measured.top < attribute.upper
+    assert tuple(map(float, line.bound_texts)) == (line.edges[0][0], line.edges[0][-1])
+
+
+def test_a_difference_without_an_interval_has_no_estimate() -> None:
+    """At the upper end all of one group and nobody of the other have a value: standardised, that is infinite."""
+    shares = Interval(*(np.array(part)[:, None] for part in ([0.95, 0.0], [0.5, 0.0], [1.0, 0.3])))
+    told = difference(CategoryEstimates(counts=shares, shares=shares), 0, 1)
+    assert told.plain.estimate == pytest.approx(0.95) and told.plain.upper <= 1
+    own = told.standardised
+    assert np.isnan([own.estimate, own.lower, own.upper]).all()
+
+
+@every_loss
+def test_of_two_values_the_deviation_is_that_of_the_mean(loss: Loss) -> None:
+    group, values = rows(60)
+    plan = plan_of(loss, 2, (Integer("x", True, 0, 1),))
+    exact = counted(plan, group, {"x": values["x"] % 2})
+    for seed in range(20):
+        own = noisy(plan, exact, seed).columns[0]
+        assert isinstance(own, NumberEstimates)
+        known = ~np.isnan(own.mean.estimate)
+        mean = own.mean.estimate[known]
+        assert own.deviation.estimate[known] == pytest.approx(np.sqrt(mean * (1 - mean)), abs=1e-6)

@@ -51,7 +51,7 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     shown: Json = {
         "column": planned.column.attribute.name,
         "mean": running_text(everyone.mean, 0, style),
-        "at_bounds": bounds.notes(planned.column.bound_texts, shares, 0),
+        "at_bounds": bounds.notes(planned.column, shares, 0),
     }
     if plan.groups.size == 1:
         return shown
@@ -86,6 +86,7 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
         "is_date": planned.column.is_date,
         "lower": lower,
         "upper": upper,
+        "first_step_end": planned.column.first_step_end,
         "step": plainly(planned.column.step),
     }
     if has_chart(plan, planned):

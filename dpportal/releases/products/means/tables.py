@@ -26,8 +26,8 @@ TITLES = {
     "mean": "Estimated mean; of dates in days since 1 January 1970",
     "deviation": "Estimated standard deviation; of dates in days",
     "without_value": "Estimated number of %s without a value",
-    "share_at_low": "Estimated share of values at or below the lower bound",
-    "share_at_high": "Estimated share of values at or above the upper bound",
+    "share_at_low": "Estimated share of values at the lower end",
+    "share_at_high": "Estimated share of values at the upper end",
 }
 ENDS = {"": "", "_lower": ": lower end of the margin (95 %)", "_upper": ": upper end of the margin (95 %)"}
 
@@ -80,11 +80,12 @@ def _table(
     write_frame(pd.concat(frames, ignore_index=True)[ordered], path, float_format="%.10g")
     kinds = [{"name": names[MEASURED], "type": "string", "title": "What is measured"}]
     counted = "rows" if plan.loss.unit.counts_rows else "people"
+    ends = _ends(plan)
     kinds += [
         {
             "name": names[statistic + end],
             "type": "number",
-            "title": TITLES[statistic].replace("%s", counted) + about,
+            "title": TITLES[statistic].replace("%s", counted) + ends.get(statistic, "") + about,
         }
         for statistic in present
         for end, about in ENDS.items()
@@ -92,6 +93,19 @@ def _table(
     fields = [*(column.field() for column in labels), *kinds]
     observed = [_observed(statistic, names) for statistic in present]
     return Table(path, about_file, fields, observed=observed)
+
+
+def _ends(plan: MomentsPlan) -> dict[str, str]:
+    """Which values of each column the shares count."""
+    low, high = [], []
+    for planned in plan.columns:
+        column = planned.column
+        name, (lower, upper) = column.attribute.name, column.bound_texts
+        low.append(
+            f"{name} below {column.first_step_end}" if column.first_step_end else f"{name} {lower} or below"
+        )
+        high.append(f"{name} {upper} or above")
+    return {"share_at_low": f" ({'; '.join(low)})", "share_at_high": f" ({'; '.join(high)})"}
 
 
 def _observed(statistic: str, names: dict[str, str]) -> Observed:

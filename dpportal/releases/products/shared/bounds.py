@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.cells import SINGLE, joined, told
+from mechanisms.moments.column import MeasuredColumn
 from mechanisms.moments.estimates import Interval
 
 # A share at a bound is said beside a mean if it certainly is so large, or may be so large.
@@ -17,11 +18,11 @@ def may_be_large(share: Interval, row: int) -> bool:
     return bool(share.lower[row] >= CERTAIN or share.upper[row] >= POSSIBLE)
 
 
-def notes(bounds: tuple[str, str], shares: tuple[Interval, Interval], row: int) -> list[Json]:
-    """For each bound at which many values may lie: bound, is_upper, share as text, empty where it is not known, and
-    is_nearly_all.
+def notes(column: MeasuredColumn, shares: tuple[Interval, Interval], row: int) -> list[Json]:
+    """For each bound at which many values may lie: bound, is_upper, share as text, empty where it is not known,
+    is_nearly_all, and of the lower one first_step_end.
 
-    bounds: the lower and the upper one, as texts. shares: of the values at or beyond each.
+    shares: of the values that count as each bound.
     """
     return [
         {
@@ -29,8 +30,9 @@ def notes(bounds: tuple[str, str], shares: tuple[Interval, Interval], row: int) 
             "is_upper": bool(place),
             "share": _text(share, row),
             "is_nearly_all": bool(share.lower[row] > NEARLY_ALL),
+            "first_step_end": "" if place else column.first_step_end,
         }
-        for place, (bound, share) in enumerate(zip(bounds, shares, strict=True))
+        for place, (bound, share) in enumerate(zip(column.bound_texts, shares, strict=True))
         if may_be_large(share, row)
     ]
 

@@ -160,7 +160,7 @@ def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> str:
     """How many values lie at or beyond a bound, in a sentence; empty of dates, of which that is not told."""
     if own.at_lower is None or own.at_upper is None:
         return ""
-    lower, upper = line.measured.bound_texts
+    lower, upper = line.bound_texts
     cells = (SINGLE.cell([told(each, (row,), "share")]) for each in (own.at_lower, own.at_upper))
     low, high = (joined(cell["value"], cell["margin"]) or _("an unknown share") for cell in cells)
     text = _(

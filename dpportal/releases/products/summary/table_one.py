@@ -191,7 +191,7 @@ class _ColumnBlock:
     def _at_bounds(self) -> Iterator[Json]:
         """The shares of values at a bound, where they may be large: a mean is not to be read without them."""
         assert isinstance(self.own, NumberEstimates)
-        lower, upper = self.table.plan.lines[self.attribute.name].measured.bound_texts
+        lower, upper = self.table.plan.lines[self.attribute.name].bound_texts
         for name, text, bound in (
             ("at_lower", _("%(bound)s or below (counted as %(bound)s)"), lower),
             ("at_upper", _("%(bound)s or above (counted as %(bound)s)"), upper),

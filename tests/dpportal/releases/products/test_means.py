@@ -99,8 +99,14 @@ class TestReleased:
         assert row["share_at_high"] == pytest.approx(0.51, abs=0.05)
 
     def test_a_coarser_step_rounds_down(self, rich) -> None:
-        row = table_of(means(rich, groups=(), steps={"age": "10"})).iloc[0]
+        release = means(rich, groups=(), steps={"age": "10"})
+        row, given = table_of(release).iloc[0], files(release)
         assert row["mean"] == pytest.approx(45, abs=1)
+        # Nobody but the youngest three is 0 years old, and nobody 99 beside the eldest three.
+        assert row[["share_at_low", "share_at_high"]].tolist() == pytest.approx([0.1, 0.1], abs=0.05)
+        assert "age below 10, and 90 or above" in given["README.md"].decode()
+        assert "lower end (age below 10)" in given["datapackage.json"].decode()
+        assert "Below 10" in given["report.html"].decode()
 
     def test_a_group_column_may_be_called_like_a_number(self, rich) -> None:
         """The files' own columns give way."""

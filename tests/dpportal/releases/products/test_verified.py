@@ -115,7 +115,14 @@ MADE: dict[str, Callable[[Any], Release]] = {
     ),
     "a chosen method": lambda rich: finished(rich, "histogram", ["age"], "9", "chosen-histogram"),
     "totals and means": lambda rich: finished(
-        rich, "means", ["colour", "age"], "9", "bernstein-sums", measured=["age"], deviation=True, steps={}
+        rich,
+        "means",
+        ["colour", "age"],
+        "9",
+        "bernstein-sums",
+        measured=["age"],
+        deviation=True,
+        steps={"age": "10"},
     ),
     "a summary": lambda rich: finished(
         rich, "summary", ["colour", "age"], "9", "column-tables", group="colour", twice=[]
