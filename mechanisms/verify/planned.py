@@ -14,6 +14,7 @@ from mechanisms.continual.mechanism import StreamPlan
 from mechanisms.domain import Categorical, Domain
 from mechanisms.json_types import JsonObject
 from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.matrix.reconstruction import RECONSTRUCTION
 from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.microdata.features import ColumnChoice
@@ -142,6 +143,8 @@ def _queries(value: JsonObject, matrices: Mapping[str, Explicit] | None = None) 
     """matrices: uploaded queries, by the digest that names them."""
     domain = Domain.from_json(value["domain"])
     plan = QueryPlan.from_json(value, read_workload(value["workload"], domain, matrices))
+    if plan.details[RECONSTRUCTION.name] not in dict(RECONSTRUCTION.choices):
+        raise ValueError("It is no way to make cells non-negative.")
     method = registry.query_mechanism(plan.mechanism)
     if method.optimises or method.is_uploaded:
         return Planned(plan, None)
