@@ -52,8 +52,8 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("table.head(#)", "10"),
     (_DIALECT, "2.12", "2", "0.5", "0.57"),
     ("half_width <- # * sqrt(sum(part$standard_error^#)) + #", "2.12", "2", "0.57"),
-    ("half_width = # * again.std() * (# + # / len(again)) ** #", "2.1", "1", "1", "0.5"),
-    ("half_width <- # * apply(again, #, sd) * sqrt(# + # / nrow(again))", "2.1", "2", "1", "1"),
+    ("half_width = # * (((again - first) ** #).sum() / (len(again) - #)) ** #", "2.1", "2", "1", "0.5"),
+    ("half_width <- # * sqrt(colSums(sweep(again, #, first)^#) / (nrow(again) - #))", "2.1", "2", "2", "1"),
     # Histograms.
     ("for each of the # cells", "lines histogram"),
     ("# people, by …", "people"),
