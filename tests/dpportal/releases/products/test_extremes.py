@@ -184,20 +184,20 @@ def test_a_number_near_nobody_is_told_with_both_ends() -> None:
 def test_a_bound_speaks_where_many_values_may_lie_at_it() -> None:
     anything = Interval(np.array([np.nan]), np.array([0.0]), np.array([1.0]))
     few = Interval(np.array([0.01]), np.array([0.0]), np.array([0.11]))
-    texts = ("0", "100")
-    assert bounds.notes(texts, (few, anything), 0) == [
-        {"bound": "100", "is_upper": True, "share": "", "is_nearly_all": False}
+    column = MeasuredColumn.of(Integer("age", lower=0, upper=100))
+    assert bounds.notes(column, (few, anything), 0) == [
+        {"bound": "100", "is_upper": True, "share": "", "is_nearly_all": False, "first_step_end": ""}
     ]
     certain = Interval(np.array([0.97]), np.array([0.95]), np.array([0.99]))
-    [note] = bounds.notes(texts, (few, certain), 0)
+    [note] = bounds.notes(column, (few, certain), 0)
     assert note["share"] == "97.0 % ± 2.0"
     said = " ".join(render_to_string("releases/means/_at_bound.html", {"note": note}).split())
     assert said.startswith("Values above 100 count as 100: nearly all, 97.0 % ± 2.0, are 100 or above")
-    assert bounds.notes(texts, (few, few), 0) == []
+    assert bounds.notes(column, (few, few), 0) == []
     for lower, upper, words in (
         (0, 0.6, "at most 60 %"),
         (0.3, 1, "at least 30 %"),
         (0.05, 0.6, "between 5 % and 60 %"),
     ):
         near = Interval(np.array([0.5]), np.array([lower]), np.array([upper]))
-        assert bounds.notes(texts, (few, near), 0)[0]["share"] == words
+        assert bounds.notes(column, (few, near), 0)[0]["share"] == words
