@@ -95,15 +95,18 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
 
 def caption_of(chosen: ChosenCounts, shown: Sequence[int]) -> str:
     """What the numbers are, and which groups are not shown. shown: the places of those that are."""
-    caption = interval_caption(chosen.half_width, counted_word())
-    if chosen.shares:
-        caption = _shares_caption(shown_margins(chosen) is not None)
+    margins = (
+        _shares_caption(chosen) if chosen.shares else interval_caption(chosen.half_width, counted_word())
+    )
     names, people = group_names(chosen), has_people(chosen)
     left = sorted(set(range(len(names))) - set(shown))
     rest, nobody = ([g for g in left if people[g] == some] for some in (True, False))
-    parts = [caption, _left_out_caption(names, rest, chosen.values.sum(axis=0)) if rest else ""]
     return in_a_row(
-        [*filter(None, parts), *([_nobody_caption([names[g] for g in nobody])] if nobody else [])]
+        [
+            margins,
+            _left_out_caption(names, rest, chosen.values.sum(axis=0)) if rest else "",
+            _nobody_caption([names[g] for g in nobody]) if nobody else "",
+        ]
     )
 
 
@@ -142,8 +145,9 @@ def shown_margins(chosen: ChosenCounts) -> HalfWidth:
     """
     if not chosen.shares:
         return chosen.half_width
-    if chosen.half_width is None or chosen.rest_half_width is None or chosen.along.size > MOST_SHARES:
+    if not shares_have_margins(chosen):
         return None
+    assert chosen.half_width is not None and chosen.rest_half_width is not None
     own, rest, shares = chosen.half_width, chosen.rest_half_width, _shares(chosen)
     people = np.maximum(chosen.values.sum(axis=0), 1)
 
@@ -155,6 +159,12 @@ def shown_margins(chosen: ChosenCounts) -> HalfWidth:
     widest = np.maximum(reach(np.clip(shares - first, 0, 1)), reach(np.clip(shares + first, 0, 1)))
     margins: Floats = np.ceil(1000 * widest) / 10
     return margins
+
+
+def shares_have_margins(chosen: ChosenCounts) -> bool:
+    """Whether each share has an interval of its own."""
+    is_known = chosen.half_width is not None and chosen.rest_half_width is not None
+    return is_known and chosen.along.size <= MOST_SHARES
 
 
 def has_people(chosen: ChosenCounts) -> list[bool]:
@@ -252,8 +262,8 @@ def unit_of(chosen: ChosenCounts) -> str:
     return _("% of the group") if chosen.shares else counted_word()
 
 
-def _shares_caption(have_margins: bool) -> str:
-    if have_margins:
+def _shares_caption(chosen: ChosenCounts) -> str:
+    if shares_have_margins(chosen):
         return _("Shares are worked out from noisy counts; each has its own margin (95 %).")
     return _(
         "Shares are worked out from noisy counts, with those below zero as zero. They have no margin; counts have."

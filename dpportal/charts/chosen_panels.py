@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from dpportal.charts.chosen_counts import (
     in_order,
     largest_groups,
     margin_of,
+    shares_have_margins,
     shown_margins,
     shown_values,
     unit_of,
@@ -70,7 +71,7 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
     draws_margins = len(labels) * len(groups) * len(cells) <= MOST_MARGINS
     each_of = [replace(each, values=chosen.values[:, :, cell]) for cell in cells]
     people = np.array([has_people(of_one) for of_one in each_of])
-    templates = [_template(each, place, group, labels, draws_margins) for place, group in enumerate(groups)]
+    templates = _templates(each, groups, labels, draws_margins)
 
     def panel(place: int) -> list[FigureJson]:
         counts, margins = shown_values(each_of[place])[order], shown_margins(each_of[place])
@@ -147,17 +148,26 @@ def known(values: Floats) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
 
 
-def _template(
-    each: ChosenCounts, place: int, group: int, labels: list[str], draws_margins: bool
-) -> _PanelTraces:
-    """place: of the group among those that are drawn."""
-    name, nothing = group_names(each)[group], np.zeros(len(labels))
-    is_own = each.shares and each.rest_half_width is not None and each.half_width is not None
+def _templates(
+    each: ChosenCounts, groups: Sequence[int], labels: list[str], draws_margins: bool
+) -> list[_PanelTraces]:
+    names = group_names(each)
+    return [
+        _PanelTraces(group, labels, _traces(each, place, names[group], labels, draws_margins), draws_margins)
+        for place, group in enumerate(groups)
+    ]
+
+
+def _traces(
+    each: ChosenCounts, place: int, name: str, labels: list[str], draws_margins: bool
+) -> list[FigureJson]:
+    """place, name: of the group among those that are drawn."""
+    nothing = np.zeros(len(labels))
+    is_own = each.shares and shares_have_margins(each)
     half_width = nothing if is_own else None if each.shares else each.half_width
     text = hover(unit_of(each), half_width if draws_margins or not is_own else None)
     text = f"{name}{joint(',')}{text}" if each.by else text
     drawn = half_width if draws_margins else None
     own = (place, name or plain(unit_of(each)), labels, nothing, drawn, text)
     traces = group_line(*own) if each.along.ordered and len(labels) > MAX_GROUPED else [group_bars(*own)]
-    json = [{**trace.to_plotly_json(), **({} if each.by else {"showlegend": False})} for trace in traces]
-    return _PanelTraces(group, labels, json, draws_margins)
+    return [{**trace.to_plotly_json(), **({} if each.by else {"showlegend": False})} for trace in traces]

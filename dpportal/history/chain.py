@@ -41,11 +41,14 @@ class ChainedRows:
 
     def content(self, row: models.Model) -> str:
         """The digest of what a row says today."""
-        return self.contents(row)[-1]
+        return self._content(row, self.forms[-1])
 
     def contents(self, row: models.Model) -> list[str]:
         """The digests of what a row says in each form."""
-        return [sha256(canonical(self._said(row, form))).hexdigest() for form in self.forms]
+        return [self._content(row, form) for form in self.forms]
+
+    def _content(self, row: models.Model, form: Facts) -> str:
+        return sha256(canonical(self._said(row, form))).hexdigest()
 
     def _said(self, row: models.Model, form: Facts) -> dict[str, Plain]:
         return {**form(row), "event": self.event, "line": row.pk}
