@@ -34,8 +34,11 @@ from dpportal.releases.products import AwaitedError, DraftError
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.wizard.choosing import DraftChoiceError
 from dpportal.serving.programs import PROGRAMS
+from dpportal.streams.comparison import NothingToCompareError
+from dpportal.streams.execution import PeriodRefusedError
 from dpportal.streams.measure import StreamDraftError
 from dpportal.streams.services import StreamError
+from dpportal.streams.vault import VaultError
 from mechanisms.domain import DomainError
 from mechanisms.protocol import PlanError
 
@@ -52,6 +55,8 @@ REFUSALS = (
     DraftError,
     HostRefusedError,
     NotComparedError,
+    NothingToCompareError,
+    PeriodRefusedError,
     PlanError,
     ReleaseError,
     StreamDraftError,
@@ -97,6 +102,7 @@ def add_handlers(api: NinjaAPI) -> None:
         DomainError: 422,
         KeyRefusedError: 400,
         LimitError: 403,
+        VaultError: 503,
     }
     own: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
         AwaitedError: lambda _request, _fault: awaited(),

@@ -15,14 +15,15 @@ from ninja.responses import Status
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import READ, RELEASE
 from dpportal.api.confirmed_by_token import confirm
+from dpportal.api.period_files import newest_shown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
 from dpportal.api.schemas import Spend
 from dpportal.api.searching import searching
-from dpportal.api.shown import Wait, price_of
-from dpportal.api.stream_schemas import StreamSaid, StreamShown, TokenShown
-from dpportal.datasets.access import dataset_for
+from dpportal.api.shown import PageNumber, Wait, page_of, price_of
+from dpportal.api.stream_schemas import StreamPage, StreamSaid, StreamShown, TokenShown
+from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.models import Right
 from dpportal.serving import long_polling
 from dpportal.streams import choosing, drafts, services, strategy_page
@@ -33,6 +34,15 @@ from dpportal.streams.models import Stream
 router = Router(tags=["running counts"])
 DRAFT, OPENING = "stream", "open"
 ALREADY = gettext_lazy("This running count was already confirmed; its choices can no longer be changed.")
+
+
+@router.get("", auth=READ, response=StreamPage)
+def streams(request: HttpRequest, dataset: UUID | None = None, page: PageNumber = 1) -> object:
+    """The running counts and drafts of datasets that the token's person may release from, the newest first."""
+    rows = Stream.objects.filter(dataset__in=open_datasets(request, Right.RELEASE))
+    rows = rows.select_related("dataset", "charge__budget").defer(*Stream.UNLISTED).order_by("-created_at")
+    chosen = rows.filter(dataset=dataset) if dataset else rows
+    return page_of(request, chosen, page, lambda row: _facts(request, row))
 
 
 @router.post("", auth=RELEASE, response={200: StreamShown, 201: StreamShown}, openapi_extra=HAS_A_KEY)
@@ -115,15 +125,21 @@ def stream_again(request: HttpRequest, stream_id: UUID) -> object:
 
 def shown(request: HttpRequest, stream: Stream) -> StreamShown:
     """A running count as its curator follows it; of a draft, what its review shows."""
-    half_width, expectation, reviewed = None, "", None
+    facts = _facts(request, stream)
+    facts.file = newest_shown(stream)
     if stream.is_draft:
         # One that was begun in a browser may lack a step.
         with searching(), suppress(StreamDraftError):
             version, plan = drafts.plan_of(stream)
             assert stream.amount is not None
             expected = strategy_page.expected_verdict(stream, plan, stream.amount)["verdict"]
-            half_width, expectation = strategy_page.half_width(plan), expected.text
-            reviewed = services.reviewed_as(stream, version, plan)
+            facts.half_width, facts.expectation = strategy_page.half_width(plan), expected.text
+            facts.reviewed = services.reviewed_as(stream, version, plan)
+    return facts
+
+
+def _facts(request: HttpRequest, stream: Stream) -> StreamShown:
+    """What a list says of a running count."""
     return StreamShown(
         id=stream.pk,
         dataset=stream.dataset.pk,
@@ -134,8 +150,5 @@ def shown(request: HttpRequest, stream: Stream) -> StreamShown:
         labels=stream.labels,
         mechanism=stream.mechanism,
         **price_of(stream),
-        half_width=half_width,
-        expectation=expectation,
-        reviewed=reviewed,
         is_public=stream.is_public,
     )

@@ -18,6 +18,7 @@ from dpportal.api import (
     datasets,
     declarations,
     description,
+    period_files,
     planning,
     problems,
     publishing,
@@ -87,6 +88,7 @@ api.add_router("/datasets", planning.router)
 api.add_router("/datasets", value_choices.router)
 api.add_router("/releases", releases.router)
 api.add_router("/streams", streams.router)
+api.add_router("/streams", period_files.router)
 api.add_router("/uploads", uploads.router)
 api.add_router("/webhooks", webhooks.router)
 api.add_router("", publishing.router)

@@ -28,7 +28,7 @@ SHOWN = {
     "asked for a budget", "granted a budget", "declined a budget", "reduced a budget", "entered missing charges",
     "renamed", "published", "withdrew", "replaced", "changed details of", "downloaded unpublished",
     "spent by a token", "made a token", "published by token", "closed", "stopped a file",
-    "confirmed repeated records", "dropped repeated records",
+    "confirmed a file of periods", "confirmed repeated records", "dropped repeated records",
 }  # fmt: skip
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from django.utils.translation import gettext as _
 
+from dpportal.accounts.models import User
 from dpportal.charts.increments import increments_figure
 from dpportal.charts.series import Timeline, errors_figure, series_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
+from dpportal.publications.publishing import record_comparison
 from dpportal.publications.verdict import Verdict, measured_verdict
+from dpportal.streams import vault
 from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import chosen_place, unit_of
@@ -18,6 +22,27 @@ from dpportal.streams.series_view import MAX_BARS
 from dpportal.streams.vault import TrueCounts
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
+
+COMPARED_PERIODS = 500
+
+
+class NothingToCompareError(Exception):
+    """There are no true counts to compare with; the message says why."""
+
+
+def comparison_for(stream: Stream, person: User, chosen: str) -> Json:
+    """The newest periods beside the true running counts, as of `build`; the look is recorded.
+
+    Raises NothingToCompareError, and VaultError where the true counts cannot be opened now.
+    """
+    newest = list(stream.periods.order_by("-index")[:COMPARED_PERIODS])[::-1]
+    true = vault.true_counts(newest)
+    if not newest or true is None:
+        raise NothingToCompareError(
+            _("There is nothing to compare: no period is published, or the records were deleted.")
+        )
+    record_comparison(stream, person)
+    return build(stream, newest, true, chosen)
 
 
 def build(stream: Stream, periods: list[Period], counted: Sequence[TrueCounts], chosen: str) -> Json:

@@ -65,7 +65,7 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
     counts, facts = records.count_upload(
         stream.dataset, job.file, job.file_name, counted.domain, claim.advance, near_duplicates.sketch_key()
     )
-    asks = facts.rows > 0 and not job.options.get("confirmed")
+    asks = facts.rows > 0 and not job.is_confirmed
     if asks and (repeats := repeated_files.repeated(stream, job.index, facts)):
         # The file stays; the job goes on, from the beginning, once the curator says that its rows are new.
         claim.step("asking")
@@ -93,7 +93,7 @@ def publish_counts(job: StreamJob, claim: Claim, noise: Noise | None = None) -> 
     claim.step("checking")
     with _updates(job) as updates:
         preview = previewed(job.stream, updates)
-    if preview.new and not job.options.get("confirmed"):
+    if preview.new and not job.is_confirmed:
         claim.step("asking")
         claim.write(options={**job.options, "preview": preview.to_json()})
         claim.finish(JobState.DONE)

@@ -256,6 +256,11 @@ class StreamJob(AnnouncedJob):
         return preview
 
     @property
+    def is_confirmed(self) -> bool:
+        """Whether the curator has said that it shall be published."""
+        return isinstance(self.options, dict) and bool(self.options.get("confirmed"))
+
+    @property
     def asks(self) -> bool:
         """Whether it waits for the curator's word."""
         return bool(self._open_questions.get("repeats") or self._open_questions.get("preview"))

@@ -27,6 +27,7 @@ from dpportal.publications.publishing import after_comparison
 from dpportal.streams import closing, downloads, drafts, period_imprints, period_journal, tokens, vault
 from dpportal.streams.job_execution import STREAM_JOBS
 from dpportal.streams.models import Stream, StreamJob
+from dpportal.streams.preview import Preview
 from mechanisms.continual.mechanism import StreamPlan
 
 # Ends the name of a file that waits to be counted; the sweep knows it.
@@ -144,24 +145,29 @@ def queue_records(stream: Stream, index: int, file: File[bytes], by: User) -> St
 
 
 @transaction.atomic
-def confirm_file(stream: Stream, by: User) -> None:
-    """Publish a file that was asked about: many periods after a preview, or rows that the curator says are new."""
-    job = _asking(stream)
+def confirm_file(stream: Stream, by: User, file: uuid.UUID | None = None) -> None:
+    """Publish a file that was asked about: many periods after a preview, or rows that the curator says are new.
+
+    file: the job of the file that was seen, where that is known; another one is not confirmed in its place.
+    """
+    job = _asking(stream, file)
     require_releaser(stream.dataset, by.pk, StreamError)
-    if not stream.is_open:
-        raise StreamError(_("This running count is not open, so it takes no periods."))
+    require_open(stream)
     if job.repeats:
         like = f"period {job.index}, like {', '.join(job.repeats)}"
         audit.record(by, "confirmed repeated records", stream, like)
+    if job.preview:
+        seen = Preview(**job.preview)
+        audit.record(by, "confirmed a file of periods", stream, f"periods {seen.first} to {seen.last}")
     options = {**{k: v for k, v in job.options.items() if k not in QUESTIONS}, "confirmed": True}
     StreamJob.objects.filter(pk=job.pk).update(**reset_fields(), seen=False, options=options)
     STREAM_JOBS.hint_on_commit(job.pk)
 
 
 @transaction.atomic
-def drop_file(stream: Stream, by: User) -> None:
-    """Delete a file that was asked about; nothing of it is published."""
-    job = _asking(stream)
+def drop_file(stream: Stream, by: User, file: uuid.UUID | None = None) -> None:
+    """Delete a file that was asked about; nothing of it is published. file: as of `confirm_file`."""
+    job = _asking(stream, file)
     if job.repeats:
         audit.record(by, "dropped repeated records", stream)
     _drop(job)
@@ -173,13 +179,16 @@ def _drop(job: StreamJob) -> None:
 
 
 @transaction.atomic
-def stop(stream: Stream, by: User) -> None:
-    """Stop the work on a file: whoever reads it finds its claim lost, and publishes nothing more of it."""
+def stop(stream: Stream, by: User, file: uuid.UUID | None = None) -> None:
+    """Stop the work on a file: whoever reads it finds its claim lost, and publishes nothing more of it.
+
+    file: as of `confirm_file`.
+    """
     active = stream.jobs.exclude(kind=StreamJob.Kind.OPEN).filter(
         state__in=(JobState.QUEUED, JobState.RUNNING)
     )
     job = active.select_for_update().first()
-    if job is None:
+    if job is None or file not in (None, job.pk):
         raise StreamError(_("The work on this file has ended already, so there is nothing to stop."))
     ended = {"state": JobState.CANCELLED, "finished_at": Now(), "lease_until": None}
     active.update(**ended, step="", progress=0, progress_total=0, options={}, file="")
@@ -187,10 +196,10 @@ def stop(stream: Stream, by: User) -> None:
     audit.record(by, "stopped a file", stream)
 
 
-def _asking(stream: Stream) -> StreamJob:
+def _asking(stream: Stream, file: uuid.UUID | None) -> StreamJob:
     """The stream's newest job, which waits for the curator's word. Raises StreamError if it does not."""
     job = _newest(stream)
-    if job is None or not job.asks:
+    if job is None or not job.asks or file not in (None, job.pk):
         raise StreamError(_("No file of this running count is waiting for your word."))
     return job
 
@@ -298,8 +307,7 @@ def _cancel_opening(stream: Stream) -> None:
 
 def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:
     """Keep a file in the dataset's private folder and queue its job."""
-    if not job.stream.is_open:
-        raise StreamError(_("This running count is not open, so it takes no periods."))
+    require_open(job.stream)
     job.file_name = (file.name or "file")[-255:]
     name = f"{records.folder(job.stream.dataset_id)}/{uuid.uuid4()}{WAITING}"
     try:
@@ -322,6 +330,12 @@ def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:
         default_storage.delete(job.file)
         raise
     return job
+
+
+def require_open(stream: Stream) -> None:
+    """Refuse periods of what is not open. Raises StreamError."""
+    if not stream.is_open:
+        raise StreamError(_("This running count is not open, so it takes no periods."))
 
 
 def _require_still_open(stream: Stream) -> None:

@@ -28,7 +28,6 @@ from dpportal.datasets.models import Right
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import in_a_row
 from dpportal.publications.draft import PUBLIC
-from dpportal.publications.publishing import record_comparison
 from dpportal.serving.files import refusal as upload_refusal, takes_files
 from dpportal.streams import (
     comparison,
@@ -38,7 +37,6 @@ from dpportal.streams import (
     series_view,
     services,
     tokens,
-    vault,
 )
 from dpportal.streams.access import own_stream
 from dpportal.streams.execution import PeriodRefusedError, Update
@@ -53,7 +51,6 @@ from dpportal.streams.vault import VaultError
 MANY_BYTES = 16 * 2**20
 
 PAGE_SIZE = 25
-COMPARED_PERIODS = 500
 MAX_TYPED = 50
 
 
@@ -184,23 +181,19 @@ def token(request: HttpRequest, stream: Stream) -> HttpResponseBase:
 @own_stream
 def compare(request: HttpRequest, stream: Stream) -> HttpResponseBase:
     """The newest periods beside the true running counts; the look is recorded."""
-    newest = list(stream.periods.order_by("-index")[:COMPARED_PERIODS])[::-1]
     try:
-        true = vault.true_counts(newest)
+        compared = comparison.comparison_for(stream, current_user(request), request.GET.get("count", ""))
     except VaultError as shut:
         messages.error(request, str(shut))
         return redirect("streams:home", stream.pk)
-    if not newest or true is None:
-        messages.info(
-            request, _("There is nothing to compare: no period is published, or the records were deleted.")
-        )
+    except comparison.NothingToCompareError as nothing:
+        messages.info(request, str(nothing))
         return redirect("streams:home", stream.pk)
-    record_comparison(stream, current_user(request))
     context = {
         "stream": stream,
         "dataset": stream.dataset,
         "budget": stream.account,
-        **comparison.build(stream, newest, true, request.GET.get("count", "")),
+        **compared,
         "nav_section": "streams",
     }
     return render(request, "streams/compare.html", context)

@@ -28,10 +28,11 @@ UNRECORDED: dict[str, set[str]] = {
         *("releases:start", "releases:summarise"),
         *("streams:again", "streams:discard"),
         *("streams:start", "streams:strategy", "streams:timing", "streams:counted"),
-        *("api:draft", "api:draft_stream", "api:releases", "api:stream", "api:stream_again"),
+        *("api:draft", "api:draft_stream", "api:streams", "api:releases", "api:stream", "api:stream_again"),
     },
     "a file that waits for a worker: what is made of it says how it came": {
         *("streams:add_many", "streams:add_records", "streams:confirm_file", "streams:drop_file"),
+        *("api:send_periods", "api:confirm_periods", "api:drop_periods", "api:period_file"),
         *("datasets:direct", "datasets:direct_again", "datasets:direct_part", "datasets:direct_give_up"),
         *("api:begin_upload", "api:file", "api:upload_state"),
     },

@@ -3,15 +3,18 @@
 from .faults import PortalError
 from .portal import Dataset, Portal, Release
 from .published import Published, read
+from .running_counts import PeriodFile, RunningCount
 from .values import ValueChoice, ValuePlan
 from .webhooks import verified
 
 __all__ = [
     "Dataset",
+    "PeriodFile",
     "Portal",
     "PortalError",
     "Published",
     "Release",
+    "RunningCount",
     "ValueChoice",
     "ValuePlan",
     "read",

@@ -15,6 +15,7 @@ from . import uploading
 from .connection import PATIENCE_SECONDS, POLL_SECONDS, Connection
 from .faults import PortalError
 from .published import Files, Published
+from .running_counts import RunningCount
 from .values import ValueChoice, ValuePlan
 
 Facts = dict[str, Any]
@@ -70,6 +71,15 @@ class Portal:
     def release(self, release_id: str) -> Release:
         """A release or draft by its id."""
         return Release(self.connection, self.connection.call("GET", f"/releases/{release_id}"))
+
+    def running_count(self, stream_id: str) -> RunningCount:
+        """A running count by its id."""
+        return RunningCount(self.connection, self.connection.call("GET", f"/streams/{stream_id}"))
+
+    def running_counts(self) -> list[RunningCount]:
+        """The newest running counts and drafts of datasets that the token's person may release from."""
+        items = self.connection.call("GET", "/streams")["items"]
+        return [RunningCount(self.connection, facts) for facts in items]
 
     def products(self) -> list[Facts]:
         """Everything that can be released: choices of each product, methods and their parameters."""

@@ -12,8 +12,10 @@ from django.urls import reverse
 from dpportal.api.v1 import urls
 from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.models import Right, Share
+from dpportal.jobs.claims import JobState
 from dpportal.notices.models import Webhook
 from dpportal.releases import services
+from dpportal.streams.models import StreamJob
 from tests.dpportal.building import requested_values
 from tests.dpportal.streams import building as streams
 from tests.dpportal.test_public_work import MOST_CALLS, calls
@@ -23,7 +25,17 @@ PUBLIC = {"openapi-json", "openapi-view", "catalogue", "publication", "products"
 # Of nobody's dataset: lists of one's own, and where something begins.
 GENERAL = {
     *("openapi-json", "openapi-view", "api-root", "catalogue", "products"),
-    *("datasets", "upload", "releases", "draft", "draft_stream", "webhooks", "add_webhook", "begin_upload"),
+    *(
+        "datasets",
+        "upload",
+        "releases",
+        "draft",
+        "streams",
+        "draft_stream",
+        "webhooks",
+        "add_webhook",
+        "begin_upload",
+    ),
 }
 CLOSED = {401, 404, 405, 422}
 # For whoever may see a dataset, and for whoever may release from it besides; all else is for owners.
@@ -50,6 +62,10 @@ def known(ready) -> dict[str, UUID | str]:
     begun = BegunUpload.objects.create(owner=ready.dataset.owner, file_name="new.csv", size=1, megabytes=1)
     ids["upload_id"] = begun.pk
     ids["choice_id"] = requested_values(ready.dataset).pk
+    file = StreamJob.objects.create(
+        stream=stream, kind=StreamJob.Kind.COUNTS, created_by=stream.created_by, state=JobState.DONE
+    )
+    ids["file_id"] = file.pk
     return {**ids, "publication_id": ready.pk, "name": "release.json"}
 
 

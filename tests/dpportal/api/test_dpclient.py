@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import httpx
+import pandas as pd
 import pytest
 from django.core.wsgi import get_wsgi_application
 
 from dpportal.api.dpclient import Portal, PortalError, read
 from dpportal.releases import services
+from dpportal.streams.job_execution import STREAM_JOBS
 from tests.dpportal import building
+from tests.dpportal.streams import building as streams
 
 ADDRESS = "http://testserver"
 
@@ -94,3 +97,29 @@ def test_a_request_is_sent_again_when_the_portal_says_so():
     )
     portal = Portal(ADDRESS, transport=httpx.MockTransport(lambda _request: next(answers)))
     assert portal.products() == [{"name": "x"}]
+
+
+def test_periods_of_a_frame_are_previewed_published_and_compared(portal, dataset):
+    stream = streams.open_stream(dataset)
+    count = portal.running_count(str(stream.pk))
+    assert [(known.id, known.state) for known in portal.running_counts()] == [(count.id, "open")]
+    periods = pd.DataFrame({"period": [1, 2], "count": [5, 3]})
+    key = "5f0c6f0e-6a51-4d0e-9d4f-0d6f7c1b2a3e"
+    file = count.send_periods(periods, key=key)
+    STREAM_JOBS.run(file.id)
+    assert file.wait().preview["new"] == 2
+    file.confirm()
+    STREAM_JOBS.run(file.id)
+    assert file.wait().preview is None and count.send_periods(periods, key=key).id == file.id
+    compared = count.comparison()
+    assert list(compared["true"]) == [8, 5] and compared.attrs["unit"]
+    with pytest.raises(PortalError, match="nothing to stop"):
+        file.stop()
+    with pytest.raises(PortalError) as refused:
+        count.send_periods("period,count\n3,many\n")
+    assert set(refused.value.errors) == {"lines"}
+    other = count.send_periods("period,count\n3,1\n")
+    STREAM_JOBS.run(other.id)
+    other.wait().drop()
+    with pytest.raises(PortalError, match="cancelled"):
+        other.wait()

@@ -55,3 +55,11 @@ def test_a_draft_that_was_begun_in_a_browser_is_shown_without_a_plan(program, da
     draft = Stream.objects.create(dataset=dataset, created_by=dataset.owner, name="Newcomers")
     shown = program.said("get", f"/streams/{draft.pk}")
     assert (shown["state"], shown["reviewed"], shown["amount"]) == ("draft", None, None)
+
+
+def test_running_counts_are_listed_for_whoever_may_release(program, stranger, dataset):
+    draft = program.said("post", "/streams", {"dataset": str(dataset.pk), **SAID}, 201)
+    page = program.said("get", f"/streams?dataset={dataset.pk}")
+    assert [(row["id"], row["state"]) for row in page["items"]] == [(draft["id"], "draft")]
+    assert (page["count"], page["next"]) == (1, None)
+    assert stranger.said("get", "/streams")["items"] == []

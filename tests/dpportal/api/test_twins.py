@@ -15,10 +15,13 @@ from dpportal.notices.urls import urlpatterns as of_notices
 from dpportal.releases import services
 from dpportal.releases.models import Release
 from dpportal.releases.urls import urlpatterns as of_releases
+from dpportal.streams.job_execution import STREAM_JOBS
+from dpportal.streams.models import StreamJob
 from dpportal.streams.urls import urlpatterns as of_streams
 from dpportal.value_choices.urls import urlpatterns as of_values
 from tests.dpportal import building
 from tests.dpportal.api.calling import Program
+from tests.dpportal.streams import building as streams
 
 # What a page does, and what does the same for a program.
 TWINS = {
@@ -44,6 +47,7 @@ TWINS = {
     "releases:compare_csv": "compare",
     "releases:public": "publication",
     "releases:download": "file",
+    "streams:list": "streams",
     "streams:start": "draft_stream",
     "streams:counted": "draft_stream",
     "streams:timing": "draft_stream",
@@ -60,6 +64,11 @@ TWINS = {
     "streams:details": "stream_details",
     "streams:withdraw": "withdraw_stream",
     "streams:public": "publication",
+    "streams:add_many": "send_periods",
+    "streams:confirm_file": "confirm_periods",
+    "streams:drop_file": "drop_periods",
+    "streams:stop": "stop_periods",
+    "streams:compare": "compare_stream",
     "values:choose": "choose_values",
     "values:ask": "ask",
     "values:chosen": "chosen_values",
@@ -69,38 +78,36 @@ TWINS = {
     "notices:pause": "change_webhook",
     "notices:delete": "change_webhook",
 }
-# Parts of pages, what is drawn for eyes, and what a program writes by itself; periods have an address of their own.
+# What has no twin in the API, and why: the acts of each reason.
 FOR_BROWSERS = {
-    *("releases:finished", "releases:summarise", "releases:explore", "releases:cite", "releases:chart"),
-    *(
-        "releases:croissant",
-        "streams:croissant",
-        "releases:embed",
-        "releases:cells",
-        "releases:workload",
-        "releases:matrix_template",
-    ),
-    *("releases:searches", "releases:simulation", "releases:plan_file", "releases:compare_report"),
-    *(
-        "streams:list",
-        "streams:download",
-        "streams:cite",
-        "streams:chart",
-        "streams:embed",
-        "streams:periods",
-    ),
-    *("streams:live", "streams:add", "streams:add_records", "streams:confirm_file", "streams:drop_file"),
-    *("streams:add_many", "streams:stop", "streams:compare"),
-    "values:progress",
-    "notices:mail",  # a person reads mail
+    "a part of a page, made of what a program has in numbers": {
+        *("releases:finished", "releases:summarise", "releases:explore", "releases:cells"),
+        *("releases:workload", "releases:searches", "releases:simulation", "releases:compare_report"),
+        *("streams:live", "values:progress"),
+    },
+    "an address that answers everyone, programs too, without a token": {
+        *("releases:cite", "releases:chart", "releases:croissant", "releases:embed"),
+        *("streams:cite", "streams:chart", "streams:croissant", "streams:embed", "streams:download"),
+    },
+    "a file that a person fills in or takes along, where a program says the same in JSON": {
+        *("releases:matrix_template", "releases:plan_file"),
+    },
+    "a period has an address of its own, with the running count's own token": {
+        *("streams:periods", "streams:add"),
+    },
+    "records of people come to the portal by the upload of a dataset alone; a program counts and sends the number": {
+        "streams:add_records",
+    },
+    "a person reads mail": {"notices:mail"},
 }
 
 
 def test_every_act_of_a_wizard_has_a_twin():
     rooms = {"releases": of_releases, "streams": of_streams, "values": of_values, "notices": of_notices}
     acts = {f"{room}:{pattern.name}" for room, patterns in rooms.items() for pattern in patterns}
-    assert acts == set(TWINS) | FOR_BROWSERS, sorted(acts ^ (set(TWINS) | FOR_BROWSERS))
-    assert not set(TWINS) & FOR_BROWSERS
+    without = set().union(*FOR_BROWSERS.values())
+    assert acts == set(TWINS) | without, sorted(acts ^ (set(TWINS) | without))
+    assert not set(TWINS) & without
     assert set(TWINS.values()) <= {str(pattern.name) for pattern in urls[0]}
 
 
@@ -278,6 +285,56 @@ def test_a_running_count_is_refused_alike(client, program, dataset):
     )
     [text] = answer["errors"]["column"]
     assert text in re.sub(r"\s+", " ", page)
+
+
+@pytest.mark.parametrize("lines", ["", "1,5", "period,count\n1,many", "period,count\n2,5", "period,count"])
+def test_lines_of_periods_are_refused_alike(client, program, dataset, lines):
+    stream = streams.open_stream(dataset)
+    client.force_login(dataset.owner)
+    answer = program.said(
+        "post", f"/streams/{stream.pk}/period-files", {"lines": lines}, 422 if lines else 409
+    )
+    page = page_says(
+        client, reverse("streams:add_many", args=[stream.pk]), {"pasted": lines, "dates": "%Y-%m-%d"}
+    )
+    for text in answer.get("errors", {"lines": [answer["detail"]]})["lines"]:
+        assert text in re.sub(r"\s+", " ", page), text
+
+
+@pytest.mark.parametrize(
+    ("page", "method", "path"),
+    [
+        ("add_many", "post", ""),
+        ("confirm_file", "post", "/{}/confirm"),
+        ("drop_file", "delete", "/{}"),
+        ("stop", "post", "/{}/stop"),
+    ],
+)
+def test_what_cannot_be_done_to_a_file_of_periods_is_refused_alike(
+    client, program, dataset, page, method, path
+):
+    """Of a running count that is closed, and of a file that is through."""
+    stream = streams.open_stream(dataset)
+    sent = {"lines": "period,count\n1,5"}
+    file = program.said("post", f"/streams/{stream.pk}/period-files", sent, 202)["id"]
+    STREAM_JOBS.run(file)
+    program.said("post", f"/streams/{stream.pk}/period-files/{file}/confirm", None, 202)
+    STREAM_JOBS.run(file)
+    StreamJob.objects.filter(pk=file).update(options={})
+    program.said("post", f"/streams/{stream.pk}/close")
+    client.force_login(dataset.owner)
+    address = f"/streams/{stream.pk}/period-files{path.format(file)}"
+    answer = program.said(method, address, sent if page == "add_many" else None, 409)
+    said = {"pasted": sent["lines"], "dates": "%Y-%m-%d"}
+    assert answer["detail"] in page_says(client, reverse(f"streams:{page}", args=[stream.pk]), said)
+
+
+def test_no_true_counts_to_compare_are_refused_alike(client, program, dataset):
+    stream = streams.open_stream(dataset)
+    client.force_login(dataset.owner)
+    answer = program.said("get", f"/streams/{stream.pk}/comparison", None, 409)
+    shown = client.get(reverse("streams:compare", args=[stream.pk]))
+    assert answer["detail"] in " ".join(str(m) for m in get_messages(shown.wsgi_request))
 
 
 @pytest.mark.parametrize(

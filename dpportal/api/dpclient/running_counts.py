@@ -1,0 +1,99 @@
+"""Running counts: many periods sent at once, and what only their curator sees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .connection import API, PATIENCE_SECONDS, POLL_SECONDS, Connection
+from .faults import PortalError
+
+Facts = dict[str, Any]
+AT_WORK = ("queued", "running")
+
+
+class RunningCount:
+    """A running count. facts: what the API says of it, by name."""
+
+    def __init__(self, connection: Connection, facts: Facts) -> None:
+        self.connection, self.facts = connection, facts
+        self.id: str = facts["id"]
+        self._path = f"/streams/{self.id}"
+
+    @property
+    def state(self) -> str:
+        """Such as “open”."""
+        return str(self.facts["state"])
+
+    def send_periods(
+        self,
+        periods: str | Path | pd.DataFrame,
+        *,
+        column: str = "",
+        dates: str = "%Y-%m-%d",
+        key: str | None = None,
+    ) -> PeriodFile:
+        """Send many periods, of 1 MB at most; nothing is published before `confirm`. Raises PortalError.
+
+        periods: a table with a column “period” or “date” and one for each count, as lines of text, a file or a frame.
+        column: of the counts, where there are several. dates: how days are written, in letters of strptime. key: what
+        is sent again with the same one is the same file.
+        """
+        if isinstance(periods, pd.DataFrame):
+            periods = periods.to_csv(index=False, date_format=dates)
+        lines = periods.read_text(encoding="utf-8-sig") if isinstance(periods, Path) else periods
+        said = {"lines": lines, "column": column, "dates": dates}
+        facts = self.connection.call("POST", f"{self._path}/period-files", said, key=key)
+        return PeriodFile(self.connection, self._path, facts)
+
+    def comparison(self, count: int = 0) -> pd.DataFrame:
+        """The newest periods beside the true counts, for the curator alone; the look is recorded.
+
+        count: which of the labels. The numbers over all of them are in `attrs`.
+        """
+        facts = self.connection.call("GET", f"{self._path}/comparison", count=count)
+        table = pd.DataFrame(facts.pop("table"), columns=facts.pop("header"))
+        table.attrs.update(facts)
+        return table
+
+
+class PeriodFile:
+    """A file of periods that was sent. facts: what the API says of it, by name."""
+
+    def __init__(self, connection: Connection, stream: str, facts: Facts) -> None:
+        self.connection, self.facts = connection, facts
+        self.id: str = facts["id"]
+        self._path = f"{stream}/period-files/{self.id}"
+
+    @property
+    def preview(self) -> Facts | None:
+        """What it would publish, while it waits to be confirmed."""
+        preview: Facts | None = self.facts["preview"]
+        return preview
+
+    def wait(self, seconds: float = PATIENCE_SECONDS) -> PeriodFile:
+        """Wait until it was checked, or, once it is confirmed, published. Raises PortalError where it was refused."""
+        self.facts = self.connection.until(
+            lambda: self.connection.call("GET", self._path, wait=POLL_SECONDS),
+            lambda facts: facts["job"]["state"] not in AT_WORK,
+            seconds,
+        )
+        if self.facts["job"]["state"] != "done":
+            raise PortalError(409, self.facts["job"]["failure"] or f"It is {self.facts['job']['state']}.")
+        return self
+
+    def confirm(self) -> PeriodFile:
+        """Have published what the preview says; what is confirmed already stays so. Raises PortalError."""
+        self.facts = self.connection.call("POST", f"{self._path}/confirm")
+        return self
+
+    def stop(self) -> PeriodFile:
+        """Stop the work on it; what is published of it stays."""
+        self.facts = self.connection.call("POST", f"{self._path}/stop")
+        return self
+
+    def drop(self) -> None:
+        """Delete it while it waits to be confirmed; nothing of it is published."""
+        self.connection.send("DELETE", f"{API}{self._path}")
