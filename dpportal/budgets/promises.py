@@ -182,8 +182,13 @@ class OtherPromises:
             sentences.append(_("Costs under different promises are not added to each other."))
         return list(filter(None, sentences))
 
+    @property
+    def named(self) -> Json:
+        """What files must not leave out, to be compared with what they say; empty if nothing else was promised."""
+        return self.without_amounts.facts() if self != OtherPromises() else {}
+
     def facts(self) -> Json:
-        """The promises as release.json has them; also compared to see whether files are still true."""
+        """The promises as release.json has them."""
         bound = [account.facts() for account in self.accounts if account.is_bound]
         others = [account.facts() for account in self.accounts if not account.is_bound]
         return {

@@ -17,6 +17,7 @@ from dpportal.jobs.clock import database_now, db_ago
 from dpportal.platform.json_digest import json_digest
 from dpportal.publications.downloads import FAILED_PAUSE_SECONDS
 from dpportal.publications.metadata import About
+from dpportal.publications.written_files import Said, WrittenFiles, promises_digest
 from dpportal.releases.models import Artifact, Release
 
 # However often is spent beside a release, its files are written for that alone once in so many seconds at most; less
@@ -50,21 +51,21 @@ class DisplayTexts:
         )
 
     @property
-    def digest(self) -> str:
-        """Of what closes files once it is another: all but how much is spent beside the release."""
+    def said(self) -> Said:
+        """What a bundle says that is written now. `FORMAT` counts as something that was spent beside."""
         texts: list[object] = [self.title, self.dataset, self.curator, self.about.facts()]
-        if self.others != OtherPromises():
-            texts.append(self.others.without_amounts.facts())
-        return json_digest(texts)
-
-    @property
-    def spending(self) -> str:
-        """Of what lets the former files stay until there are new ones: see `OtherPromises`, and `FORMAT`."""
-        return json_digest([FORMAT, self.others.spending])
+        if others := self.others.named:
+            texts.append(others)
+        promises = promises_digest(others, self.about)
+        return Said(json_digest(texts), promises, json_digest([FORMAT, self.others.spending]))
 
     def are_in(self, release: Release) -> bool:
         """Whether its files say all of it."""
-        return (release.words, release.spending) == (self.digest, self.spending)
+        return _said_of(release) == self.said
+
+
+def _said_of(release: Release) -> Said:
+    return Said(release.words, release.promises, release.spending)
 
 
 def _public_name(release: Release) -> str:
@@ -74,13 +75,20 @@ def _public_name(release: Release) -> str:
 
 
 def offered_files(release: Release, words: DisplayTexts) -> Sequence[Artifact]:
-    """The files of a finished release as readers get them: all, or none while they say what is not so any more.
+    """The files of a finished release as readers get them: all, or none.
 
-    Where more was spent beside it since, these are the former files until the new ones are there; none if writing them
-    failed, since they would say too little for long.
+    Where the page says something else since they were written, these are the former files until the new ones are
+    there; see `WrittenFiles`.
     """
-    stays = words.are_in(release) or release.job.state != JobState.FAILED
-    return list(release.artifacts.all()) if release.words == words.digest and stays else []
+    written = WrittenFiles(_said_of(release), release.words_at, release.job.state == JobState.FAILED)
+    return list(release.artifacts.all()) if written.stay(release, words.said) else []
+
+
+def note_published(release: Release) -> None:
+    """Note that readers are given the present files, if these say what the page says; in publishing's transaction."""
+    fresh = Release.objects.select_related("dataset", "created_by", "charge__budget").get(pk=release.pk)
+    if DisplayTexts.of(fresh).are_in(fresh):
+        Release.objects.filter(pk=release.pk).update(words_at=fresh.published_at)
 
 
 def current_files(release: Release) -> Sequence[Artifact]:
@@ -114,7 +122,8 @@ def outdated(releases: QuerySet[Release]) -> list[Release]:
             promises[paying] = release.other_promises
         about = shown.get(release.dataset_id, About())
         words = DisplayTexts.of(release, about, promises[paying])
-        pauses = release.words == words.digest and _pauses(release, now)
+        # Texts and promises do not wait for the next time.
+        pauses = _said_of(release)[:2] == words.said[:2] and _pauses(release, now)
         if not words.are_in(release) and not pauses:
             changed.append(release)
     return changed

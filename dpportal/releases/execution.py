@@ -28,6 +28,7 @@ from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.datasets.models import Dataset
 from dpportal.jobs import event_log, search_cache
 from dpportal.jobs.claims import Claim, JobState
+from dpportal.jobs.clock import database_now
 from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
 from dpportal.platform.language_layers import in_every_language
@@ -253,7 +254,8 @@ def finish(release_id: UUID, claim: Claim) -> None:
     claim.step("reconstructing")
     reconstructed = results.reconstruct(release)
     claim.step("bundling")
-    words = DisplayTexts.of(_release(release_id))
+    # Read before the files are written: what changes meanwhile shows itself at the next look.
+    read_at, words = database_now(), DisplayTexts.of(_release(release_id))
     artifacts = bundle.write(reconstructed, words)
     results.store_page(reconstructed)
     if release.dataset.has_records:
@@ -263,8 +265,10 @@ def finish(release_id: UUID, claim: Claim) -> None:
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()
         Artifact.objects.bulk_create(artifacts)
-        said = {"words": words.digest, "spending": words.spending}
-        Release.objects.filter(pk=release.pk).update(state=Release.State.READY, **said)
+        texts, promises, spending = words.said
+        Release.objects.filter(pk=release.pk).update(
+            state=Release.State.READY, words=texts, promises=promises, spending=spending, words_at=read_at
+        )
         file_imprints.note(release, beside)
         publish_as_decided(release)
 

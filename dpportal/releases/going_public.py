@@ -11,6 +11,7 @@ from dpportal.accounts.models import User
 from dpportal.budgets import confirming
 from dpportal.datasets.access import require_releaser
 from dpportal.publications import publishing
+from dpportal.releases.display_texts import note_published
 from dpportal.releases.models import Release
 
 
@@ -27,7 +28,9 @@ def publish(release: Release, by: User, refused: type[Exception] = StaysPrivateE
         require_releaser(release.dataset, by.pk, refused)
         confirming.require_all_charges(release.dataset, refused)
 
-    publishing.publish(release, by, require)
+    with transaction.atomic():
+        if publishing.publish(release, by, require):
+            note_published(release)
 
 
 def publish_as_decided(release: Release) -> None:

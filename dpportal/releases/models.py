@@ -101,7 +101,10 @@ class Release(ChargedPublication):
     result = models.CharField(max_length=200, blank=True)
     # Digests of what the files of its bundle say besides numbers, see `DisplayTexts`; empty before there are any.
     words = models.CharField(max_length=64, blank=True, editable=False)
+    promises = models.CharField(max_length=64, blank=True, editable=False)
     spending = models.CharField(max_length=64, blank=True, editable=False)
+    # When these were read, or readers were first given them, see `WrittenFiles`.
+    words_at = models.DateTimeField(null=True, editable=False)
 
     objects = Releases.as_manager()
 

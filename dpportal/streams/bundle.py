@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 from django.conf import settings
@@ -26,6 +25,7 @@ from dpportal.publications.notebook import notebook_files
 from dpportal.publications.sdmx import with_observations
 from dpportal.publications.table import Table
 from dpportal.publications.workbook import with_workbooks
+from dpportal.publications.written_files import Said, promises_digest
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.label_columns import VALUE, value_columns
 from dpportal.streams.measure import summed_bounds
@@ -201,25 +201,18 @@ def _draw(stream: Stream, series: Series, place: int, path: Path) -> None:
     path.write_text(drawing, encoding="utf-8")
 
 
-class Said(NamedTuple):
-    """Digests of what the files say besides numbers: texts, other promises, and how much was spent under these."""
-
-    texts: str
-    promises: str
-    spending: str
-
-
 def said(stream: Stream) -> Said:
     """What the files should say now; all of it can be changed, or taken back, after they were written."""
     others = stream.other_promises
     # Whatever language a visitor has, the files are written in the site's own.
     with translation.override(settings.LANGUAGE_CODE):
+        promises = promises_digest(others.named, stream.dataset.about)
         texts = {
             **_texts(stream, OtherPromises()),
             "description": stream.description,
+            "promises": promises,
             "format": FORMAT,
         }
-        promises = json_digest(others.without_amounts.facts())
     return Said(json_digest(texts), promises, others.spending)
 
 

@@ -1,9 +1,8 @@
 """The files of a stream's download: written by a worker for its newest period, stored, and given out as they are.
 
 A request never writes one. Where periods came since, or a name, a permission or what was spent beside changed, readers
-get the former files until the new ones take their place, all at once; the page says so. They are closed where people
-were promised something else since, which no file may leave out; where writing failed, since they would say for long
-what is not so any more; and where they were written before publication, since readers never knew what they say.
+get the former files until the new ones take their place, all at once; the page says so. When they are closed instead
+says `publications/written_files.py`.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
 from dpportal.publications.downloads import FAILED_PAUSE_SECONDS, store
 from dpportal.publications.draft import PUBLIC
+from dpportal.publications.written_files import Said, WrittenFiles
 from dpportal.streams import bundle, file_imprints
-from dpportal.streams.bundle import Said
 from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
 from dpportal.streams.series import published
 
@@ -34,6 +33,8 @@ FOR_READERS = (".zip", "series.csv", ".xlsx")
 # However many periods come, files are written for them so often at most: after so many seconds, and after so many times
 # as long as the last writing took.
 PAUSE_SECONDS, PAUSE_FACTOR = 15.0, 10.0
+# What is asked of a stream to know what its files should say.
+SAID_OF = ("charge__budget", "dataset", "domain_version", "created_by")
 # A reader may still be at a file that was replaced.
 REPLACED_SECONDS = 900.0
 
@@ -67,21 +68,25 @@ def offered(stream: Stream) -> Offered:
     written = SeriesBundle.objects.filter(pk=stream.pk).first()
     said = bundle.said(stream)
     _request(stream, written, said)
-    if written is None or not written.periods or not written.texts:
+    if written is None or not written.periods:
         return Offered()
-    are_former = (written.texts, written.promises, written.spending) != said
-    if written.promises != said.promises or (are_former and written.state == JobState.FAILED):
-        return Offered()
-    if written.texts != said.texts and not _were_public(stream, written):
+    if not _files_of(written).stay(stream, said):
         return Offered()
     files = tuple(stream.files.filter(replaced_at=None))
-    return Offered(files, written.periods, stream.calendar.label(written.periods), are_former)
+    label = stream.calendar.label(written.periods)
+    return Offered(files, written.periods, label, _files_of(written).said != said)
 
 
-def _were_public(stream: Stream, written: SeriesBundle) -> bool:
-    """Whether what the present files say was for everyone, or is for nobody but curators now."""
-    published, read = stream.published_at, written.texts_at
-    return not stream.is_public or (published is not None and read is not None and read >= published)
+def _files_of(written: SeriesBundle) -> WrittenFiles:
+    said = Said(written.texts, written.promises, written.spending)
+    return WrittenFiles(said, written.texts_at, written.state == JobState.FAILED)
+
+
+def note_published(stream: Stream) -> None:
+    """Note that readers are given the present files, if these say what the page says; in publishing's transaction."""
+    fresh = Stream.objects.select_related(*SAID_OF).get(pk=stream.pk)
+    says = bundle.said(fresh)._asdict()
+    SeriesBundle.objects.filter(pk=stream.pk, **says).update(texts_at=fresh.published_at)
 
 
 def request(stream: Stream) -> None:
@@ -164,7 +169,7 @@ def request_due() -> None:
     behind = with_newest(public).filter(
         Q(bundle=None, newest__isnull=False) | ~Q(newest=F("bundle__periods"))
     )
-    for stream in behind.select_related("charge__budget", "dataset", "domain_version", "created_by"):
+    for stream in behind.select_related(*SAID_OF):
         request(stream)
 
 

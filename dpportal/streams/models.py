@@ -292,7 +292,7 @@ class SeriesBundle(Job):
     periods: how many the present files hold, 0 while there are none. texts: the digest of what they say besides
     numbers, by which it is known whether the page still says the same. promises, spending: the digests of what is
     promised beside the stream, and of how much was spent under that (see `OtherPromises`). texts_at: when what the
-    present files say was read; None if that is not known.
+    present files say was read, or readers were first given it; None if that is not known.
     """
 
     stream = models.OneToOneField(Stream, primary_key=True, on_delete=models.CASCADE, related_name="bundle")

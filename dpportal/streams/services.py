@@ -262,6 +262,7 @@ def publish(stream: Stream, by: User) -> None:
         confirming.require_all_charges(stream.dataset, StreamError)
 
     if publishing.publish(stream, by, require):
+        downloads.note_published(stream)
         downloads.request(stream)
 
 

@@ -137,3 +137,31 @@ def test_files_that_cannot_be_written_are_closed_and_can_be_resumed(client, cura
         services.cancel(fresh(described))
     assert claims.claim(ReleaseJob, described.pk)
     assert fresh(described).is_ready
+
+
+@pytest.mark.slow
+def test_former_files_stay_until_those_with_a_new_title_are_there(client, curator, described):
+    """They were written before publication, and are what was published."""
+    services.publish(described, curator)
+    services.rename(described, "Second", curator)
+    assert "Second" not in download(client, described).getvalue().decode()
+    page = client.get(described.get_absolute_url()).content.decode()
+    assert "Something that these files say has changed" in page and "Second" in page
+    ReleaseJob.objects.filter(pk=described.pk).update(state=JobState.FAILED)
+    assert download(client, described).status_code == 503
+    ReleaseJob.objects.filter(pk=described.pk).update(state=JobState.QUEUED)
+    execution.RELEASES.run(described.pk)
+    services.rename(fresh(described), "Third", curator)
+    assert "Second" in download(client, described).getvalue().decode()
+    Release.objects.filter(pk=described.pk).update(words="")  # a file is lost
+    assert download(client, described).status_code == 503
+
+
+@pytest.mark.slow
+def test_a_permission_that_is_taken_back_closes_files_that_were_public(client, curator, described):
+    services.publish(described, curator)
+    assert SECRET in download(client, described).getvalue().decode()
+    client.force_login(curator)
+    untick(client, described)
+    client.logout()
+    assert download(client, described).status_code == 503

@@ -12,7 +12,7 @@ from django.db import OperationalError
 from django.db.models import F
 from django.test import Client
 
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.models import Dataset, PublicDescription
 from dpportal.jobs.claims import JobState
 from dpportal.jobs.runner import JobKind
 from dpportal.streams import bundle, downloads, execution, services, tasks
@@ -234,3 +234,23 @@ def test_nothing_is_written_of_what_is_not_public_unless_its_curator_looks(strea
     assert not SeriesBundle.objects.exists()
     curious.get(stream.get_absolute_url())
     assert _state() == JobState.QUEUED
+
+
+@pytest.mark.slow
+def test_files_that_were_published_as_they_are_stay_when_a_name_changes(stream: Stream) -> None:
+    _add(stream, 1)
+    building.with_files(stream)
+    services.publish(stream, stream.created_by)
+    Dataset.objects.update(name="Another name")
+    assert Client().get(f"/streams/{stream.pk}/download/README.md").status_code == 200
+
+
+@pytest.mark.slow
+def test_a_permission_that_is_taken_back_closes_the_files(public: Stream) -> None:
+    said = PublicDescription.objects.create(dataset=public.dataset, text="Ours.", shown=True)
+    building.with_files(public)
+    address = f"/streams/{public.pk}/download/README.md"
+    assert b"Ours." in b"".join(Client().get(address).streaming_content)
+    said.shown = False
+    said.save()
+    assert Client().get(address).status_code == 503
