@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from dpportal.budgets.dataset_costs import spent_so_far
 from dpportal.catalogue import snapshot
 from dpportal.catalogue.entries import CatalogueEntry, loaded
+from dpportal.charts.cell_names import cell_names
 from dpportal.datasets.models import AttributeDeclaration, Dataset
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.platform.json_types import Json
@@ -100,7 +101,7 @@ def _line(attribute: Attribute) -> Json:
         )
         values = _("%(lower)s to %(upper)s") % dict(zip(("lower", "upper"), ends, strict=True))
         return {"name": attribute.name, "kind": kind_in_words(attribute), "values": values, "more": 0}
-    labels = attribute.labels() if attribute.size <= MOST_WRITTEN else []
+    labels = cell_names(attribute) if attribute.size <= MOST_WRITTEN else []
     shown = listed(labels[:MOST_NAMED]) if labels else _("%(cells)s cells") % {"cells": f"{attribute.size:,}"}
     return {
         "name": attribute.name,

@@ -1,11 +1,15 @@
-"""What a column's name suggests of its kind and bounds; the data have no say in it."""
+"""What a column's name suggests of its kind and bounds; the data have no say in it.
+
+Words of names in Chinese stand in `chinese_names.py`.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 
-from mechanisms.domain import Attribute, Boolean, Integer, Real
+from dpportal.datasets import chinese_names
+from mechanisms.domain import Attribute, Boolean, Categorical, Integer, Real
 
 # Whole words of a name, as underscores, dots, hyphens and capitals part them.
 _WORDS = re.compile(r"[A-ZÀ-Þ]?[a-zß-ÿ]+|[A-ZÀ-Þ]+(?![a-zß-ÿ])|\d+")
@@ -19,6 +23,7 @@ _BOUNDS: dict[str, Attribute] = {
     "percent": Real("", True, lower=0.0, upper=100.0, bins=10),
     "percentage": Real("", True, lower=0.0, upper=100.0, bins=10),
 }
+_BOUNDS |= {word: _BOUNDS[english] for word, english in chinese_names.SAME_BOUNDS.items()}
 _PAY = ("salary", "wage", "wages", "pay", "earnings", "revenue", "rent", "gehalt", "lohn", "einkommen")
 _KINDS = {
     "date": ("date", "day", "birthday", "dob", "timestamp"),
@@ -92,7 +97,7 @@ _KINDS = {
         ),
     ),
 }
-_KIND_OF_WORD = {word: kind for kind, words in _KINDS.items() for word in words}
+_KIND_OF_WORD = {word: kind for kind, words in _KINDS.items() for word in words} | chinese_names.KIND_OF_WORD
 _QUESTIONS = ("is", "has", "had", "was", "does", "did")
 
 
@@ -104,6 +109,10 @@ def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
     words = _words(name)
     if words and words[0] in _QUESTIONS:
         return Boolean(name, True, closed=True, values=truths)
+    if words and words[0] in chinese_names.QUESTIONS:
+        # Its answers, 否 and 是, are texts that no table is read by as no and yes.
+        yes_or_no = Boolean(name, True, closed=True, values=truths)
+        return yes_or_no if truths else Categorical(name, True, values=chinese_names.ANSWERS)
     born = [BORN] if {"birth", "year"} <= set(words) else []
     matches = [_BOUNDS[word] for word in words if word in _BOUNDS] or born
     return replace(matches[-1], name=name) if matches else None
@@ -122,4 +131,4 @@ def proposed_kind(name: str) -> str:
 
 
 def _words(name: str) -> list[str]:
-    return [word.lower() for word in _WORDS.findall(name)]
+    return [word.lower() for word in _WORDS.findall(name)] + chinese_names.words(name)

@@ -8,6 +8,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
+from dpportal.charts.cell_names import named
 from dpportal.charts.increments import increments_figure
 from dpportal.charts.series import Timeline, errors_figure, series_figure
 from dpportal.charts.style import Figure
@@ -70,7 +71,7 @@ def build(stream: Stream, periods: list[Period], counted: Sequence[TrueCounts], 
         },
         "largest_increment": largest_increment(stream),
         "chosen": place,
-        "counts": list(enumerate(stream.labels)) if len(stream.labels) > 1 else [],
+        "counts": list(enumerate(named(stream.labels))) if len(stream.labels) > 1 else [],
         "inside": float((np.abs(errors) <= widths[:, None]).mean()),
         "root_mean_error": _root_mean_square(errors),
         "never_falling_error": _root_mean_square(smooth - true),

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import numpy as np
 from django.http import QueryDict
 
+from dpportal.charts.cell_names import cell_name, named
 from dpportal.charts.increments import increments_apart_figure, increments_figure
 from dpportal.charts.series import Timeline, expectation_figure, expectation_periods, series_figure
 from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figure, together_figure
@@ -40,9 +41,9 @@ class Chosen:
     @classmethod
     def of(cls, stream: Stream, query: QueryDict) -> Chosen:
         """What the address asks for; without a word the first ones, together. What is unknown is the first one."""
-        named = query.getlist("count")
+        asked = query.getlist("count")
         places = (
-            dict.fromkeys(chosen_place(stream, one) for one in named) if named else range(len(stream.labels))
+            dict.fromkeys(chosen_place(stream, one) for one in asked) if asked else range(len(stream.labels))
         )
         is_apart = query.get("view") == APART
         return cls(tuple(places)[: MAX_APART if is_apart else MAX_TOGETHER], is_apart)
@@ -73,8 +74,8 @@ def shown(stream: Stream, query: QueryDict) -> Json:
     return {
         "figures": figures,
         "chosen": chosen,
-        "counts": list(enumerate(stream.labels)) if len(stream.labels) > 1 else [],
-        "shown_names": [stream.labels[place] for place in chosen.places],
+        "counts": list(enumerate(named(stream.labels))) if len(stream.labels) > 1 else [],
+        "shown_names": named(stream.labels[place] for place in chosen.places),
         "most": {"together": MAX_TOGETHER, "apart": MAX_APART},
         "newest": rows,
         "period_count": count,
@@ -89,7 +90,7 @@ def series_chart(series: Series, chosen: Chosen, periods: int) -> Figure:
         make = apart_figure if chosen.is_apart else together_figure
         return make(
             time,
-            [series.names[place] for place in places],
+            named(series.names[place] for place in places),
             released=series.released[:, places],
             half_widths=series.half_widths,
         )
@@ -99,7 +100,7 @@ def series_chart(series: Series, chosen: Chosen, periods: int) -> Figure:
         released=series.released[:, places[0]],
         half_widths=series.half_widths,
         consistent=series.never_falling(places[0]) if is_complete else None,
-        name=series.names[places[0]],
+        name=cell_name(series.names[places[0]]),
     )
 
 
@@ -113,7 +114,7 @@ def increments_chart(series: Series, chosen: Chosen, periods: int) -> Figure:
     make = increments_apart_figure if is_apart else increments_figure
     return make(
         Timeline(series.labels[last], series.unit, periods),
-        [series.names[place] for place in places],
+        named(series.names[place] for place in places),
         added=series.increments[last, places],
         half_widths=series.increment_half_widths[last],
     )

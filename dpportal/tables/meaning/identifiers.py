@@ -14,8 +14,11 @@ WORD = re.compile(
     "|member|customer|client|user|account|personid|patientid|ssn|mrn|nhs|pseudonym|policyholder|taxpayer"
     "|kennung|kennziffer|versicherte|versichertennummer|personalnummer"
     "|matricule|identifiant|paciente|persona|identificador"
+    # Chinese has no spaces, and the end of a name says what it is.
+    "|.*(?:编号|編號|身份证|身份證|(?:身份|证|证件|学|工|职工|员工|病历|病案|住院|就诊|门诊|卡|账|帐|会员|客户|用户|患者"
+    "|手机|电话|社保|医保|保单|档案)号码?|姓名|用户名|账户|手机|电话|电话号码|邮箱|标识符?|標識|患者|病人|客户|会员|用户|受访者|参保人)"
 )
-FULL_NAME = re.compile("no|nr|number|nummer")
+FULL_NAME = re.compile("no|nr|number|nummer|序号|号码|号")
 # Numbers and codes as people write keys: all as long as each other, with at least so many signs.
 SHORTEST_KEY = 5
 # Months such as 2024-07 are written alike, too.

@@ -37,6 +37,14 @@ from tests.dpportal.streams import building as streams
         "number",
         "Kennung",
         "user-id",
+        "编号",
+        "患者编号",
+        "身份证号",
+        "学号",
+        "手机号码",
+        "姓名",
+        "会员",
+        "序号",
     ],
 )
 def test_names_of_identifiers(name):
@@ -55,6 +63,11 @@ def test_names_of_identifiers(name):
         "no children",
         "sex",
         "fnlwgt",
+        "年龄",
+        "性别",
+        "会员等级",
+        "房间数",
+        "省份",
     ],
 )
 def test_names_of_other_columns(name):

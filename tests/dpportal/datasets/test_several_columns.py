@@ -332,3 +332,38 @@ def test_a_name_suggests_no_numbers_for_a_column_of_other_values():
     assert is_contradicted("age_group", "text") and is_contradicted("month", "date")
     assert not is_contradicted("age", "integer") and not is_contradicted("age", "")
     assert not is_contradicted("colour", "text")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("年龄", "integer"),
+        ("年龄（岁）", "integer"),
+        ("年龄组", "categorical"),
+        ("出生年份", "integer"),
+        ("出生日期", "date"),
+        ("性别", "categorical"),
+        ("户主性别", "categorical"),
+        ("收入", "real"),
+        ("家庭年收入_元", "real"),
+        ("省份", "categorical"),
+        ("婚姻状况", "categorical"),
+        ("是否吸烟", "categorical"),
+        ("失业率", "real"),
+        ("入学年", "integer"),
+        ("备注", ""),
+        ("编号", ""),
+    ],
+)
+def test_the_last_word_of_a_chinese_name_counts(name, kind):
+    assert proposed_kind(name) == kind
+    assert proposed(name) is None or proposed(name).name == name
+
+
+def test_a_chinese_name_has_the_bounds_of_its_english_one():
+    assert proposed("年龄") == Integer("年龄", True, lower=0, upper=119, width=5)
+
+
+def test_a_chinese_question_is_answered_as_the_table_writes_it():
+    assert proposed("是否吸烟") == Categorical("是否吸烟", True, values=("否", "是"))
+    assert proposed("是否吸烟", ("0", "1")) == Boolean("是否吸烟", True, closed=True, values=("0", "1"))

@@ -107,7 +107,7 @@ def _largest_sum(domain: Domain, raw: np.ndarray, summed_box: Callable[[Picks], 
         half_width = None if one is None or one.half_width is None else math.ceil(one.half_width)
         *_others, second, largest = np.sort(sums).tolist() if sums.size > 1 else (0, 0)
         if is_certainly_largest(largest, second, half_width, statements):
-            label = domain.attributes[axis].labels()[int(sums.argmax())]
+            label = cell_names(domain.attributes[axis])[int(sums.argmax())]
             column = {"column": domain.names[axis], "largest_value": label}
             return {**column, "count": round(largest), "count_margin": half_width}
     return {}

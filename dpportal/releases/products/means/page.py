@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from django.utils.translation import gettext as _
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.group_means import means_figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
@@ -151,7 +152,7 @@ def labels_of(plan: MomentsPlan) -> list[list[str]]:
     """Each group's value of each column, in order."""
     if not plan.groups.attributes:
         return [[]]
-    texts = [attribute.labels() for attribute in plan.groups.attributes]
+    texts = [cell_names(attribute) for attribute in plan.groups.attributes]
     places = np.unravel_index(np.arange(plan.groups.size), plan.groups.shape)
     return [[text[i] for text, i in zip(texts, row, strict=True)] for row in zip(*places, strict=True)]
 

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.pairs import pairs_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.microdata.component_lines import component_lines
@@ -147,7 +148,7 @@ def _impossible_rows(plan: MicrodataPlan, true: dict[Places, np.ndarray]) -> lis
 def _worst(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray, pair: tuple[int, ...]) -> Json:
     """A pair's cells with the largest differences, synthetic counts scaled to the true number of rows."""
     synthetic = table_of_rows(result.rows, plan.domain.shape, pair) * (true.sum() / max(1, len(result.rows)))
-    labels = [plan.domain.attributes[j].labels() for j in pair]
+    labels = [cell_names(plan.domain.attributes[j]) for j in pair]
     largest = np.argsort(-np.abs(synthetic - true), axis=None, kind="stable")[:MOST_DIFFERENCES]
     return {
         "columns": [plan.domain.names[j] for j in pair],

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from django.utils.translation import gettext as _
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Domain
 
@@ -61,7 +62,7 @@ def _question(attribute: Attribute, cells: np.ndarray) -> tuple[str, Labels]:
     """What is asked of the target, and the answers from its cells."""
     if attribute.size <= MOST_CLASSES:
         return _("Which of its %(count)d values?") % {"count": attribute.size}, lambda c: c
-    names = attribute.labels()
+    names = cell_names(attribute)
     if attribute.ordered:
         # A missing value is its own cell, the last: it is not beyond any other.
         declared = attribute.regular_size

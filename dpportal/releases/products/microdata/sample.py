@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.cells import merged, merged_labels, widths_within
 from dpportal.charts.thumbnail import small_bars
 from dpportal.platform.json_types import Json
@@ -65,9 +66,9 @@ def _column(attribute: Attribute, noisy: Integers, half_width: int) -> Json:
 
 def _drawn(attribute: Attribute, noisy: Integers) -> tuple[Sequence[str], Integers, int]:
     if attribute.size <= MOST_BARS:
-        return attribute.labels(), noisy, 1
+        return cell_names(attribute), noisy, 1
     if attribute.ordered:
         (width,) = widths_within([attribute.size], MOST_BARS)
         return merged_labels(attribute, width, attribute.size), merged(noisy, [width]), width
-    labels, kept = attribute.labels(), np.sort(np.argsort(-noisy, kind="stable")[:MOST_BARS])
+    labels, kept = cell_names(attribute), np.sort(np.argsort(-noisy, kind="stable")[:MOST_BARS])
     return [labels[place] for place in kept], noisy[kept], 1

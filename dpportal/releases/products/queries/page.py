@@ -10,6 +10,7 @@ import numpy as np
 from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.queries import MAX_RANGE_CELLS, answers_figure, ranges_figure, shown_queries
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
@@ -62,7 +63,7 @@ def _answers_figure(plan: QueryPlan, result: QueryResult) -> Figure:
     attribute, factor = plan.domain.attributes[0], plan.workload.terms[0].factors.get(0)
     alone = len(plan.domain.attributes) == len(plan.workload.terms) == 1
     if alone and isinstance(factor, AllRange) and attribute.size <= MAX_RANGE_CELLS:
-        return ranges_figure(attribute.labels(), factor.spans(), result.answers, result.half_widths)
+        return ranges_figure(cell_names(attribute), factor.spans(), result.answers, result.half_widths)
     shown = shown_queries(result.answers.size)
     labels = list(map(_said, workloads.labels_at(plan.workload, plan.domain, shown.tolist())))
     return answers_figure(

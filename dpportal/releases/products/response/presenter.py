@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from django.http import QueryDict
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.counts import counts_figure, residuals_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
@@ -75,7 +76,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
                 "people": len(answers.reports),
                 "margin": 0,
                 "columns": domain.names[0],
-                "largest": f"{domain.names[0]} {_labels(reconstructed)[top]}",
+                "largest": f"{domain.names[0]} {cell_names(domain.attributes[0])[top]}",
                 "count": max(0, int(counts[top])),
                 "count_margin": answers.half_width,
             },
@@ -163,7 +164,10 @@ def _table(reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> list[l
         as_integers(n).tolist()
         for n in (estimate, answers.counts, estimate - half_width, estimate + half_width)
     )
-    return [list(row) for row in zip(_labels(reconstructed), *numbers, strict=True)]
+    return [
+        list(row)
+        for row in zip(cell_names(reconstructed.release.domain.attributes[0]), *numbers, strict=True)
+    ]
 
 
 def _errors(reconstructed: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> dict[str, Json]:

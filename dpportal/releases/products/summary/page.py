@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from django.utils.translation import gettext as _, ngettext
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.column_summaries import density_figure, shares_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
@@ -132,7 +133,7 @@ def _chart(table: TableOne, place: int) -> Json:
     attribute, own = table.columns[place], table.summary.columns[place]
     names = {table.everybody: _("Overall"), **{group: table.labels[group] for group in table.groups}}
     if isinstance(own, CategoryEstimates):
-        figure = _shares(attribute.name, attribute.labels(), own, names)
+        figure = _shares(attribute.name, cell_names(attribute), own, names)
         return {"name": attribute.name, "place": f"column-{place}", "figure": figure_json(figure)}
     line = table.plan.lines[attribute.name]
     figure = _density(line, own, names)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from django.utils.translation import gettext as _
 
+from dpportal.charts.cell_names import cell_names
 from dpportal.charts.inline_marks import density_mark, share_mark
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.bounds import may_be_large
@@ -61,7 +62,7 @@ class TableOne:
     def labels(self) -> list[str]:
         """What each group is called; none without groups."""
         groups = self.plan.groups.attributes
-        return groups[0].labels() if groups else []
+        return cell_names(groups[0]) if groups else []
 
     @cached_property
     def groups(self) -> list[int]:
@@ -141,7 +142,7 @@ class _ColumnBlock:
     def _categories(self) -> Iterator[Json]:
         assert isinstance(self.own, CategoryEstimates)
         true = self.true if isinstance(self.true, CategoryEstimates) else None
-        labels = self.attribute.labels()
+        labels = cell_names(self.attribute)
         seen = [cell for cell in range(len(labels)) if cell not in self.unseen]
         numbers = [
             [
