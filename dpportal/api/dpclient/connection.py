@@ -22,12 +22,16 @@ T = TypeVar("T")
 
 
 class Connection:
-    """A portal at an address, and who asks it. token: None for a stranger."""
+    """A portal at an address, and who asks it. token: None for a stranger. language: of what is refused."""
 
     def __init__(
-        self, address: str, token: str | None = None, transport: httpx.BaseTransport | None = None
+        self,
+        address: str,
+        token: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+        language: str = "en",
     ) -> None:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        headers = {"Accept-Language": language, **({"Authorization": f"Bearer {token}"} if token else {})}
         timeout = httpx.Timeout(ANSWER_SECONDS, write=None)
         self.address = address.rstrip("/")
         self._http = httpx.Client(

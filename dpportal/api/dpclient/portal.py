@@ -24,13 +24,19 @@ Facts = dict[str, Any]
 class Portal:
     """A portal at an address, for whoever made the token. A context manager that closes its connections.
 
-    Keys are random UUIDs of version 4 or 7: what is sent again with the same key is done once.
+    Keys are random UUIDs of version 4 or 7: what is sent again with the same key is done once. language: of what is
+    refused, such as “zh-hans”.
     """
 
     def __init__(
-        self, address: str, token: str | None = None, *, transport: httpx.BaseTransport | None = None
+        self,
+        address: str,
+        token: str | None = None,
+        *,
+        language: str = "en",
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self.connection = Connection(address, token, transport)
+        self.connection = Connection(address, token, transport, language)
 
     def __enter__(self) -> Self:
         return self

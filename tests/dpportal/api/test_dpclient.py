@@ -123,3 +123,11 @@ def test_periods_of_a_frame_are_previewed_published_and_compared(portal, dataset
     other.wait().drop()
     with pytest.raises(PortalError, match="cancelled"):
         other.wait()
+
+
+def test_what_is_refused_is_in_the_language_of_the_client(program, dataset, transport):
+    with (
+        Portal(ADDRESS, program.text, language="zh-hans", transport=transport) as portal,
+        pytest.raises(PortalError, match="令牌"),
+    ):
+        portal.dataset("5f0c6f0e-6a51-4d0e-9d4f-0d6f7c1b2a3e")

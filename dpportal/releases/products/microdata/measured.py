@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dpportal.charts.cell_names import named
 from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
 from mechanisms.domain import Domain
@@ -69,7 +70,7 @@ def shown(domain: Domain, result: MicrodataResult) -> list[Json]:
     """Every measured table with its largest counts, as JSON."""
     if result.grouping is None:
         return []
-    labels = labels_of_groups(domain, result.grouping)
+    labels = list(map(named, labels_of_groups(domain, result.grouping)))
     return [
         {
             "columns": [domain.names[j] for j in table.pair],
