@@ -254,17 +254,33 @@ def _others(values: np.ndarray) -> list[str]:
 
 
 def _off_map(cells: np.ndarray) -> Iterator[str]:
-    """Corners of a map's cells that are not on one grid, and sizes that are not cells of it."""
+    """Corners of a map's cells that are not on one grid, and sizes that are not cells of it.
+
+    Of bars to both sides of a line, rows that are not even; a bar of nobody has no width.
+    """
     left, top, width, height, back = cells.T
     yield from (f"{each:.1f}" for each in width[width != back])
+    if _lie_on_a_line(left, width):
+        yield from [*_off(np.unique(top)), *_others(height)]
+        return
     for begins, sizes in ((left, width), (top, height)):
         span = (begins + sizes).max() - begins.min()
-        pitch = span / max(1, round(span / sizes.min()))
+        pitch = span / max(1, round(span / sizes[sizes > 0].min(initial=span or 1.0)))
         for places in (begins, begins + sizes):
-            steps = (places - begins.min()) / pitch
+            steps = (places - begins.min()) / (pitch or 1)
             yield from (
                 f"{each:.1f}" for each in places[np.abs(steps - np.round(steps)) * pitch > 2 * _DISTANCE]
             )
+
+
+def _lie_on_a_line(left: np.ndarray, width: np.ndarray) -> bool:
+    """Whether shapes of several widths all begin or end at the same place across."""
+    if np.ptp(width) <= _DISTANCE:
+        return False
+    places, numbers = np.unique(np.concatenate([left, left + width]).round(1), return_counts=True)
+    line = places[numbers.argmax()]
+    off = np.minimum(np.abs(left - line), np.abs(left + width - line))
+    return bool((off <= 2 * _DISTANCE).all())
 
 
 def _strange_words(

@@ -79,3 +79,30 @@ def test_a_chart_of_something_else_is_not_compared(series):
         {"histogram": pd.DataFrame({"age": AGES, "count": ["1", "2", "3", "4", "5"]})}, set(AGES)
     )
     assert compared(chart(), other).numbers == 6
+
+
+def pyramid() -> str:
+    """Bars to both sides of x = 285.7, one of which is nobody's."""
+
+    def side(widths: tuple[float, ...], *, left: bool) -> str:
+        rows = (
+            f"M{285.7 - width * left:.1f} {100 - 9.6 * row:.1f}h{width:.1f}v7.7h-{width:.1f}z"
+            for row, width in enumerate(widths)
+        )
+        return f'<path d="{"".join(rows)}" fill="red">'
+
+    left, right = (120.9, 63.1, 44.3, 5.9, 0.0), (135.4, 86.0, 32.7, 15.0, 2.0)
+    return f'<svg class="still">{side(left, left=True)}{side(right, left=False)}</svg>'
+
+
+def test_a_pyramid_with_a_bar_of_nobody_agrees(series):
+    assert compared(pyramid(), series).strange == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(" 90.4h63.1", " 93.4h63.1"), ("h44.3v7.7h-44.3", "h44.3v9.7h-44.3"), ("h-135.4", "h-99.4")],
+)
+def test_a_bar_of_a_pyramid_that_is_not_in_its_row_is_named(series, old, new):
+    assert old in pyramid()
+    assert compared(pyramid().replace(old, new), series).strange

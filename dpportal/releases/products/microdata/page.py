@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from dpportal.charts.cell_names import cell_name
 from dpportal.charts.pairs import pairs_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.microdata import means, measured, relied_pairs, sample
@@ -44,7 +45,10 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
         "impossible": [list(zero) for zero in released.wishes.zeros[:MOST_IMPOSSIBLE]],
         "all_impossible": len(released.wishes.zeros),
         "follows": dependency_lines(released),
-        "counts": counts.head(MOST_LINES).values.tolist(),
+        "counts": [
+            [column, cell_name(cell), *numbers]
+            for column, cell, *numbers in counts.head(MOST_LINES).values.tolist()
+        ],
         "lines": len(counts),
         "measured": int(pairs["measured"].sum()),
         "pairs": len(pairs),
