@@ -231,7 +231,7 @@ def _uneven(drawing: Drawing) -> Iterator[str]:
         yield from (f"{each:g}" for each in outline[1:-1:2, 1][outline[1:-1:2, 1] != outline[2:-1:2, 1]])
         yield from (f"{each:g}" for each in outline[3:-1:2, 0][outline[3:-1:2, 0] != outline[2:-2:2, 0]])
     if drawing.rectangles and not drawing.grid:
-        yield from _off_map(np.concatenate(drawing.rectangles))
+        yield from _off_map(drawing.rectangles)
 
 
 def _off(places: np.ndarray, is_stepped: bool = False) -> list[str]:
@@ -253,15 +253,17 @@ def _others(values: np.ndarray) -> list[str]:
     return [f"{each:g}" for each in values[values != np.median(values)]] if len(values) > 2 else []
 
 
-def _off_map(cells: np.ndarray) -> Iterator[str]:
+def _off_map(series: Sequence[np.ndarray]) -> Iterator[str]:
     """Corners of a map's cells that are not on one grid, and sizes that are not cells of it.
 
     Of bars to both sides of a line, rows that are not even; a bar of nobody has no width.
     """
-    left, top, width, height, back = cells.T
+    left, top, width, height, back = np.concatenate(series).T
     yield from (f"{each:.1f}" for each in width[width != back])
     if _lie_on_a_line(left, width):
-        yield from [*_off(np.unique(top)), *_others(height)]
+        for bars in series:
+            yield from _off(bars[:, 1])
+        yield from _others(height)
         return
     for begins, sizes in ((left, width), (top, height)):
         span = (begins + sizes).max() - begins.min()
