@@ -162,11 +162,11 @@ def _stranger(_request: HttpRequest, _fault: AuthenticationError) -> HttpRespons
 def _invalid(_request: HttpRequest, fault: ValidationError) -> HttpResponse:
     errors: dict[str, list[str]] = {}
     for error in fault.errors:
-        errors.setdefault(_place(error["loc"]), []).append(field_error(error))
+        errors.setdefault(place_of(error["loc"]), []).append(field_error(error))
     return problem(422, _("Some of what was sent does not fit the description of the API."), errors)
 
 
-def _place(parts: Sequence[object]) -> str:
+def place_of(parts: Sequence[object]) -> str:
     """The name of what was sent, as whoever sent it wrote it: “unit.max_rows”.
 
     The framework's has what holds it before, the body with our name for it, and after it, of a field that takes several

@@ -22,6 +22,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
+from dpportal.api import release_file_schema
 from dpportal.api.planning import plan_shown
 from dpportal.api.problems import REFUSALS
 from dpportal.api.schemas import PlanShown, Unit
@@ -63,10 +64,14 @@ def read(path: Path) -> Json:
     if unknown := set(said) - PARTS:
         text = _("%(part)s is no part of a release. There are: table, declaration, release.")
         raise ReleaseFileError(text % {"part": f"[{min(unknown)}]"})
-    table = said.get("table", {})
+    try:
+        checked = release_file_schema.checked(said)
+    except ValueError as mistakes:
+        raise ReleaseFileError(str(mistakes)) from None
+    table = checked.get("table", {})
     if ("dataset" in table) == ("file" in table):
         raise ReleaseFileError(_("Name in [table] either a dataset of the portal, by its id, or a file."))
-    return said
+    return checked
 
 
 def plan(said: Json, folder: Path, by: User | None) -> PlanShown:
@@ -199,14 +204,14 @@ def _imagined(said: Json, by: User | None) -> Dataset:
 
 def _uploaded(said: Json, folder: Path, by: User) -> Dataset:
     """A new dataset of the file, once it is read."""
-    said_name, path = said["table"].get("name", ""), folder / str(said["table"]["file"])
-    draft = Dataset(name=str(said_name)[:120])
+    said_name, path = said["table"].get("name", ""), folder / said["table"]["file"]
+    draft = Dataset(name=said_name)
     draft.right = Right.OWN
     with ExitStack() as stack:
         try:
             content = stack.enter_context(path.open("rb"))
-        except OSError as fault:
-            raise ReleaseFileError(_("%(file)s cannot be read.") % {"file": fault.filename}) from None
+        except (OSError, ValueError):  # the latter of a name that no file can have
+            raise ReleaseFileError(_("%(file)s cannot be read.") % {"file": path}) from None
         datasets.create_dataset(draft, File(content, name=path.name), {}, by)
     CONVERSIONS.run(draft.pk)
     while (found := Dataset.objects.get(pk=draft.pk)).is_converting:

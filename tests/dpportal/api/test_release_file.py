@@ -119,6 +119,17 @@ def test_a_file_that_is_no_table_leaves_no_dataset(table_file, tmp_path):
         ("[table]\n", "either a dataset"),
         (TABLE.replace("laplace-histogram", "guess"), "Choose one of the methods shown"),
         (TABLE.replace('["age"]', '["height"]'), "height"),
+        (TABLE.replace("name =", "nmae ="), "table.nmae: Nothing here has this name"),
+        (
+            TABLE.replace("people = 100", "people = 100\n[release.unit]\nrows = 5"),
+            "release.unit: Nothing here",
+        ),
+        (TABLE.replace("amount =", 'amuont = "5"\namount ='), "release.method.amuont: Nothing here"),
+        (TABLE.replace('name = "People"', "name = 5"), "table.name: Send a text"),
+        (TABLE + "parameters = 5", "release.method.parameters: Send an object"),
+        (TABLE + '[declaration.unit]\nmax_rows = "many"', "declaration.unit.max_rows: Send a whole number"),
+        (TABLE + "title = 5\n[declaration.unit]\nmaxrows = 2", "declaration.unit.maxrows: Nothing here"),
+        ("release = 5\n" + TABLE.partition("[release]")[0], "release: Send an object"),
     ],
 )
 def test_a_file_that_makes_no_release_says_why(curator, tmp_path, text, why):
@@ -126,6 +137,17 @@ def test_a_file_that_makes_no_release_says_why(curator, tmp_path, text, why):
     path.write_text(text)
     with pytest.raises(CommandError, match=why):
         ran(path, "--plan-only", "--as", "curator")
+
+
+def test_a_cost_that_is_written_as_a_number_is_that_cost(table_file, tmp_path):
+    table_file.write_text(TABLE.replace('"0.5"', "0.5"))
+    assert "ε = 0.50" in ran(table_file, "--plan-only", "--as", "curator")
+
+
+def test_a_name_that_no_file_can_have_is_refused(table_file):
+    table_file.write_text(TABLE.replace('"people.csv"', '"people\\u0000.csv"'))
+    with pytest.raises(CommandError, match="cannot be read"):
+        ran(table_file, "--as", "curator")
 
 
 def test_nobody_releases_from_the_dataset_of_another(file, other_curator):

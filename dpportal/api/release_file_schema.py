@@ -1,0 +1,52 @@
+"""What a file of a release may say: a name that is not known is a mistake, as in the API."""
+
+from __future__ import annotations
+
+from ninja import Field
+from pydantic import ValidationError, field_validator
+
+from dpportal.api.field_errors import field_error
+from dpportal.api.problems import place_of
+from dpportal.api.schemas import ChoicesSaid, DeclarationSaid, MethodSaid, Strict
+from dpportal.platform.json_types import Json
+
+
+class TableSaid(Strict):
+    """The table: a dataset of the portal, by its id, or a file, and what it will be called."""
+
+    dataset: str | None = None
+    file: str | None = None
+    name: str = Field("", max_length=120)
+
+
+class FileMethodSaid(MethodSaid):
+    """A method; its cost may be written as a number, too."""
+
+    @field_validator("amount", mode="before")
+    @classmethod
+    def _as_text(cls, amount: object) -> object:
+        is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
+        return str(amount) if is_number else amount
+
+
+class FileChoicesSaid(ChoicesSaid):
+    """What to release."""
+
+    method: FileMethodSaid | None = None
+
+
+class ReleaseFileSaid(Strict):
+    """The three parts of a file."""
+
+    table: TableSaid = Field(default_factory=TableSaid)
+    declaration: DeclarationSaid = Field(default_factory=DeclarationSaid)
+    release: FileChoicesSaid = Field(default_factory=FileChoicesSaid)
+
+
+def checked(said: Json) -> Json:
+    """What was said, if it all has its name and type. Raises ValueError with a line for each mistake."""
+    try:
+        return ReleaseFileSaid(**said).dict(exclude_unset=True)
+    except ValidationError as wrong:
+        lines = {f"{place_of(('file', *error['loc']))}: {field_error(error)}" for error in wrong.errors()}
+        raise ValueError("\n".join(sorted(lines))) from None
