@@ -8,9 +8,11 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from dpportal.api.release_file import read
 from dpportal.datasets.models import Dataset
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
+from dpportal.releases.wizard.plan_file import as_toml
 from tests.dpportal import building
 
 
@@ -153,3 +155,29 @@ def test_a_name_that_no_file_can_have_is_refused(table_file):
 def test_nobody_releases_from_the_dataset_of_another(file, other_curator):
     with pytest.raises(CommandError, match="may not release"):
         ran(file, "--as", "other")
+
+
+CHOSEN = [
+    ("histogram", ["colour", "age"], "laplace-histogram", {}),
+    ("microdata", ["colour", "age"], "independent-columns", {"wishes": {}, "sums": True}),
+    ("summary", ["colour", "age"], "column-tables", {"group": "colour", "twice": ["age"]}),
+    (
+        "means",
+        ["colour", "age"],
+        "bernstein-sums",
+        {"groups": ["colour"], "measured": ["age"], "deviation": True},
+    ),
+    ("queries", ["age"], "identity", {"workload": "prefix(age)"}),
+    ("selection", ["colour"], "permute-and-flip", {"question": "most_common"}),
+]
+
+
+@pytest.mark.parametrize(("product", "columns", "mechanism", "parameters"), CHOSEN)
+def test_what_the_file_of_a_draft_says_has_its_names_and_types(
+    dataset, tmp_path, product, columns, mechanism, parameters
+):
+    draft = building.complete_draft(dataset)
+    draft.product, draft.columns, draft.mechanism, draft.parameters = product, columns, mechanism, parameters
+    path = tmp_path / "plan.toml"
+    path.write_text(as_toml(draft))
+    assert read(path)["release"]["product"] == product
