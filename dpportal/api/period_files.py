@@ -76,7 +76,10 @@ def send_periods(request: HttpRequest, stream_id: UUID, said: PeriodsSaid) -> ob
 def period_file(
     request: HttpRequest, response: HttpResponse, stream_id: UUID, file_id: UUID, wait: Wait = 0
 ) -> object:
-    """One file of periods: how far it is, and what it would publish. wait: while a worker is at it, as of jobs."""
+    """One file of periods: how far it is, and what it would publish.
+
+    wait: while a worker is at it, the answer waits for the end, so many seconds at most.
+    """
     job = _file_of(stream_for(request, stream_id), file_id)
     if wait and job.active:
         long_polling.wait(request, response, wait)
