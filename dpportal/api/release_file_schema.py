@@ -38,9 +38,9 @@ class FileChoicesSaid(ChoicesSaid):
 class ReleaseFileSaid(Strict):
     """The three parts of a file."""
 
-    table: TableSaid = Field(default_factory=TableSaid)
-    declaration: DeclarationSaid = Field(default_factory=DeclarationSaid)
-    release: FileChoicesSaid = Field(default_factory=FileChoicesSaid)
+    table: TableSaid = TableSaid()
+    declaration: DeclarationSaid = DeclarationSaid()
+    release: FileChoicesSaid = FileChoicesSaid()
 
 
 def checked(said: Json) -> Json:
