@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from ninja import Field
 from pydantic import ValidationError, field_validator
 
@@ -16,7 +18,7 @@ class TableSaid(Strict):
 
     dataset: str | None = None
     file: str | None = None
-    name: str = Field("", max_length=120)
+    name: Annotated[str, Field(max_length=120)] = ""
 
 
 class FileMethodSaid(MethodSaid):

@@ -134,7 +134,7 @@ class ChoicesSaid(Strict):
     """What to release, as the steps of the wizard ask. choices: the fields that `products` lists."""
 
     product: str | None = None
-    title: str | None = Field(None, max_length=200)
+    title: Annotated[str | None, Field(max_length=200)] = None
     choices: dict[str, Choice] | None = None
     method: MethodSaid | None = None
 
