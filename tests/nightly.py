@@ -82,6 +82,6 @@ def _test_of(case: pytest.Item) -> str:
 
 
 def others(cases: list[pytest.Item], day: str = DAY) -> list[pytest.Item]:
-    """All cases of a test but the quarter that the day chooses."""
+    """All cases of a test but the share that the day chooses."""
     ranked = sorted(cases, key=lambda case: crc32(f"{day} {_chosen_by(case.nodeid)}".encode()))
     return ranked[-(-len(ranked) // SHARE) :]

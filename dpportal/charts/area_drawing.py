@@ -17,19 +17,19 @@ def area_drawing(figure: FigureJson, width: int) -> FigureJson:
     """The same context as `static_svg.drawing`. figure: from `area_map`. width: in pixels."""
     traces = [trace for trace in figure["data"] if trace.get("fill")]
     legend = figure["layout"]["meta"]["legend"]
-    left, top, wide, tall = _frame(traces)
+    left, top, wide, tall = frame(traces)
     most = int(figure["layout"]["height"])
     scale = min((width - 2 * EDGE) / max(1, wide), most / max(1, tall))
     areas: list[FigureJson] = []
     texts: list[FigureJson] = []
     for trace in traces:
-        rings = [
-            [(EDGE + (x - left) * scale, EDGE + (y - top) * scale) for x, y in ring] for ring in _rings(trace)
+        outlines = [
+            [(EDGE + (x - left) * scale, EDGE + (y - top) * scale) for x, y in ring] for ring in rings(trace)
         ]
-        path = "".join("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in ring) + "z" for ring in rings if ring)
+        path = "".join("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in ring) + "z" for ring in outlines if ring)
         areas.append(_shape(path, trace["opacity"]))
         areas[-1]["title"] = trace["text"]
-        texts += _named(str(trace["name"]), rings, trace["opacity"])
+        texts += _named(str(trace["name"]), outlines, trace["opacity"])
     height = 2 * EDGE + tall * scale
     for place, (x, y) in zip(legend, _places(legend, width, height), strict=True):
         areas.append(_shape(f"M{x:.1f} {y:.1f}h{SWATCH}v{SWATCH}h-{SWATCH}z", place["opacity"]))
@@ -46,7 +46,8 @@ def area_drawing(figure: FigureJson, width: int) -> FigureJson:
     }
 
 
-def _rings(trace: Trace) -> Iterator[list[tuple[float, float]]]:
+def rings(trace: Trace) -> Iterator[list[tuple[float, float]]]:
+    """The outlines of an area of `area_map`, which stand one after the other with nothing between them."""
     ring: list[tuple[float, float]] = []
     for x, y in zip(trace["x"], trace["y"], strict=True):
         if x is None:
@@ -57,19 +58,19 @@ def _rings(trace: Trace) -> Iterator[list[tuple[float, float]]]:
     yield ring
 
 
-def _frame(traces: Sequence[Trace]) -> tuple[float, float, float, float]:
+def frame(traces: Sequence[Trace]) -> tuple[float, float, float, float]:
     """Left, top, width and height of all areas."""
     x = [value for trace in traces for value in trace["x"] if value is not None] or [0]
     y = [value for trace in traces for value in trace["y"] if value is not None] or [0]
     return min(x), min(y), max(x) - min(x), max(y) - min(y)
 
 
-def _named(name: str, rings: list[list[tuple[float, float]]], opacity: float) -> list[FigureJson]:
+def _named(name: str, outlines: list[list[tuple[float, float]]], opacity: float) -> list[FigureJson]:
     """Its name in the middle of its widest ring, where it lies inside; the pointer tells the others."""
-    rings = [ring for ring in rings if ring]
-    if not rings:
+    drawn = [ring for ring in outlines if ring]
+    if not drawn:
         return []
-    widest = max(rings, key=lambda ring: max(x for x, _y in ring) - min(x for x, _y in ring))
+    widest = max(drawn, key=lambda ring: max(x for x, _y in ring) - min(x for x, _y in ring))
     xs, ys = [x for x, _y in widest], [y for _x, y in widest]
     x, y, half = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2, LETTER * len(name) / 2
     corners = [(x + side, y + end) for side in (-half, 0, half) for end in (-LINE / 3, LINE / 3)]

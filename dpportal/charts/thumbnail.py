@@ -7,12 +7,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from dpportal.charts.area_drawing import frame, rings
 from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.group_traces import MAX_GROUPS
 from dpportal.charts.svg_paths import bar, rectangle
 from mechanisms.arrays import Floats
 
 WIDTH, HEIGHT = 120, 72
 MOST_BARS, MOST_POINTS, MOST_SQUARES, MOST_DOTS = 30, 60, 20, 12
+# Lines, or bars beside each other: as many as the chart itself draws.
+MOST_SERIES, PALEST_SERIES = MAX_GROUPS, 0.4
+# Pixels that two corners of an area lie apart at least.
+CORNER = 1.5
 # Pixels from the middle of a dot to its edge.
 DOT = 4
 SHADES = 6
@@ -22,30 +28,42 @@ Mark = FigureJson
 
 
 def thumbnail(figure: FigureJson) -> list[Mark]:
-    """Shapes for `catalogue/_thumbnail.html` from a figure's JSON: kind (bar, line or square), path, opacity.
+    """Shapes for `catalogue/_thumbnail.html` from a figure's JSON: kind (area, bar, line or square), path, opacity.
 
-    Draws the first series that carries numbers; empty if there is none that it knows.
+    Draws the first chart of several, and in it all that have the kind of the first series with numbers, up to
+    MOST_SERIES; empty if there is none that it knows.
     """
+    if (figure.get("layout", {}).get("meta") or {}).get("is_areas"):
+        return list(_areas([trace for trace in figure["data"] if trace.get("fill")]))
     for trace in figure["data"]:
         if trace["type"] == "heatmap" and trace.get("z"):
             return list(_shades(np.array(trace["z"], dtype=np.float64)))
         if trace.get("orientation") == "h":
             return mirrored(figure["data"])
-        if trace["type"] == "bar" and _numbers(trace).size:
-            return [_bars(_numbers(trace))]
-        if trace["type"] == "scatter" and trace.get("hoverinfo") != "skip" and _numbers(trace).size > 1:
-            return [
-                dots(_numbers(trace)) if trace.get("mode") == "markers" else line(_numbers(trace).tolist())
+        if _is_drawn(trace):
+            series = [
+                _numbers(other) for other in figure["data"] if _is_drawn(other) and _go_together(trace, other)
             ]
+            return _drawn_as(trace, series[:MOST_SERIES])
     return []
 
 
 def line(numbers: Sequence[float]) -> Mark:
     """A running line over at most MOST_POINTS of the numbers."""
-    values = _thinned(np.array(numbers, dtype=np.float64), MOST_POINTS)
-    across = np.linspace(0, WIDTH, values.size)
-    points = " ".join(f"{x:.1f} {y:.1f}" for x, y in zip(across, _heights(values), strict=True))
-    return {"kind": "line", "path": f"M{points}", "opacity": 1}
+    return lines([np.array(numbers, dtype=np.float64)])[0]
+
+
+def lines(series: Sequence[Floats]) -> list[Mark]:
+    """Lines on one scale, each paler than the one before."""
+    thinned = [_thinned(numbers, MOST_POINTS) for numbers in series]
+    reach = np.concatenate(thinned)
+    marks = []
+    for values, opacity in zip(thinned, _opacities(len(thinned)), strict=True):
+        across = np.linspace(0, WIDTH, values.size)
+        down = _heights(np.concatenate([values, reach]))[: values.size]
+        points = " ".join(f"{x:.1f} {y:.1f}" for x, y in zip(across, down, strict=True))
+        marks.append({"kind": "line", "path": f"M{points}", "opacity": opacity})
+    return marks
 
 
 def dots(numbers: Floats) -> Mark:
@@ -74,6 +92,20 @@ def mirrored(traces: Sequence[FigureJson]) -> list[Mark]:
     return marks
 
 
+def grouped_bars(series: Sequence[Floats]) -> list[Mark]:
+    """Bars beside each other on one scale, one of each series; of many places, for means of neighbours."""
+    values = np.array([_thinned(numbers, max(1, MOST_BARS // len(series))) for numbers in series])
+    tops = _heights(values)
+    floor = float(_heights(np.append(values, 0.0))[-1])
+    step = WIDTH / values.shape[1]
+    wide = 0.8 * step / len(series)
+    marks = []
+    for place, (row, opacity) in enumerate(zip(tops.tolist(), _opacities(len(series)), strict=True)):
+        bars = (bar((i + 0.1) * step + place * wide, floor, top, wide) for i, top in enumerate(row))
+        marks.append({"kind": "bar", "path": "".join(bars), "opacity": opacity})
+    return marks
+
+
 def small_bars(numbers: Sequence[float]) -> str:
     """A path of bars over the whole of a picture, of at most MOST_BARS means of neighbours."""
     return str(_bars(np.array(numbers, dtype=np.float64))["path"])
@@ -93,6 +125,29 @@ def table(columns: Sequence[Sequence[float]]) -> list[Mark]:
         for place in range(len(shown))
     )
     return [*heads, {"kind": "bar", "path": lines, "opacity": 0.3}]
+
+
+def _is_drawn(trace: FigureJson) -> bool:
+    """Bars, or a line or points that are no edge of a band."""
+    if trace["type"] == "bar":
+        return bool(_numbers(trace).size)
+    return trace["type"] == "scatter" and trace.get("hoverinfo") != "skip" and _numbers(trace).size > 1
+
+
+def _go_together(trace: FigureJson, other: FigureJson) -> bool:
+    """Whether they are drawn in one chart, in one way."""
+    return all(trace.get(key) == other.get(key) for key in ("type", "mode", "xaxis", "yaxis"))
+
+
+def _drawn_as(trace: FigureJson, series: Sequence[Floats]) -> list[Mark]:
+    if trace["type"] == "bar":
+        return grouped_bars(series)
+    return [dots(series[0])] if trace.get("mode") == "markers" else lines(series)
+
+
+def _opacities(series: int) -> list[float]:
+    """From full ink for the first to PALEST_SERIES for the last of several."""
+    return [round(float(ink), 2) for ink in np.linspace(1, PALEST_SERIES, series)]
 
 
 def _numbers(trace: FigureJson) -> Floats:
@@ -134,3 +189,27 @@ def _shades(numbers: Floats) -> Iterator[Mark]:
         path = "".join(rectangle(x * wide, y * tall, wide, tall) for y, x in places)
         if path:
             yield {"kind": "square", "path": path, "opacity": round(math.sqrt(shade / SHADES), 2)}
+
+
+def _areas(traces: Sequence[FigureJson]) -> Iterator[Mark]:
+    """Areas of one shade as one path, in the middle of the picture; islands of less than a corner are left out."""
+    left, top, wide, tall = frame(traces)
+    scale = min(WIDTH / max(1, wide), HEIGHT / max(1, tall))
+    x0, y0 = (WIDTH - wide * scale) / 2 - left * scale, (HEIGHT - tall * scale) / 2 - top * scale
+    paths: dict[float, str] = {}
+    for trace in traces:
+        outlines = ([(x0 + x * scale, y0 + y * scale) for x, y in ring] for ring in rings(trace))
+        path = "".join(_outline(ring) for ring in outlines)
+        paths[trace["opacity"]] = paths.get(trace["opacity"], "") + path
+    for opacity, path in sorted(paths.items()):
+        if path:
+            yield {"kind": "area", "path": path, "opacity": opacity}
+
+
+def _outline(ring: Sequence[tuple[float, float]]) -> str:
+    """A ring as a path, without the corners that nobody could tell apart."""
+    corners: list[tuple[float, float]] = []
+    for corner in ring:
+        if not corners or math.dist(corner, corners[-1]) >= CORNER:
+            corners.append(corner)
+    return "M" + " ".join(f"{x:.1f} {y:.1f}" for x, y in corners) + "z" if len(corners) > 2 else ""

@@ -38,12 +38,19 @@ def wrong_values(attribute: Categorical, *, own_missing: bool, is_open: bool) ->
     named = attribute.words or attribute.values
     if not all(map(_composed, (*attribute.values, *attribute.words))):
         return _("A value or a label is empty. An empty field is a missing value, so take it off the list.")
-    # Values may be called Other: then they share its cell. Values that are texts of the file may not be it by chance.
-    own = [MISSING_LABEL] * own_missing + [OTHER_LABEL] * (is_open and not attribute.words)
-    for label in own:
-        if label.casefold() in {name.casefold() for name in named}:
-            text = _("“%(label)s” is already the name of a cell of this column. Leave one of the two out.")
-            return text % {"label": label}
+    if own_missing and MISSING_LABEL.casefold() in {name.casefold() for name in named}:
+        text = _(
+            "“%(label)s” is already the name of a cell of this column, that of empty fields. Take it off the list, or "
+            "do not count missing values apart."
+        )
+        return text % {"label": MISSING_LABEL}
+    # What is called Other shares its cell; what is almost called so would stand beside it.
+    if is_open and (alike := [name for name in named if _is_almost_other(name)]):
+        text = _(
+            "“%(value)s” and the cell “%(label)s” would be taken for each other. Write “%(label)s” in the list: the "
+            "cell then has it, with all values that are not on the list."
+        )
+        return text % {"value": alike[0][:80], "label": OTHER_LABEL}
     if attribute.words and any(BETWEEN in value for value in attribute.values):
         return _("A value that has a label cannot hold “ = ” itself.")
     if len({_composed(value) for value in attribute.values}) != len(attribute.values):
@@ -53,6 +60,10 @@ def wrong_values(attribute: Categorical, *, own_missing: bool, is_open: bool) ->
     if len(set(map(_composed, attribute.words))) != len(set(attribute.words)):
         return _("Two labels are the same text, but for accents written in two ways. Write them alike.")
     return ""
+
+
+def _is_almost_other(name: str) -> bool:
+    return name != OTHER_LABEL and name.casefold() == OTHER_LABEL.casefold()
 
 
 def shares_other(attribute: Attribute) -> bool:

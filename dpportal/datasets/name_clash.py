@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.truths import is_read_so
-from mechanisms.domain import OTHER_LABEL, Attribute, Boolean, Categorical, DomainError
+from mechanisms.domain import Attribute, Boolean, Categorical, DomainError
 
 
 def refuse_clash(attribute: Attribute) -> None:
@@ -12,7 +12,8 @@ def refuse_clash(attribute: Attribute) -> None:
     if isinstance(attribute, Boolean) and not is_read_so(attribute):
         raise DomainError(f"{attribute.name}: no and yes are not read by these values. Choose categories.")
     if isinstance(attribute, Categorical):
-        is_open = not attribute.closed and OTHER_LABEL not in attribute.values
-        wrong = wrong_values(attribute, own_missing=attribute.missing is not None, is_open=is_open)
+        wrong = wrong_values(
+            attribute, own_missing=attribute.missing is not None, is_open=not attribute.closed
+        )
         if wrong:
             raise DomainError(f"{attribute.name}: {wrong}")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from dpportal.accounts.models import User
 from dpportal.datasets import codebooks, services
 from dpportal.datasets.common_values import with_own_cells
 from dpportal.datasets.declared import declared_of, filled_of
+from dpportal.datasets.derived import written_truths
 from dpportal.datasets.models import Dataset
-from mechanisms.domain import Attribute
+from mechanisms.domain import Attribute, Boolean
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ def take(dataset: Dataset, content: bytes, by: User) -> Taken:
     book = codebooks.read(content, [column["name"] for column in dataset.columns])
     declared, marked = declared_of(dataset), filled_of(dataset)
     cells, unknown = _own_cells(declared, book)
-    attributes = [*book.attributes, *cells]
+    attributes = [*_as_written(dataset, declared, book.attributes), *cells]
     filled = book.filled | (marked & {attribute.name for attribute in cells})
     changed = [
         attribute
@@ -51,6 +53,19 @@ def written(dataset: Dataset) -> codebooks.Codebook:
     rows = [row for row in version.attributes.all() if not row.declared().source] if version else []
     filled = frozenset(row.column for row in rows if row.filled_from_data)
     return codebooks.Codebook(tuple(row.declared() for row in rows), filled)
+
+
+def _as_written(
+    dataset: Dataset, declared: dict[str, Attribute], attributes: Iterable[Attribute]
+) -> Iterator[Attribute]:
+    """Yes and no that a codebook does not spell keep the spelling that is declared, or else have the table's own."""
+    truths = written_truths(dataset)
+    for attribute in attributes:
+        if isinstance(attribute, Boolean) and not attribute.values:
+            before = declared.get(attribute.name)
+            values = before.values if isinstance(before, Boolean) else truths[attribute.name]
+            attribute = replace(attribute, values=values)
+        yield attribute
 
 
 def _own_cells(declared: dict[str, Attribute], book: codebooks.Codebook) -> tuple[list[Attribute], list[str]]:

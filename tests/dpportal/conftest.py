@@ -1,5 +1,6 @@
 """People and things that most tests of the portal need."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +39,17 @@ def tables_can_be_emptied() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def acts_are_recorded() -> Iterator[None]:
     with recorded_acts.watching():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_waits_for_the_disk() -> Iterator[None]:
+    """What a test has written need not outlive a power cut; a killed process has lost nothing either way.
+
+    Portals and workers that are processes of their own wait as they do anywhere.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _file: None)
         yield
 
 

@@ -90,6 +90,16 @@ def test_what_is_declared_so_already_changes_nothing(program, dataset):
     assert program.said("put", f"/datasets/{dataset.pk}/declaration", said)["version"] == 2
 
 
+def test_yes_and_no_that_a_program_does_not_spell_are_as_the_table_writes_them(program, dataset):
+    Dataset.objects.update(columns=[{"name": "smokes"}], column_looks=[{"truths": ["N", "Y"]}])
+    address, said = f"/datasets/{dataset.pk}/declaration", {"columns": {"smokes": {"kind": "boolean"}}}
+    assert program.said("put", address, said)["columns"]["smokes"]["values"] == ["N", "Y"]
+    spelled = {"columns": {"smokes": {"kind": "boolean", "values": ["false", "true"]}}}
+    program.said("put", address, spelled)
+    # What is declared stays, however often the shorter form is sent.
+    assert program.said("put", address, said)["columns"]["smokes"]["values"] == ["false", "true"]
+
+
 def test_what_was_promised_can_be_read_before_somebody_else_is_protected(program, dataset):
     address = f"/datasets/{dataset.pk}/declaration"
     assert program.said("get", address)["promises"] == []

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from django.utils import timezone
 
 from dpportal.catalogue import thumbnails
 from dpportal.catalogue.thumbnails import THUMBNAILS
-from dpportal.charts.thumbnail import MOST_BARS, thumbnail
+from dpportal.charts.area_map import Areas, area_figure
+from dpportal.charts.thumbnail import HEIGHT, MOST_BARS, WIDTH, thumbnail
 from dpportal.releases import services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period, Stream
@@ -83,3 +85,32 @@ def test_every_kind_of_chart_has_few_marks(trace, kind):
 
 def test_a_chart_of_another_kind_has_none():
     assert thumbnail({"data": [{"type": "table"}]}) == []
+
+
+def test_all_lines_of_a_chart_are_drawn_on_one_scale_and_none_of_the_next_chart():
+    low, high = ({"type": "scatter", "mode": "lines", "y": [0, number]} for number in (50, 100))
+    band = {**high, "y": [0, 300], "hoverinfo": "skip"}
+    first, second = thumbnail({"data": [band, low, high, {**low, "xaxis": "x2"}]})
+    assert first["path"] == f"M0.0 {HEIGHT:.1f} {WIDTH:.1f} {HEIGHT / 2:.1f}"
+    assert second["path"] == f"M0.0 {HEIGHT:.1f} {WIDTH:.1f} 0.0"
+    assert first["opacity"] == 1 > second["opacity"]
+
+
+def test_bars_of_several_groups_stand_beside_each_other():
+    women, men = thumbnail({"data": [{"type": "bar", "y": [4, 8]}, {"type": "bar", "y": [2, 6]}]})
+    # Left edge, floor and top of the first bar of each, of two steps of 60 pixels.
+    assert women["path"].startswith("M6.0 72.0V36.0h24.0V72.0z")
+    assert men["path"].startswith("M30.0 72.0V54.0h24.0V72.0z")
+
+
+def test_a_map_is_drawn_as_a_map():
+    square = [0, 0, 100, 0, 100, 100, 0, 100]
+    areas = Areas(
+        200, 100, {"north": [square, [150, 50, 151, 50, 151, 51]], "south": [[n + 100 for n in square]]}
+    )
+    figure = area_figure(areas, ["north", "south"], np.array([10.0, 90.0]), half_width=3, column="region")
+    pale, dark = thumbnail(figure.json)
+    assert pale["kind"] == dark["kind"] == "area" and pale["opacity"] < dark["opacity"]
+    # Twice 100 units over 72 pixels, in the middle of 120; the island of a unit cannot be seen.
+    assert pale["path"] == "M24.0 0.0 60.0 0.0 60.0 36.0 24.0 36.0z"
+    assert dark["path"] == "M60.0 36.0 96.0 36.0 96.0 72.0 60.0 72.0z"

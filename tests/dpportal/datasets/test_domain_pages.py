@@ -11,6 +11,7 @@ from django.urls import reverse
 from dpportal.datasets import services
 from dpportal.datasets.cell_strip import MAX_BOXES, strip
 from dpportal.datasets.common_values import common_values, round_numbers
+from dpportal.datasets.declared import declared_of
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.progressions import numbers_listed
 from dpportal.releases.models import Release
@@ -212,6 +213,18 @@ def test_a_label_called_like_the_cell_for_the_rest_is_told_to_share_it(desk, dat
     answer = desk.post(reverse("datasets:column", args=[dataset.pk, 0]), closed)
     assert answer.status_code == 422
     assert "already the name of a cell" in answer.content.decode()
+
+
+def test_a_value_called_other_shares_the_cell_for_the_rest(desk, dataset):
+    form = {"kind": "categorical", "values": "red\nOther", "closed": "open"}
+    answer = desk.post(reverse("datasets:column", args=[dataset.pk, 0]), form, follow=True)
+    assert "colour: what is called “Other” shares a cell" in answer.content.decode()
+    colour = declared_of(dataset)["colour"]
+    assert colour.cells == ("red", "Other") and colour.other == 1
+    answer = desk.post(
+        reverse("datasets:column", args=[dataset.pk, 0]), {**form, "values": "red\nother"}, follow=True
+    )
+    assert answer.status_code == 422 and "Write “Other” in the list" in answer.content.decode()
 
 
 def test_a_column_that_does_not_exist_is_404(desk, dataset):

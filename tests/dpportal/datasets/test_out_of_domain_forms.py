@@ -74,7 +74,7 @@ def test_a_day_and_a_real_number_say_so_too():
             {"kind": "categorical", "values": "a\nMissing", "closed": "left-out", "missing_cell": "on"},
             "values",
         ),
-        ({"kind": "categorical", "values": "a\nOther", "closed": "open"}, "values"),
+        ({"kind": "categorical", "values": "a\nother", "closed": "open"}, "values"),
     ],
 )
 def test_what_does_not_go_together_is_told_at_its_field(fields, field):
@@ -143,7 +143,7 @@ def test_a_codebook_knows_all_that_a_release_writes(attribute):
         {"misfits_to": 0},
         {"as_numbers": 1},
         {"as_numbers": True},
-        {"values": ["a", "Other"]},
+        {"values": ["a", "other"]},
         {"values": ["a", "Missing"], "missing_cell": True},
     ],
 )

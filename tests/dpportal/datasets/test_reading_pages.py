@@ -192,7 +192,7 @@ def test_a_yes_or_no_column_begins_closed(desk):
 @pytest.mark.parametrize(
     "fields",
     [
-        {"values": "x\nOther", "closed": "open"},
+        {"values": "x\nother", "closed": "open"},
         {"values": "x\nMissing", "missing_cell": "on", "closed": "open"},
         {"values": "é\ne\u0301", "closed": "open"},
     ],
