@@ -32,7 +32,7 @@ from mechanisms.continual.mechanism import StreamPlan
 # Ends the name of a file that waits to be counted; the sweep knows it.
 WAITING = ".update"
 # What a job's options say of the question that its curator is asked.
-QUESTIONS = ("repeats", "preview")
+QUESTIONS = ("repeats", "compared", "preview")
 
 
 # What a curator chooses of a draft.
@@ -151,8 +151,8 @@ def confirm_file(stream: Stream, by: User) -> None:
     if not stream.is_open:
         raise StreamError(_("This running count is not open, so it takes no periods."))
     if job.repeats:
-        like = f"period {job.index}, like {', '.join(job.repeats)}"
-        audit.record(by, "confirmed repeated records", stream, like)
+        others = f"like {', '.join(job.repeats)}" if job.options["compared"] else "not compared with others"
+        audit.record(by, "confirmed repeated records", stream, f"period {job.index}, {others}")
     options = {**{k: v for k, v in job.options.items() if k not in QUESTIONS}, "confirmed": True}
     StreamJob.objects.filter(pk=job.pk).update(**reset_fields(), seen=False, options=options)
     STREAM_JOBS.hint_on_commit(job.pk)
