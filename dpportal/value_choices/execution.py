@@ -13,6 +13,7 @@ from fractions import Fraction
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_noop
 
@@ -22,6 +23,7 @@ from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import records, services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.models import Dataset
 from dpportal.jobs.claims import Claim, JobState, reset_fields, resume_on_hold as resume
 from dpportal.jobs.runner import JobKind, register
 from dpportal.tables.connections.faults import SourceFault
@@ -34,6 +36,7 @@ from mechanisms.partition_selection import choosing
 VALUES = "values"
 # Until a choice that is paid for is looked at again after its workers died.
 REOPENING_SECONDS = 60.0
+RECORDS_GONE = gettext_noop("The records of this dataset were deleted before the job began.")
 LOST = gettext_noop(
     "These values were chosen before the portal's database was put back from an older copy, and they are lost. The "
     "charge stays spent. Choose anew."
@@ -95,7 +98,7 @@ def _chosen(choice: ValueChoice, claim: Claim) -> str:
     if not ledger.is_granted_table(dataset):
         raise BudgetOnHoldError(refusals.read_anew_text())
     if not dataset.has_rows:
-        raise ChoiceFailedError(_("The records of this dataset were deleted before the job began."))
+        raise ChoiceFailedError(_(RECORDS_GONE))
     claim.step("counting")
     noise, plan, kept = secret_noise(), choice.plan, []
     counted = records.people_by_value(
@@ -138,6 +141,14 @@ def _nothing_kept(choice: ValueChoice) -> str:
         "known."
     )
     return text % {"people": f"{choice.plan.people_for(Fraction(1, 2)):,}"}
+
+
+def end_waiting(sender: object, dataset: Dataset, **_kwargs: object) -> None:
+    """When a dataset's records are erased: end its choices that no worker has, with nothing spent."""
+    waiting = ValueChoice.objects.filter(dataset=dataset, state=JobState.QUEUED, kept__isnull=True)
+    ended = {"state": JobState.FAILED, "step": "", "failure": RECORDS_GONE, "finished_at": Now()}
+    if waiting.update(**ended):
+        transaction.on_commit(void_left, robust=True)
 
 
 def void_left() -> None:
