@@ -63,7 +63,7 @@ class ValueChoices(JobKind[ValueChoice]):
             remembered = ledger.outcome_of(job.charge)
             if remembered is None:
                 _check_right(job)
-                remembered = {VALUES: _chosen(job, claim)}
+                remembered = _outcome(_chosen(job, claim))
             _commit(job, claim, remembered)
         _declare(job.pk, claim)
 
@@ -91,8 +91,8 @@ def _check_right(choice: ValueChoice) -> None:
         require_releaser(choice.dataset, choice.created_by_id, ChoiceFailedError)
 
 
-def _chosen(choice: ValueChoice, claim: Claim) -> str:
-    """Count people and throw the coins; returns the kept values, as JSON."""
+def _chosen(choice: ValueChoice, claim: Claim) -> list[str]:
+    """Count people and throw the coins; returns the kept values."""
     dataset = choice.dataset
     ledger.require_complete(dataset)
     if not ledger.is_granted_table(dataset):
@@ -106,7 +106,18 @@ def _chosen(choice: ValueChoice, claim: Claim) -> str:
     )
     for some in counted:
         kept += some.of(choosing.measure(plan, some.people, noise))
-    return json.dumps(keeping.declarable(kept), ensure_ascii=False)
+    return keeping.declarable(kept)
+
+
+def _outcome(kept: list[str]) -> Mapping[str, str]:
+    """What the memory has of these values."""
+    return {VALUES: json.dumps(kept, ensure_ascii=False)}
+
+
+def outcomes_of(dataset: Dataset) -> dict[str, Mapping[str, str]]:
+    """What a memory that has lost it is to remember of the dataset's choices, by the key of each charge."""
+    made = ValueChoice.objects.filter(dataset=dataset, kept__isnull=False)
+    return {pk.hex: _outcome(kept) for pk, kept in made.values_list("pk", "kept")}
 
 
 def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str]) -> None:
