@@ -9,9 +9,9 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
-from dpportal.accounts import audit
+from dpportal.accounts import audit, people
 from dpportal.accounts.models import User
 from dpportal.budgets import confirming, ledger
 from dpportal.datasets import records, sealing, services as datasets
@@ -224,6 +224,7 @@ def renew_token(stream: Stream, by: User) -> str:
     with transaction.atomic():
         token = tokens.renew(stream, by)
         audit.record(by, "made a token", stream)
+        people.note(by, by, gettext_noop("made a token for programs"), stream.name, alarming=True)
     return token
 
 

@@ -21,7 +21,7 @@ from dpportal.budgets import ledger, refusals
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import records, services as datasets
-from dpportal.datasets.access import require_releaser
+from dpportal.datasets.access import require_declarer
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
 from dpportal.jobs.claims import Claim, JobState, reset_fields, resume_on_hold as resume
@@ -63,8 +63,9 @@ class ValueChoices(JobKind[ValueChoice]):
             remembered = ledger.outcome_of(job.charge)
             if remembered is None:
                 _check_right(job)
-                remembered = _outcome(_chosen(job, claim))
-            _commit(job, claim, remembered)
+                _commit(job, claim, _outcome(_chosen(job, claim)), is_new=True)
+            else:
+                _commit(job, claim, remembered)
         _declare(job.pk, claim)
 
     def close(self, job: ValueChoice, claim: Claim, reason: str) -> None:
@@ -86,9 +87,9 @@ CHOICES = register(ValueChoices())
 
 
 def _check_right(choice: ValueChoice) -> None:
-    """Whoever confirmed it may still spend; inside a transaction, nobody takes that right until it ends."""
+    """Whoever confirmed it may still declare; inside a transaction, nobody takes that right until it ends."""
     with transaction.atomic():
-        require_releaser(choice.dataset, choice.created_by_id, ChoiceFailedError)
+        require_declarer(choice.dataset, choice.created_by_id, ChoiceFailedError)
 
 
 def _chosen(choice: ValueChoice, claim: Claim) -> list[str]:
@@ -120,10 +121,15 @@ def outcomes_of(dataset: Dataset) -> dict[str, Mapping[str, str]]:
     return {pk.hex: _outcome(kept) for pk, kept in made.values_list("pk", "kept")}
 
 
-def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str]) -> None:
-    """Spend, and store what was chosen; where an earlier attempt's choice is remembered, that one."""
+def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str], *, is_new: bool = False) -> None:
+    """Spend, and store what was chosen; where an earlier attempt's choice is remembered, that one.
+
+    is_new: whether it was chosen just now, which nobody knows before this.
+    """
     with transaction.atomic():
         claim.write(step="declaring")
+        if is_new:
+            _check_right(choice)
         settled = ledger.spend(choice.charge, outcome)
         if VALUES in settled:
             kept = json.loads(settled[VALUES])
