@@ -25,6 +25,7 @@ def question(job: StreamJob, facts: TableFacts) -> Json:
     repeats: the other periods whose file held the same rows, or nearly all of one's; of who sees no row, all that had a
     file. compared: whether the rows decided that.
     """
+    assert job.index is not None
     compared = right_of(job.created_by, job.dataset) >= Right.OWN
     sketch, others = Sketch.from_bytes(facts.sketch), PeriodSketch.objects.filter(period__stream=job.stream)
     repeats = [

@@ -117,8 +117,8 @@ def _outcome(kept: list[str]) -> Mapping[str, str]:
 
 def outcomes_of(dataset: Dataset) -> dict[str, Mapping[str, str]]:
     """What a memory that has lost it is to remember of the dataset's choices, by the key of each charge."""
-    made = ValueChoice.objects.filter(dataset=dataset, kept__isnull=False)
-    return {pk.hex: _outcome(kept) for pk, kept in made.values_list("pk", "kept")}
+    made = ValueChoice.objects.filter(dataset=dataset).values_list("pk", "kept")
+    return {pk.hex: _outcome(kept) for pk, kept in made if kept is not None}
 
 
 def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str], *, is_new: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""A release from a file whose plan has to be searched for: nobody waits for that search with a lock."""
+"""Plans that have to be searched for: no page and no lock waits for that, whoever asks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
+from dpportal.jobs.search_cache import SEARCHES
 from dpportal.releases.models import Release
+from mechanisms.domain import Integer
 from mechanisms.linear import tree
 from tests.dpportal import building
+from tests.dpportal.api.calling import Program
 
 PLAN = """
 [table]
@@ -47,6 +51,7 @@ def searched(monkeypatch) -> Iterator[list[bool]]:
     yield found
 
 
+@pytest.mark.slow
 def test_a_search_of_a_plan_holds_nobody_up(curator, tmp_path: Path, searched) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(PLAN.format(table='file = "people.csv"'))
@@ -63,3 +68,19 @@ def test_a_release_is_made_of_what_was_searched_for_once(dataset: Dataset, tmp_p
     call_command("release", str(path), "--output", str(tmp_path), stdout=StringIO())
     assert Release.objects.get().is_ready and building.left(dataset) == 0.5
     assert searched and not any(searched)
+
+
+def test_a_program_that_asks_for_a_budget_waits_for_no_search(
+    program: Program, dataset: Dataset, searched
+) -> None:
+    services.declare(dataset, "age", Integer("age", lower=0, upper=599))
+    draft = building.complete_draft(dataset)
+    Release.objects.filter(pk=draft.pk).update(
+        columns=["age"], mechanism="hierarchical-histogram", purpose="ranges"
+    )
+    said = {"reason": "For this release", "release": str(draft.pk)}
+    awaited = program.send("post", f"/datasets/{dataset.pk}/budgets/ask", said)
+    assert (awaited.status_code, searched) == (409, []) and awaited["Retry-After"]
+    for question in SEARCHES.jobs():
+        SEARCHES.run(question.pk)
+    assert program.said("post", f"/datasets/{dataset.pk}/budgets/ask", said, 202)["asked"]["cost"]
