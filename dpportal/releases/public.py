@@ -25,6 +25,7 @@ from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import ReleasePlan, confirmed_plan, method_title, presenter_of, product_of
 from dpportal.releases.products.shared.explorer import has_form, without_picks
 from dpportal.value_choices.disclosure import PublishedLoss
+from mechanisms.domain import Attribute, Domain
 
 # Columns whose declaration stands on the page; a visitor waits for each.
 MOST_DECLARED = 40
@@ -85,6 +86,8 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
     plan, loss = confirmed_plan(release), PublishedLoss.of(release)
     drawn = _drawn(shown_of(request, release, plan), presenter_of(release).not_still)
+    # A private choice has no cells.
+    declared: tuple[Attribute, ...] = getattr(plan, "domain", Domain(())).attributes
     words = DisplayTexts.of(release)
     files = offered_files(release, words)
     context = {
@@ -93,8 +96,8 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "release": release,
         "product": product_of(release),
         "plan": plan,
-        "declared": plan.domain.attributes[:MOST_DECLARED],
-        "further_declared": max(0, len(plan.domain.attributes) - MOST_DECLARED),
+        "declared": declared[:MOST_DECLARED],
+        "further_declared": max(0, len(declared) - MOST_DECLARED),
         "method_title": method_title(release.product, plan.mechanism),
         "statement": promise(release, plan.loss, words.others),
         "loss": str(loss),
