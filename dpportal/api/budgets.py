@@ -12,6 +12,7 @@ from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.budget_schemas import AskedShown, BudgetAsked, BudgetShown, BudgetsShown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
+from dpportal.api.searching import searching
 from dpportal.api.value_choices import planned
 from dpportal.budgets import asking
 from dpportal.budgets.amounts import plain
@@ -42,7 +43,9 @@ def ask(request: HttpRequest, dataset_id: UUID, said: BudgetAsked) -> object:
     dataset = dataset_for(request, dataset_id, Right.SEE)
     form = ReasonForm(form_data({"reason": said.reason}))
     require_valid(form)
-    asking.ask(dataset, form, current_user(request), _priced(request, dataset, said))
+    with searching():
+        priced = _priced(request, dataset, said)
+    asking.ask(dataset, form, current_user(request), priced)
     return _shown(dataset)
 
 

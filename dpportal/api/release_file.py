@@ -26,6 +26,7 @@ from dpportal.api import release_file_schema
 from dpportal.api.planning import plan_shown
 from dpportal.api.problems import REFUSALS
 from dpportal.api.schemas import PlanShown, Unit
+from dpportal.api.searching import searching, worked_out
 from dpportal.datasets import codebooks, services as datasets, take_codebook
 from dpportal.datasets.access import right_of
 from dpportal.datasets.declared import declared_of
@@ -79,13 +80,17 @@ def plan(said: Json, folder: Path, by: User | None) -> PlanShown:
 
     folder: in which a table's file is named. by: who releases; of a dataset, its owner if nobody is named.
     """
-    with transaction.atomic():
+
+    @transaction.atomic
+    def planned() -> PlanShown:
         dataset, person = _known(said, by) if "dataset" in said["table"] else (_imagined(said, by), by)
         assert person is not None
         _declare(dataset, said, person)
         shown = plan_shown(_draft(dataset, said, person))
         transaction.set_rollback(True)
-    return shown
+        return shown
+
+    return worked_out(planned)
 
 
 def run(said: Json, folder: Path, by: User | None) -> Release:
@@ -104,14 +109,21 @@ def run(said: Json, folder: Path, by: User | None) -> Release:
 def _requested(dataset: Dataset, person: User, said: Json) -> Release:
     """The release, whose cost is reserved."""
     _declare(dataset, said, person)
-    draft = _draft(dataset, said, person)
-    if "file" in said["table"]:
-        if earlier := _paid(draft):
-            return earlier
-        draft = _lying(draft) or draft
-    draft.save()
-    services.request_release(draft, reviewed=plan_shown(draft).reviewed, by=person)
+    draft, reviewed = worked_out(lambda: _reviewed(dataset, said, person))
+    with searching():
+        if "file" in said["table"]:
+            if earlier := _paid(draft):
+                return earlier
+            draft = _lying(draft) or draft
+        draft.save()
+        services.request_release(draft, reviewed=reviewed, by=person)
     return draft
+
+
+def _reviewed(dataset: Dataset, said: Json, person: User) -> tuple[Release, str]:
+    """The release, not saved, and the digest of its plan."""
+    draft = _draft(dataset, said, person)
+    return draft, plan_shown(draft).reviewed
 
 
 def _paid(draft: Release) -> Release | None:

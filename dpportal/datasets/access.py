@@ -30,6 +30,7 @@ Opened = Callable[Concatenate[HttpRequest, T, ...], HttpResponseBase]
 TAKEN_BACK = gettext_noop(
     "Whoever asked for this may not release from this dataset any more, so nothing is published or spent for them."
 )
+NOT_OWNED = gettext_noop("Whoever asked does not own this dataset any more.")
 NOT_OFFERED = gettext_noop(
     "The table of this dataset lies elsewhere and is not offered to whoever asked for this. Ask an administrator."
 )
@@ -123,6 +124,14 @@ def require_releaser(dataset: Dataset, user_id: int, refused: Callable[[str], Ex
         raise refused(gettext(TAKEN_BACK))
     require_offered(dataset, person, refused)
     require_owner(dataset, refused)
+
+
+def require_declarer(dataset: Dataset, user_id: int, refused: Callable[[str], Exception]) -> None:
+    """The same unless this person may declare columns, too: as an owner."""
+    require_releaser(dataset, user_id, refused)
+    shares = Share.objects.filter(dataset=dataset, person=user_id, right=Right.OWN)
+    if dataset.owner_id != user_id and not shares.exists():
+        raise refused(gettext(NOT_OWNED))
 
 
 def require_owner(dataset: Dataset, refused: Callable[[str], Exception]) -> None:

@@ -324,17 +324,7 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
         # Streams first, then the dataset, as whoever opens one does. Who asks for a release now is seen, or sees this.
         erasing.send(Dataset, dataset=dataset)
         lock_dataset(dataset)
-        if not dataset.is_tableless and dataset.conversion.active:
-            raise DatasetError(
-                _("The file is still being read. Wait until that has ended, then delete the records.")
-            )
-        if dataset.releases.filter(job__state__in=(JobState.QUEUED, JobState.RUNNING)).exists():
-            raise DatasetError(
-                _(
-                    "A release of this dataset is in work. Wait until it has ended, or cancel it, "
-                    "then delete the records."
-                )
-            )
+        _require_idle(dataset)
         still_so = Dataset.objects.filter(pk=dataset.pk, **still)
         if not still_so.update(state=Dataset.State.ERASED, upload="", table=""):
             raise DatasetError(_("What was to be deleted was changed meanwhile."))
@@ -342,6 +332,29 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
         receipts.destroy_key(dataset, files, by, because)
         audit.record(by, "erased records", dataset, because)
     _erase_files(dataset)
+
+
+def _require_idle(dataset: Dataset) -> None:
+    """Raises DatasetError while a job is at the records. The dataset is locked, so that none begins meanwhile."""
+    active = (JobState.QUEUED, JobState.RUNNING)
+    if not dataset.is_tableless and dataset.conversion.active:
+        raise DatasetError(
+            _("The file is still being read. Wait until that has ended, then delete the records.")
+        )
+    if dataset.releases.filter(job__state__in=active).exists():
+        raise DatasetError(
+            _(
+                "A release of this dataset is in work. Wait until it has ended, or cancel it, "
+                "then delete the records."
+            )
+        )
+    if dataset.value_choices.filter(state__in=active).exists():
+        raise DatasetError(
+            _(
+                "The values of a column are being chosen from these records. Wait until that has ended, then delete "
+                "them."
+            )
+        )
 
 
 def _erase_files(dataset: Dataset) -> None:

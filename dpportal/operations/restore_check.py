@@ -268,7 +268,8 @@ def _accept_all() -> None:
     for dataset in _charged():
         with transaction.atomic():
             lock_dataset(dataset)
-            charges.accept(dataset, execution.outcomes_of(dataset))
+            outcomes = execution.outcomes_of(dataset) | value_choices.outcomes_of(dataset)
+            charges.accept(dataset, outcomes)
     for stream in Stream.objects.filter(opened_at__isnull=False):
         with transaction.atomic():
             periods.accept(Stream.objects.select_for_update().get(pk=stream.pk))

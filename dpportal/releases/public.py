@@ -22,9 +22,13 @@ from dpportal.releases.bundle import chosen_columns, filled_columns
 from dpportal.releases.display_texts import DisplayTexts, current_files, forget_lost, offered_files
 from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
-from dpportal.releases.products import confirmed_plan, method_title, presenter_of, product_of
+from dpportal.releases.products import ReleasePlan, confirmed_plan, method_title, presenter_of, product_of
 from dpportal.releases.products.shared.explorer import has_form, without_picks
 from dpportal.value_choices.disclosure import PublishedLoss
+from mechanisms.domain import Attribute, Domain
+
+# Columns whose declaration stands on the page; a visitor waits for each.
+MOST_DECLARED = 40
 
 
 def readable_releases() -> QuerySet[Release]:
@@ -43,14 +47,14 @@ def metadata(request: HttpRequest, release: Release) -> Metadata:
 
 def charts(request: HttpRequest, release: Release) -> Mapping[str, Json]:
     """The figures of a release's page, by the names that addresses have for them."""
-    return figures_of(shown_of(request, release))
+    return figures_of(shown_of(request, release, confirmed_plan(release)))
 
 
-def shown_of(request: HttpRequest, release: Release) -> Json:
-    """What the page shows of the numbers, as the address chooses."""
+def shown_of(request: HttpRequest, release: Release, plan: ReleasePlan) -> Json:
+    """What the page shows of the numbers, as the address chooses. plan: the release's."""
     shown, presenter = results.stored_page(release), presenter_of(release)
     with counting_rows(release.declaration.max_rows):
-        return {**shown, **presenter.chosen(release, confirmed_plan(release), shown, request.GET)}
+        return {**shown, **presenter.chosen(release, plan, shown, request.GET)}
 
 
 def figures_of(shown: Json) -> dict[str, Json]:
@@ -81,7 +85,9 @@ pages = ReaderPages(
 def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
     plan, loss = confirmed_plan(release), PublishedLoss.of(release)
-    drawn = _drawn(shown_of(request, release), presenter_of(release).not_still)
+    drawn = _drawn(shown_of(request, release, plan), presenter_of(release).not_still)
+    # A private choice has no cells.
+    declared: tuple[Attribute, ...] = getattr(plan, "domain", Domain(())).attributes
     words = DisplayTexts.of(release)
     files = offered_files(release, words)
     context = {
@@ -90,6 +96,8 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "release": release,
         "product": product_of(release),
         "plan": plan,
+        "declared": declared[:MOST_DECLARED],
+        "further_declared": max(0, len(declared) - MOST_DECLARED),
         "method_title": method_title(release.product, plan.mechanism),
         "statement": promise(release, plan.loss, words.others),
         "loss": str(loss),

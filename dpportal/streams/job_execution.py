@@ -66,10 +66,10 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
         stream.dataset, job.file, job.file_name, counted.domain, claim.advance, near_duplicates.sketch_key()
     )
     asks = facts.rows > 0 and not job.is_confirmed
-    if asks and (repeats := repeated_files.repeated(stream, job.index, facts)):
+    if asks and (question := repeated_files.question(job, facts)):
         # The file stays; the job goes on, from the beginning, once the curator says that its rows are new.
         claim.step("asking")
-        claim.write(options={"repeats": repeats})
+        claim.write(options=question)
         claim.finish(JobState.DONE)
         return
     claim.step("publishing")

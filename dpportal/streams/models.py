@@ -246,7 +246,10 @@ class StreamJob(AnnouncedJob):
 
     @property
     def repeats(self) -> list[str]:
-        """The periods whose file held nearly the same rows, while the curator has not said whether these are new."""
+        """The periods whose file held nearly the same rows, while the curator has not said whether these are new.
+
+        All with a file where the rows were not compared; see `repeated_files`.
+        """
         return [self.stream.calendar.label(index) for index in self._open_questions.get("repeats", ())]
 
     @property

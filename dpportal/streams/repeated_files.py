@@ -1,13 +1,17 @@
 """Files of records that hold nearly what an earlier period's file held: asked about before anything is published.
 
-It is asked of the curator, whose files they are, and shapes nothing that is published.
+It is asked of the curator, whose files they are, and shapes nothing that is published. Whoever may release and see no
+row is asked of every further file, whatever is in it: with a file of guessed rows they could try what others held.
 """
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
 
-from dpportal.streams.models import PeriodSketch, Stream
+from dpportal.datasets.access import right_of
+from dpportal.datasets.models import Right
+from dpportal.platform.json_types import Json
+from dpportal.streams.models import PeriodSketch, Stream, StreamJob
 from dpportal.tables import TableFacts
 from dpportal.tables.similarity.sketch import Sketch, likeness
 
@@ -15,15 +19,21 @@ from dpportal.tables.similarity.sketch import Sketch, likeness
 NEARLY_ALL = 0.95
 
 
-def repeated(stream: Stream, index: int, facts: TableFacts) -> list[int]:
-    """The other periods of the stream whose file held the same rows as this one, or nearly all of one's."""
-    sketch = Sketch.from_bytes(facts.sketch)
-    sketches = PeriodSketch.objects.filter(period__stream=stream).exclude(period__index=index)
-    return [
+def question(job: StreamJob, facts: TableFacts) -> Json:
+    """What is asked about a job's file, as its options have it; nothing if it may be published.
+
+    repeats: the other periods whose file held the same rows, or nearly all of one's; of who sees no row, all that had a
+    file. compared: whether the rows decided that.
+    """
+    assert job.index is not None
+    compared = right_of(job.created_by, job.dataset) >= Right.OWN
+    sketch, others = Sketch.from_bytes(facts.sketch), PeriodSketch.objects.filter(period__stream=job.stream)
+    repeats = [
         row.period.index
-        for row in sketches.select_related("period").order_by("period__index")
-        if isinstance(row.content, dict) and _like(row.content, facts, sketch)
+        for row in others.exclude(period__index=job.index).select_related("period").order_by("period__index")
+        if not compared or (isinstance(row.content, dict) and _like(row.content, facts, sketch))
     ]
+    return {"repeats": repeats, "compared": compared} if repeats else {}
 
 
 def _like(earlier: dict[str, str], facts: TableFacts, sketch: Sketch) -> bool:

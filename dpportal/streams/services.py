@@ -9,9 +9,9 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
-from dpportal.accounts import audit
+from dpportal.accounts import audit, people
 from dpportal.accounts.models import User
 from dpportal.budgets import confirming, ledger
 from dpportal.datasets import records, sealing, services as datasets
@@ -33,7 +33,7 @@ from mechanisms.continual.mechanism import StreamPlan
 # Ends the name of a file that waits to be counted; the sweep knows it.
 WAITING = ".update"
 # What a job's options say of the question that its curator is asked.
-QUESTIONS = ("repeats", "preview")
+QUESTIONS = ("repeats", "compared", "preview")
 
 
 # What a curator chooses of a draft.
@@ -154,8 +154,8 @@ def confirm_file(stream: Stream, by: User, file: uuid.UUID | None = None) -> Non
     require_releaser(stream.dataset, by.pk, StreamError)
     require_open(stream)
     if job.repeats:
-        like = f"period {job.index}, like {', '.join(job.repeats)}"
-        audit.record(by, "confirmed repeated records", stream, like)
+        others = f"like {', '.join(job.repeats)}" if job.options["compared"] else "not compared with others"
+        audit.record(by, "confirmed repeated records", stream, f"period {job.index}, {others}")
     if job.preview:
         seen = Preview(**job.preview)
         audit.record(by, "confirmed a file of periods", stream, f"periods {seen.first} to {seen.last}")
@@ -233,6 +233,7 @@ def renew_token(stream: Stream, by: User) -> str:
     with transaction.atomic():
         token = tokens.renew(stream, by)
         audit.record(by, "made a token", stream)
+        people.note(by, by, gettext_noop("made a token for programs"), stream.name, alarming=True)
     return token
 
 

@@ -22,6 +22,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.accounts.recent_sign_in import is_recent, sign_in_again
 from dpportal.datasets.access import open_datasets, shows_own, with_right
 from dpportal.datasets.buttons import button
 from dpportal.datasets.models import Right
@@ -159,6 +160,8 @@ def add_many(request: HttpRequest, stream: Stream) -> HttpResponseBase:
 @own_stream
 def token(request: HttpRequest, stream: Stream) -> HttpResponseBase:
     """Make a token and show it, this once."""
+    if not is_recent(request):
+        return sign_in_again(request)
     try:
         fresh = services.renew_token(stream, current_user(request))
     except StreamError as refusal:

@@ -6,8 +6,10 @@ class ValueChoicesConfig(AppConfig):
 
     def ready(self) -> None:
         from dpportal.budgets.second_person import declare_performer
-        from dpportal.value_choices import execution, second_person  # noqa: F401 (a kind of job)
+        from dpportal.datasets.services import erasing
+        from dpportal.value_choices import execution, second_person
 
+        erasing.connect(execution.end_waiting, dispatch_uid="choices that wait end with the records")
         declare_performer(second_person.LABEL, second_person.perform)
         self._watch()
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_noop
 
@@ -20,8 +21,9 @@ from dpportal.budgets import ledger, refusals
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import records, services as datasets
-from dpportal.datasets.access import require_releaser
+from dpportal.datasets.access import require_declarer
 from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.models import Dataset
 from dpportal.jobs.claims import Claim, JobState, reset_fields, resume_on_hold as resume
 from dpportal.jobs.runner import JobKind, register
 from dpportal.tables.connections.faults import SourceFault
@@ -34,6 +36,7 @@ from mechanisms.partition_selection import choosing
 VALUES = "values"
 # Until a choice that is paid for is looked at again after its workers died.
 REOPENING_SECONDS = 60.0
+RECORDS_GONE = gettext_noop("The records of this dataset were deleted before the job began.")
 LOST = gettext_noop(
     "These values were chosen before the portal's database was put back from an older copy, and they are lost. The "
     "charge stays spent. Choose anew."
@@ -60,8 +63,9 @@ class ValueChoices(JobKind[ValueChoice]):
             remembered = ledger.outcome_of(job.charge)
             if remembered is None:
                 _check_right(job)
-                remembered = {VALUES: _chosen(job, claim)}
-            _commit(job, claim, remembered)
+                _commit(job, claim, _outcome(_chosen(job, claim)), is_new=True)
+            else:
+                _commit(job, claim, remembered)
         _declare(job.pk, claim)
 
     def close(self, job: ValueChoice, claim: Claim, reason: str) -> None:
@@ -83,19 +87,19 @@ CHOICES = register(ValueChoices())
 
 
 def _check_right(choice: ValueChoice) -> None:
-    """Whoever confirmed it may still spend; inside a transaction, nobody takes that right until it ends."""
+    """Whoever confirmed it may still declare; inside a transaction, nobody takes that right until it ends."""
     with transaction.atomic():
-        require_releaser(choice.dataset, choice.created_by_id, ChoiceFailedError)
+        require_declarer(choice.dataset, choice.created_by_id, ChoiceFailedError)
 
 
-def _chosen(choice: ValueChoice, claim: Claim) -> str:
-    """Count people and throw the coins; returns the kept values, as JSON."""
+def _chosen(choice: ValueChoice, claim: Claim) -> list[str]:
+    """Count people and throw the coins; returns the kept values."""
     dataset = choice.dataset
     ledger.require_complete(dataset)
     if not ledger.is_granted_table(dataset):
         raise BudgetOnHoldError(refusals.read_anew_text())
     if not dataset.has_rows:
-        raise ChoiceFailedError(_("The records of this dataset were deleted before the job began."))
+        raise ChoiceFailedError(_(RECORDS_GONE))
     claim.step("counting")
     noise, plan, kept = secret_noise(), choice.plan, []
     counted = records.people_by_value(
@@ -103,13 +107,29 @@ def _chosen(choice: ValueChoice, claim: Claim) -> str:
     )
     for some in counted:
         kept += some.of(choosing.measure(plan, some.people, noise))
-    return json.dumps(keeping.declarable(kept), ensure_ascii=False)
+    return keeping.declarable(kept)
 
 
-def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str]) -> None:
-    """Spend, and store what was chosen; where an earlier attempt's choice is remembered, that one."""
+def _outcome(kept: list[str]) -> Mapping[str, str]:
+    """What the memory has of these values."""
+    return {VALUES: json.dumps(kept, ensure_ascii=False)}
+
+
+def outcomes_of(dataset: Dataset) -> dict[str, Mapping[str, str]]:
+    """What a memory that has lost it is to remember of the dataset's choices, by the key of each charge."""
+    made = ValueChoice.objects.filter(dataset=dataset).values_list("pk", "kept")
+    return {pk.hex: _outcome(kept) for pk, kept in made if kept is not None}
+
+
+def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str], *, is_new: bool = False) -> None:
+    """Spend, and store what was chosen; where an earlier attempt's choice is remembered, that one.
+
+    is_new: whether it was chosen just now, which nobody knows before this.
+    """
     with transaction.atomic():
         claim.write(step="declaring")
+        if is_new:
+            _check_right(choice)
         settled = ledger.spend(choice.charge, outcome)
         if VALUES in settled:
             kept = json.loads(settled[VALUES])
@@ -138,6 +158,14 @@ def _nothing_kept(choice: ValueChoice) -> str:
         "known."
     )
     return text % {"people": f"{choice.plan.people_for(Fraction(1, 2)):,}"}
+
+
+def end_waiting(sender: object, dataset: Dataset, **_kwargs: object) -> None:
+    """When a dataset's records are erased: end its choices that no worker has, with nothing spent."""
+    waiting = ValueChoice.objects.filter(dataset=dataset, state=JobState.QUEUED, kept__isnull=True)
+    ended = {"state": JobState.FAILED, "step": "", "failure": RECORDS_GONE, "finished_at": Now()}
+    if waiting.update(**ended):
+        transaction.on_commit(void_left, robust=True)
 
 
 def void_left() -> None:

@@ -17,7 +17,7 @@ from dpportal.accounts.models import User
 from dpportal.budgets import ledger, refusals
 from dpportal.budgets.models import Budget
 from dpportal.datasets import services as datasets
-from dpportal.datasets.access import require_releaser
+from dpportal.datasets.access import require_declarer
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.frozen_declarations import freeze
 from dpportal.datasets.identifying import columns_to_ask_about
@@ -143,7 +143,7 @@ def require_possible(
     dataset: Dataset, column: str, plan: ValueChoicePlan, *, reviewed: str, by: User
 ) -> None:
     """Raises ChoiceError or BudgetRefusedError unless this choice can be made now. Holds the dataset."""
-    require_releaser(dataset, by.pk, ChoiceError)
+    require_declarer(dataset, by.pk, ChoiceError)
     datasets.lock_dataset(dataset)
     amount, delta = costs(plan)
     if reviewed_as(dataset, column, plan) != reviewed or plan != plan_of(dataset, amount, delta):

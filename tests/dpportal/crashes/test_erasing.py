@@ -26,6 +26,8 @@ from dpportal.releases.models import Release, ReleaseJob
 from dpportal.streams import execution as stream_execution, job_execution, period_journal, services, vault
 from dpportal.streams.models import Stream, StreamJob
 from dpportal.tables import counting
+from dpportal.value_choices import execution as choosing
+from dpportal.value_choices.models import ValueChoice
 from tests.dpportal import building
 from tests.dpportal.crashes import points
 from tests.dpportal.streams.building import open_stream, requested_stream
@@ -44,6 +46,11 @@ IN_OPENINGS = {
     "claimed": (claims, "claim"),
     "drawn": (vault, "keep_first"),
     "remembered": (period_journal, "begin"),
+}
+IN_CHOICES = {
+    "claimed": (claims, "claim"),
+    "counted": (records, "people_by_value"),
+    "spent": (ledger, "spend"),
 }
 IN_PERIODS = {
     "claimed": (claims, "claim"),
@@ -147,6 +154,33 @@ def test_a_period_that_died(dataset, dies, point):
     stream.refresh_from_db()
     assert stream.state == Stream.State.CLOSED
     assert not vault.true_sums(list(stream.periods.all()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", IN_CHOICES)
+def test_a_choice_of_values_that_died(dataset, dies, point):
+    """What is drawn of records that are erased meanwhile would be published after the receipt that they are gone."""
+    choice = building.requested_values(dataset)
+    dies(IN_CHOICES[point], lambda: choosing.CHOICES.run(choice.pk))
+    with pytest.raises(datasets.DatasetError, match="are being chosen"):
+        datasets.erase(dataset, dataset.owner)
+    expire(ValueChoice)
+    choosing.CHOICES.run(choice.pk)
+    assert ValueChoice.objects.get().kept
+    erase_at_last(dataset)
+
+
+def test_a_choice_of_values_that_no_worker_has_ends_with_the_records(
+    dataset, django_capture_on_commit_callbacks
+):
+    choice = building.requested_values(dataset)
+    with django_capture_on_commit_callbacks(execute=True):
+        datasets.erase(dataset, dataset.owner)
+    assert files(dataset) == [] and Budget.objects.get().reserved == 0
+    assert not choosing.CHOICES.run(choice.pk)
+    choice.refresh_from_db()
+    assert (choice.state, choice.kept) == ("failed", None) and "deleted" in choice.failure
+    assert LedgerEntry.objects.get(pk=choice.charge_id).state == "void"
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import asdict, replace
 from decimal import Decimal
@@ -19,7 +20,9 @@ from dpportal.operations import restore_check
 from dpportal.platform import journal
 from dpportal.releases import execution
 from dpportal.releases.models import ReleaseJob
+from dpportal.value_choices import execution as choosing
 from mechanisms.accounting import Definition
+from tests.dpportal import building
 
 pytestmark = pytest.mark.django_db
 PAGE = "/health/portal/"
@@ -132,6 +135,20 @@ def test_a_memory_that_an_administrator_let_begin_anew_knows_where_measurements_
     restore_check.accept()
     charge = charge_journal.charge_of(ready.charge)
     assert execution.CommittedMeasurement.again(charge.outcome).measurement == ready.measurement
+
+
+@pytest.mark.slow
+def test_a_memory_that_an_administrator_let_begin_anew_knows_which_values_were_chosen(
+    dataset, memory_of_its_own
+):
+    choice = building.requested_values(dataset)
+    choosing.CHOICES.run(choice.pk)
+    before = charge_journal.charge_of(choice.charge)
+    shutil.rmtree(memory_of_its_own)
+    restore_check.accept()
+    assert charge_journal.charge_of(choice.charge).outcome == before.outcome
+    choice.refresh_from_db()
+    assert choice.kept and json.loads(before.outcome["values"]) == choice.kept
 
 
 def test_a_charge_of_which_nothing_else_is_remembered_ends_its_job_with_a_reason(requested):

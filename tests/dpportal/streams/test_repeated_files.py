@@ -9,8 +9,9 @@ from django.db import connection
 from django.http import QueryDict
 from django.test import Client
 
-from dpportal.accounts.models import AuditEntry
-from dpportal.datasets import services as dataset_services
+from dpportal.accounts.models import AuditEntry, User
+from dpportal.datasets import services as dataset_services, sharing
+from dpportal.datasets.models import Right
 from dpportal.streams import job_execution, series_view, services, vault
 from dpportal.streams.models import PeriodSketch, Stream, StreamJob
 from tests.dpportal.streams import building
@@ -29,9 +30,10 @@ def rows(start: int, number: int = 300, *, last: str = "") -> bytes:
 FIRST, NEXT = rows(0), rows(5000)
 
 
-def send(stream: Stream, content: bytes, index: int) -> StreamJob:
-    job = services.queue_records(stream, index, ContentFile(content, f"period{index}.csv"), stream.created_by)
-    return again(job)
+def send(stream: Stream, content: bytes, index: int, by: User | None = None) -> StreamJob:
+    """by: the stream's curator, if nobody else."""
+    file = ContentFile(content, f"period{index}.csv")
+    return again(services.queue_records(stream, index, file, by or stream.created_by))
 
 
 def again(job: StreamJob) -> StreamJob:
@@ -124,6 +126,34 @@ def test_no_visitor_learns_of_the_question(desk, begun, client) -> None:
     assert series_view.shown(Stream.objects.get(pk=begun.pk), QueryDict()) == before
     client.logout()
     assert "nearly the same" not in client.get(f"/streams/{begun.pk}/").content.decode()
+
+
+@pytest.mark.parametrize("period", [2, 9], ids=["due", "not due"])
+def test_who_sees_no_row_learns_of_no_guessed_row_whether_an_earlier_file_held_it(
+    client, begun, other_curator, period
+) -> None:
+    sharing.share(begun.dataset, other_curator.username, Right.RELEASE, begun.created_by)
+    client.force_login(other_curator)
+    answers = []
+    for guess in (b"red,6,6", b"red,6,7"):
+        job = send(begun, b"colour,age,visit\n%s\n" % guess, period, other_curator)
+        told = page(client, begun)
+        answers.append((job.repeats, job.step, begun.periods.count()))
+        assert "Only owners of the dataset are told" in told and "nearly the same rows" not in told
+        services.drop_file(begun, other_curator)
+    assert answers[0] == answers[1]
+    send(begun, NEXT, 2, other_curator)
+    services.confirm_file(begun, other_curator)
+    assert (
+        AuditEntry.objects.get(action="confirmed repeated records").detail
+        == "period 2, not compared with others"
+    )
+
+
+def test_who_owns_a_dataset_with_others_is_asked_about_rows(begun, other_curator) -> None:
+    sharing.share(begun.dataset, other_curator.username, Right.OWN, begun.created_by)
+    assert send(begun, FIRST, 2, other_curator).repeats == ["1"]
+    assert send(begun, NEXT, 2, other_curator).repeats == []
 
 
 def test_sketches_of_files_are_sealed_and_end_with_the_stream(begun, dataset) -> None:

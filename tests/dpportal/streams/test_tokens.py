@@ -12,6 +12,8 @@ from django.urls import reverse
 
 from dpportal.accounts import program_tokens
 from dpportal.accounts.models import AuditEntry, Role
+from dpportal.accounts.recent_sign_in import RECENT_SECONDS
+from dpportal.accounts.session_store import BEGAN
 from dpportal.streams import services, tokens
 from dpportal.streams.models import Period, SealedState, Token
 
@@ -21,6 +23,22 @@ DEMOTED, SWITCHED_OFF = {"role": Role.ANALYST}, {"is_active": False}
 @pytest.fixture
 def token(stream) -> str:
     return services.renew_token(stream, stream.created_by)
+
+
+def test_a_token_takes_a_sign_in_that_is_not_long_ago_and_its_person_is_told(client, stream):
+    """It lets programs publish for ninety days, as those of the API do."""
+    client.force_login(stream.created_by)
+    session = client.session
+    session[BEGAN] -= RECENT_SECONDS + 1
+    session.save()
+    page = reverse("streams:token", args=[stream.pk])
+    assert client.post(page).status_code == 403 and not Token.objects.exists()
+    stream.created_by.refresh_from_db()
+    assert not stream.created_by.unseen_changes
+    client.force_login(stream.created_by)
+    assert client.post(page).status_code == 200 and Token.objects.count() == 1
+    stream.created_by.refresh_from_db()
+    assert stream.created_by.unseen_changes
 
 
 def send(client, stream, token: str, period: int = 1):

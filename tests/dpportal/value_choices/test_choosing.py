@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpportal.accounts.models import Role, User
 from dpportal.budgets import charge_journal, ledger
 from dpportal.budgets.models import Budget
-from dpportal.datasets import records, services as datasets
+from dpportal.datasets import records, services as datasets, sharing
 from dpportal.datasets.declared import declared_of
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.models import Dataset, Right
 from dpportal.jobs import claims
 from dpportal.jobs.claims import JobState
 from dpportal.platform import storage
@@ -50,10 +51,12 @@ def towns(curator, administrator) -> Dataset:
     return dataset
 
 
-def confirmed(dataset: Dataset, column: str = "town", delta: Decimal = DELTA) -> ValueChoice:
+def confirmed(
+    dataset: Dataset, column: str = "town", delta: Decimal = DELTA, by: User | None = None
+) -> ValueChoice:
     plan = services.plan_of(dataset, EPSILON, delta)
     reviewed = services.reviewed_as(dataset, column, plan)
-    return services.request(dataset, column, plan, reviewed=reviewed, by=dataset.owner)
+    return services.request(dataset, column, plan, reviewed=reviewed, by=by or dataset.owner)
 
 
 def amounts(dataset: Dataset) -> tuple[Decimal, ...]:
@@ -107,6 +110,36 @@ def test_a_choice_that_fails_gives_its_budget_back(towns):
     CHOICES.run(choice.pk)
     choice.refresh_from_db()
     assert choice.state == JobState.FAILED and choice.kept is None
+    assert amounts(towns) == (0, 0, 0, 0)
+
+
+def test_who_may_not_declare_any_more_has_no_values_chosen(towns, other_curator):
+    """A right to release alone declares no column."""
+    sharing.share(towns, other_curator.username, Right.OWN, towns.owner)
+    choice = confirmed(towns, by=other_curator)
+    sharing.share(towns, other_curator.username, Right.RELEASE, towns.owner)
+    CHOICES.run(choice.pk)
+    choice.refresh_from_db()
+    assert (choice.state, choice.kept) == (JobState.FAILED, None)
+    assert amounts(towns) == (0, 0, 0, 0)
+    with pytest.raises(ChoiceError, match="does not own"):
+        confirmed(towns, by=other_curator)
+
+
+@pytest.mark.parametrize("lost", [{"role": Role.ANALYST}, {"is_active": False}])
+def test_who_lost_the_role_while_the_job_ran_has_no_values_chosen(towns, monkeypatch, lost):
+    choice, count = confirmed(towns), records.people_by_value
+
+    def counted(*given):
+        for name, value in lost.items():
+            setattr(towns.owner, name, value)
+        towns.owner.save()
+        yield from count(*given)
+
+    monkeypatch.setattr(records, "people_by_value", counted)
+    CHOICES.run(choice.pk)
+    choice.refresh_from_db()
+    assert (choice.state, choice.kept) == (JobState.FAILED, None)
     assert amounts(towns) == (0, 0, 0, 0)
 
 
@@ -197,7 +230,7 @@ def test_what_no_list_can_hold_is_left_out_of_what_was_kept():
     assert len(keeping.declarable(str(number) for number in range(3000))) == keeping.MOST
 
 
-def died(*_given):
+def died(*_given, **_named):
     raise KeyboardInterrupt
 
 

@@ -16,7 +16,11 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpportal.charts.cell_names import cell_name, cell_names
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint, listed
-from dpportal.releases.products.shared.listed_choice import ListedSelect, ListedSelectMultiple
+from dpportal.releases.products.shared.listed_choice import (
+    ListedCheckboxes,
+    ListedSelect,
+    ListedSelectMultiple,
+)
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import MISSING_LABEL, Attribute, Date, Domain, Integer, Real
@@ -62,7 +66,7 @@ class ExplorerForm(forms.Form):
 
     columns = forms.MultipleChoiceField(
         label=gettext_lazy("Columns"),
-        widget=forms.CheckboxSelectMultiple,
+        widget=ListedCheckboxes,
         error_messages={"required": gettext_lazy("Pick at least one column.")},
     )
 
@@ -225,6 +229,12 @@ def explored(
         total = answer(form.picks)
         context |= {"picked": _words(domain, form.picks), "explored": total, "unexplored": total is None}
     return context
+
+
+def asks_for_columns(domain: Domain, question: QueryDict) -> bool:
+    """Whether a reader has said nothing yet, and has to say first which of many columns matter: names are enough."""
+    has_said = any(key.startswith(f"{PREFIX}-") for key in question)
+    return len(domain.attributes) > MAX_PICKED_COLUMNS and not has_said
 
 
 def refusal(cells: int, limit: int) -> str:

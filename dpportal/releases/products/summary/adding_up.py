@@ -26,6 +26,8 @@ from mechanisms.summary.told import NumberEstimates
 
 def explored(release: Release, plan: SummaryPlan, question: QueryDict) -> Json:
     """What the explorer shows: the form, and the people, totals and means of a pick."""
+    if explorer.asks_for_columns(plan.domain, question):
+        return explorer.explored(plan.domain, question, lambda _picks: None)
     columns = [reading.cells for reading in readings(plan)]
     domain = Domain((*plan.groups.attributes, *columns))
     picked: list[tuple[RowEstimates, bool]] = []

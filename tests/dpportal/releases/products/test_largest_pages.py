@@ -5,6 +5,7 @@ What is done is counted, not timed, as in test_public_work.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -21,9 +22,12 @@ from dpportal.releases.products.histogram import page as histogram_page, reader_
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.shared.stored_estimates import measured
 from dpportal.releases.products.summary import page as summary_page
-from mechanisms.domain import Categorical
+from mechanisms.domain import Categorical, Integer
 from mechanisms.protocol import Result
+from mechanisms.summary.mechanism import MAX_COLUMNS
+from tests.dpportal import building
 from tests.dpportal.releases.products import largest
+from tests.dpportal.releases.products.microdata.building import dataset_of
 from tests.dpportal.test_public_work import MOST_CALLS, calls
 
 SIDES = Categorical("colour", values=("red", "green"), closed=True)
@@ -120,6 +124,39 @@ def test_a_summary_shows_its_first_rows_and_draws_no_chart(dataset, groups, colu
     assert f"The first {kept['first_rows']} rows" in text and 'id="column-59-chart"' in text
     assert 'class="still"' not in text and 'href="#chart-main"' not in text
     assert most_calls(release, "") < MOST_CALLS
+
+
+@pytest.fixture
+def wide(curator, administrator) -> Release:
+    """A summary of as many columns as there can be, half of them numbers, by nineteen groups."""
+    names = [f"c{place}" for place in range(MAX_COLUMNS)]
+    texts = Categorical("c0", values=tuple(f"v{place}" for place in range(30)))
+    columns = [
+        Integer(name, True, 0, 100_000) if place % 2 else replace(texts, name=name)
+        for place, name in enumerate(names)
+    ]
+    table = {name: ["1"] * building.ROWS for name in ["g", *names]}
+    dataset = dataset_of(curator, "Wide", table, [Integer("g", lower=1, upper=19), *columns])
+    building.granted(dataset, administrator, "10")
+    draft = building.complete_draft(dataset)
+    parameters = {"group": "g", "twice": []}
+    fields = {"product": "summary", "mechanism": "column-tables", "parameters": parameters}
+    Release.objects.filter(pk=draft.pk).update(columns=["g", *names], **fields)
+    draft.refresh_from_db()
+    building.confirm(draft)
+    return largest.published(Release.objects.get(pk=draft.pk))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("groups", "columns"), [(1, 500), (20, 60)])
+def test_a_summary_of_very_many_columns_lists_few_and_leads_to_all(wide, groups, columns) -> None:
+    """Its plan, the form of the columns to add up, and what is declared are as long as the table."""
+    largest.with_page(wide, summary_page_of(groups, columns))
+    text = Client().get(pages(wide, "")[0]).text
+    assert "more columns, which are in the codebook" in text and text.count('name="pick-columns"') == 501
+    assert most_calls(wide, "") < MOST_CALLS
+    explore = reverse("releases:explore", args=[wide.pk])
+    assert calls(lambda: Client().get(explore)) < MOST_CALLS
 
 
 def test_a_table_that_fits_is_shown_whole() -> None:
