@@ -18,6 +18,9 @@ from dpportal.platform import journal, triggers
 from dpportal.releases import execution
 from dpportal.releases.models import Release
 from tests.dpportal import building, recorded_acts
+from tests.dpportal.small_world import SmallWorld
+
+world = SmallWorld()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -73,9 +76,25 @@ def memory_of_its_own(django_db_setup, tmp_path_factory, settings) -> Path:
     return folder
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> None:
+    """Before the transaction of a test begins there is, around it, what it shares with the others of its file."""
+    if fixturedef.argname == "_django_db_helper":
+        blocker = request.getfixturevalue("django_db_blocker")
+        with blocker.unblock():
+            world.prepare(request._pyfuncitem)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def world_ends(django_db_setup, django_db_blocker) -> Iterator[None]:
+    yield
+    with django_db_blocker.unblock():
+        world.end()
+
+
 @pytest.fixture
 def curator(db) -> User:
-    return building.person("curator", Role.CURATOR)
+    return world.of_test.curator if world.of_test else building.person("curator", Role.CURATOR)
 
 
 @pytest.fixture
@@ -85,7 +104,9 @@ def other_curator(db) -> User:
 
 @pytest.fixture
 def administrator(db) -> User:
-    return building.person("administrator", Role.ADMINISTRATOR)
+    return (
+        world.of_test.administrator if world.of_test else building.person("administrator", Role.ADMINISTRATOR)
+    )
 
 
 @pytest.fixture
@@ -96,6 +117,8 @@ def analyst(db) -> User:
 @pytest.fixture
 def dataset(curator, administrator) -> Dataset:
     """The curator's stored table with a budget of ε = 1."""
+    if world.of_test:
+        return world.stored()
     return building.granted(building.stored_dataset(curator), administrator)
 
 
