@@ -9,6 +9,7 @@ from html import unescape
 
 import numpy as np
 
+WORD_OF_NUMBER = re.compile("[-\u2212]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?")
 _POLYLINE = re.compile(r'<polyline points="([^"]*)"[^>]*?stroke="([^"]*)"')
 _POLYGON = re.compile(r'<polygon points="([^"]*)"')
 _PATH = re.compile(r'<path\s+d="([^"]*)"')

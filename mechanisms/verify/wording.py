@@ -35,6 +35,8 @@ DOCUMENTS, WORDS = ("datapackage.json", "croissant.json"), {"title", "descriptio
 ENGLISH, CHINESE, README = "report.html", "report.zh-hans.html", "README.md"
 _UNREAD = re.compile(r"<(style|script)\b.*?</\1>|<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
+# Words of a drawing that stand at no shape and no mark.
+_TITLE = re.compile(r"<title>(.*?)</title>|<text(?![^>]*text-anchor)[^>]*>(.*?)</text>", re.DOTALL)
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 _SHOWN = re.compile(r"\b(?:title|aria-label|alt)=\"([^\"]*)\"")
 _DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
@@ -80,6 +82,7 @@ class _Texts:
         text = self._bundle.content(name).decode("utf-8")
         beside = self._charts(text)
         if name.endswith(".svg"):
+            beside += self._titles(text)
             return _finding(
                 name,
                 beside,
@@ -122,6 +125,18 @@ class _Texts:
             return Finding(name, State.NOT_CHECKED, text)
         agree = f"worded by the portal; {seen.bound} numbers are those of their line, sentence or chart, others agree"
         return _finding(name, seen, agree if seen.bound else AGREE)
+
+    def _titles(self, drawing: str) -> Compared:
+        """Of a drawing in a file of its own: its title, subtitle and notes."""
+        shown = unescape(
+            "\n".join(_TAG.sub(" ", title) for titles in _TITLE.findall(drawing) for title in titles)
+        )
+        places = sentences.placed(shown, self._quantities)
+        numbers = {match.start(): match[0] for match in NUMBER.finditer(shown)}
+        strange = [
+            number for place, number in numbers.items() if not places.get(place, self._known.has(number))
+        ]
+        return Compared(len(places), tuple(strange))
 
     def _printed(self, name: str, text: str) -> Compared:
         """What Table 1 says, in the file that has it alone, and in those that show it."""
