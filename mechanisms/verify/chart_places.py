@@ -18,9 +18,9 @@ _FEW = 40
 def uneven(drawing: Drawing) -> Iterator[str]:
     """Places across that are not as far apart as the others of their series; widths and feet that differ."""
     yield from _off_labels(drawing)
-    ends = {float(end) for line in drawing.grid for end in line[:, 0]}
+    last = {float(end) for rule in drawing.grid for end in rule[:, 0]}
     for line in drawing.lines:
-        yield from _off(line[:, 0], ends)
+        yield from _off(line[:, 0], last)
     for half in (half for band in drawing.bands for half in np.array_split(band, 2)):
         yield from _off(half[:, 0])
     if drawing.whiskers:

@@ -38,9 +38,13 @@ class MatchedSeries:
 class ChartSeries:
     """What a series of a chart may show: columns of the tables, of all lines and of those with one label."""
 
-    def __init__(self, tables: Mapping[str, pd.DataFrame], labels: set[str]) -> None:
+    def __init__(
+        self, tables: Mapping[str, pd.DataFrame], labels: set[str], weights: np.ndarray | None = None
+    ) -> None:
+        """weights: of a strategy, sums × cells, which a map shows."""
         self.labels = labels
         every = [each for table in tables.values() for each in _series(table)]
+        every += [] if weights is None else [weights.ravel()]
         if "density" in tables:
             every += list(_steps(tables["density"]))
         # By their bytes, since many are the same; no chart has as many shapes as the longest.

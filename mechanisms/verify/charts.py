@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.verify import chart_places
+from mechanisms.verify import chart_maps, chart_places
 from mechanisms.verify.chart_series import SHARE, ChartSeries, MatchedSeries
 from mechanisms.verify.shown_numbers import step_of, value_of
 from mechanisms.verify.svg_shapes import WORD_OF_NUMBER, Drawing, Word, read
@@ -81,7 +81,13 @@ def _compare(drawing: Drawing, series: ChartSeries, found: ComparedCharts) -> No
         tallest = heights.max() or 1.0
         match = series.match(heights / tallest, 2 * _PIXEL / tallest, scaled=True)
         found.add(match, [f"{height:.1f}" for height in heights])
-    found.strange += [*chart_places.uneven(drawing), *_strange_words(drawing.words, marks, series, shown)]
+    count, shades = chart_maps.strange(drawing.shades, series)
+    found.numbers += count
+    found.strange += [
+        *shades,
+        *chart_places.uneven(drawing),
+        *_strange_words(drawing.words, marks, series, shown),
+    ]
 
 
 def _panels(drawing: Drawing) -> Iterator[np.ndarray]:

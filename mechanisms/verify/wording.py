@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
 
+import numpy as np
 import pandas as pd
 
-from mechanisms.verify import charts, html_tables, printed_table, sentences, translated
+from mechanisms.verify import chart_maps, charts, html_tables, printed_table, sentences, strategy, translated
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.chart_series import ChartSeries
 from mechanisms.verify.finding import Finding, State
@@ -160,7 +161,14 @@ class _Texts:
         texts = (
             text for table in own.values() for name in table for text in (str(name), *table[name].unique())
         )
-        return ChartSeries(own, {*texts, *(str(value) for _path, value in leaves(self._bundle.release))})
+        labels = {*texts, *(str(value) for _path, value in leaves(self._bundle.release))}
+        return ChartSeries(own, labels, self._weights())
+
+    def _weights(self) -> np.ndarray | None:
+        """Of a strategy that is small enough for a chart to show each of them."""
+        matrix = strategy.matrix_of(self._bundle) if strategy.STRATEGY in self._bundle.entries else None
+        is_shown = matrix is not None and matrix.shape[0] * matrix.shape[1] <= chart_maps.MOST
+        return matrix.toarray().astype(float) if matrix is not None and is_shown else None
 
     def _not_repeated(self, text: str) -> Iterator[str]:
         """The first number of the statement, or of the explanation, where the text has not all of theirs in a row."""
