@@ -18,7 +18,7 @@ import numpy as np
 from mechanisms import __version__
 from mechanisms.json_types import JsonObject
 from mechanisms.refusal import RefusalError
-from mechanisms.verify.json_values import without_doubles
+from mechanisms.verify.json_values import has_endless_number, without_doubles
 
 RELEASE, SIGNATURE, MEASUREMENT = "release.json", "signature.json", "measurement.npy"
 # The product of running counts.
@@ -90,6 +90,8 @@ class Bundle:
             raise BundleError("its release.json says no plan and no files.")
         if not all(isinstance(facts[name], dict) for name in ("plan", "files")):
             raise BundleError("its release.json says no plan and no files.")
+        if has_endless_number(facts["plan"]):
+            raise BundleError("its plan has a number that is longer than any of a portal.")
         return facts
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -15,34 +16,64 @@ SHARE = 0.5
 _LONGEST, _MOST_LABELS = 2000, 64
 
 
+@dataclass(frozen=True)
+class MatchedSeries:
+    """Which of a shape's numbers are not of the series that it shows, and the columns that this may be.
+
+    in_order: whether each column has as many numbers as the shape; else they are ascending.
+    """
+
+    wrong: np.ndarray
+    columns: list[np.ndarray]
+    in_order: bool
+
+    def at(self, place: int, value: float, tolerance: float) -> np.ndarray:
+        """The numbers that the shape at this place, which is about as high as the value, may stand for."""
+        if self.in_order:
+            return np.array([own[place] for own in self.columns])
+        near = [own[np.abs(own - value) <= tolerance + 1e-5 * abs(value)] for own in self.columns]
+        return np.concatenate(near)
+
+
 class ChartSeries:
     """What a series of a chart may show: columns of the tables, of all lines and of those with one label."""
 
-    def __init__(self, tables: Mapping[str, pd.DataFrame], labels: set[str]) -> None:
+    def __init__(
+        self, tables: Mapping[str, pd.DataFrame], labels: set[str], weights: np.ndarray | None = None
+    ) -> None:
+        """weights: of a strategy, sums × cells, which a map shows."""
         self.labels = labels
         every = [each for table in tables.values() for each in _series(table)]
+        every += [] if weights is None else [weights.ravel()]
         if "density" in tables:
             every += list(_steps(tables["density"]))
         # By their bytes, since many are the same; no chart has as many shapes as the longest.
         own = {each.tobytes(): each for each in every if len(each) <= _LONGEST and np.isfinite(each).all()}
         self.every = [(each, np.sort(each)) for each in own.values()]
 
-    def strange(self, values: np.ndarray, tolerance: float, *, scaled: bool = False) -> np.ndarray | None:
-        """Which of a shape's numbers are not of the series that it shows; None where it shows none of them.
+    def match(self, values: np.ndarray, tolerance: float, *, scaled: bool = False) -> MatchedSeries | None:
+        """The series that a shape shows; None where it shows none of them.
 
         scaled: whether only the sizes beside the largest are known.
         """
         for in_order in (True, False):
             found = [
-                _wrong(values, own / largest, known / largest, tolerance, in_order)
+                (own if in_order else known, _wrong(values, own / one, known / one, tolerance, in_order))
                 for own, known in self.every
                 if not in_order or len(own) == len(values)
-                for largest in [(known[-1] or 1.0) if scaled else 1.0]
+                for one in [_unit(values, own, known, in_order) if scaled else 1.0]
             ]
-            best = min(found, key=np.sum, default=None)
-            if best is not None and best.sum() <= SHARE * len(values):
-                return best
+            fewest = min((int(wrong.sum()) for _own, wrong in found), default=len(values))
+            if found and fewest <= SHARE * len(values):
+                best = [(own, wrong) for own, wrong in found if wrong.sum() == fewest]
+                return MatchedSeries(best[0][1], [own for own, _wrong in best], in_order)
         return None
+
+
+def _unit(values: np.ndarray, own: np.ndarray, known: np.ndarray, in_order: bool) -> float:
+    """What the size 1 stands for: by most shapes of a series in order, by the largest of another."""
+    shown = (own > 0) & (values > 0) if in_order else np.zeros(0, bool)
+    return float(np.median(own[shown] / values[shown])) if shown.any() else float(known[-1] or 1.0)
 
 
 def _series(table: pd.DataFrame) -> Iterator[np.ndarray]:

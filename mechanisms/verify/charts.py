@@ -14,14 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.verify.chart_series import SHARE, ChartSeries
+from mechanisms.verify import chart_maps, chart_places
+from mechanisms.verify.chart_series import SHARE, ChartSeries, MatchedSeries
 from mechanisms.verify.shown_numbers import step_of, value_of
-from mechanisms.verify.svg_shapes import Drawing, Word, read
+from mechanisms.verify.svg_shapes import WORD_OF_NUMBER, Drawing, Word, read
 
 _SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-_NUMBER = re.compile("[-\u2212]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?")
-# A place is written to a tenth of a pixel; two of them tell a distance.
-_PIXEL, _DISTANCE, _NEAR = 0.12, 0.16, 1.1
+# A place is written to a tenth of a pixel.
+_PIXEL, _NEAR = 0.12, 1.1
+# Of a number's last digit; files have fewer digits than what a chart rounds.
+_HALF = 0.501
 _LEVEL = re.compile(r"\(([0-9]+) ?%\)|（([0-9]+)%）")
 # Words stand so far from what they name: marks beside an axis, below and beside it.
 _DOWN, _BESIDE, _BELOW = 4.0, 8.0, 15.0
@@ -51,11 +53,11 @@ class ComparedCharts:
     numbers: int
     strange: list[str]
 
-    def add(self, wrong: np.ndarray | None, names: Sequence[str]) -> None:
-        """wrong: which of a shape's numbers are not of its series; None where it has none."""
-        if wrong is not None:
+    def add(self, match: MatchedSeries | None, names: Sequence[str]) -> None:
+        """match: the series that a shape shows; None where it shows none."""
+        if match is not None:
             self.numbers += len(names)
-            self.strange += [name for name, is_wrong in zip(names, wrong, strict=True) if is_wrong]
+            self.strange += [name for name, is_wrong in zip(names, match.wrong, strict=True) if is_wrong]
 
 
 def compared(text: str, series: ChartSeries) -> ComparedCharts:
@@ -73,12 +75,19 @@ def _compare(drawing: Drawing, series: ChartSeries, found: ComparedCharts) -> No
     scales = [(grid, _scale(grid, drawing.words, marks, found)) for grid in panels]
     shown = list(_valued(drawing, [(grid, scale) for grid, scale in scales if scale is not None]))
     for shape in shown:
-        found.add(series.strange(shape.values, shape.tolerance), shape.names)
+        shape.match = series.match(shape.values, shape.tolerance)
+        found.add(shape.match, shape.names)
     for heights in _without_axis(drawing) if not panels else ():
         tallest = heights.max() or 1.0
-        wrong = series.strange(heights / tallest, 2 * _PIXEL / tallest, scaled=True)
-        found.add(wrong, [f"{height:.1f}" for height in heights])
-    found.strange += [*_uneven(drawing), *_strange_words(drawing.words, marks, series, shown)]
+        match = series.match(heights / tallest, 2 * _PIXEL / tallest, scaled=True)
+        found.add(match, [f"{height:.1f}" for height in heights])
+    count, shades = chart_maps.strange(drawing.shades, series)
+    found.numbers += count
+    found.strange += [
+        *shades,
+        *chart_places.uneven(drawing),
+        *_strange_words(drawing.words, marks, series, shown),
+    ]
 
 
 def _panels(drawing: Drawing) -> Iterator[np.ndarray]:
@@ -109,7 +118,7 @@ def _scale(grid: np.ndarray, words: Sequence[Word], marks: set[int], found: Comp
         for place, word in enumerate(words):
             beside = (begin - _BESIDE, top + _DOWN, "end") if vertical else (begin, floor + _BELOW, "middle")
             near = abs(word.x - beside[0]) < _NEAR and abs(word.y - beside[1]) < _NEAR
-            if near and word.anchor == beside[2] and _NUMBER.fullmatch(word.text):
+            if near and word.anchor == beside[2] and WORD_OF_NUMBER.fullmatch(word.text):
                 marks.add(place)
                 pixels.append(top if vertical else begin)
                 numbers.append(value_of(word.text))
@@ -133,7 +142,7 @@ def _slope(pixels: np.ndarray, numbers: np.ndarray) -> float:
     return float(np.median(rises)) if far.any() else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass
 class ShapeNumbers:
     """The numbers of a shape, where its points are along the other axis, and how they are written.
 
@@ -146,6 +155,15 @@ class ShapeNumbers:
     tolerance: float
     vertical: bool
     is_numbered: bool
+    match: MatchedSeries | None = None
+
+    def may_be(self, place: int, number: str) -> bool:
+        """Whether the number is that of the shape at this place: of its series, or as its height tells it."""
+        value, half = float(self.values[place]), _HALF * step_of(number)
+        if self.match is None:
+            return abs(value - value_of(number)) <= half + self.tolerance
+        told = self.match.at(place, value, self.tolerance)
+        return bool((np.abs(told - value_of(number)) <= half).any())
 
 
 def _valued(drawing: Drawing, scales: Sequence[tuple[np.ndarray, Scale]]) -> Iterator[ShapeNumbers]:
@@ -200,89 +218,7 @@ def _without_axis(drawing: Drawing) -> Iterator[np.ndarray]:
     for bars in drawing.bars:
         yield bars[:, 1] - bars[:, 2]
     for outline in drawing.outlines:
-        heights = outline[0, 1] - outline[1:-1:2, 1]
-        # The lowest step is drawn a pixel high.
-        yield np.maximum(heights - 1, 0)
-
-
-def _uneven(drawing: Drawing) -> Iterator[str]:
-    """Places across that are not as far apart as the others of their series; widths and feet that differ."""
-    for line in drawing.lines:
-        yield from _off(line[:, 0], is_stepped=True)
-    for half in (half for band in drawing.bands for half in np.array_split(band, 2)):
-        yield from _off(half[:, 0])
-    if drawing.whiskers:
-        ends = np.array(drawing.whiskers)
-        side = int(np.median(ends[:, 0, 1] == ends[:, 1, 1]) > np.median(ends[:, 0, 0] == ends[:, 1, 0]))
-        yield from (f"{line[0, side]:.1f}" for line in ends if line[0, side] != line[1, side])
-        yield from _off(ends[:, 0, side])
-    for bars in drawing.bars:
-        yield from _off(bars[:, 0])
-        yield from _others(bars[:, 3])
-        yield from _others(bars[:, [1, 4]].ravel())
-    for dots in drawing.dots:
-        yield from _off(dots[:, 0])
-        yield from _others(dots[:, 2])
-        yield from _others(dots[:, 3])
-    for outline in drawing.outlines:
-        yield from _off(outline[1:-1:2, 0])
-        yield from _off(outline[2:-1:2, 0])
-        # Each step is level, and begins where the one before ended.
-        yield from (f"{each:g}" for each in outline[1:-1:2, 1][outline[1:-1:2, 1] != outline[2:-1:2, 1]])
-        yield from (f"{each:g}" for each in outline[3:-1:2, 0][outline[3:-1:2, 0] != outline[2:-2:2, 0]])
-    if drawing.rectangles and not drawing.grid:
-        yield from _off_map(drawing.rectangles)
-
-
-def _off(places: np.ndarray, is_stepped: bool = False) -> list[str]:
-    """Those that are not even with the others; none where most are not. is_stepped: the last ends the one before."""
-    if len(places) < 4:
-        return []
-    number = np.arange(len(places))
-    first, second = np.triu_indices(len(places), 1)
-    far = second - first >= len(places) // 2
-    slope = np.median((places[second] - places[first])[far] / (second - first)[far])
-    rest = places - slope * number
-    wrong = np.abs(rest - np.median(rest)) > _DISTANCE
-    wrong[-1] &= not is_stepped
-    return [f"{each:.1f}" for each in places[wrong]] if wrong.sum() <= SHARE * len(places) else []
-
-
-def _others(values: np.ndarray) -> list[str]:
-    """Those that are not the same as the most are."""
-    return [f"{each:g}" for each in values[values != np.median(values)]] if len(values) > 2 else []
-
-
-def _off_map(series: Sequence[np.ndarray]) -> Iterator[str]:
-    """Corners of a map's cells that are not on one grid, and sizes that are not cells of it.
-
-    Of bars to both sides of a line, rows that are not even; a bar of nobody has no width.
-    """
-    left, top, width, height, back = np.concatenate(series).T
-    yield from (f"{each:.1f}" for each in width[width != back])
-    if _lie_on_a_line(left, width):
-        for bars in series:
-            yield from _off(bars[:, 1])
-        yield from _others(height)
-        return
-    for begins, sizes in ((left, width), (top, height)):
-        span = (begins + sizes).max() - begins.min()
-        pitch = span / max(1, round(span / sizes[sizes > 0].min(initial=span or 1.0)))
-        for places in (begins, begins + sizes):
-            steps = (places - begins.min()) / (pitch or 1)
-            yield from (
-                f"{each:.1f}" for each in places[np.abs(steps - np.round(steps)) * pitch > 2 * _DISTANCE]
-            )
-
-
-def _lie_on_a_line(left: np.ndarray, width: np.ndarray) -> bool:
-    """Whether shapes of several widths all begin or end at the same place across."""
-    if np.ptp(width) <= _DISTANCE:
-        return False
-    places, numbers = np.unique(np.concatenate([left, left + width]).round(1), return_counts=True)
-    line = places[numbers.argmax()]
-    off = np.minimum(np.abs(left - line), np.abs(left + width - line))
-    return bool((off <= 2 * _DISTANCE).all())
+        yield outline[0, 1] - outline[1:-1:2, 1]
 
 
 def _strange_words(
@@ -292,15 +228,18 @@ def _strange_words(
     shown: Sequence[ShapeNumbers],
 ) -> Iterator[str]:
     """Words with numbers that are no mark of an axis, no label, and no number of a shape."""
-    others = [word for place, word in enumerate(words) if place not in marks and _NUMBER.search(word.text)]
+    others = [
+        word for place, word in enumerate(words) if place not in marks and WORD_OF_NUMBER.search(word.text)
+    ]
     for row, across in _rows(others):
-        if len(row) >= 3 and across != "over" and all(_NUMBER.fullmatch(word.text) for word in row):
+        if len(row) >= 3 and across != "over" and all(WORD_OF_NUMBER.fullmatch(word.text) for word in row):
             yield from _off_scale(row, across)
             continue
         yield from (word.text for word in row if "95" not in (_levels(word.text) or ["95"]))
-        strange = [word.text for word in row if not _is_known(word, series, shown)]
+        is_over = across == "over"
+        strange = [word.text for word in row if not _is_known(word, series, shown, is_over)]
         # Words of a calendar, or of another language, are in no table.
-        if len(strange) <= SHARE * len(row) or _NUMBER.fullmatch(row[0].text):
+        if len(strange) <= SHARE * len(row) or WORD_OF_NUMBER.fullmatch(row[0].text):
             yield from strange
         texts = [word.text for word in row]
         yield from (text for text in dict.fromkeys(texts) if texts.count(text) > 1 and text in series.labels)
@@ -316,7 +255,7 @@ def _rows(words: Sequence[Word]) -> Iterator[tuple[list[Word], str]]:
         ).append(word)
     yield from ((column, "y") for column in columns.values())
     lowest = max(rows, default=0.0)
-    yield from ((row, "x" if height == lowest and len(row) > 1 else "over") for height, row in rows.items())
+    yield from ((row, "x" if height == lowest else "over") for height, row in rows.items())
 
 
 def _off_scale(row: Sequence[Word], across: str) -> Iterator[str]:
@@ -336,20 +275,22 @@ def _levels(text: str) -> list[str]:
     return [level for pair in _LEVEL.findall(text) for level in pair if level]
 
 
-def _is_known(word: Word, series: ChartSeries, shown: Sequence[ShapeNumbers]) -> bool:
-    """Whether a word is a label of the bundle, cut or not, or the number of the shape that it stands at."""
-    if word.text in series.labels or not _NUMBER.search(_LEVEL.sub("", word.text)):
+def _is_known(word: Word, series: ChartSeries, shown: Sequence[ShapeNumbers], is_over: bool) -> bool:
+    """Whether a word is a label of the bundle, cut or not, or the number of the shape that it stands at.
+
+    is_over: whether it stands over a shape, where a number is no label.
+    """
+    is_label = word.text in series.labels and not (is_over and WORD_OF_NUMBER.fullmatch(word.text))
+    if is_label or not WORD_OF_NUMBER.search(_LEVEL.sub("", word.text)):
         return True
     if word.text.endswith("…"):
         return any(label.startswith(word.text[:-1]) for label in series.labels)
-    if not _NUMBER.fullmatch(word.text):
+    if not WORD_OF_NUMBER.fullmatch(word.text):
         return False
-    number, step = value_of(word.text), step_of(word.text)
-    here = [
-        abs(value - number) <= 0.55 * step + each.tolerance
+    return any(
+        each.may_be(place, word.text)
         for each in shown
         if each.is_numbered
-        for place, value in zip(each.places, each.values, strict=True)
-        if abs(place - (word.x if each.vertical else word.y - _DOWN)) < 2 * _NEAR
-    ]
-    return any(here)
+        for place, at in enumerate(each.places)
+        if abs(at - (word.x if each.vertical else word.y - _DOWN)) < 2 * _NEAR
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,8 @@ from mechanisms.json_types import JsonObject
 
 # Of sums of floats, which another processor ends otherwise.
 RELATIVE = 1e-9
+# A number with so many zeros that a program would work on it for minutes.
+_ENDLESS = re.compile(r"\s*[+-]?[0-9._]+[eE][+-]?[0-9_]{5,}\s*")
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -42,6 +45,14 @@ def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("a name stands twice")
     return found
+
+
+def has_endless_number(value: Any) -> bool:
+    """Whether an entry, but for the values of a column, is a text that says a number with thousands of digits."""
+    return any(
+        isinstance(text, str) and ".values." not in path and _ENDLESS.fullmatch(text) is not None
+        for path, text in leaves(value)
+    )
 
 
 def as_written(value: JsonObject) -> bytes:

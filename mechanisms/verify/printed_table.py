@@ -9,6 +9,7 @@ from html import unescape
 import numpy as np
 import pandas as pd
 
+from mechanisms.verify import printed_cell
 from mechanisms.verify.html_tables import Rows, rows_of, tables_of
 from mechanisms.verify.shown_numbers import Rounding, is_shown
 
@@ -17,40 +18,53 @@ _ENDS = ("estimate", "interval_lower", "interval_upper")
 # By the words of a line what it shows; those of categories are called after a value.
 _STATISTICS = {
     "Mean (SD)": ("mean", "deviation"),
-    "Median [Q1, Q3]": ("quantile_25", "quantile_50", "quantile_75"),
+    "Median [Q1, Q3]": ("quantile_50", "quantile_25", "quantile_75"),
     "5 % … 95 %": ("quantile_05", "quantile_95"),
     "Missing": ("missing",),
 }
 _EVERYBODY, _PEOPLE = "Overall", "number"
+_IN_PERCENT = ("share",)
 
 
 def strange_cells(printed: pd.DataFrame, summary: pd.DataFrame) -> tuple[int, list[str]]:
     """How many numbers of table1.csv were compared with those of summary.csv, and those that are not theirs."""
     count, strange = 0, []
+    forms = {_NUMBER.sub("#", words) for words in _STATISTICS if _NUMBER.search(words)}
     for _place, line in printed.iterrows():
+        if line["row"] not in _STATISTICS and _NUMBER.sub("#", str(line["row"])) in forms:
+            strange += _NUMBER.findall(str(line["row"]))
         for group in printed.columns[2:]:
             own = _lines(summary, str(line["column"]), str(line["row"]), str(group))
             numbers = _NUMBER.findall(str(line[group]))
             if len(own) and numbers:
                 count += len(numbers)
-                strange += [number for number in numbers if not _is_of(number, own)]
+                strange += _strange_in(str(line[group]), own)
     return count, strange
 
 
-def _lines(summary: pd.DataFrame, column: str, row: str, group: str) -> np.ndarray:
-    """Estimate and ends of the interval of what a cell shows: (n, 3)."""
+def _strange_in(cell: str, lines: pd.DataFrame) -> list[str]:
+    """By the places of its numbers; where its form is not known, those that are nowhere in these lines."""
+    parts = _ends(lines)
+    scales = [100.0 if unit in _IN_PERCENT else 1.0 for unit in lines["unit"]]
+    found = printed_cell.strange(cell, parts, scales)
+    told = parts[np.isfinite(parts).all(axis=1)]
+    return found if found is not None else [each for each in _NUMBER.findall(cell) if not _is_of(each, told)]
+
+
+def _lines(summary: pd.DataFrame, column: str, row: str, group: str) -> pd.DataFrame:
+    """The lines of the summary that a cell shows, in its order."""
     of_group = summary["whose"] == "everybody" if group == _EVERYBODY else summary["group"] == group
     chosen = summary[of_group & (summary["column"] == column) & (summary["reference"] == "")]
-    is_shown_here = (
-        chosen["statistic"].isin(_STATISTICS[row]) if row in _STATISTICS else chosen["value"] == row
-    )
-    return _ends(chosen[is_shown_here])
+    if row not in _STATISTICS:
+        return chosen[chosen["value"] == row]
+    order = [chosen[chosen["statistic"] == name] for name in _STATISTICS[row]]
+    return pd.concat(order)
 
 
 def _ends(lines: pd.DataFrame) -> np.ndarray:
+    """Estimate and ends of the interval of each: (n, 3)."""
     numbers = [pd.to_numeric(lines[name], errors="coerce").to_numpy(float) for name in _ENDS]
-    table = np.array(numbers).T.reshape(-1, 3)
-    return np.asarray(table[np.isfinite(table).all(axis=1)])
+    return np.array(numbers).T.reshape(-1, 3)
 
 
 def _is_of(number: str, lines: np.ndarray) -> bool:
@@ -74,7 +88,7 @@ def strange_lines(name: str, text: str, printed: pd.DataFrame, summary: pd.DataF
     known: dict[str, list[list[str]]] = {}
     for _place, line in printed.iterrows():
         known.setdefault(str(line["row"]), []).append(_numbers(map(str, line.iloc[2:])))
-    people = summary[(summary["statistic"] == _PEOPLE) & (summary["column"] == "")]
+    forms = {_NUMBER.sub("#", words) for words in known if _NUMBER.search(words)}
     strange: list[str] = []
     for words, *cells in _rows(name, text):
         numbers = _numbers(cells)
@@ -82,8 +96,22 @@ def strange_lines(name: str, text: str, printed: pd.DataFrame, summary: pd.DataF
             strange += [each for each in numbers if all(each not in own for own in known[words])] or numbers[
                 :1
             ]
-        elif words in ("People, n", "") and cells:
-            strange += [number for number in numbers if not _is_of(number, _ends(people))]
+        elif words not in known and _NUMBER.sub("#", words) in forms:
+            strange += _NUMBER.findall(words)
+        elif words in ("People, n", ""):
+            strange += _strange_people(cells, list(map(str, printed.columns[2:])), summary)
+    return strange
+
+
+def _strange_people(cells: Sequence[str], groups: Sequence[str], summary: pd.DataFrame) -> list[str]:
+    """Of the line that says how many people there are, in all and in each group."""
+    people = summary[(summary["statistic"] == _PEOPLE) & (summary["column"] == "")]
+    strange: list[str] = []
+    # A page has a further column for bars.
+    for cell, group in zip(filter(_NUMBER.search, cells), groups, strict=False):
+        of_group = people["whose"] == "everybody" if group == _EVERYBODY else people["group"] == group
+        if of_group.sum() == 1:
+            strange += _strange_in(cell, people[of_group])
     return strange
 
 
@@ -99,5 +127,11 @@ def _rows(name: str, text: str) -> Rows:
 
 
 def _plain(cell: str) -> str:
-    words = cell.replace("\\quad", "").replace("\\dots{}", "…").replace("\\%", "%").replace("$\\pm$", "±")
-    return " ".join(unescape(words).replace(" n = ", " ").split())
+    words = (
+        cell.replace("n = ", "")
+        .replace("\\quad", "")
+        .replace("\\dots{}", "…")
+        .replace("\\%", "%")
+        .replace("$\\pm$", "±")
+    )
+    return " ".join(unescape(words).split())

@@ -37,6 +37,7 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("more than # lines, which no spreadsheet holds", "1048576"),
     ("in days since # January #", "1", "1970"),
     ("both ends stand there: “# to #”", "0", "39"),
+    ("numbers “# to #” means one of the two", "28", "29"),
     ("No count is below #", "0"),
     ("never below #", "0"),
     ("number of people below #", "0"),

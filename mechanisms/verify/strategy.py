@@ -34,7 +34,7 @@ def check(bundle: Bundle, plan: QueryPlan) -> Finding:
     """From the matrix in the bundle: the largest norms of its columns, and distances of two, in integers."""
     if law_for(plan.loss, plan.sensitivity) != plan.noise:
         return Finding(WHAT, State.FAILED, "the noise is not what the loss asks for at this sensitivity")
-    matrix = _matrix(bundle)
+    matrix = matrix_of(bundle)
     if matrix is None or matrix.shape[1] > MOST_CELLS:
         return Finding(
             WHAT, State.NOT_CHECKED, "the noise fits the sensitivity; the matrix is too large to add up"
@@ -55,7 +55,7 @@ def check(bundle: Bundle, plan: QueryPlan) -> Finding:
     )
 
 
-def _matrix(bundle: Bundle) -> scipy.sparse.csc_array | None:
+def matrix_of(bundle: Bundle) -> scipy.sparse.csc_array | None:
     """The strategy, where it is one matrix of whole weights."""
     with np.load(io.BytesIO(bundle.content(STRATEGY)), allow_pickle=False) as arrays:
         if "indptr" not in arrays.files:
@@ -73,7 +73,7 @@ def result(bundle: Bundle, plan: QueryPlan) -> QueryResult | None:
 
     Answers come by dense linear algebra in floats, apart from the code that released them.
     """
-    matrix = _matrix(bundle)
+    matrix = matrix_of(bundle)
     if matrix is None or max(matrix.shape) > MOST_SOLVED or plan.workload.queries > MOST_SOLVED:
         return None
     inverse = np.linalg.pinv(matrix.toarray().astype(float))

@@ -9,9 +9,10 @@ from html import unescape
 
 import numpy as np
 
+WORD_OF_NUMBER = re.compile("[-\u2212]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?")
 _POLYLINE = re.compile(r'<polyline points="([^"]*)"[^>]*?stroke="([^"]*)"')
 _POLYGON = re.compile(r'<polygon points="([^"]*)"')
-_PATH = re.compile(r'<path\s+d="([^"]*)"')
+_PATH = re.compile(r'<path\s+d="([^"]*)"(?:[^>]*?\bfill="([^"]*)"[^>]*?\bfill-opacity="([0-9.]+)")?')
 _TEXT = re.compile(r"<text\b([^>]*)>(.*?)</text>", re.DOTALL)
 _PLACE = re.compile(r'\b([xy])="(-?[0-9.]+)"')
 _ANCHOR = re.compile(r'text-anchor="([a-z]+)"')
@@ -22,6 +23,7 @@ _RULE = re.compile(r"M([-0-9.]+) ([-0-9.]+)(?:H([-0-9.]+)|v5)")
 _GRID = "var(--grid)"
 _FRAME = {_GRID, "var(--control)"}
 _WHISKER = "var(--text)"
+_BELOW = "var(--below)"
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,15 @@ class Word:
     x: float
     y: float
     anchor: str
+
+
+@dataclass(frozen=True)
+class Shade:
+    """Cells of a map that are equally dark. places: (n, 5), rectangles; is_below: whether their numbers are below 0."""
+
+    places: np.ndarray
+    opacity: float
+    is_below: bool
 
 
 @dataclass
@@ -49,6 +60,7 @@ class Drawing:
     dots: list[np.ndarray] = field(default_factory=list)
     bars: list[np.ndarray] = field(default_factory=list)
     rectangles: list[np.ndarray] = field(default_factory=list)
+    shades: list[Shade] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
 
@@ -63,8 +75,11 @@ def read(svg: str) -> Drawing:
         else:
             (drawing.whiskers if stroke == _WHISKER else drawing.lines).append(points)
     drawing.bands += map(_points, _POLYGON.findall(svg))
-    for path in _PATH.findall(svg):
+    for path, fill, opacity in _PATH.findall(svg):
+        before = len(drawing.rectangles)
         _add_path(drawing, path)
+        if opacity and len(drawing.rectangles) > before:
+            drawing.shades.append(Shade(drawing.rectangles[-1], float(opacity), fill == _BELOW))
     return drawing
 
 

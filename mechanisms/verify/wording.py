@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
 
+import numpy as np
 import pandas as pd
 
-from mechanisms.verify import charts, html_tables, printed_table, sentences, translated
+from mechanisms.verify import chart_maps, charts, html_tables, printed_table, sentences, strategy, translated
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.chart_series import ChartSeries
 from mechanisms.verify.finding import Finding, State
@@ -35,6 +36,8 @@ DOCUMENTS, WORDS = ("datapackage.json", "croissant.json"), {"title", "descriptio
 ENGLISH, CHINESE, README = "report.html", "report.zh-hans.html", "README.md"
 _UNREAD = re.compile(r"<(style|script)\b.*?</\1>|<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
+# Words of a drawing that stand at no shape and no mark.
+_TITLE = re.compile(r"<title>(.*?)</title>|<text(?![^>]*text-anchor)[^>]*>(.*?)</text>", re.DOTALL)
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 _SHOWN = re.compile(r"\b(?:title|aria-label|alt)=\"([^\"]*)\"")
 _DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
@@ -80,6 +83,7 @@ class _Texts:
         text = self._bundle.content(name).decode("utf-8")
         beside = self._charts(text)
         if name.endswith(".svg"):
+            beside += self._titles(text)
             return _finding(
                 name,
                 beside,
@@ -123,6 +127,18 @@ class _Texts:
         agree = f"worded by the portal; {seen.bound} numbers are those of their line, sentence or chart, others agree"
         return _finding(name, seen, agree if seen.bound else AGREE)
 
+    def _titles(self, drawing: str) -> Compared:
+        """Of a drawing in a file of its own: its title, subtitle and notes."""
+        shown = unescape(
+            "\n".join(_TAG.sub(" ", title) for titles in _TITLE.findall(drawing) for title in titles)
+        )
+        places = sentences.placed(shown, self._quantities)
+        numbers = {match.start(): match[0] for match in NUMBER.finditer(shown)}
+        strange = [
+            number for place, number in numbers.items() if not places.get(place, self._known.has(number))
+        ]
+        return Compared(len(places), tuple(strange))
+
     def _printed(self, name: str, text: str) -> Compared:
         """What Table 1 says, in the file that has it alone, and in those that show it."""
         if not {PRINTED_FILE, "summary.csv"} <= self._bundle.entries.keys():
@@ -145,7 +161,14 @@ class _Texts:
         texts = (
             text for table in own.values() for name in table for text in (str(name), *table[name].unique())
         )
-        return ChartSeries(own, {*texts, *(str(value) for _path, value in leaves(self._bundle.release))})
+        labels = {*texts, *(str(value) for _path, value in leaves(self._bundle.release))}
+        return ChartSeries(own, labels, self._weights())
+
+    def _weights(self) -> np.ndarray | None:
+        """Of a strategy that is small enough for a chart to show each of them."""
+        matrix = strategy.matrix_of(self._bundle) if strategy.STRATEGY in self._bundle.entries else None
+        is_shown = matrix is not None and matrix.shape[0] * matrix.shape[1] <= chart_maps.MOST
+        return matrix.toarray().astype(float) if matrix is not None and is_shown else None
 
     def _not_repeated(self, text: str) -> Iterator[str]:
         """The first number of the statement, or of the explanation, where the text has not all of theirs in a row."""

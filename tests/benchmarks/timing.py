@@ -3,14 +3,15 @@
 Run: python -m tests.benchmarks.timing [--rows 20_000] [--runs 100] [--other longest] [--only "a summary" ...]
 
 Each product is released from two tables in turn, and a period added to a running count of each, in an order that is
-drawn for each pair. --other says what the second has: `ordinary`, a row more like all others; `longest`, a row more as
+drawn for each pair. Where the number of rows is public, as of randomised answers, the other row stands in place of
+one. --other says what the second has: `ordinary`, a row more like all others; `longest`, a row more as
 long as a line may be; `double`, twice the rows, which is no neighbour and shows that the tests see a difference where
 there is one. Times are the processor's, of all threads, in milliseconds. Each quantity has two tests: Kolmogorov and
 Smirnov's for any difference between the two distributions, and sign flips of the differences within pairs for one
-between the means. A row is marked where either gives less than the level, 1 % divided by the number of tests
-(Bonferroni): chance alone marks a row of the whole print in at most one print of a hundred. The column "power" has the
-difference of the means that these runs would have marked nine times in ten, by the normal approximation to the second
-test.
+between the means. A row is marked where either gives less than the level, 1 % divided by the number of tests of all
+products (Bonferroni), also where --only chooses some: chance alone marks a row in at most one of a hundred times that
+all were run, at once or one after the other. The column "power" has the difference of the means that these runs would
+have marked nine times in ten, by the normal approximation to the second test.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ OTHERS: dict[str, Callable[[list[str]], list[str]]] = {
     "longest": lambda lines: [*lines, f"{'x' * LONGEST},40"],
     "double": lambda lines: [*lines, *lines],
 }
+# Whose number is public, so that a neighbour has another row in place of one.
+ANSWERS = "randomised answers"
 # Of a running count; so many runs have one.
 PERIODS = 24
 Measured = dict[str, list[float]]
@@ -51,14 +54,16 @@ def main() -> None:
     given = parser.parse_args()
     _set_up()
     tables = _tables(given.rows, given.other)
+    swapped = _tables(given.rows, given.other, swapped=True)
     chosen = [name for name in makers() if not given.only or name in given.only]
-    tests = len(chosen) * len(QUANTITIES) * 2
+    tests = len(makers()) * len(QUANTITIES) * 2
     print(
         f"{given.rows:,} rows; the other table: {given.other}; {given.runs} runs each; level {LEVEL / tests:.2g}"
     )
     print(f"{'':<34}{'':<15}{'mean':>12}{'difference':>22}{'power':>9}{'KS':>9}{'means':>9}")
     for name in chosen:
-        show(name, *in_turn(makers()[name], tables, given.runs), LEVEL / tests)
+        pair = swapped if name == ANSWERS else tables
+        show(name, *in_turn(makers()[name], pair, given.runs), LEVEL / tests)
 
 
 def _set_up() -> None:
@@ -73,32 +78,40 @@ def _set_up() -> None:
     call_command("migrate", verbosity=0)
 
 
-def _tables(rows: int, other: str) -> tuple[Any, Any]:
-    """Two uploads with budgets, declared alike: colours, and ages from 0 to 99."""
-    from django.test import Client
+def _tables(rows: int, other: str, *, swapped: bool = False) -> tuple[Any, Any]:
+    """Two uploads with budgets, declared alike: colours, and ages from 0 to 99.
 
+    swapped: the other row stands in place of the last one, and the number of rows is public.
+    """
     from dpportal.accounts.models import Role
     from tests.dpportal import building
 
-    owner = building.person("curator", Role.CURATOR)
-    desk = Client()
-    desk.force_login(owner)
+    whose = "of answers" if swapped else "of counts"
+    owner = building.person(f"curator {whose}", Role.CURATOR)
+    granter = building.person(f"administrator {whose}", Role.ADMINISTRATOR)
     lines = [f"{COLOURS[i % 3]},{i % 100}" for i in range(rows)]
-    uploads = [_declared(desk, each) for each in (lines, OTHERS[other](lines))]
-    granter = building.person("administrator", Role.ADMINISTRATOR)
+    uploads = [
+        _declared(owner, each, swapped) for each in (lines, OTHERS[other](lines[:-1] if swapped else lines))
+    ]
     one, another = (building.granted(each, granter, "100000", knowing=True) for each in uploads)
     return one, another
 
 
-def _declared(desk: Any, lines: list[str]) -> Any:
+def _declared(owner: Any, lines: list[str], swapped: bool) -> Any:
+    from django.test import Client
+
     from dpportal.datasets import services
     from mechanisms.domain import Categorical, Integer
     from tests.dpportal import building
 
+    desk = Client()
+    desk.force_login(owner)
     dataset = building.uploaded(desk, "\n".join(["colour,age", *lines, ""]).encode())
     services.declare_all(
         dataset, [Categorical("colour", values=COLOURS), Integer("age", lower=0, upper=99, width=10)]
     )
+    if swapped:
+        services.declare_unit(dataset, neighbours="replace-one", unit_column="", max_rows=1)
     return dataset
 
 
@@ -118,6 +131,7 @@ def makers() -> dict[str, Callable[[Any], Any]]:
         "answers to queries": partial(
             _draft, "queries", ["age"], "hierarchy-strategy", workload='ranges("age")'
         ),
+        ANSWERS: partial(_draft, "response", ["colour"], "randomised-response"),
         "rows of many columns": partial(_draft, "microdata", both, "tree-of-pairs", wishes={}, rows=None),
         "a period of a running count": _next_period,
     }

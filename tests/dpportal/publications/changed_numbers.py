@@ -26,6 +26,7 @@ _UNREAD = re.compile(
 )
 _TAG = re.compile(r"<[^>]*>")
 _SHAPE = re.compile(r'<(?:polyline|polygon|path)\s[^>]*?(?:points|\bd)="([^"]*)"[^>]*>')
+_SHADE = re.compile(r'<path\s+d="M[^"]*h-[^"]*"[^>]*fill-opacity="([0-9.]+)"')
 _FRAME = re.compile(r"--grid|--control|v5\"|H784")
 _PARTS = {
     "table": re.compile(r"<table\b.*?</table>", re.DOTALL),
@@ -36,7 +37,7 @@ TEXTS = (".md", ".html", ".tex", ".svg")
 
 @dataclass(frozen=True)
 class Number:
-    """Where a number stands. kind: sentence, table, chart, or shape."""
+    """Where a number stands. kind: sentence, table, chart, shape, or shade of a map."""
 
     file: str
     begin: int
@@ -65,10 +66,19 @@ def _places(name: str, text: str) -> Iterator[tuple[int, int, str]]:
                 *match.span(),
                 kinds[0] if kinds else "sentence" if is_marked_up or name.endswith(".md") else "table",
             )
+    yield from _shades(text) if is_marked_up else ()
     for shape in _SHAPE.finditer(text) if is_marked_up else ():
         if not _FRAME.search(shape[0]):
             for match in re.finditer(r"[0-9]+(?=\.[0-9])", shape[1]):
                 yield (shape.start(1) + match.start(), shape.start(1) + match.end(), "shape")
+
+
+def _shades(text: str) -> Iterator[tuple[int, int, str]]:
+    """Of maps that have more than one."""
+    for drawing in _PARTS["chart"].finditer(text):
+        shades = list(_SHADE.finditer(drawing[0]))
+        for shade in shades if len(shades) > 1 else ():
+            yield drawing.start() + shade.start(1), drawing.start() + shade.end(1), "shade"
 
 
 def _is_in(place: int, spans: list[tuple[int, int]]) -> bool:

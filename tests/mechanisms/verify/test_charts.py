@@ -106,3 +106,51 @@ def test_a_pyramid_with_a_bar_of_nobody_agrees(series):
 def test_a_bar_of_a_pyramid_that_is_not_in_its_row_is_named(series, old, new):
     assert old in pyramid()
     assert compared(pyramid().replace(old, new), series).strange
+
+
+def three_bars(shift: float = 0.0, number: str = "12") -> str:
+    """A chart of three groups, too few to tell by themselves which one is not even."""
+    words = "".join(
+        f'<text x="{150 + 100 * place:.1f}" y="315.0" text-anchor="middle">{age}</text>'
+        for place, age in enumerate(AGES[:3])
+    )
+    bars = "".join(
+        f"M{110 + 100 * place + shift * (place == 0):.1f} {FLOOR}V{FLOOR - TALL * count:.1f}h80.0V{FLOOR}z"
+        for place, count in enumerate(COUNTS[:3])
+    )
+    over = f'<text x="150.0" y="236.0" text-anchor="middle">{number}</text>'
+    frame = re.sub(r"<path[^>]*>", "", chart().partition('<text x="150')[0])
+    return f'{frame}{words}{over}<path d="{bars}" fill="red"></svg>'
+
+
+def test_a_bar_of_three_stands_at_its_label(series):
+    known = compared(three_bars(), series).strange
+    assert known == []
+    assert compared(three_bars(shift=1.0), series).strange == ["151.0"]
+
+
+def test_a_number_over_a_bar_is_that_of_its_line_though_another_line_has_it(series):
+    """And though its height would do for both."""
+    table = pd.DataFrame({"age": AGES[:3], "count": ["12", "30", "45"], "other": ["12.02", "13", "30"]})
+    own = ChartSeries({"histogram": table}, {*AGES, "12", "30", "45", "13"})
+    assert compared(three_bars(), own).strange == []
+    assert compared(three_bars(number="13"), own).strange == ["13"]
+    assert compared(three_bars(number="30"), own).strange == ["30"]
+
+
+def outline(heights: tuple[float, ...] = (12, 30, 45, 28, 7), foot: str = "16.0", last: str = "96.0") -> str:
+    """A small picture as stands in a table: steps whose tallest is 15 pixels high."""
+    steps = " ".join(
+        f"{19.2 * (place + side):.1f},{16 - height / 3:.1f}"
+        for place, height in enumerate(heights)
+        for side in (0, 1)
+    )
+    return f'<svg class="mark"><path d="M0.0,{foot} {steps} {last},16.0z" /></svg>'
+
+
+def test_steps_of_a_small_picture_are_those_of_a_column_also_where_the_tallest_was_changed(series):
+    assert compared(outline(), series).strange == []
+    assert compared(outline(), series).numbers == 5
+    assert compared(outline((12, 30, 42, 28, 7)), series).strange == ["14.0"]
+    assert compared(outline(foot="15.0"), series).strange != []
+    assert compared(outline(last="97.0"), series).strange != []

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mechanisms.verify.__main__ import main
+from mechanisms.verify.json_values import has_endless_number
 
 EARLIER = Path(__file__).parents[2] / "data/histogram_1.0.zip"
 
@@ -34,6 +35,23 @@ def test_what_no_portal_writes_is_refused_in_words(tmp_path, capsys, release):
             info.external_attr = 0o644 << 16
             archive.writestr(info, content)
     assert "no portal writes it so" in fault_of(tmp_path / "release.zip", capsys)
+
+
+@pytest.mark.parametrize("amount", ["1e99999999", "1e-99999999", " 2.5E+1000000000"])
+def test_a_number_that_no_program_ends_with_is_refused_at_once(tmp_path, capsys, amount):
+    with zipfile.ZipFile(EARLIER) as before, zipfile.ZipFile(tmp_path / "release.zip", "w") as archive:
+        for info in before.infolist():
+            content = before.read(info)
+            if info.filename.endswith("release.json"):
+                facts = json.loads(content)
+                facts["plan"]["loss"]["amount"] = amount
+                content = json.dumps(facts).encode()
+            archive.writestr(info, content)
+    assert "longer than any of a portal" in fault_of(tmp_path / "release.zip", capsys)
+
+
+def test_a_value_of_a_column_may_look_so():
+    assert not has_endless_number({"domain": [{"values": ["1e99999999"]}]})
 
 
 def test_a_download_that_a_disk_has_damaged_is_to_be_downloaded_again(tmp_path, capsys):

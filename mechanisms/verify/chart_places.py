@@ -1,0 +1,129 @@
+"""Where the shapes of a chart stand along the axis that shows no numbers: evenly, at their labels, on one grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+
+import numpy as np
+
+from mechanisms.verify.chart_series import SHARE
+from mechanisms.verify.svg_shapes import WORD_OF_NUMBER, Drawing
+
+# Two places, each written to a tenth of a pixel, tell a distance.
+_DISTANCE = 0.16
+# Of so many places each pair is tried.
+_FEW = 40
+
+
+def uneven(drawing: Drawing) -> Iterator[str]:
+    """Places across that are not as far apart as the others of their series; widths and feet that differ."""
+    yield from _off_labels(drawing)
+    last = {float(end) for rule in drawing.grid for end in rule[:, 0]}
+    for line in drawing.lines:
+        yield from _off(line[:, 0], last)
+    for half in (half for band in drawing.bands for half in np.array_split(band, 2)):
+        yield from _off(half[:, 0])
+    if drawing.whiskers:
+        ends = np.array(drawing.whiskers)
+        side = int(np.median(ends[:, 0, 1] == ends[:, 1, 1]) > np.median(ends[:, 0, 0] == ends[:, 1, 0]))
+        yield from (f"{line[0, side]:.1f}" for line in ends if line[0, side] != line[1, side])
+        yield from _off(ends[:, 0, side])
+    for bars in drawing.bars:
+        yield from _off(bars[:, 0])
+        yield from _others(bars[:, 3])
+        yield from _others(bars[:, [1, 4]].ravel())
+    for dots in drawing.dots:
+        yield from _off(dots[:, 0])
+        yield from _others(dots[:, 2])
+        yield from _others(dots[:, 3])
+    for outline in drawing.outlines:
+        # It begins and ends on the floor, under its first step and its last.
+        yield from _others(outline[[0, -1, 0], 1])
+        yield from (
+            f"{outline[end, 0]:g}" for end in (0, -1) if outline[end, 0] != outline[1 if end == 0 else -2, 0]
+        )
+        yield from _off(outline[1:-1:2, 0])
+        yield from _off(outline[2:-1:2, 0])
+        # Each step is level, and begins where the one before ended.
+        yield from (f"{each:g}" for each in outline[1:-1:2, 1][outline[1:-1:2, 1] != outline[2:-1:2, 1]])
+        yield from (f"{each:g}" for each in outline[3:-1:2, 0][outline[3:-1:2, 0] != outline[2:-2:2, 0]])
+    if drawing.rectangles and not drawing.grid:
+        yield from _off_map(drawing.rectangles)
+
+
+def _off(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
+    """Those that are not even with the others; none where most are not. ends: of axes, where a last step may end."""
+    if len(places) < 4:
+        return []
+    number = np.arange(len(places))
+    rests = [places - slope * number for slope in _pitches(places)]
+    wrong = min((np.abs(rest - np.median(rest)) > _DISTANCE for rest in rests), key=np.sum)
+    wrong[-1] &= float(places[-1]) not in ends
+    return [f"{each:.1f}" for each in places[wrong]] if wrong.sum() <= SHARE * len(places) else []
+
+
+def _pitches(places: np.ndarray) -> Iterator[float]:
+    """How far the next one may be: what most pairs say that are far apart, and of few places, each of these pairs."""
+    first, second = np.triu_indices(len(places), 1)
+    far = second - first >= len(places) // 2
+    pitches = (places[second] - places[first])[far] / (second - first)[far]
+    yield float(np.median(pitches))
+    yield from pitches if len(places) <= _FEW else ()
+
+
+def _off_labels(drawing: Drawing) -> Iterator[str]:
+    """Shapes that do not stand as far from their own label as the others of their series, where each has a label."""
+    words = [word for word in drawing.words if word.anchor == "middle"]
+    lowest = max((word.y for word in words), default=0.0)
+    below = [word for word in words if word.y == lowest]
+    labels = np.array(sorted(word.x for word in below))
+    are_marks = all(WORD_OF_NUMBER.fullmatch(word.text) for word in below)
+    series = [
+        *(bars[:, 0] + bars[:, 3] / 2 for bars in drawing.bars),
+        *(dots[:, 0] for dots in drawing.dots),
+        *(line[:, 0] for line in drawing.lines),
+    ]
+    for places in series:
+        if len(places) == len(labels) > 1:
+            apart = places - labels
+            wrong = np.abs(apart - np.median(apart)) > _DISTANCE
+            # Marks of an axis are as many as the shapes by chance only.
+            if (len(places) < 4 and not are_marks) or wrong.sum() <= SHARE * len(places):
+                yield from (f"{each:.1f}" for each in places[wrong])
+
+
+def _others(values: np.ndarray) -> list[str]:
+    """Those that are not the same as the most are."""
+    return [f"{each:g}" for each in values[values != np.median(values)]] if len(values) > 2 else []
+
+
+def _off_map(series: Sequence[np.ndarray]) -> Iterator[str]:
+    """Corners of a map's cells that are not on one grid, and sizes that are not cells of it.
+
+    Of bars to both sides of a line, rows that are not even; a bar of nobody has no width.
+    """
+    left, top, width, height, back = np.concatenate(series).T
+    yield from (f"{each:.1f}" for each in width[width != back])
+    if _lie_on_a_line(left, width):
+        for bars in series:
+            yield from _off(bars[:, 1])
+        yield from _others(height)
+        return
+    for begins, sizes in ((left, width), (top, height)):
+        span = (begins + sizes).max() - begins.min()
+        pitch = span / max(1, round(span / sizes[sizes > 0].min(initial=span or 1.0)))
+        for places in (begins, begins + sizes):
+            steps = (places - begins.min()) / (pitch or 1)
+            yield from (
+                f"{each:.1f}" for each in places[np.abs(steps - np.round(steps)) * pitch > 2 * _DISTANCE]
+            )
+
+
+def _lie_on_a_line(left: np.ndarray, width: np.ndarray) -> bool:
+    """Whether shapes of several widths all begin or end at the same place across."""
+    if np.ptp(width) <= _DISTANCE:
+        return False
+    places, numbers = np.unique(np.concatenate([left, left + width]).round(1), return_counts=True)
+    line = places[numbers.argmax()]
+    off = np.minimum(np.abs(left - line), np.abs(left + width - line))
+    return bool((off <= 2 * _DISTANCE).all())

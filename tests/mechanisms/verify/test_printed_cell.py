@@ -1,0 +1,41 @@
+"""A cell of Table 1: each of its numbers stands for one thing, and any other in its place is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mechanisms.verify.printed_cell import strange
+
+MEAN = [(49.657, 48.781, 50.534), (28.398, 26.762, 29.991)]
+MEDIAN = [(51.0, 48.0, 52.0), (27.0, 22.0, 28.0), (75.0, 71.2, 78.8)]
+PEOPLE, UNSURE = [(299.68, 297.41, 300.83)], [(0.0031, 0.0, 0.0104)]
+CELLS = {
+    "a mean": ("49.66 (28.4) ± 0.88 (± 1.7)", MEAN, (1, 1)),
+    "quartiles": ("51 [27, 75] [48 to 52 [22 to 28, ± 4]]", MEDIAN, (1, 1, 1)),
+    "quartiles on a page": ("51 [27, 75] 48 to 52 [22 to 28, ± 4]", MEDIAN, (1, 1, 1)),
+    "a range": ("51 … 75 [48 to 52 … ± 4]", MEDIAN[::2], (1, 1)),
+    "people": ("300 [297 to 301]", PEOPLE, (1,)),
+    "a share": ("at most 1.04 %", UNSURE, (100,)),
+    "a number with its share": ("51 (0.31 %) [48 to 52 (0.00 to 1.04 %)]", [MEDIAN[0], *UNSURE], (1, 100)),
+}
+
+
+@pytest.mark.parametrize("cell, lines, scales", CELLS.values(), ids=CELLS)
+def test_each_digit_that_is_changed_is_named(cell, lines, scales):
+    known = np.array(lines)
+    assert strange(cell, known, scales) == []
+    for place, letter in enumerate(cell):
+        if letter.isdigit():
+            other = cell[:place] + str((int(letter) + 1) % 10) + cell[place + 1 :]
+            assert strange(other, known, scales) != [], other
+
+
+def test_two_numbers_of_a_cell_that_are_swapped_are_named():
+    assert strange("27 [51, 75] [48 to 52 [22 to 28, ± 4]]", np.array(MEDIAN), (1, 1, 1)) == ["27", "51"]
+
+
+def test_a_limit_is_not_taken_for_an_estimate_and_another_form_is_none():
+    assert strange("10 or less [40, 60]", np.array(MEDIAN), (1, 1, 1)) != []
+    assert strange("90 or more", np.array(PEOPLE), (1,)) == []
+    assert strange("about 300", np.array(PEOPLE), (1,)) is None
