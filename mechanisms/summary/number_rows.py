@@ -14,7 +14,7 @@ from mechanisms.summary.agreement import agreed
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
 from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles
-from mechanisms.summary.rows import RowEstimates
+from mechanisms.summary.rows import CellNoise, RowEstimates
 from mechanisms.summary.spread import SpreadSums
 from mechanisms.summary.told import NumberEstimates
 
@@ -25,7 +25,7 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
     cells, low, high = own.possible, 0, line.cells - 1
     told = linear(own.sums.number, own.sums.variances[0], rows.reach)
     return NumberEstimates(
-        about(own.people, within(told, 0, np.inf), 0),
+        about(own.people, within(told, 0, rows.most), 0, rows.most),
         own.missing,
         None if line.measured.is_date else own.total,
         own.mean,
@@ -54,34 +54,43 @@ class _Column:
         return self.rows.with_all(self.rows.fused.cells[self.name])
 
     @cached_property
-    def covariance(self) -> Floats:
-        """(cells + 1, cells + 1), of a group."""
-        return self.rows.model.covariance(self.name)
+    def noise(self) -> CellNoise:
+        """Of all cells, (cells + 1)."""
+        return self.rows.noise(self.name)
+
+    def _places(self, cell: int | slice) -> Floats:
+        """(cells + 1,) 1 of some cells, 0 of the others."""
+        places = np.zeros(self.line.cells + 1)
+        places[cell] = 1
+        return places
 
     @property
-    def inner(self) -> Floats:
-        """(cells, cells), of a group."""
-        return self.covariance[:-1, :-1]
+    def _with_value(self) -> Floats:
+        return self._places(slice(self.line.cells))
 
     @cached_property
     def sums(self) -> SpreadSums:
         """Of each row."""
         first, curved = self.rows.with_all(self.rows.fused.moments[self.name]).T
-        variances = (float(self.inner.sum()), *self.rows.model.moment_variances(self.name))
-        number, of_first, of_curved = (self.rows.times * variance for variance in variances)
+        number = self.noise.between(self._with_value, self._with_value)
+        of_first, of_curved = (
+            self.rows.times * variance for variance in self.rows.model.moment_variances(self.name)
+        )
         return SpreadSums(self.raw[:, :-1].sum(axis=1), first, curved, (number, of_first, of_curved))
 
     @property
     def missing(self) -> Interval:
-        rows, gain = self.rows, self.rows.model.cells[self.name].gain[-1]
-        part = Moment(self.raw[:, -1], rows.times * self.covariance[-1, -1], rows.number_variance * gain)
-        share = ratio(part, rows.number, rows.number_variance, rows.reach)
-        return about(over(self.possible[:, -1], rows.possible_number), within(share, 0, 1), 0, 1)
+        rows, last = self.rows, self._places(self.line.cells)
+        everybody = np.ones(self.line.cells + 1)
+        part = Moment(self.raw[:, -1], self.noise.between(last, last), self.noise.between(last, everybody))
+        share = ratio(part, rows.number, self.noise.between(everybody, everybody), rows.reach)
+        return about(over(self.possible[:, -1], rows.people), within(share, 0, 1), 0, 1)
 
     def share_in(self, cell: int) -> Interval:
         """Of values in one cell."""
-        times, own = self.rows.times, self.inner[cell]
-        part = Moment(self.raw[:, cell], times * own[cell], times * own.sum())
+        own = self._places(cell)
+        variance, beside = self.noise.between(own, own), self.noise.between(own, self._with_value)
+        part = Moment(self.raw[:, cell], variance, beside)
         share = ratio(part, self.sums.number, self.sums.variances[0], self.rows.reach)
         return about(over(self.possible[:, cell], self.people), within(share, 0, 1), 0, 1)
 
@@ -100,7 +109,7 @@ class _Column:
         A mean moves only where the intervals of quantiles do not allow it, or no cell that seems to hold anybody could
         give it, as in groups of next to nobody.
         """
-        cells = self.rows.possible_cells(self.name)
+        cells = self.rows.possible_line(self.name)
         groups, edges = len(cells), self.line.edges
         low, high = (self._place(ends) for ends in edges)
         band = mean_between(self.quantiles.lower[:groups], self.quantiles.upper[:groups], edges)
@@ -120,8 +129,7 @@ class _Column:
     @cached_property
     def quantiles(self) -> Interval:
         """(rows, 5) as the running totals tell them."""
-        rows = self.rows
-        return quantiles(self.raw[:, :-1], self.inner, rows.times, self.line.edges, rows.reach)
+        return quantiles(self.raw[:, :-1], self.noise, self.line.edges, self.rows.reach)
 
     @property
     def told_quantiles(self) -> Interval:
@@ -147,7 +155,7 @@ class _Column:
     @cached_property
     def people(self) -> Floats:
         """(rows,) with a value, of the possible table."""
-        people: Floats = self.possible[:, :-1].sum(axis=1)
+        people: Floats = self.rows.people - self.possible[:, -1]
         return people
 
     @property
