@@ -137,8 +137,9 @@ class Model:
 
     def number_variances(self, times: Floats) -> Floats:
         """Of n̂ of so many groups added up, over how many they are: none of all groups, where N is public."""
-        known = 0.0 if self.plan.total is None else 1 / self.plan.groups.size
-        variances: Floats = self.number_variance * np.maximum(1 - known * times, 0)
+        groups = self.plan.groups.size
+        left = np.ones_like(times) if self.plan.total is None else (groups - times) / groups
+        variances: Floats = self.number_variance * left
         return variances
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import Interval, about, within
 from mechanisms.moments.ratios import Moment, linear, over, ratio
-from mechanisms.summary.agreement import agreed
+from mechanisms.summary.agreement import Values, agreed
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
 from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles
@@ -141,11 +141,11 @@ class _Column:
         reaching = about(point, ends, float(edges[0][0]), float(edges[1][-1]))
         first, last = cells_of(point, edges)
         low, high = np.minimum(ends.lower, point), np.maximum(ends.upper, point)
-        return Interval(
-            reaching.estimate,
-            np.where(first == last, low, reaching.lower),
-            np.where(first == last, high, reaching.upper),
-        )
+        low = np.where(first == last, low, reaching.lower)
+        high = np.where(first == last, high, reaching.upper)
+        if self.line.has_whole_values:
+            low, high = np.floor(low), np.ceil(high)
+        return Interval(reaching.estimate, low, high)
 
     @cached_property
     def possible(self) -> Floats:
@@ -232,5 +232,5 @@ class _Column:
         edges = self.line.edges
         drawn = points(self.possible[:, :-1], edges)
         deviation = self._span / 2 * np.sqrt(self._moments[1])
-        bounds = float(edges[0][0]), float(edges[1][-1])
-        return agreed(drawn, cells_of(drawn, edges), bounds, self._middle, deviation)
+        values = Values((float(edges[0][0]), float(edges[1][-1])), self.line.has_whole_values)
+        return agreed(drawn, cells_of(drawn, edges), values, self._middle, deviation)

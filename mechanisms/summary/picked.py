@@ -35,13 +35,12 @@ def people_in(rows: RowEstimates, column: str = "", cells: Integers | None = Non
 
     cells: their places in the column's reading, each once.
     """
-    variance = float(rows.model.number_variances(rows.times)[-1])
     if cells is None:
-        number, possible = rows.fused.number, rows.whole
+        number, possible, variance = rows.number[-1:], rows.people[-1:], rows.number_variance[-1]
     else:
-        number = rows.fused.cells[column][:, cells].sum(axis=1)
-        possible = rows.possible_cells(column)[:, cells].sum(axis=1)
-        variance = rows.model.cells[column].sum_variance(cells, variance)
-    added = number.sum(keepdims=True)
-    told = linear(added, rows.plan.groups.size * variance, rows.reach)
-    return about(possible.sum(keepdims=True), within(told, 0, rows.most), 0, rows.most)
+        number = rows.fused.cells[column][:, cells].sum(keepdims=True)[0]
+        possible = rows.possible_cells(column)[:, cells].sum(keepdims=True)[0]
+        of_number = float(rows.model.number_variances(rows.times)[-1])
+        variance = rows.times[-1] * rows.model.cells[column].sum_variance(cells, of_number)
+    told = linear(number, variance, rows.reach)
+    return about(possible, within(told, 0, rows.most), 0, rows.most)

@@ -61,8 +61,9 @@ class RowEstimates:
 
     @property
     def number(self) -> Floats:
-        """(rows,) people, unbiased."""
-        return self.with_all(self.fused.number)
+        """(rows,) people, unbiased; what is known for certain is told exactly."""
+        certain = self.number_variance == 0
+        return np.where(certain, self.people, self.with_all(self.fused.number))
 
     @property
     def number_variance(self) -> Floats:

@@ -66,7 +66,9 @@ def test_margins_hold_and_are_narrower(loss: Loss) -> None:
     """4,000 runs: a true 95 % falls below 0.939 with a chance of 1e-3. In all, three of four noises cancel."""
     plan, private = planned(loss), planned(loss, None)
     [exact], [of] = exact_sums(plan, POWERS), plan.columns
-    noise = Noise(np.random.default_rng(11).bytes).draw(of.noise, 4000 * exact.size).reshape(4000, *exact.shape)
+    noise = (
+        Noise(np.random.default_rng(11).bytes).draw(of.noise, 4000 * exact.size).reshape(4000, *exact.shape)
+    )
     own = Sums.of(plan, of)
     assert own.public is not None
     sums = np.array([own.public.added(each, own.people) for each in (exact + noise).astype(np.float64)])
