@@ -71,8 +71,8 @@ def parts(lower: Floats, upper: Floats, bounds: Bounds) -> Ends:
 def _whole(quantiles: Floats, bounds: Bounds, mean: Floats) -> Floats:
     """The nearest whole numbers that allow the mean, of quantiles that do; their cells begin and end at whole ones.
 
-    Rounded down, the least mean that quantiles allow falls; rounded up, the largest one rises. These are `SHARES` of the
-    range apart at least, and rounding moves either by less than 1: where the range is short, cells are single values.
+    Rounded down, the least mean that quantiles allow falls; rounded up, the largest one rises. These are a twentieth of
+    the range apart at least, and rounding moves either by less than 1; in a short range cells are single values.
     """
     nearest = np.rint(quantiles)
     low, high = parts(nearest, nearest, bounds)

@@ -250,6 +250,23 @@ def test_too_many_groups_are_refused() -> None:
         BERNSTEIN.plan(Domain((Integer("g", lower=1, upper=10**6),)), [column(0, 9)], 1, ONE, 100)
 
 
+def test_what_is_chosen_twice_or_cannot_be_expected_is_refused_by_name() -> None:
+    with pytest.raises(PlanError, match="x is chosen twice"):
+        BERNSTEIN.plan(NOBODY, [column(0, 9), column(0, 9)], 1, ONE, 100)
+    with pytest.raises(PlanError, match="x is chosen twice"):
+        BERNSTEIN.plan(Domain((Integer("x", lower=1, upper=3),)), [column(0, 9)], 1, ONE, 100)
+    for people in (0, -5):
+        with pytest.raises(PlanError, match=f"at least one person, not {people}"):
+            BERNSTEIN.plan(NOBODY, [column(0, 9)], 1, ONE, people)
+
+
+def test_too_small_a_loss_is_named_as_it_was_typed() -> None:
+    """Not the share of each of two columns."""
+    columns = [column(0, 9), MeasuredColumn.of(Integer("y", lower=0, upper=9))]
+    with pytest.raises(PlanError, match="ε = 1e-10 is too small"):
+        BERNSTEIN.plan(NOBODY, columns, 1, Loss(Definition.PURE, Fraction(1, 10**10)), 10)
+
+
 def test_a_plan_is_read_as_it_was_written() -> None:
     columns = [column(0, 9), MeasuredColumn.of(Real("y", lower=0.5, upper=2.5, bins=4))]
     plan = BERNSTEIN.plan(Domain((Boolean("g"),)), columns, 2, RHO, 100)
