@@ -94,6 +94,11 @@ class LineColumn:
         return cells
 
     @property
+    def is_single_valued(self) -> bool:
+        """Whether each cell is one value, so that cells tell mean and deviation, too."""
+        return bool((self.edges[0] == self.edges[1]).all())
+
+    @property
     def has_whole_values(self) -> bool:
         """Whether its values are whole numbers, or days: quantiles are values, and so whole, too."""
         return not isinstance(self.attribute, Real)

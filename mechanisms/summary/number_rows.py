@@ -17,6 +17,7 @@ from mechanisms.summary.quantiles import cells_of, mean_between, points, quantil
 from mechanisms.summary.rows import CellNoise, RowEstimates
 from mechanisms.summary.spread import SpreadSums
 from mechanisms.summary.told import NumberEstimates
+from mechanisms.summary.two_moments import with_variance
 
 
 def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
@@ -95,21 +96,39 @@ class _Column:
         return about(over(self.possible[:, cell], self.people), within(share, 0, 1), 0, 1)
 
     @cached_property
+    def _informed(self) -> tuple[Floats, Floats]:
+        """(groups, cells + 1) and the sums of each group's moments, (groups, 2), of which estimates are made.
+
+        Where each cell is one value the sums are linear in the cells, Mx, and tell more of these: with the covariances
+        C of the cells, given the people of a group, and S of the sums z, the best linear estimates of the cells are
+        x + CM'(MCM' + S)⁻¹(z - Mx) (Gauss, Markov), and those of the sums are theirs.
+        """
+        cells, sums = self.rows.fused.cells[self.name], self.rows.fused.moments[self.name]
+        if not self.line.is_single_valued:
+            return cells, sums
+        u = self._place(self.line.edges[0])
+        of_cells = np.column_stack([np.stack([u, 1 - u**2]), np.zeros(2)])
+        told = self.noise.given @ of_cells.T
+        spread = of_cells @ told + np.diag(self.rows.model.moment_variances(self.name))
+        cells = cells + (sums - cells @ of_cells.T) @ np.linalg.solve(spread, told.T)
+        return cells, cells @ of_cells.T
+
+    @cached_property
     def _group_moments(self) -> tuple[Floats, Floats]:
         """Mean and variance of u in each group, possible ones; of a group that seems empty the middle."""
-        number = self.rows.fused.cells[self.name][:, :-1].sum(axis=1)
-        first, curved = self.rows.fused.moments[self.name].T
+        cells, sums = self._informed
+        number, (first, curved) = cells[:, :-1].sum(axis=1), sums.T
         mean = np.clip(over(first, number, 0.0), -1, 1)
         return mean, np.clip(1 - over(curved, number, 1.0) - mean**2, 0, 1 - mean**2)
 
     @cached_property
-    def _agreed_groups(self) -> tuple[Floats, Floats]:
-        """(groups, cells + 1) of a possible table, and (groups,) means of u that its values could have.
+    def _agreed_groups(self) -> tuple[Floats, Floats, Floats]:
+        """(groups, cells + 1) of a possible table, and (groups,) means and variances of u that its values could have.
 
         A mean moves only where the intervals of quantiles do not allow it, or no cell that seems to hold anybody could
-        give it, as in groups of next to nobody.
+        give it, as in groups of next to nobody; and a variance where those cells could not.
         """
-        cells = self.rows.possible_line(self.name)
+        cells = self.rows.possible_line(self._informed[0])
         groups, edges = len(cells), self.line.edges
         low, high = (self._place(ends) for ends in edges)
         band = mean_between(self.quantiles.lower[:groups], self.quantiles.upper[:groups], edges)
@@ -117,8 +136,10 @@ class _Column:
         inner = cells[:, :-1] = tilted(cells[:, :-1], (low, high), mean)
         number = inner.sum(axis=1)
         mean = np.clip(mean, over(inner @ low, number, -1.0), over(inner @ high, number, 1.0))
-        drawn = points(inner, edges)
-        return cells, self._clipped(mean, mean_between(drawn, drawn, edges))
+        variance = 1 - mean**2 if self.line.measured.is_two_valued else self._group_moments[1]
+        cells[:, :-1], variance = with_variance(inner, (low, high), mean, variance)
+        drawn = points(cells[:, :-1], edges)
+        return cells, self._clipped(mean, mean_between(drawn, drawn, edges)), variance
 
     def _clipped(self, means: Floats, between: tuple[Floats, Floats]) -> Floats:
         """Means of u cut to ends in the column's unit; as they are where these are NaN."""
@@ -173,8 +194,7 @@ class _Column:
     @property
     def _moments(self) -> tuple[Floats, Floats]:
         """Mean and variance of u in each row; everybody's are those of the groups put together."""
-        mean = self._agreed_groups[1]
-        variance = 1 - mean**2 if self.line.measured.is_two_valued else self._group_moments[1]
+        _, mean, variance = self._agreed_groups
         groups = len(mean)
         weights = over(self.people[:groups], self.people[:groups].sum(), 0.0)
         all_mean = weights @ mean

@@ -100,11 +100,10 @@ class RowEstimates:
         """(groups, cells) whole people of a table that there could be, near the best estimates."""
         return whole_cells(nearest_possible(self.fused.cells[name], self.whole), self.whole)
 
-    def possible_line(self, name: str) -> Floats:
+    def possible_line(self, cells: Floats) -> Floats:
         """(groups, cells + 1) of a column of numbers: whole people with a value, and in the last cell without one."""
-        raw = self.fused.cells[name]
-        missing = np.rint(nearest_possible(raw, self.whole)[:, -1])
-        return np.column_stack([nearest_possible(raw[:, :-1], self.whole - missing), missing])
+        missing = np.rint(nearest_possible(cells, self.whole)[:, -1])
+        return np.column_stack([nearest_possible(cells[:, :-1], self.whole - missing), missing])
 
     def noise(self, name: str) -> CellNoise:
         """Of the cells of a column of numbers."""
