@@ -23,7 +23,7 @@ from mechanisms.moments.plan import ColumnPlan, MomentsPlan, rounded
 from mechanisms.noise import Noise
 from mechanisms.noise.sampler import WIDEST
 from mechanisms.protocol import Measurement, PlanError
-from mechanisms.validation import check_amount, public_total
+from mechanisms.validation import check_amount, known_rows
 
 MAX_GROUPS = 10_000
 MAX_COLUMNS = 20
@@ -79,7 +79,7 @@ class BernsteinSums:
         check_people(people)
         check_amount(loss)
         loss = loss.for_domain(groups)
-        known = public_total({"total": total}, loss.unit).get("total")
+        known = known_rows(total, loss.unit)
         expected = MOST_PEOPLE if people is None else people
         rows = rows_in_full(max(expected, known or 0), loss.unit)
         public_number = loss.unit.total_public and groups.size == 1

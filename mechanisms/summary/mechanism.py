@@ -29,7 +29,7 @@ from mechanisms.summary.running_totals import (
     centred_running_totals,
 )
 from mechanisms.summary.split import MEAN_WEIGHT, QUANTILE_WEIGHT, best_shares
-from mechanisms.validation import check_amount, public_total
+from mechanisms.validation import check_amount, known_rows
 
 MAX_COLUMNS = 500
 MAX_GROUPS = 20
@@ -83,7 +83,7 @@ class ColumnTables:
         check_people(expected)
         if expected is None:
             raise PlanError("Say about how many people there are: what to expect depends on it.")
-        known = public_total({"total": total}, loss.for_domain(groups).unit).get("total")
+        known = known_rows(total, loss.for_domain(groups).unit)
         alone = self.composed(groups, columns, twice, loss, expected, centred=False)
         if loss.definition is Definition.PURE:
             return replace(alone, total=known)
