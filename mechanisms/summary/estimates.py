@@ -26,7 +26,9 @@ def estimates(plan: SummaryPlan, values: Integers) -> Summary:
 def told(rows: RowEstimates) -> Summary:
     """From best linear estimates."""
     number, counts, variance, most = rows.number, rows.people, rows.number_variance, rows.most
-    shares = ratio(Moment(number, variance, variance), number[-1:], variance[-1:], rows.reach)
+    # Of each group with all of them together: as much of the noise as theirs has of it.
+    shared = rows.times * rows.model.number_variances(rows.times)[-1]
+    shares = ratio(Moment(number, variance, shared), number[-1:], variance[-1:], rows.reach)
     lines = rows.plan.lines
     return Summary(
         about(counts, within(linear(number, variance, rows.reach), 0, most), 0, most),

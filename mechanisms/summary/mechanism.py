@@ -104,12 +104,7 @@ class ColumnTables:
 
         Only under ρ: in L1 a centred row is no shorter, 2K(m - 1)/m >= K.
         """
-        _check(groups, columns)
-        if unknown := [name for name in twice if name not in {a.name for a in columns}]:
-            raise PlanError(
-                "{name} is to matter twice, but is none of the columns. Choose it, or leave it out.",
-                name=unknown[0],
-            )
+        _check(groups, columns, twice)
         check_amount(loss)
         lines = _lines(columns)
         strategies = {
@@ -142,7 +137,7 @@ class ColumnTables:
         How these were found has no part in what the plan promises, and another processor's floats may find others.
         Raises PlanError for what cannot be measured, ValueError where the shares are not those of one loss.
         """
-        _check(plan.groups, plan.columns)
+        _check(plan.groups, plan.columns, plan.twice)
         check_amount(plan.loss)
         shares = [table.share for table in plan.tables]
         if min(shares) <= 0 or sum(shares) > 1:
@@ -167,22 +162,18 @@ class ColumnTables:
         return Measurement(values + np.concatenate(drawn))
 
 
-def _check(groups: Domain, columns: Sequence[Attribute]) -> None:
+def _check(groups: Domain, columns: Sequence[Attribute], twice: Collection[str]) -> None:
+    _check_groups(groups)
     if not 1 <= len(columns) <= MAX_COLUMNS:
         raise PlanError("Choose between 1 and {max_columns} columns.", max_columns=MAX_COLUMNS)
-    if len(groups.attributes) > 1:
-        raise PlanError("Choose at most one column for the groups.")
-    if groups.size > MAX_GROUPS:
-        raise PlanError(
-            "{column} makes {size:,} groups; a summary has at most {max_groups}. Choose another column, or "
-            "declare fewer values or wider bins for it.",
-            column=groups.names[0],
-            size=groups.size,
-            max_groups=MAX_GROUPS,
-        )
     names = [column.name for column in columns]
     if again := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise PlanError("{name} is chosen twice. Choose each column once.", name=again[0])
+    if unknown := [name for name in twice if name not in names]:
+        raise PlanError(
+            "{name} is to matter twice, but is none of the columns. Choose it, or leave it out.",
+            name=unknown[0],
+        )
     for column in columns:
         if column.name in groups.names:
             raise PlanError(
@@ -196,6 +187,19 @@ def _check(groups: Domain, columns: Sequence[Attribute]) -> None:
                 size=column.size,
                 max_categories=MAX_CATEGORIES,
             )
+
+
+def _check_groups(groups: Domain) -> None:
+    if len(groups.attributes) > 1:
+        raise PlanError("Choose at most one column for the groups.")
+    if groups.size > MAX_GROUPS:
+        raise PlanError(
+            "{column} makes {size:,} groups; a summary has at most {max_groups}. Choose another column, or "
+            "declare fewer values or wider bins for it.",
+            column=groups.names[0],
+            size=groups.size,
+            max_groups=MAX_GROUPS,
+        )
 
 
 def _lines(columns: Sequence[Attribute]) -> dict[str, LineColumn]:

@@ -20,7 +20,7 @@ from mechanisms.summary.mechanism import ColumnTables
 from mechanisms.summary.picked import people_in, rows_of_groups
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import measured_rows
-from mechanisms.summary.statistics import is_counted, statistics
+from mechanisms.summary.statistics import Statistic, is_counted, statistics
 from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.truth import true_summary
 from tests.mechanisms.moments.measuring import held
@@ -128,24 +128,18 @@ def test_margins_with_a_public_number_hold_and_are_narrower(loss: Loss) -> None:
 @pytest.mark.slow
 @every_loss
 def test_everything_told_with_a_public_number_holds(loss: Loss) -> None:
-    """Of each group and of everybody; 100 runs of some 200 numbers, which are wrong together at times."""
+    """Each number of each group and of everybody in 100 runs: a true 95 % falls below 0.83 with a chance of 5e-6."""
     plan = planned(loss, TOTAL)
     values = exact(plan)
     true = list(statistics(plan, true_summary(plan, values)))
-    hits = [
-        [
-            own.lower <= right.estimate <= own.upper
-            for own, right in zip(_told(plan, values, run), true, strict=True)
-            if not (
-                np.isnan(own.estimate) or np.isnan(right.estimate) or own.statistic.startswith("quantile")
-            )
-        ]
-        for run in range(100)
-    ]
-    assert np.mean([np.mean(run) for run in hits]) >= 0.945
+    told = [_told(plan, values, run) for run in range(100)]
+    for runs, right in zip(zip(*told, strict=True), true, strict=True):
+        if not (np.isnan(right.estimate) or right.statistic.startswith("quantile")):
+            held_in = [not (right.estimate < own.lower or own.upper < right.estimate) for own in runs]
+            assert np.mean(held_in) >= 0.83, right
 
 
-def _told(plan: SummaryPlan, values: Integers, run: int) -> list:
+def _told(plan: SummaryPlan, values: Integers, run: int) -> list[Statistic]:
     noisy = TABLES.measure(plan, values, Noise(np.random.default_rng(run).bytes)).values
     return list(statistics(plan, estimates(plan, noisy)))
 
