@@ -21,8 +21,6 @@ _NEARLY = 1e-9
 _NEWTON, _HALVINGS, _BISECTIONS = 30, 6, 50
 # Beyond this all that is left is in a cell or two.
 _STEEPEST = 1e6
-# By how much a mean may be missed, in half ranges, where cells cannot have quite the wanted variance.
-_MISSED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ def _farthest(shares: Floats, ends: tuple[Floats, Floats], mean: Floats) -> Plac
 
 
 def _tilted(shares: Floats, placed: Placed, goals: Floats) -> Floats:
-    """(rows, n) those that have the goals, means and squares, (rows, 2), or come near them; else as they were."""
+    """(rows, n) those with the goals, means and squares, (rows, 2), or nearer squares; else as they were."""
     places, tilt = np.stack([placed.mean, placed.square], axis=2), np.zeros_like(goals)
     left = np.arange(len(goals))
     for _ in range(_NEWTON):
@@ -101,7 +99,7 @@ def _tilted(shares: Floats, placed: Placed, goals: Floats) -> Floats:
             break
     found = _weighted(shares, places, tilt)
     off, before = (_off(each, places, goals) for each in (found, shares))
-    is_nearer = (np.abs(off[:, 0]) <= _MISSED) & (np.abs(off[:, 1]) < np.abs(before[:, 1]))
+    is_nearer = (np.abs(off[:, 0]) <= _NEARLY) & (np.abs(off[:, 1]) < np.abs(before[:, 1]))
     return np.where(is_nearer[:, None], found, shares)
 
 
