@@ -84,9 +84,7 @@ for sums, planned, readings in zip(measured, plan["columns"], facts["readings"],
         again, weights = sums @ np.array(weights), np.array(weights)
         others = -part * (weights @ of_people) * of_people
         noisy = slice(readings["public_sums"], None)
-        half = weighted_half_width(
-            planned["noise"], (weights + others)[noisy], others[noisy], len(sums) - 1
-        )
+        half = weighted_half_width(planned["noise"], (weights + others)[noisy], others[noisy], len(sums) - 1)
         least, most = readings["possible"][name]
         least, most = (-np.inf if least is None else least, np.inf if most is None else most)
         place = list(groups.columns).index(number) + (3 if name == "total" else 0)
