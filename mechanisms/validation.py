@@ -82,6 +82,11 @@ def public_total(parameters: Parameters, unit: PrivacyUnit) -> dict[str, int]:
     return {"total": total}
 
 
+def known_rows(total: int | None, unit: PrivacyUnit) -> int | None:
+    """The public number of rows, as `public_total`; None if none was given."""
+    return None if total is None else public_total({"total": total}, unit)["total"]
+
+
 def check_counts(domain: Domain, counts: np.ndarray) -> None:
     """Raises ValueError unless counts are (domain.size,) int64 >= 0; the message holds no count."""
     expected = (domain.size,)

@@ -3,8 +3,9 @@
 Each sum has noise of its own, so in groups hardly larger than the noise estimates contradict each other. They are
 settled one after the other, the best known first, each as near to what was measured as those before it allow:
 
-- the number n is whole, not below 0, and at most that of all rows where that is public;
-- the mean lies between the bounds, at t of the range, and the total is n times the mean: 0 of nobody;
+- the number n is whole, not below 0, and at most that of all rows where that is public: then groups, with those
+  without a value, add up to it;
+- the mean lies between the bounds, at t of the range, and the total is n times the mean: whole steps, 0 of nobody;
 - of n values with mean t the squares add up most where all but one lie at the bounds (they are convex): with k whole
   and r the rest of nt, to k + r². So the variance is at most t(1 - t) - r(1 - r)/n: 0 of a single one;
 - the shares at both bounds are those of whole steps with this mean and deviation (`bound_shares`).
@@ -35,12 +36,12 @@ class PossibleGroup:
     place: Floats
 
     @classmethod
-    def near(cls, number: Floats, first: Floats, most: Floats | float) -> PossibleGroup:
-        """number, first: measured n and Σt, (groups,). most: the largest possible number."""
-        nearest = people(number, most)
-        there = nearest > 0
-        place = np.where(there, first / np.where(there, number, 1), 0)
-        return cls(nearest, np.clip(place, 0, 1))
+    def near(cls, whole: Floats, number: Floats, first: Floats, steps: int) -> PossibleGroup:
+        """whole: people that are told, (groups,). number, first: measured n and Σt. steps: W."""
+        there = (whole > 0) & (number > 0)
+        place = np.clip(np.where(there, first / np.where(there, number, 1), 0), 0, 1)
+        together = np.maximum(whole, 1) * steps
+        return cls(whole, np.rint(place * together) / together)
 
     def variance(self, measured: Floats) -> Floats:
         """In squares of the range, (groups,)."""

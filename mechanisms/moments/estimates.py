@@ -10,6 +10,7 @@ from mechanisms.arrays import Flags, Floats, Integers
 from mechanisms.moments.agreement import PossibleGroup, people
 from mechanisms.moments.bound_shares import agreed_shares
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
+from mechanisms.moments.public_number import PublicNumber
 from mechanisms.noise.sum_quantiles import LEVEL, widening
 from mechanisms.noise.weighted_sum import weighted_half_width
 
@@ -83,10 +84,15 @@ def about(
 
 
 class Sums:
-    """Sums of one column and the linear functions of them. times: of how many groups each sum is."""
+    """Sums of one column and the linear functions of them.
 
-    def __init__(self, planned: ColumnPlan, degree: int, times: int = 1) -> None:
-        self.planned, self.degree, self.times = planned, degree, times
+    times: of how many groups each sum is. public: the number of rows of all groups, where sums make it (`adding_up`).
+    """
+
+    def __init__(
+        self, planned: ColumnPlan, degree: int, times: int = 1, public: PublicNumber | None = None
+    ) -> None:
+        self.planned, self.degree, self.times, self.public = planned, degree, times, public
         # From the lower bound to the value of W steps.
         self.span = float(planned.column.top - planned.column.lower)
         readings = planned.basis.readings(degree)
@@ -100,24 +106,52 @@ class Sums:
         self.missing = weights(readings.missing)
         self.at_lower, self.at_upper = np.eye(degree + 4)[degree + 2 :] / planned.at_bound
 
+    @classmethod
+    def of(cls, plan: MomentsPlan, planned: ColumnPlan, times: int = 1) -> Sums:
+        """Of one column of a plan, as `adding_up` makes its sums."""
+        return cls(planned, plan.degree, times, plan.public_number)
+
+    @property
+    def people(self) -> Floats:
+        """Of people with a value and without."""
+        together: Floats = self.number + self.missing
+        return together
+
     def half_width(self, weights: Floats, level: float = LEVEL) -> float:
-        noisy = weights[self.planned.basis.quiet :]
-        half = weighted_half_width(self.planned.noise, tuple(noisy.tolist()), self.times, level)
+        own, others, further = weights, np.zeros(0), 0
+        if self.public:
+            own, others = self.public.weights(weights, self.people, self.times)
+            further = self.public.groups - self.times
+        own = own[self.planned.basis.quiet :]
+        repeated = (tuple(others.tolist()), further)
+        half = weighted_half_width(self.planned.noise, tuple(own.tolist()), self.times, level, repeated)
         # A sum that was rounded down lies less than 1 below the exact one.
-        return half if self.planned.rounded_by == 1 else half + self.times * float(np.abs(noisy).sum())
+        below = self.times * float(np.abs(own).sum()) + further * float(np.abs(others).sum())
+        return half if self.planned.rounded_by == 1 else half + below
 
     def linear(self, sums: Floats, weights: Floats) -> Interval:
         """Σ w_i s_i, with an interval that is exact: it depends on the noise alone."""
         estimate, half = sums @ weights, self.half_width(weights)
         return Interval(estimate, estimate - half, estimate + half)
 
-    def group(self, sums: Floats) -> PossibleGroup:
-        """Those that there could be, near what was measured."""
-        return PossibleGroup.near(sums @ self.number, sums @ self.first, self.most_people(sums))
+    def group(self, sums: Floats, number: Floats) -> PossibleGroup:
+        """One of so many people that there could be, near what was measured."""
+        return PossibleGroup.near(number, sums @ self.number, sums @ self.first, self.planned.column.steps)
+
+    def whole_people(self, sums: Floats) -> tuple[Floats, Floats]:
+        """With a value and without, (groups,) each, near what was measured. sums: of all groups, or of all added up."""
+        number, missing = sums @ self.number, sums @ self.missing
+        if self.public:
+            return self.public.shared_out(number, missing)
+        most = self.most_people(sums)
+        nearest = people(number, most)
+        return nearest, most - nearest if self.planned.basis.quiet else people(missing)
 
     def most_people(self, sums: Floats) -> Floats | float:
         """All rows, with a value or without, where their number is public."""
-        return np.rint(sums @ (self.number + self.missing)) if self.planned.basis.quiet else np.inf
+        if self.public:
+            return float(self.public.rows)
+        return np.rint(sums @ self.people) if self.planned.basis.quiet else np.inf
 
     def variance(self, sums: Floats) -> Floats:
         """As measured, in squares of the range; 0 where the number is not above 0."""
@@ -125,9 +159,8 @@ class Sums:
         safe = np.where(number > 0, number, 1.0)
         return np.where(number > 0, second / safe - (first / safe) ** 2, 0.0)
 
-    def possible_variance(self, sums: Floats) -> Floats:
+    def possible_variance(self, sums: Floats, group: PossibleGroup) -> Floats:
         """Near what was measured, one that the mean told allows: of two values it is known."""
-        group = self.group(sums)
         if self.planned.column.is_two_valued:
             return group.place * (1 - group.place)
         return group.variance(self.variance(sums))
@@ -168,43 +201,58 @@ def _root(top: Floats, bottom: Floats, knots: Floats, shift: Floats) -> Floats:
     return root
 
 
+def adding_up(plan: MomentsPlan, sums: Integers) -> list[Floats]:
+    """Each column's sums, (groups, plan.sums), so that they make the number of rows where that is public.
+
+    sums: (columns, groups, plan.sums), measured.
+    """
+    pairs = [
+        (Sums.of(plan, planned), own.astype(np.float64))
+        for planned, own in zip(plan.columns, sums, strict=True)
+    ]
+    return [of.public.added(own, of.people) if of.public else own for of, own in pairs]
+
+
 def by_groups(plan: MomentsPlan, sums: Integers) -> list[ColumnEstimates]:
     """What is told of each measured column, group by group. sums: (columns, groups, plan.sums), measured."""
-    return [estimates(column, plan.degree, own) for column, own in zip(plan.columns, sums, strict=True)]
+    pairs = zip(plan.columns, adding_up(plan, sums), strict=True)
+    return [estimates(Sums.of(plan, planned), own) for planned, own in pairs]
 
 
 def together(plan: MomentsPlan, sums: Integers) -> list[ColumnEstimates]:
     """The same of all groups added up; empty where there is one group."""
     if plan.groups.size == 1:
         return []
-    added = [own.astype(np.float64).sum(axis=0, keepdims=True) for own in sums]
-    pairs = zip(plan.columns, added, strict=True)
-    return [estimates(column, plan.degree, own, times=plan.groups.size) for column, own in pairs]
+    pairs = zip(plan.columns, adding_up(plan, sums), strict=True)
+    return [
+        estimates(Sums.of(plan, planned, plan.groups.size), own.sum(axis=0, keepdims=True))
+        for planned, own in pairs
+    ]
 
 
-def estimates(planned: ColumnPlan, degree: int, measured: Integers, times: int = 1) -> ColumnEstimates:
-    """Everything that is told of a column. measured: (groups, degree + 4), each of `times` groups added up.
+def estimates(own: Sums, sums: Floats) -> ColumnEstimates:
+    """Everything that is told of a column. sums: (groups, degree + 4), of all groups, or of all added up.
 
     Estimates are those of one group that there could be (`agreement`); intervals are those of the sums, and longer
     where such an estimate lies at or beyond an end.
     """
-    sums, own = measured.astype(np.float64), Sums(planned, degree, times)
-    number, total, mean = totals(own, sums)
-    place, surely = own.group(sums).place, own.ratio(sums, own.first, own.number, MEAN_LEVEL)
-    missing, most = own.linear(sums, own.missing), own.most_people(sums)
-    without = most - number.estimate if own.planned.basis.quiet else people(missing.estimate)
+    whole, without = own.whole_people(sums)
+    group = own.group(sums, whole)
+    number, total, mean = totals(own, sums, whole)
+    surely = own.ratio(sums, own.first, own.number, MEAN_LEVEL)
+    missing, most = within(own.linear(sums, own.missing), 0, own.most_people(sums)), own.most_people(sums)
     at_lower, at_upper = (
         own.ratio(sums, bound, own.number, OTHER_LEVEL) for bound in (own.at_lower, own.at_upper)
     )
-    variance = own.possible_variance(sums) if degree == 2 else None
+    variance = own.possible_variance(sums, group) if own.degree == 2 else None
     measured_shares = np.nan_to_num(at_lower.estimate), np.nan_to_num(at_upper.estimate)
-    agreed = agreed_shares(measured_shares, planned.column.steps, place, variance)
+    agreed = agreed_shares(measured_shares, own.planned.column.steps, group.place, variance)
     return ColumnEstimates(
         number,
         total,
         mean,
-        deviation=_deviation_of_values(own, sums, surely) if degree == 2 else None,
-        missing=about(without, within(missing, 0, most), 0, most),
+        deviation=None if variance is None else _deviation_of_values(own, sums, surely, variance),
+        missing=about(without, missing, 0, most),
         at_lower=_about_share(at_lower, agreed[0], 1 - surely.lower),
         at_upper=_about_share(at_upper, agreed[1], surely.upper),
     )
@@ -230,13 +278,11 @@ def compared_means(plan: MomentsPlan, sums: Integers) -> list[Interval]:
     has a mean with a chance of at most 5 % over their number.
     """
     widened = widening(plan.groups.size)
-    return [
-        _mean(Sums(column, plan.degree), own.astype(np.float64), widened)
-        for column, own in zip(plan.columns, sums, strict=True)
-    ]
+    pairs = zip(plan.columns, adding_up(plan, sums), strict=True)
+    return [_measured_mean(Sums.of(plan, planned), own, widened) for planned, own in pairs]
 
 
-def _mean(own: Sums, sums: Floats, widened: float = 1.0) -> Interval:
+def _measured_mean(own: Sums, sums: Floats, widened: float = 1.0) -> Interval:
     column = own.planned.column
     mean = _scaled(own.ratio(sums, own.first, own.number, widened=widened), float(column.lower), own.span)
     # Values beyond a bound count as the bound, so their mean is none beyond it.
@@ -244,25 +290,28 @@ def _mean(own: Sums, sums: Floats, widened: float = 1.0) -> Interval:
     return Interval(mean.estimate, mean.lower, np.minimum(mean.upper + column.floor_error, most))
 
 
-def totals(own: Sums, sums: Floats) -> tuple[Interval, Interval | None, Interval]:
+def totals(own: Sums, sums: Floats, whole: Floats) -> tuple[Interval, Interval | None, Interval]:
     """Number, total and mean alone, which take little work: those of one group that there could be.
 
-    sums: (groups, degree + 4). Where a group may have nobody, its total may be 0.
+    sums: (groups, degree + 4). whole: people with a value, (groups,). Where a group may have nobody, its total may be
+    0.
     """
-    column, group = own.planned.column, own.group(sums)
+    column, group = own.planned.column, own.group(sums, whole)
     lower, above = float(column.lower), column.floor_error
     most = own.most_people(sums)
-    number = about(group.number, within(own.linear(sums, own.number), 0, most), 0, most)
+    number = about(whole, within(own.linear(sums, own.number), 0, most), 0, most)
+    bounds = lower, float(column.lower + column.range)
+    mean = about(lower + own.span * group.place, _measured_mean(own, sums), *bounds)
     if column.is_date:
-        return number, None, _mean(own, sums)
+        return number, None, mean
     low, high = (own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above))
     reached = within(Interval(low.estimate, low.lower, high.upper), *column.possible_totals)
     total = about(
-        group.number * (lower + own.span * group.place),
+        whole * (lower + own.span * group.place),
         _with_nothing(reached, number.lower <= 0),
         *column.possible_totals,
     )
-    return number, total, _mean(own, sums)
+    return number, total, mean
 
 
 def _with_nothing(total: Interval, may_be_empty: Flags) -> Interval:
@@ -273,16 +322,16 @@ def _with_nothing(total: Interval, may_be_empty: Flags) -> Interval:
     )
 
 
-def _deviation_of_values(own: Sums, sums: Floats, mean: Interval) -> Interval:
+def _deviation_of_values(own: Sums, sums: Floats, mean: Interval, possible: Floats) -> Interval:
     """What is left of a value's step lies within `floor_error`, so its own deviation is at most half of that.
 
-    mean: as a share of the range, at `MEAN_LEVEL`. No deviation is more than half of the range.
+    mean: as a share of the range, at `MEAN_LEVEL`. possible: the variance that is told, in squares of the range. No
+    deviation is more than half of the range.
     """
-    possible = np.sqrt(own.possible_variance(sums))
     of_steps, half = _scaled(_deviation(own, sums, mean), 0.0, own.span), own.planned.column.floor_error / 2
     most = float(own.planned.column.range) / 2
     low, high = np.maximum(of_steps.lower - half, 0), np.minimum(of_steps.upper + half, most)
-    return about(own.span * possible, Interval(of_steps.estimate, low, high), 0, most)
+    return about(own.span * np.sqrt(possible), Interval(of_steps.estimate, low, high), 0, most)
 
 
 def _scaled(interval: Interval, origin: float, span: float) -> Interval:

@@ -27,7 +27,7 @@ class Expectation:
 
 def expectation(plan: MomentsPlan, planned: ColumnPlan, people: float) -> Expectation:
     """For a group of so many people. A mean's noise reaches farthest where the mean is at a bound."""
-    own = Sums(planned, plan.degree)
+    own = Sums.of(plan, planned)
     number = own.half_width(own.number)
     weights = float(planned.column.lower) * own.number + own.span * own.first
     total = None if planned.column.is_date else own.half_width(weights)
@@ -41,7 +41,7 @@ def expectation(plan: MomentsPlan, planned: ColumnPlan, people: float) -> Expect
 
 def mean_share(plan: MomentsPlan, planned: ColumnPlan, people: float) -> float:
     """Half the interval of a mean as a share of the range, at most, for a group of so many people."""
-    own = Sums(planned, plan.degree)
+    own = Sums.of(plan, planned)
     return max(own.half_width(own.first), own.half_width(own.first - own.number)) / people
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -23,7 +23,7 @@ from mechanisms.moments.plan import ColumnPlan, MomentsPlan, rounded
 from mechanisms.noise import Noise
 from mechanisms.noise.sampler import WIDEST
 from mechanisms.protocol import Measurement, PlanError
-from mechanisms.validation import check_amount
+from mechanisms.validation import check_amount, known_rows
 
 MAX_GROUPS = 10_000
 MAX_COLUMNS = 20
@@ -61,32 +61,33 @@ class BernsteinSums:
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
 
     def plan(
-        self, groups: Domain, columns: Sequence[MeasuredColumn], degree: int, loss: Loss, people: int | None
+        self,
+        groups: Domain,
+        columns: Sequence[MeasuredColumn],
+        degree: int,
+        loss: Loss,
+        people: int | None,
+        total: int | None = None,
     ) -> MomentsPlan:
         """Decide everything without data.
 
         groups: the columns by whose cells rows are grouped; none for one group. degree: 1, or 2 for the deviation.
         people: the curator's estimate of their number; None if there is none, which leaves room for all that can be.
-        Raises PlanError for what cannot be measured.
+        total: the exact number of rows, where it is public and known. Raises PlanError for what cannot be measured.
         """
-        if not 1 <= len(columns) <= MAX_COLUMNS:
-            raise PlanError("Choose between 1 and {max_columns} columns to measure.", max_columns=MAX_COLUMNS)
-        if groups.size * len(columns) > MAX_GROUPS:
-            raise PlanError(
-                "These columns make {size:,} groups, each with {number} to measure; at most {max_groups:,} "
-                "means can be released together. Choose fewer columns, or wider bins.",
-                size=groups.size,
-                number=len(columns),
-                max_groups=MAX_GROUPS,
-            )
+        _check(groups, columns)
+        check_people(people)
         check_amount(loss)
         loss = loss.for_domain(groups)
-        share = replace(loss, amount=loss.amount / len(columns))
-        rows = rows_in_full(MOST_PEOPLE if people is None else people, loss.unit)
+        known = known_rows(total, loss.unit)
+        expected = MOST_PEOPLE if people is None else people
+        rows = rows_in_full(max(expected, known or 0), loss.unit)
         public_number = loss.unit.total_public and groups.size == 1
         bases = bases_for(loss.definition, degree, public_number=public_number)
-        planned = tuple(_best_plan(column, degree, share, rows, bases) for column in columns)
-        return MomentsPlan(self.name, groups, planned, degree, loss, explanation(planned, degree, loss.unit))
+        asked = _Asked(degree, loss, len(columns), rows)
+        planned = tuple(_best_plan(column, asked, bases) for column in columns)
+        said = explanation(planned, degree, loss.unit)
+        return MomentsPlan(self.name, groups, planned, degree, loss, said, known)
 
     def measure(self, plan: MomentsPlan, sums: Integers, noise: Noise) -> Measurement:
         """Draw the noise: the only step that spends the loss.
@@ -101,6 +102,28 @@ class BernsteinSums:
             noisy = own[:, column.basis.quiet :]
             noisy += noise.draw(column.noise, noisy.size).reshape(noisy.shape)
         return Measurement(measured)
+
+
+def check_people(people: int | None) -> None:
+    """Raises PlanError for a number of people that nobody can expect."""
+    if people is not None and people < 1:
+        raise PlanError("Expect at least one person, not {people:,}.", people=people)
+
+
+def _check(groups: Domain, columns: Sequence[MeasuredColumn]) -> None:
+    if not 1 <= len(columns) <= MAX_COLUMNS:
+        raise PlanError("Choose between 1 and {max_columns} columns to measure.", max_columns=MAX_COLUMNS)
+    names = [*groups.names, *(column.attribute.name for column in columns)]
+    if again := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise PlanError("{name} is chosen twice. Choose each column once.", name=again[0])
+    if groups.size * len(columns) > MAX_GROUPS:
+        raise PlanError(
+            "These columns make {size:,} groups, each with {number} to measure; at most {max_groups:,} "
+            "means can be released together. Choose fewer columns, or wider bins.",
+            size=groups.size,
+            number=len(columns),
+            max_groups=MAX_GROUPS,
+        )
 
 
 def rows_in_full(people: int, unit: PrivacyUnit) -> int:
@@ -127,37 +150,49 @@ def _column_sums(planned: ColumnPlan, degree: int, powers: np.ndarray) -> Intege
     return sums
 
 
-def _best_plan(
-    column: MeasuredColumn, degree: int, loss: Loss, rows: int, bases: Sequence[Basis]
-) -> ColumnPlan:
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked of all columns alike. loss: of all of them together. rows: how many are added up in full."""
+
+    degree: int
+    loss: Loss
+    columns: int
+    rows: int
+
+    @property
+    def share(self) -> Loss:
+        """Of one column."""
+        return replace(self.loss, amount=self.loss.amount / self.columns)
+
+
+def _best_plan(column: MeasuredColumn, asked: _Asked, bases: Sequence[Basis]) -> ColumnPlan:
     """With exact sums by the first basis that fits 64 bits, else with rounded ones. Raises PlanError for the rest."""
     for rounded_by in (1, column.steps):
         for basis in bases:
             with suppress(PlanError):
-                return _column_plan(column, degree, loss, rows, basis, rounded_by)
-    return _column_plan(column, degree, loss, rows, bases[-1], column.steps)
+                return _column_plan(column, asked, basis, rounded_by)
+    return _column_plan(column, asked, bases[-1], column.steps)
 
 
-def _column_plan(
-    column: MeasuredColumn, degree: int, loss: Loss, rows: int, basis: Basis, rounded_by: int
-) -> ColumnPlan:
+def _column_plan(column: MeasuredColumn, asked: _Asked, basis: Basis, rounded_by: int) -> ColumnPlan:
     """Raises PlanError where the sums of so many rows, or their noise, leave 64 bits."""
+    degree, unit_of_loss = asked.degree, asked.loss.unit
     power = column.steps**degree // rounded_by
     times = -(-(FINEST if rounded_by == 1 else FINEST_ROUNDED) // power)
     unit = power * -(-times // basis.divisor) * basis.divisor
-    at_bound = unit // AT_BOUND[loss.definition]
-    moved = basis.moved(degree, loss.unit, unit, at_bound)
+    at_bound = unit // AT_BOUND[asked.loss.definition]
+    moved = basis.moved(degree, unit_of_loss, unit, at_bound)
     if rounded_by > 1:
-        moved = rounded(moved, degree, loss.unit)
-    law = law_for(loss, moved)
+        moved = rounded(moved, degree, unit_of_loss)
+    law = law_for(asked.share, moved)
     if scale_squared(law) > (MAX_SCALE * unit) ** 2:
-        raise too_small(loss)
-    if rows > MOST_ROWS or unit * rows > LARGEST_SUM:
+        raise too_small(asked.loss)
+    if asked.rows > MOST_ROWS or unit * asked.rows > LARGEST_SUM:
         raise PlanError(
             "{column}: the sums of {rows:,} rows, {room} times as many as expected, would exceed 64 bits, even "
             "rounded. Choose fewer rows a person, or expect fewer people.",
             column=column.attribute.name,
-            rows=rows,
+            rows=asked.rows,
             room=ROOM,
         )
     if scale_squared(law) > WIDEST**2:
@@ -166,7 +201,7 @@ def _column_plan(
             "{symbol}, or fewer columns.",
             column=column.attribute.name,
             most=WIDEST // unit,
-            symbol=loss.symbol,
+            symbol=asked.loss.symbol,
         )
     return ColumnPlan(column, unit, at_bound, moved, law, basis, rounded_by)
 

@@ -10,6 +10,7 @@ from mechanisms.domain import Domain
 from mechanisms.json_types import JsonObject
 from mechanisms.moments.basis import Basis, Bernstein, basis_from_json
 from mechanisms.moments.column import MeasuredColumn
+from mechanisms.moments.public_number import PublicNumber
 from mechanisms.noise import NoiseLaw, law_from_json
 from mechanisms.sensitivity import Sensitivity
 
@@ -72,7 +73,11 @@ def rounded(exact: Sensitivity, degree: int, unit: PrivacyUnit) -> Sensitivity:
 
 @dataclass(frozen=True)
 class MomentsPlan:
-    """Totals and means of some columns by groups. degree: 1 for number, total and mean; 2 for the deviation, too."""
+    """Totals and means of some columns by groups.
+
+    degree: 1 for number, total and mean; 2 for the deviation, too. total: the public number of rows; None where it is
+    private, or not known beforehand.
+    """
 
     mechanism: str
     groups: Domain
@@ -80,6 +85,12 @@ class MomentsPlan:
     degree: int
     loss: Loss
     explanation: str
+    total: int | None = None
+
+    @property
+    def public_number(self) -> PublicNumber | None:
+        """What groups, with those without a value, add up to."""
+        return None if self.total is None else PublicNumber(self.total, self.groups.size)
 
     @cached_property
     def domain(self) -> Domain:
@@ -104,6 +115,8 @@ class MomentsPlan:
             "degree": self.degree,
             "loss": self.loss.to_json(),
             "explanation": self.explanation,
+            # Plans of earlier versions have none.
+            **({} if self.total is None else {"total": self.total}),
         }
 
     @classmethod

@@ -7,6 +7,8 @@ their proof. That |m - q_3| is at most the deviation, and the deviation at most 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mechanisms.arrays import Flags, Floats
@@ -23,16 +25,25 @@ Ends = tuple[Floats, Floats]
 Bounds = tuple[float, float]
 
 
+@dataclass(frozen=True)
+class Values:
+    """Which values a column has. bounds: L and U. whole: whether they are whole numbers, or days."""
+
+    bounds: Bounds
+    whole: bool
+
+
 def agreed(
-    quantiles: Floats, cells: Ends, bounds: Bounds, mean: Floats, deviation: Floats
+    quantiles: Floats, cells: Ends, values: Values, mean: Floats, deviation: Floats
 ) -> tuple[Floats, Floats]:
     """Quantiles and deviations that a distribution with such means has.
 
     quantiles: (rows, 5), drawn inside cells: of each the ends, (rows, 5). Where in its cell a quantile lies is not
     known, but the mean and the deviation are: so a quantile moves within its cell, no farther than they ask for, and a
-    deviation only where nothing in the cells has it, as in groups of next to nobody. mean, deviation: (rows,). bounds:
-    L and U, scalars. NaN stays.
+    deviation only where nothing in the cells has it, as in groups of next to nobody. mean, deviation: (rows,). NaN
+    stays.
     """
+    bounds = values.bounds
     low, high = parts(*cells, bounds)
     mean = np.clip(mean, low @ SHARES, high @ SHARES)
     nearest, least = least_deviation(low, high, SHARES, mean)
@@ -44,7 +55,10 @@ def agreed(
         middle = (start + stop) / 2
         fits = _allows(_between(quantiles, nearest, middle), bounds, mean, deviation)
         start, stop = np.where(fits, start, middle), np.where(fits, middle, stop)
-    moved = _between(quantiles, nearest, stop)
+    moved = np.clip(_between(quantiles, nearest, stop), *cells)
+    if values.whole:
+        moved = _whole(moved, bounds, mean)
+        deviation = np.maximum(deviation, least_deviation(*parts(moved, moved, bounds), SHARES, mean)[1])
     return moved, np.minimum(deviation, most_deviation(*parts(moved, moved, bounds), SHARES, mean))
 
 
@@ -54,8 +68,23 @@ def parts(lower: Floats, upper: Floats, bounds: Bounds) -> Ends:
     return np.hstack([first, lower]), np.hstack([upper, last])
 
 
+def _whole(quantiles: Floats, bounds: Bounds, mean: Floats) -> Floats:
+    """The nearest whole numbers that allow the mean, of quantiles that do; their cells begin and end at whole ones.
+
+    Rounded down, the least mean that quantiles allow falls; rounded up, the largest one rises. These are a twentieth of
+    the range apart at least, and rounding moves either by less than 1; in a short range cells are single values.
+    """
+    nearest = np.rint(quantiles)
+    low, high = parts(nearest, nearest, bounds)
+    slack = _NEARLY * (bounds[1] - bounds[0])
+    too_high, too_low = low @ SHARES > mean + slack, high @ SHARES < mean - slack
+    down = np.where(too_high[:, None], np.floor(quantiles + slack), nearest)
+    whole: Floats = np.where(too_low[:, None], np.ceil(quantiles - slack), down)
+    return whole
+
+
 def _between(quantiles: Floats, nearest: Floats, part: Floats) -> Floats:
-    moved: Floats = quantiles + part[:, None] * (nearest - quantiles)
+    moved: Floats = np.maximum.accumulate(quantiles + part[:, None] * (nearest - quantiles), axis=1)
     return moved
 
 

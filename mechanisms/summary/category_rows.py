@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from mechanisms.moments.estimates import about, within
 from mechanisms.moments.ratios import Moment, linear, over, ratio
 from mechanisms.summary.rows import RowEstimates
@@ -13,11 +11,13 @@ from mechanisms.summary.told import CategoryEstimates
 def category_rows(rows: RowEstimates, name: str) -> CategoryEstimates:
     """Counts and shares of each value."""
     raw, counts = rows.with_all(rows.fused.cells[name]), rows.with_all(rows.possible_cells(name))
-    variance = rows.times[:, None] * rows.model.variances(name)
-    below = rows.number_variance[:, None]
-    part = Moment(raw, variance, below * rows.model.cells[name].gain)
-    shares = ratio(part, rows.number[:, None], below, rows.reach)
+    gain, number = rows.model.cells[name].gain, rows.variance_in_columns[:, None]
+    times, most = rows.times[:, None], rows.most
+    variance = times * (rows.model.variances(name, 0.0) + gain**2 * number)
+    shares = ratio(
+        Moment(raw, variance, times * number * gain), rows.number[:, None], times * number, rows.reach
+    )
     return CategoryEstimates(
-        about(counts, within(linear(raw, variance, rows.reach), 0, np.inf), 0),
-        about(over(counts, rows.possible_number[:, None]), within(shares, 0, 1), 0, 1),
+        about(counts, within(linear(raw, variance, rows.reach), 0, most), 0, most),
+        about(over(counts, rows.people[:, None]), within(shares, 0, 1), 0, 1),
     )

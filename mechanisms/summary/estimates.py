@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from mechanisms.arrays import Integers
 from mechanisms.moments.estimates import about, within
 from mechanisms.moments.ratios import Moment, linear, over, ratio
@@ -18,19 +16,22 @@ def estimates(plan: SummaryPlan, values: Integers) -> Summary:
     """Everything that is told of a measurement, (plan.size,): the same every time.
 
     Intervals are worked out from best linear estimates, as laws of the noise say. Estimates are then made into those of
-    a possible table: none below 0, shares adding up to 1, groups to the whole, quantiles rising, and each mean one that
-    values in the cells told could have. Where that leaves an interval, the interval is made longer.
+    a possible table: whole people, none below 0, shares adding up to 1, groups to the whole (and to the number of rows
+    where that is public), quantiles rising, and each mean one that values in the cells told could have. Where that
+    leaves an interval, the interval is made longer.
     """
     return told(measured_rows(plan, values))
 
 
 def told(rows: RowEstimates) -> Summary:
     """From best linear estimates."""
-    number, counts, variance = rows.number, rows.possible_number, rows.number_variance
-    shares = ratio(Moment(number, variance, variance), number[-1:], variance[-1:], rows.reach)
+    number, counts, variance, most = rows.number, rows.people, rows.number_variance, rows.most
+    # Of each group with all of them together: as much of the noise as theirs has of it.
+    shared = rows.times * rows.model.number_variances(rows.times)[-1]
+    shares = ratio(Moment(number, variance, shared), number[-1:], variance[-1:], rows.reach)
     lines = rows.plan.lines
     return Summary(
-        about(counts, within(linear(number, variance, rows.reach), 0, np.inf), 0),
+        about(counts, within(linear(number, variance, rows.reach), 0, most), 0, most),
         about(over(counts, counts[-1:]), within(shares, 0, 1), 0, 1),
         tuple(
             number_rows(rows, lines[a.name]) if a.name in lines else category_rows(rows, a.name)

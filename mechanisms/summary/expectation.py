@@ -37,7 +37,13 @@ class ColumnExpectation:
 def number_half_width(plan: SummaryPlan) -> float:
     """Half the interval of the number of people in a group, in people; whatever its size."""
     model = Model(plan)
-    return reach(model.law) * math.sqrt(model.number_variance)
+    return reach(model.law) * math.sqrt(_number_variance(model, alone=True))
+
+
+def _number_variance(model: Model, *, alone: bool) -> float:
+    """Of a group's number by itself, or as margins of columns have it (`RowEstimates.variance_in_columns`)."""
+    told = alone or model.plan.groups.size == 1
+    return float(model.number_variances(np.ones(1))[0]) if told else model.number_variance
 
 
 def expectations(plan: SummaryPlan, people: float) -> list[ColumnExpectation]:
@@ -73,7 +79,7 @@ def _median(widths: list[float | None]) -> float | None:
 
 def _share(model: Model, variances: np.ndarray, gain: np.ndarray, people: float) -> float | None:
     """At most: the variance of a count less p times the number is largest at p = 0 or p = 1."""
-    number = model.number_variance
+    number = _number_variance(model, alone=False)
     if people <= reach(model.law) * math.sqrt(number):
         return None
     widest = np.maximum(variances, variances - 2 * gain * number + number).max()
@@ -81,13 +87,15 @@ def _share(model: Model, variances: np.ndarray, gain: np.ndarray, people: float)
 
 
 def _categories(model: Model, name: str, people: float) -> ColumnExpectation:
-    share = _share(model, model.variances(name), model.cells[name].gain, people)
+    variances = model.variances(name, _number_variance(model, alone=False))
+    share = _share(model, variances, model.cells[name].gain, people)
     return ColumnExpectation(name, share, None, None, None, share is None or share >= NOTHING)
 
 
 def _line(model: Model, line: LineColumn, people: float) -> ColumnExpectation:
     name, far = line.attribute.name, reach(model.law)
-    covariance, gain = model.covariance(name), model.cells[name].gain
+    covariance = model.covariance(name, _number_variance(model, alone=False))
+    gain = model.cells[name].gain
     share = _share(model, covariance[-1:, -1], gain[-1:], people)
     number, (first, curved) = float(covariance[:-1, :-1].sum()), model.moment_variances(name)
     if people <= far * math.sqrt(number):

@@ -9,6 +9,10 @@ Cov x̂_c = Σ_c - g_c g_c' (Var T_c - Var n̂). It is post-processing and costs
 A centred table tells how far its cells depart from an even spread, and nothing of n: T_c = 0 = Var T_c, it has no part
 in n̂, and with g_c the even spread, each cell's 1/m, the same formulas hold.
 
+Where the number N of rows is public and there are G groups, theirs add up to it: as they have the same variance, each n̂
+becomes n̂ + (N - Σ n̂)/G, and the cells move with it by g_c. Added up over k groups, n̂ then has the variance
+k (1 - k/G) Var n̂ in place of k Var n̂: none for all of them. No linear function has a larger variance than before.
+
 Those without a value of a column of numbers are measured once more beside its moments, z with variance s. Given n that
 is one more measurement of the line's last cell, e: with k = Σe/(e'Σe + s) the cells are y + k(z - e'x̂), which moves
 y to (I - ke')y + kz, its covariance to (I - ke')Σ(I - ke')' + s kk', and an even spread to g = (I - ke')1/m. Without
@@ -131,6 +135,22 @@ class Model:
         moved: Floats = line + np.outer(beside - line[:, -1], self._missing_weight(table))
         return moved
 
+    def number_variances(self, times: Floats) -> Floats:
+        """Of n̂ of so many groups added up, over how many they are: none of all groups, where N is public."""
+        groups = self.plan.groups.size
+        left = np.ones_like(times) if self.plan.total is None else (groups - times) / groups
+        variances: Floats = self.number_variance * left
+        return variances
+
+    @property
+    def number_error(self) -> float:
+        """The standard error of the number that is told of a group."""
+        return float(self.number_variances(np.ones(1))[0] ** 0.5)
+
+    def added(self, number: Floats) -> Floats:
+        """n̂ of all groups, (groups,), so that it adds up to the number of rows where that is public."""
+        return number if self.plan.total is None else number + (self.plan.total - number.sum()) / len(number)
+
     @property
     def law(self) -> NoiseLaw:
         """A law of the kind that all tables have."""
@@ -141,17 +161,17 @@ class Model:
         """Var n̂ of a group."""
         return 1 / sum(1 / own.variance for own in self.cells.values() if not own.table.centred)
 
-    def variances(self, name: str) -> Floats:
-        """(cells,) of x̂_c, of one group."""
-        own = self.cells[name]
+    def variances(self, name: str, number_variance: float | None = None) -> Floats:
+        """(cells,) of x̂_c, of one group. number_variance: of n̂, of each group by itself if it is not given."""
+        own, number = self.cells[name], self.number_variance if number_variance is None else number_variance
         alone = own.covariance if isinstance(own.covariance, float) else np.diag(own.covariance)
-        variances: Floats = alone - own.gain**2 * (own.variance - self.number_variance)
+        variances: Floats = alone - own.gain**2 * (own.variance - number)
         return variances
 
-    def covariance(self, name: str) -> Floats:
-        """(cells, cells) of x̂_c, of one group, of a column of numbers."""
-        own = self.cells[name]
-        lost = np.outer(own.gain, own.gain) * (own.variance - self.number_variance)
+    def covariance(self, name: str, number_variance: float | None = None) -> Floats:
+        """(cells, cells) of x̂_c, of one group, of a column of numbers. number_variance: as of `variances`."""
+        own, number = self.cells[name], self.number_variance if number_variance is None else number_variance
+        lost = np.outer(own.gain, own.gain) * (own.variance - number)
         covariance: Floats = own.covariance - lost
         return covariance
 
@@ -185,6 +205,7 @@ class Fused:
             model.number_variance / own.variance * alone[name].sum(axis=1) for name, own in counting.items()
         )
         assert isinstance(number, np.ndarray)
+        number = model.added(number)
         cells = {
             name: y + model.cells[name].gain * (number - y.sum(axis=1))[:, None]
             for name, y in alone.items()
@@ -193,3 +214,10 @@ class Fused:
         curved = np.array([1.0, 4 / CURVED[plan.loss.definition]])
         sums = {name: own[:, :2] / model.moments[name].unit * curved for name, own in moments.items()}
         return cls(number, cells, sums)
+
+    def of_groups(self, groups: Integers) -> Fused:
+        """Of some groups alone."""
+        cells, moments = (
+            {name: own[groups] for name, own in each.items()} for each in (self.cells, self.moments)
+        )
+        return Fused(self.number[groups], cells, moments)

@@ -94,6 +94,16 @@ class LineColumn:
         return cells
 
     @property
+    def is_single_valued(self) -> bool:
+        """Whether each cell is one value, so that cells tell mean and deviation, too."""
+        return bool((self.edges[0] == self.edges[1]).all())
+
+    @property
+    def has_whole_values(self) -> bool:
+        """Whether its values are whole numbers, or days: quantiles are values, and so whole, too."""
+        return not isinstance(self.attribute, Real)
+
+    @property
     def floor_error(self) -> float:
         """By how much a value may be above its whole step, in the column's unit."""
         return self.measured.floor_error

@@ -13,7 +13,7 @@ from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.arrays import Integers
 from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
 from mechanisms.domain import Attribute, Domain
-from mechanisms.moments.mechanism import FINEST_ROUNDED, LARGEST_SUM, rows_in_full
+from mechanisms.moments.mechanism import FINEST_ROUNDED, LARGEST_SUM, check_people, rows_in_full
 from mechanisms.noise import Noise
 from mechanisms.noise.sampler import WIDEST
 from mechanisms.protocol import Measurement, PlanError
@@ -29,7 +29,7 @@ from mechanisms.summary.running_totals import (
     centred_running_totals,
 )
 from mechanisms.summary.split import MEAN_WEIGHT, QUANTILE_WEIGHT, best_shares
-from mechanisms.validation import check_amount
+from mechanisms.validation import check_amount, known_rows
 
 MAX_COLUMNS = 500
 MAX_GROUPS = 20
@@ -65,19 +65,30 @@ class ColumnTables:
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
 
     def plan(
-        self, groups: Domain, columns: Sequence[Attribute], twice: Collection[str], loss: Loss, people: int
+        self,
+        groups: Domain,
+        columns: Sequence[Attribute],
+        twice: Collection[str],
+        loss: Loss,
+        people: int | None,
+        total: int | None = None,
     ) -> SummaryPlan:
         """Decide everything without data.
 
         groups: no attribute, or the one whose cells are the groups. columns: as declared, without that one.
-        twice: names of columns whose errors weigh twice. people: the curator's estimate of the number of rows.
-        Raises PlanError for what cannot be measured.
+        twice: names of columns whose errors weigh twice. people: the curator's estimate of the number of rows; None
+        where `total`, their exact number, is public and known. Raises PlanError for what cannot be measured.
         """
-        alone = self.composed(groups, columns, twice, loss, people, centred=False)
+        expected = total if people is None else people
+        check_people(expected)
+        if expected is None:
+            raise PlanError("Say about how many people there are: what to expect depends on it.")
+        known = known_rows(total, loss.for_domain(groups).unit)
+        alone = self.composed(groups, columns, twice, loss, expected, centred=False)
         if loss.definition is Definition.PURE:
-            return alone
-        jointly = self.composed(groups, columns, twice, loss, people, centred=True)
-        return min(alone, jointly, key=weighted_error)
+            return replace(alone, total=known)
+        jointly = self.composed(groups, columns, twice, loss, expected, centred=True)
+        return replace(min(alone, jointly, key=weighted_error), total=known)
 
     def composed(
         self,
@@ -93,7 +104,7 @@ class ColumnTables:
 
         Only under ρ: in L1 a centred row is no shorter, 2K(m - 1)/m >= K.
         """
-        _check(groups, columns)
+        _check(groups, columns, twice)
         check_amount(loss)
         lines = _lines(columns)
         strategies = {
@@ -126,7 +137,7 @@ class ColumnTables:
         How these were found has no part in what the plan promises, and another processor's floats may find others.
         Raises PlanError for what cannot be measured, ValueError where the shares are not those of one loss.
         """
-        _check(plan.groups, plan.columns)
+        _check(plan.groups, plan.columns, plan.twice)
         check_amount(plan.loss)
         shares = [table.share for table in plan.tables]
         if min(shares) <= 0 or sum(shares) > 1:
@@ -136,9 +147,9 @@ class ColumnTables:
         lines, loss = _lines(plan.columns), plan.loss.for_domain(plan.groups)
         parts = _parts(plan.columns, lines, plan.twice, plan.strategies, centred=plan.is_joint)
         tables = _tables(parts, shares, loss, plan.people)
-        return replace(
-            plan, lines=lines, loss=loss, tables=tables, explanation=_explanation(tables, loss.unit)
-        )
+        said = _explanation(tables, loss.unit)
+        total = plan.total if loss.unit.total_public and (plan.total or 0) >= 0 else None
+        return replace(plan, lines=lines, loss=loss, tables=tables, explanation=said, total=total)
 
     def measure(self, plan: SummaryPlan, values: Integers, noise: Noise) -> Measurement:
         """Draw the noise: the only step that spends the loss.
@@ -151,18 +162,17 @@ class ColumnTables:
         return Measurement(values + np.concatenate(drawn))
 
 
-def _check(groups: Domain, columns: Sequence[Attribute]) -> None:
+def _check(groups: Domain, columns: Sequence[Attribute], twice: Collection[str]) -> None:
+    _check_groups(groups)
     if not 1 <= len(columns) <= MAX_COLUMNS:
         raise PlanError("Choose between 1 and {max_columns} columns.", max_columns=MAX_COLUMNS)
-    if len(groups.attributes) > 1:
-        raise PlanError("Choose at most one column for the groups.")
-    if groups.size > MAX_GROUPS:
+    names = [column.name for column in columns]
+    if again := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise PlanError("{name} is chosen twice. Choose each column once.", name=again[0])
+    if unknown := [name for name in twice if name not in names]:
         raise PlanError(
-            "{column} makes {size:,} groups; a summary has at most {max_groups}. Choose another column, or "
-            "declare fewer values or wider bins for it.",
-            column=groups.names[0],
-            size=groups.size,
-            max_groups=MAX_GROUPS,
+            "{name} is to matter twice, but is none of the columns. Choose it, or leave it out.",
+            name=unknown[0],
         )
     for column in columns:
         if column.name in groups.names:
@@ -177,6 +187,19 @@ def _check(groups: Domain, columns: Sequence[Attribute]) -> None:
                 size=column.size,
                 max_categories=MAX_CATEGORIES,
             )
+
+
+def _check_groups(groups: Domain) -> None:
+    if len(groups.attributes) > 1:
+        raise PlanError("Choose at most one column for the groups.")
+    if groups.size > MAX_GROUPS:
+        raise PlanError(
+            "{column} makes {size:,} groups; a summary has at most {max_groups}. Choose another column, or "
+            "declare fewer values or wider bins for it.",
+            column=groups.names[0],
+            size=groups.size,
+            max_groups=MAX_GROUPS,
+        )
 
 
 def _lines(columns: Sequence[Attribute]) -> dict[str, LineColumn]:
@@ -272,7 +295,7 @@ def _table(part: Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
     moved = unit_sensitivity(loss.unit, part.column, part.replaced)
     law = law_for(own, moved)
     if scale_squared(law) > (MAX_SCALE * part.unit) ** 2:
-        raise too_small(own)
+        raise too_small(loss)
     if scale_squared(law) > WIDEST**2 or part.unit * rows_in_full(people, loss.unit) > LARGEST_SUM:
         raise PlanError(
             "{column}: at this cost the sums, with their noise, would exceed 64 bits. Leave out the "

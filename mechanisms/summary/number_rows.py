@@ -10,13 +10,14 @@ import numpy as np
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import Interval, about, within
 from mechanisms.moments.ratios import Moment, linear, over, ratio
-from mechanisms.summary.agreement import agreed
+from mechanisms.summary.agreement import Values, agreed
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
 from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles
-from mechanisms.summary.rows import RowEstimates
+from mechanisms.summary.rows import CellNoise, RowEstimates
 from mechanisms.summary.spread import SpreadSums
 from mechanisms.summary.told import NumberEstimates
+from mechanisms.summary.two_moments import with_variance
 
 
 def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
@@ -25,7 +26,7 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
     cells, low, high = own.possible, 0, line.cells - 1
     told = linear(own.sums.number, own.sums.variances[0], rows.reach)
     return NumberEstimates(
-        about(own.people, within(told, 0, np.inf), 0),
+        about(own.people, within(told, 0, rows.most), 0, rows.most),
         own.missing,
         None if line.measured.is_date else own.total,
         own.mean,
@@ -54,53 +55,80 @@ class _Column:
         return self.rows.with_all(self.rows.fused.cells[self.name])
 
     @cached_property
-    def covariance(self) -> Floats:
-        """(cells + 1, cells + 1), of a group."""
-        return self.rows.model.covariance(self.name)
+    def noise(self) -> CellNoise:
+        """Of all cells, (cells + 1)."""
+        return self.rows.noise(self.name)
+
+    def _places(self, cell: int | slice) -> Floats:
+        """(cells + 1,) 1 of some cells, 0 of the others."""
+        places = np.zeros(self.line.cells + 1)
+        places[cell] = 1
+        return places
 
     @property
-    def inner(self) -> Floats:
-        """(cells, cells), of a group."""
-        return self.covariance[:-1, :-1]
+    def _with_value(self) -> Floats:
+        return self._places(slice(self.line.cells))
 
     @cached_property
     def sums(self) -> SpreadSums:
         """Of each row."""
         first, curved = self.rows.with_all(self.rows.fused.moments[self.name]).T
-        variances = (float(self.inner.sum()), *self.rows.model.moment_variances(self.name))
-        number, of_first, of_curved = (self.rows.times * variance for variance in variances)
+        number = self.noise.between(self._with_value, self._with_value)
+        of_first, of_curved = (
+            self.rows.times * variance for variance in self.rows.model.moment_variances(self.name)
+        )
         return SpreadSums(self.raw[:, :-1].sum(axis=1), first, curved, (number, of_first, of_curved))
 
     @property
     def missing(self) -> Interval:
-        rows, gain = self.rows, self.rows.model.cells[self.name].gain[-1]
-        part = Moment(self.raw[:, -1], rows.times * self.covariance[-1, -1], rows.number_variance * gain)
-        share = ratio(part, rows.number, rows.number_variance, rows.reach)
-        return about(over(self.possible[:, -1], rows.possible_number), within(share, 0, 1), 0, 1)
+        rows, last = self.rows, self._places(self.line.cells)
+        everybody = np.ones(self.line.cells + 1)
+        part = Moment(self.raw[:, -1], self.noise.between(last, last), self.noise.between(last, everybody))
+        share = ratio(part, rows.number, self.noise.between(everybody, everybody), rows.reach)
+        return about(over(self.possible[:, -1], rows.people), within(share, 0, 1), 0, 1)
 
     def share_in(self, cell: int) -> Interval:
         """Of values in one cell."""
-        times, own = self.rows.times, self.inner[cell]
-        part = Moment(self.raw[:, cell], times * own[cell], times * own.sum())
+        own = self._places(cell)
+        variance, beside = self.noise.between(own, own), self.noise.between(own, self._with_value)
+        part = Moment(self.raw[:, cell], variance, beside)
         share = ratio(part, self.sums.number, self.sums.variances[0], self.rows.reach)
         return about(over(self.possible[:, cell], self.people), within(share, 0, 1), 0, 1)
 
     @cached_property
+    def _informed(self) -> tuple[Floats, Floats]:
+        """(groups, cells + 1) and the sums of each group's moments, (groups, 2), of which estimates are made.
+
+        Where each cell is one value the sums are linear in the cells, Mx, and tell more of these: with the covariances
+        C of the cells, given the people of a group, and S of the sums z, the best linear estimates of the cells are
+        x + CM'(MCM' + S)⁻¹(z - Mx) (Gauss, Markov), and those of the sums are theirs.
+        """
+        cells, sums = self.rows.fused.cells[self.name], self.rows.fused.moments[self.name]
+        if not self.line.is_single_valued:
+            return cells, sums
+        u = self._place(self.line.edges[0])
+        of_cells = np.column_stack([np.stack([u, 1 - u**2]), np.zeros(2)])
+        told = self.noise.given @ of_cells.T
+        spread = of_cells @ told + np.diag(self.rows.model.moment_variances(self.name))
+        cells = cells + (sums - cells @ of_cells.T) @ np.linalg.solve(spread, told.T)
+        return cells, cells @ of_cells.T
+
+    @cached_property
     def _group_moments(self) -> tuple[Floats, Floats]:
         """Mean and variance of u in each group, possible ones; of a group that seems empty the middle."""
-        number = self.rows.fused.cells[self.name][:, :-1].sum(axis=1)
-        first, curved = self.rows.fused.moments[self.name].T
+        cells, sums = self._informed
+        number, (first, curved) = cells[:, :-1].sum(axis=1), sums.T
         mean = np.clip(over(first, number, 0.0), -1, 1)
         return mean, np.clip(1 - over(curved, number, 1.0) - mean**2, 0, 1 - mean**2)
 
     @cached_property
-    def _agreed_groups(self) -> tuple[Floats, Floats]:
-        """(groups, cells + 1) of a possible table, and (groups,) means of u that its values could have.
+    def _agreed_groups(self) -> tuple[Floats, Floats, Floats]:
+        """(groups, cells + 1) of a possible table, and (groups,) means and variances of u that its values could have.
 
         A mean moves only where the intervals of quantiles do not allow it, or no cell that seems to hold anybody could
-        give it, as in groups of next to nobody.
+        give it, as in groups of next to nobody; and a variance where those cells could not.
         """
-        cells = self.rows.possible_cells(self.name)
+        cells = self.rows.possible_line(self._informed[0])
         groups, edges = len(cells), self.line.edges
         low, high = (self._place(ends) for ends in edges)
         band = mean_between(self.quantiles.lower[:groups], self.quantiles.upper[:groups], edges)
@@ -108,8 +136,10 @@ class _Column:
         inner = cells[:, :-1] = tilted(cells[:, :-1], (low, high), mean)
         number = inner.sum(axis=1)
         mean = np.clip(mean, over(inner @ low, number, -1.0), over(inner @ high, number, 1.0))
-        drawn = points(inner, edges)
-        return cells, self._clipped(mean, mean_between(drawn, drawn, edges))
+        variance = 1 - mean**2 if self.line.measured.is_two_valued else self._group_moments[1]
+        cells[:, :-1], variance = with_variance(inner, (low, high), mean, variance)
+        drawn = points(cells[:, :-1], edges)
+        return cells, self._clipped(mean, mean_between(drawn, drawn, edges)), variance
 
     def _clipped(self, means: Floats, between: tuple[Floats, Floats]) -> Floats:
         """Means of u cut to ends in the column's unit; as they are where these are NaN."""
@@ -120,8 +150,7 @@ class _Column:
     @cached_property
     def quantiles(self) -> Interval:
         """(rows, 5) as the running totals tell them."""
-        rows = self.rows
-        return quantiles(self.raw[:, :-1], self.inner, rows.times, self.line.edges, rows.reach)
+        return quantiles(self.raw[:, :-1], self.noise, self.line.edges, self.rows.reach)
 
     @property
     def told_quantiles(self) -> Interval:
@@ -133,11 +162,11 @@ class _Column:
         reaching = about(point, ends, float(edges[0][0]), float(edges[1][-1]))
         first, last = cells_of(point, edges)
         low, high = np.minimum(ends.lower, point), np.maximum(ends.upper, point)
-        return Interval(
-            reaching.estimate,
-            np.where(first == last, low, reaching.lower),
-            np.where(first == last, high, reaching.upper),
-        )
+        low = np.where(first == last, low, reaching.lower)
+        high = np.where(first == last, high, reaching.upper)
+        if self.line.has_whole_values:
+            low, high = np.floor(low), np.ceil(high)
+        return Interval(reaching.estimate, low, high)
 
     @cached_property
     def possible(self) -> Floats:
@@ -147,7 +176,7 @@ class _Column:
     @cached_property
     def people(self) -> Floats:
         """(rows,) with a value, of the possible table."""
-        people: Floats = self.possible[:, :-1].sum(axis=1)
+        people: Floats = self.rows.people - self.possible[:, -1]
         return people
 
     @property
@@ -165,8 +194,7 @@ class _Column:
     @property
     def _moments(self) -> tuple[Floats, Floats]:
         """Mean and variance of u in each row; everybody's are those of the groups put together."""
-        mean = self._agreed_groups[1]
-        variance = 1 - mean**2 if self.line.measured.is_two_valued else self._group_moments[1]
+        _, mean, variance = self._agreed_groups
         groups = len(mean)
         weights = over(self.people[:groups], self.people[:groups].sum(), 0.0)
         all_mean = weights @ mean
@@ -224,5 +252,5 @@ class _Column:
         edges = self.line.edges
         drawn = points(self.possible[:, :-1], edges)
         deviation = self._span / 2 * np.sqrt(self._moments[1])
-        bounds = float(edges[0][0]), float(edges[1][-1])
-        return agreed(drawn, cells_of(drawn, edges), bounds, self._middle, deviation)
+        values = Values((float(edges[0][0]), float(edges[1][-1])), self.line.has_whole_values)
+        return agreed(drawn, cells_of(drawn, edges), values, self._middle, deviation)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-import numpy as np
-
 from mechanisms.arrays import Integers
 from mechanisms.domain import Domain, Integer
 from mechanisms.moments.estimates import Interval, about, within
 from mechanisms.moments.ratios import linear
-from mechanisms.summary.counts import split_values
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import RowEstimates, measured_rows
 
@@ -21,10 +18,10 @@ def rows_of_groups(plan: SummaryPlan, values: Integers, groups: Integers) -> Row
 
     values: (plan.size,), measured. groups: their places, each once.
     """
-    several = len(groups) > 1
+    several, rows = len(groups) > 1, measured_rows(plan, values)
     attributes = (Integer("picked", lower=1, upper=len(groups)),) if several else ()
-    kept = np.concatenate([own[groups].ravel() for own in split_values(plan, values)])
-    return measured_rows(replace(plan, groups=Domain(attributes)), kept)
+    picked = replace(plan, groups=Domain(attributes))
+    return replace(rows, plan=picked, fused=rows.fused.of_groups(groups), whole=rows.whole[groups])
 
 
 def of_columns(rows: RowEstimates, names: Collection[str]) -> RowEstimates:
@@ -38,13 +35,12 @@ def people_in(rows: RowEstimates, column: str = "", cells: Integers | None = Non
 
     cells: their places in the column's reading, each once.
     """
-    model, variance = rows.model, rows.model.number_variance
     if cells is None:
-        number, possible = rows.fused.number, np.maximum(rows.fused.number, 0)
+        number, possible, variance = rows.number[-1:], rows.people[-1:], rows.number_variance[-1]
     else:
-        number = rows.fused.cells[column][:, cells].sum(axis=1)
-        possible = rows.possible_cells(column)[:, cells].sum(axis=1)
-        variance = model.cells[column].sum_variance(cells, variance)
-    added = number.sum(keepdims=True)
-    told = linear(added, rows.plan.groups.size * variance, rows.reach)
-    return about(possible.sum(keepdims=True), within(told, 0, np.inf), 0)
+        number = rows.fused.cells[column][:, cells].sum(keepdims=True)[0]
+        possible = rows.possible_cells(column)[:, cells].sum(keepdims=True)[0]
+        of_number = float(rows.model.number_variances(rows.times)[-1])
+        variance = rows.times[-1] * rows.model.cells[column].sum_variance(cells, of_number)
+    told = linear(number, variance, rows.reach)
+    return about(possible, within(told, 0, rows.most), 0, rows.most)

@@ -73,6 +73,7 @@ class SummaryPlan:
     lines: those of numbers and dates, by name; all others are told as categories.
     strategies: for running totals, by the number of cells. twice: the names of columns that matter twice.
     people: the curator's estimate of the number of rows.
+    total: their public number; None where it is private, or not known beforehand.
     tables: the numbers of the groups first, then each column's (CELLS, or LINE and MOMENTS).
     """
 
@@ -86,6 +87,7 @@ class SummaryPlan:
     loss: Loss
     tables: tuple[TablePlan, ...]
     explanation: str
+    total: int | None = None
 
     @cached_property
     def domain(self) -> Domain:
@@ -119,6 +121,8 @@ class SummaryPlan:
             "loss": self.loss.to_json(),
             "tables": [table.to_json() for table in self.tables],
             "explanation": self.explanation,
+            # Plans of earlier versions have none.
+            **({} if self.total is None else {"total": self.total}),
         }
 
     @classmethod

@@ -10,6 +10,8 @@ from mechanisms.microdata.margins import to_simplex
 # Bisections of the tilt, to the last digits of a float; and how far it goes, in ranges of the column.
 _HALVINGS = 60
 _STEEPEST = 500.0
+# By so much sums of floats may miss a whole number.
+_NEARLY = 1e-9
 
 
 def nearest_possible(cells: Floats, totals: Floats) -> Floats:
@@ -19,6 +21,18 @@ def nearest_possible(cells: Floats, totals: Floats) -> Floats:
     """
     pairs = zip(cells, totals, strict=True)
     return np.array([to_simplex(row, total) if total > 0 else np.zeros_like(row) for row, total in pairs])
+
+
+def whole_cells(cells: Floats, totals: Floats) -> Floats:
+    """The nearest whole numbers that add up to whole totals: of a row those of the largest fractions are rounded up.
+
+    cells: (rows, cells) >= 0, which add up to `totals`, (rows,).
+    """
+    whole = np.floor(cells + _NEARLY)
+    left = np.rint(totals - whole.sum(axis=1))
+    rank = np.argsort(np.argsort(whole - cells, axis=1, kind="stable"), axis=1)
+    raised: Floats = whole + (rank < left[:, None])
+    return raised
 
 
 def tilted(cells: Floats, places: tuple[Floats, Floats], means: Floats) -> Floats:

@@ -6,16 +6,15 @@ import numpy as np
 
 from mechanisms.arrays import Flags, Floats, Integers
 from mechanisms.moments.estimates import Interval
+from mechanisms.summary.rows import CellNoise
 from mechanisms.summary.told import QUANTILES
 
 
-def quantiles(
-    cells: Floats, covariance: Floats, times: Floats, edges: tuple[Floats, Floats], reach: float
-) -> Interval:
+def quantiles(cells: Floats, noise: CellNoise, edges: tuple[Floats, Floats], reach: float) -> Interval:
     """`QUANTILES` of each row, (rows, 5): the ends of their intervals, and a point between them.
 
-    cells: (rows, n) best estimates. covariance: (n, n) of them, of one group; times: (rows,) of how many groups each
-    row is the sum. edges: the least and the largest value of each cell. NaN where a row may have nobody.
+    cells: (rows, n) best estimates. noise: of these, and of a last cell that has no value. edges: the least and the
+    largest value of each cell. NaN where a row may have nobody.
 
     Let C_j be the true running totals and N the last. The p-quantile lies in the cell c with C_c >= pN and
     C_(c-1) < pN. The interval begins with the least value of the first cell whose estimate of C_j - pN is at least
@@ -25,14 +24,15 @@ def quantiles(
     Ends are those of whole cells: where in its cell a value lies does not matter.
     """
     sums = np.cumsum(cells, axis=1)
-    spread = np.cumsum(np.cumsum(covariance, axis=0), axis=1)
-    last = spread[-1, -1]
+    spread = np.cumsum(np.cumsum(noise.given[:-1, :-1], axis=0), axis=1)
+    moved, last = np.cumsum(noise.gain[:-1]), spread[-1, -1]
     number = sums[:, -1:]
-    known = (number > reach * np.sqrt(times * last)[:, None])[:, 0]
+    known = number[:, 0] > reach * np.sqrt(noise.times * (last + moved[-1] ** 2 * noise.number))
     ends = []
     for p in QUANTILES:
-        variance = np.maximum(np.diag(spread) - 2 * p * spread[:, -1] + p * p * last, 0)
-        half = reach * np.sqrt(times[:, None] * variance)
+        given = np.maximum(np.diag(spread) - 2 * p * spread[:, -1] + p * p * last, 0)
+        with_number = given + noise.number[:, None] * (moved - p * moved[-1]) ** 2
+        half = reach * np.sqrt(noise.times[:, None] * with_number)
         above = sums - p * number
         ends.append((_first(above + half >= 0), _after_last(above - half < 0)))
     low = edges[0][np.stack([first for first, _ in ends], axis=1)]

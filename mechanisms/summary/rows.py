@@ -9,18 +9,43 @@ import numpy as np
 from mechanisms.arrays import Floats, Integers
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import reach as reach_of
+from mechanisms.postprocess import lattice_simplex
 from mechanisms.summary.fusion import Fused, Model
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.possible import nearest_possible
+from mechanisms.summary.possible import nearest_possible, whole_cells
+
+
+@dataclass(frozen=True)
+class CellNoise:
+    """The noise of one table's cells in each row.
+
+    given: (cells, cells) covariance of a group's cells, given its number of people. gain: (cells,), how they move with
+    it. times: (rows,) of how many groups a row is the sum. number: (rows,) the number's variance, over `times`.
+    """
+
+    given: Floats
+    gain: Floats
+    times: Floats
+    number: Floats
+
+    def between(self, first: Floats, second: Floats) -> Floats:
+        """(rows,) the covariance of two sums of cells. first, second: (cells,) weights."""
+        moved = (first @ self.gain) * (second @ self.gain)
+        covariance: Floats = self.times * (first @ self.given @ second + moved * self.number)
+        return covariance
 
 
 @dataclass(frozen=True)
 class RowEstimates:
-    """One measurement's best linear estimates, by groups and added up. law: of the noise; None if there is none."""
+    """One measurement's best linear estimates, by groups and added up.
+
+    whole: (groups,) people of each group that are told. law: of the noise; None if there is none.
+    """
 
     plan: SummaryPlan
     model: Model
     fused: Fused
+    whole: Floats
     law: NoiseLaw | None
 
     @property
@@ -36,18 +61,35 @@ class RowEstimates:
 
     @property
     def number(self) -> Floats:
-        """(rows,) people, unbiased."""
-        return self.with_all(self.fused.number)
+        """(rows,) people, unbiased; what is known for certain is told exactly."""
+        certain = self.number_variance == 0
+        return np.where(certain, self.people, self.with_all(self.fused.number))
 
     @property
     def number_variance(self) -> Floats:
         """(rows,)."""
-        return self.times * self.model.number_variance
+        return self.times * self.model.number_variances(self.times)
 
     @property
-    def possible_number(self) -> Floats:
-        """(rows,) people, none below 0."""
-        return self.with_all(np.maximum(self.fused.number, 0))
+    def variance_in_columns(self) -> Floats:
+        """(rows,) the same over `times`, as columns' margins have it.
+
+        Where the number of rows is public, what that tells of one of several groups is left out: noise of two groups is
+        then not independent, and differences between them reach as far as these margins say, or less.
+        """
+        own = self.model.number_variances(self.times)
+        own[:-1] = self.model.number_variance
+        return own
+
+    @property
+    def most(self) -> float:
+        """People of all groups, where that is public."""
+        return np.inf if self.plan.total is None else float(self.plan.total)
+
+    @property
+    def people(self) -> Floats:
+        """(rows,) whole people, none below 0."""
+        return self.with_all(self.whole)
 
     def with_all(self, groups: Floats) -> Floats:
         """The groups and, if there are several, their sum as a last row."""
@@ -55,11 +97,30 @@ class RowEstimates:
         return rows
 
     def possible_cells(self, name: str) -> Floats:
-        """(groups, cells) of a table that there could be, near the best estimates."""
-        return nearest_possible(self.fused.cells[name], np.maximum(self.fused.number, 0))
+        """(groups, cells) whole people of a table that there could be, near the best estimates."""
+        return whole_cells(nearest_possible(self.fused.cells[name], self.whole), self.whole)
+
+    def possible_line(self, cells: Floats) -> Floats:
+        """(groups, cells + 1) of a column of numbers: whole people with a value, and in the last cell without one."""
+        missing = np.rint(nearest_possible(cells, self.whole)[:, -1])
+        return np.column_stack([nearest_possible(cells[:, :-1], self.whole - missing), missing])
+
+    def noise(self, name: str) -> CellNoise:
+        """Of the cells of a column of numbers."""
+        given = self.model.covariance(name, 0.0)
+        return CellNoise(given, self.model.cells[name].gain, self.times, self.variance_in_columns)
 
 
 def measured_rows(plan: SummaryPlan, values: Integers) -> RowEstimates:
     """values: (plan.size,), measured."""
     model = Model(plan)
-    return RowEstimates(plan, model, Fused.of(model, values), model.law)
+    return rows_of(model, values, model.law)
+
+
+def rows_of(model: Model, values: Integers, law: NoiseLaw | None) -> RowEstimates:
+    """From values with noise of such a law, or from exact ones."""
+    fused, total = Fused.of(model, values), model.plan.total
+    whole = np.rint(np.maximum(fused.number, 0))
+    if total is not None:
+        whole = lattice_simplex(fused.number, total).astype(np.float64)
+    return RowEstimates(model.plan, model, fused, whole, law)

@@ -17,12 +17,12 @@ SCRIPT, JUPYTER = "notebook.py", "notebook.ipynb"
 # The SHA-256 of notebook.py by product; of every version that was released, and of this one.
 KNOWN = {
     "histogram": {"6286aa9851f5d6fb47cc5f8762caa99a477f611723590e93803dfb3d7d48d1b4"},
-    "means": {"868fbc1f569027e38f46c4efd90c30c4f4c442566b38aa5c3a0c3a64a520f47a"},
+    "means": {"c51f8bb7673659a2e0fb7cdc3403a5a3816184acc63cfdaf2273bbd626c60af1"},
     "microdata": {"280913086338e20686da56afcedb88eeaa682238372eb6f5045c4116aa57814c"},
     "queries": {"21cd36b57c86bacd632191b69b957b6b61965613a38506ad443b2665684188d2"},
     "response": {"5a5bd8fb3b3fa537db07b473e6daa3c760d04f925fd9533ba8694d52be6bb2bd"},
     "selection": {"5f5d02464140aa540788e7c0779a204df5d9159616bf207f601e84d0c0a44c8f"},
-    "summary": {"629c377264d6f0edf0301cb1054c89789ba9dc10a62a6e2273847a1ac28798c6"},
+    "summary": {"0f01aafc87ab4a7ad6be58194d520a2f2e179ed793569e54e46b9b2410f8f6a3"},
     STREAM: {"8c42991a0bad1183b086be45de23c22f9e1fd86a0b4d3873b6b21ad14fb3db35"},
 }
 

@@ -99,7 +99,8 @@ def _histogram(value: JsonObject) -> Planned:
 def _means(value: JsonObject) -> Planned:
     plan = MomentsPlan.from_json(value)
     share = replace(plan.loss, amount=plan.loss.amount / len(plan.columns))
-    public_number = plan.loss.unit.total_public and plan.groups.size == 1
+    is_public = plan.loss.unit.total_public
+    public_number = is_public and plan.groups.size == 1
     allowed = bases_for(plan.loss.definition, plan.degree, public_number=public_number)
 
     def again(column: ColumnPlan) -> ColumnPlan:
@@ -110,7 +111,8 @@ def _means(value: JsonObject) -> Planned:
 
     columns = tuple(map(again, plan.columns))
     said = explanation(columns, plan.degree, plan.loss.unit)
-    return Planned(plan, replace(plan, columns=columns, explanation=said))
+    total = plan.total if is_public and (plan.total or 0) >= 0 else None
+    return Planned(plan, replace(plan, columns=columns, explanation=said, total=total))
 
 
 def _summary(value: JsonObject) -> Planned:

@@ -92,7 +92,7 @@ def _density(plan: SummaryPlan, told: Summary) -> dict[str, Column]:
 def _law(bundle: Bundle, plan: SummaryPlan) -> Finding:
     """The law and standard error of numbers of people, which the notebook reads."""
     model, stated = Model(plan), bundle.release["number_of_people"]
-    error = float(model.number_variance**0.5)
+    error = model.number_error
     same = set(stated) == {"law", "standard_error"} and stated["law"] == model.law.name
     near = abs(float(stated["standard_error"]) - error) <= RELATIVE * error
     fault = "" if same and near else "release.json states another law or error"

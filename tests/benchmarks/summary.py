@@ -32,7 +32,7 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.arrays import Floats
 from mechanisms.domain import Domain, Integer
 from mechanisms.moments.column import MeasuredColumn
-from mechanisms.moments.estimates import estimates
+from mechanisms.moments.estimates import Sums, estimates
 from mechanisms.moments.mechanism import BernsteinSums, exact_sums
 from mechanisms.moments.truth import true_statistics
 from mechanisms.noise import Noise
@@ -71,7 +71,7 @@ def here(values: Floats, bounds: tuple[int, int], loss: Loss, runs: int) -> Erro
     sums = np.repeat(exact_sums(plan, np.array([[row]], dtype=object))[0], runs, axis=0)
     sums += Noise().draw(plan.columns[0].noise, sums.size).reshape(sums.shape)
     found = true_statistics(plan.columns[0], 2, sums)
-    told = estimates(plan.columns[0], 2, sums[:INTERVALS])
+    told = estimates(Sums.of(plan, plan.columns[0]), sums[:INTERVALS].astype(np.float64))
     assert told.deviation is not None
     inside = tuple(
         float(((interval.lower <= truth) & (truth <= interval.upper)).mean())

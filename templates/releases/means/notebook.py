@@ -7,6 +7,7 @@ package = json.loads((FOLDER / "datapackage.json").read_text(encoding="utf-8"))
 fields = next(each for each in package["resources"] if each["name"] == "totals")["schema"]["fields"]
 first = next(place for place, field in enumerate(fields) if field.get("title") == "What is measured")
 of_column, number = groups.columns[first], groups.columns[first + 1]
+without = next(each["name"] for each in fields if each.get("title", "").endswith("without a value"))
 labels = texts(groups[list(groups.columns[: first + 1])].head(MOST_BARS)).agg(", ".join, axis=1)
 bars(
     labels,
@@ -27,30 +28,39 @@ plt.show()
 # between the bounds. A margin reaches beyond such an estimate by a tenth of its length at least, unless nothing beyond
 # is possible.
 #
+# Where the number of rows is public, all groups' people, with a value and without, add up to it for certain: sums are
+# moved to where they do, by as much of the noise as that takes off, and so groups are whole people that add up to it.
+#
 # 每个人数和总数都是按 `measurement.npy` 中所测数值的加权和测得的：（列，组，和）。权重见 `release.json`，
 # 其中也写明人数和总数可能落在哪两端之间：误差范围被截断到这两端。
 # 误差范围是按同样权重相加的连续噪声的分位数，再为每个整数加一步。
 #
 # 文件中是一个组可能有的数：最接近的整数，以及该数乘以均值，均值位于上下界之间。
 # 误差范围在这样的估计之外至少还延伸其长度的十分之一，除非其外没有可能的值。
+#
+# 若行数是公开的，所有组有值与无值的人数相加必为该数：各个和移到使其成立之处，噪声也相应减小，各组均为整数且相加为该数。
 
 
 # %%
-def weighted_half_width(law, weights):
-    weights = np.abs(np.array([weight for weight in weights if weight]))
-    if not weights.size:
+def weighted_half_width(law, weights, others, times):
+    """others: the weights of the noise of so many other groups."""
+    repeated = np.repeat([1.0, times], [len(weights), len(others)])
+    weights = np.abs(np.concatenate([weights, others]))
+    if not (repeated * weights).any():
         return 0.0
+    margin = repeated @ weights
     if law["law"] == "discrete-gaussian":
-        return NORMAL * width(law) * np.linalg.norm(weights) + weights.sum()
+        return NORMAL * width(law) * math.sqrt(repeated @ weights**2) + margin
     scaled = weights / weights.max()
-    angles = (np.arange(2**14) + 0.5) * 4e-3 / math.sqrt(2 * (scaled**2).sum())
-    of_noise = np.exp(-np.log1p(np.multiply.outer(angles, scaled) ** 2).sum(axis=1)) / angles
-    low, high = 0.0, 20.0 * np.linalg.norm(scaled)
+    error = math.sqrt(repeated @ scaled**2)
+    angles = (np.arange(2**14) + 0.5) * 4e-3 / math.sqrt(2) / error
+    of_noise = np.exp(-np.log1p(np.multiply.outer(angles, scaled) ** 2) @ repeated) / angles
+    low, high = 0.0, 20.0 * error
     for _step in range(50):
         middle = (low + high) / 2
         covered = 2 / math.pi * (np.sin(angles * middle) * of_noise).sum() * (angles[1] - angles[0])
         low, high = (low, middle) if covered >= LEVEL else (middle, high)
-    return high * weights.max() * width(law) + weights.sum()
+    return high * weights.max() * width(law) + margin
 
 
 def about(estimate, low, high, least, most):
@@ -63,9 +73,18 @@ def about(estimate, low, high, least, most):
 measured = np.load(FOLDER / "measurement.npy").astype(float)
 for sums, planned, readings in zip(measured, plan["columns"], facts["readings"], strict=True):
     own = groups[groups[of_column].astype(str).str.removeprefix("'") == readings["column"]]
+    adding, of_people, part = readings.get("adding_up"), np.zeros(sums.shape[1]), 0.0
+    if adding:
+        of_people = np.array(adding["weights"])
+        part = 1 / (len(sums) * (of_people @ of_people))
+        sums = sums + part * (adding["rows"] - (sums @ of_people).sum()) * of_people
+        together = own[number].sum() + own[without].sum()
+        compare(f"People in all · 总人数: {readings['column']}", together, adding["rows"])
     for name, weights in readings["weights"].items():
-        again = sums @ np.array(weights)
-        half = weighted_half_width(planned["noise"], weights[readings["public_sums"] :])
+        again, weights = sums @ np.array(weights), np.array(weights)
+        others = -part * (weights @ of_people) * of_people
+        noisy = slice(readings["public_sums"], None)
+        half = weighted_half_width(planned["noise"], (weights + others)[noisy], others[noisy], len(sums) - 1)
         least, most = readings["possible"][name]
         least, most = (-np.inf if least is None else least, np.inf if most is None else most)
         place = list(groups.columns).index(number) + (3 if name == "total" else 0)
@@ -73,13 +92,17 @@ for sums, planned, readings in zip(measured, plan["columns"], facts["readings"],
         if name == "number":
             if readings["public_sums"]:
                 most = np.rint(sums[:, 0] / planned["unit"])
-            in_all, people = again, np.rint(np.clip(again, 0, most))
+            if adding:
+                most = adding["rows"]
+            in_all, people = again, stated if adding else np.rint(np.clip(again, 0, most))
             estimate = people
         else:
             bottom = float(planned["column"]["attribute"]["lower"])
             above, _, below = planned["column"]["step"].partition("/")
             top = bottom + planned["steps"] * float(above) / float(below or 1)
-            estimate = people * np.clip(again / np.where(people > 0, in_all, 1), bottom, top)
+            step = (top - bottom) / planned["steps"]
+            mean = np.clip(again / np.where((people > 0) & (in_all > 0), in_all, 1), bottom, top)
+            estimate = people * bottom + step * np.rint(people * (mean - bottom) / step)
         compare(f"Estimates · 估计值: {name}, {readings['column']}", stated, estimate)
         low = np.clip(np.minimum(again, most) - half, least, most)
         high = np.clip(np.maximum(again, least) + half, least, most)

@@ -10,7 +10,7 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
 from mechanisms.moments.column import MeasuredColumn
-from mechanisms.moments.estimates import ColumnEstimates, Interval, estimates
+from mechanisms.moments.estimates import ColumnEstimates, Interval, Sums, estimates
 from mechanisms.moments.mechanism import BernsteinSums, exact_sums
 from mechanisms.moments.plan import MomentsPlan
 from mechanisms.noise import Noise
@@ -40,7 +40,12 @@ def repeated(plan: MomentsPlan, powers: np.ndarray, runs: int) -> ColumnEstimate
     noise = Noise(np.random.default_rng(11).bytes).draw(plan.columns[0].noise, sums.size)
     noisy = sums[:, plan.columns[0].basis.quiet :]
     noisy += noise[: noisy.size].reshape(noisy.shape)
-    return estimates(plan.columns[0], plan.degree, sums)
+    return first_told(plan, sums)
+
+
+def first_told(plan: MomentsPlan, sums: np.ndarray, times: int = 1) -> ColumnEstimates:
+    """Of the first column, from sums of so many groups each."""
+    return estimates(Sums.of(plan, plan.columns[0], times), sums.astype(np.float64))
 
 
 def held(interval: Interval, truth: float) -> float:

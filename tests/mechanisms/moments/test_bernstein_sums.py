@@ -14,7 +14,7 @@ from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Boolean, Date, Domain, Integer, Real
 from mechanisms.moments.basis import Bernstein
 from mechanisms.moments.column import MAX_STEPS, MeasuredColumn
-from mechanisms.moments.estimates import KNOTS, Sums, estimates, totals
+from mechanisms.moments.estimates import KNOTS, Sums, totals
 from mechanisms.moments.expectation import expectation
 from mechanisms.moments.mechanism import LARGEST_SUM, MAX_COLUMNS, MOST_ROWS, ROOM, exact_sums
 from mechanisms.moments.plan import MomentsPlan
@@ -28,6 +28,7 @@ from tests.mechanisms.moments.measuring import (
     RHO,
     SHAPES,
     column,
+    first_told,
     held,
     powers_of,
     repeated,
@@ -43,7 +44,7 @@ def test_without_noise_the_estimates_are_those_of_numpy(
     x = np.random.default_rng(1).integers(17, 91, 500)
     loss = replace(loss, unit=PrivacyUnit(neighbours))
     plan = BERNSTEIN.plan(NOBODY, [column(17, 90)], degree, loss, 507)
-    exact = estimates(plan.columns[0], degree, exact_sums(plan, powers_of(x - 17, 73, missing=7))[0])
+    exact = first_told(plan, exact_sums(plan, powers_of(x - 17, 73, missing=7))[0])
     assert exact.number.estimate == pytest.approx(500)
     assert exact.total.estimate == pytest.approx(x.sum())
     assert exact.mean.estimate == pytest.approx(x.mean())
@@ -59,7 +60,7 @@ def test_intervals_reach_over_all_of_a_step() -> None:
     coarse = MeasuredColumn.of(Real("x", lower=0.0, upper=1000.0, bins=10), Fraction(10))
     x = 10 * np.random.default_rng(1).integers(1, 101, 10**6) - 0.01
     plan = BERNSTEIN.plan(NOBODY, [coarse], 2, ONE, len(x))
-    told = estimates(plan.columns[0], 2, exact_sums(plan, powers_of((x // 10).astype(int), 100))[0])
+    told = first_told(plan, exact_sums(plan, powers_of((x // 10).astype(int), 100))[0])
     for interval, truth in ((told.total, x.sum()), (told.mean, x.mean()), (told.deviation, x.std())):
         assert interval is not None and held(interval, truth) == 1
     assert told.mean.estimate == pytest.approx(x.mean() - 9.99)
@@ -90,7 +91,7 @@ def test_groups_added_up_have_the_interval_of_all_their_noise(loss: Loss) -> Non
     plan = BERNSTEIN.plan(NOBODY, [column(0, 1000)], 2, loss, 40)
     sums = np.tile(exact_sums(plan, powers_of(x, 1000))[0], (4_000, 5, 1))
     sums += Noise(np.random.default_rng(12).bytes).draw(plan.columns[0].noise, sums.size).reshape(sums.shape)
-    told = estimates(plan.columns[0], 2, sums.sum(axis=1), times=5)
+    told = first_told(plan, sums.sum(axis=1), times=5)
     assert told.total is not None and told.deviation is not None
     for linear, truth in ((told.number, 200), (told.total, 5 * x.sum())):
         assert 0.938 <= held(linear, float(truth)) <= 0.962
@@ -122,7 +123,7 @@ def test_twenty_columns_added_up_take_the_work_of_one_and_a_total_each() -> None
     plan = BERNSTEIN.plan(NOBODY, columns, 2, ONE, 100)
     weighted_sum._laplace_quantile.cache_clear()
     for planned in plan.columns:
-        totals(Sums(planned, 2, times=7), np.full((1, 6), 100.0 * planned.unit))
+        totals(Sums(planned, 2, times=7), np.full((1, 6), 100.0 * planned.unit), np.array([100.0]))
     assert weighted_sum._laplace_quantile.cache_info().misses <= KNOTS + 1 + MAX_COLUMNS
 
 
@@ -247,6 +248,23 @@ def test_more_people_than_expected_are_cut_and_refuse_nothing() -> None:
 def test_too_many_groups_are_refused() -> None:
     with pytest.raises(PlanError, match="1,000,000 groups"):
         BERNSTEIN.plan(Domain((Integer("g", lower=1, upper=10**6),)), [column(0, 9)], 1, ONE, 100)
+
+
+def test_what_is_chosen_twice_or_cannot_be_expected_is_refused_by_name() -> None:
+    with pytest.raises(PlanError, match="x is chosen twice"):
+        BERNSTEIN.plan(NOBODY, [column(0, 9), column(0, 9)], 1, ONE, 100)
+    with pytest.raises(PlanError, match="x is chosen twice"):
+        BERNSTEIN.plan(Domain((Integer("x", lower=1, upper=3),)), [column(0, 9)], 1, ONE, 100)
+    for people in (0, -5):
+        with pytest.raises(PlanError, match=f"at least one person, not {people}"):
+            BERNSTEIN.plan(NOBODY, [column(0, 9)], 1, ONE, people)
+
+
+def test_too_small_a_loss_is_named_as_it_was_typed() -> None:
+    """Not the share of each of two columns."""
+    columns = [column(0, 9), MeasuredColumn.of(Integer("y", lower=0, upper=9))]
+    with pytest.raises(PlanError, match="ε = 1e-10 is too small"):
+        BERNSTEIN.plan(NOBODY, columns, 1, Loss(Definition.PURE, Fraction(1, 10**10)), 10)
 
 
 def test_a_plan_is_read_as_it_was_written() -> None:

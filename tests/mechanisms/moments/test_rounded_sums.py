@@ -12,7 +12,7 @@ import pytest
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.calibration import law_for
 from mechanisms.domain import Boolean, Date, Domain, Integer
-from mechanisms.moments.column import MAX_STEPS
+from mechanisms.moments.column import MAX_STEPS, MeasuredColumn
 from mechanisms.moments.mechanism import FINEST_ROUNDED, exact_sums
 from mechanisms.moments.plan import MomentsPlan
 from mechanisms.summary.counts import split_values
@@ -35,14 +35,19 @@ def test_sums_are_rounded_where_exact_ones_or_their_noise_would_leave_64_bits() 
         assert planned.rounded_by == MAX_STEPS and planned.unit >= FINEST_ROUNDED
 
 
+def five(upper: int) -> list[MeasuredColumn]:
+    """Columns that are declared alike."""
+    return [MeasuredColumn.of(Integer(f"x{i}", lower=0, upper=upper)) for i in range(5)]
+
+
 @pytest.mark.parametrize(
     "loss", [Loss(Definition.PURE, Fraction(1, 100)), Loss(Definition.ZCDP, Fraction(1, 10**5))]
 )
 def test_rounded_sums_have_the_errors_of_exact_ones(loss: Loss) -> None:
     """A million people between 0 and 100,000: intervals hold, as wide as those of a coarser step that needs none."""
     x = np.random.default_rng(1).integers(0, MAX_STEPS + 1, 10**6)
-    fine = BERNSTEIN.plan(NOBODY, [column(0, MAX_STEPS)] * 5, 2, loss, 10**6)
-    coarse = BERNSTEIN.plan(NOBODY, [column(0, MAX_STEPS // 100)] * 5, 2, loss, 10**6)
+    fine = BERNSTEIN.plan(NOBODY, five(MAX_STEPS), 2, loss, 10**6)
+    coarse = BERNSTEIN.plan(NOBODY, five(MAX_STEPS // 100), 2, loss, 10**6)
     assert (fine.columns[0].rounded_by, coarse.columns[0].rounded_by) == (MAX_STEPS, 1)
     told = repeated(fine, powers_of(x, MAX_STEPS).repeat(5, axis=0), 300)
     others = repeated(coarse, powers_of(x // 100, MAX_STEPS // 100).repeat(5, axis=0), 300)

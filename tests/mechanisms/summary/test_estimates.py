@@ -304,6 +304,7 @@ def test_a_plan_is_read_as_it_was_written() -> None:
         ((Boolean("a"), Boolean("b")), [KIND], "at most one column"),
         ((KIND,), [KIND], "says the groups"),
         ((), [Categorical("c", values=tuple(map(str, range(10_001))))], "at most 10,000"),
+        ((), [KIND, NUMBER, KIND], "kind is chosen twice"),
     ],
 )
 def test_what_cannot_be_told_is_refused_before_anything_is_read(
@@ -316,8 +317,16 @@ def test_what_cannot_be_told_is_refused_before_anything_is_read(
 def test_sums_beyond_64_bits_are_refused() -> None:
     with pytest.raises(PlanError, match="exceed 64 bits"):
         TABLES.plan(Domain(()), [NUMBER], (), LOSSES["pure"], 10**12)
-    with pytest.raises(PlanError, match="too small"):
+    with pytest.raises(PlanError, match="ε = 1e-10 is too small"):
         TABLES.plan(Domain(()), [KIND], (), Loss(Definition.PURE, Fraction(1, 10**10)), 10)
+
+
+def test_a_column_that_there_is_not_and_people_who_cannot_be_are_refused() -> None:
+    with pytest.raises(PlanError, match="sex is to matter twice"):
+        TABLES.plan(Domain(()), COLUMNS, ("x", "sex"), LOSSES["pure"], 100)
+    for people, message in ((None, "about how many"), (-5, "at least one person, not -5")):
+        with pytest.raises(PlanError, match=message):
+            TABLES.plan(Domain(()), COLUMNS, (), LOSSES["zcdp"], people)
 
 
 @pytest.mark.parametrize(

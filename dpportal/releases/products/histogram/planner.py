@@ -21,9 +21,10 @@ from dpportal.releases.products.histogram.form import CellsForm, check_columns
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.job_cost import JobCost
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner
+from dpportal.releases.products.shared.public_rows import public_rows
 from dpportal.releases.products.shared.recommendation import Recommendations
 from mechanisms import registry
-from mechanisms.accounting import Loss, PrivacyUnit
+from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.error import expectation
 from mechanisms.protocol import Mechanism, Plan, PlanError
@@ -46,7 +47,8 @@ class HistogramPlanner(Planner[Mechanism, Plan]):
     ) -> Plan:
         # What the release is for is the draft's, whatever was said of it with a method chosen before.
         parameters = {**draft.parameters, "purpose": draft.purpose}
-        plan = method.plan(domain, {**parameters, **_public_total(draft, loss.for_domain(domain).unit)}, loss)
+        total = public_rows(draft, loss.for_domain(domain).unit)
+        plan = method.plan(domain, parameters if total is None else {**parameters, "total": total}, loss)
         if obstacle := self.job_cost(plan, draft.people).obstacle():
             raise PlanError(obstacle)
         return plan
@@ -102,12 +104,6 @@ def _advice(draft: Release, plans: Mapping[str, Plan]) -> advising.Advice | None
         return advising.advice(plans, draft.purpose, draft.people)
     except PlanError:  # a loss beyond those of the simulated tables
         return None
-
-
-def _public_total(draft: Release, unit: PrivacyUnit) -> dict[str, int]:
-    """The number of rows, where it is public."""
-    rows = draft.dataset.rows
-    return {"total": rows} if unit.total_public and isinstance(rows, int) else {}
 
 
 def _figure(value: float | None) -> float:

@@ -16,6 +16,7 @@ from dpportal.releases.products.shared.average_group import average_people
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.numbers import number_text
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner
+from dpportal.releases.products.shared.public_rows import public_rows
 from mechanisms import registry
 from mechanisms.accounting import Loss, plainly
 from mechanisms.domain import Date, Domain, Integer, Real
@@ -49,7 +50,8 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
     ) -> MomentsPlan:
         groups = domain.project(group_names(draft))
         degree = 2 if draft.parameters.get("deviation", True) else 1
-        return method.plan(groups, measured_columns(draft, domain), degree, loss, draft.people)
+        total = public_rows(draft, loss.for_domain(groups).unit)
+        return method.plan(groups, measured_columns(draft, domain), degree, loss, draft.people, total)
 
     def read_plan(self, value: Json) -> MomentsPlan:
         return MomentsPlan.from_json(value)

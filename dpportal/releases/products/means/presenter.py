@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,10 @@ from dpportal.releases.products.shared import explorer, stored_estimates
 from dpportal.releases.products.shared.cells import SINGLE, added_up, no_total, told
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
+from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
-from mechanisms.moments.estimates import Interval, Sums, totals
+from mechanisms.moments.estimates import Interval
+from mechanisms.moments.picked import picked
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.moments.reading import reading
 
@@ -63,14 +66,12 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
         """Groups that a reader picks, added up: their number by the first column, and each column's total and mean."""
         if plan.groups.size == 1:
             return {}
-        columns: list[list[Interval | None]] = []
+        columns: list[tuple[Interval, Interval | None, Interval]] = []
 
         def answer(picks: Picks) -> CellSum:
             with stored_estimates.measured(release) as values:
-                columns.extend(_together(plan, values, picks))
-            number = columns[0][0]
-            assert number is not None
-            return added_up(told(number, (0,), "people"), math.prod(map(len, picks)))
+                columns.extend(picked(plan, np.asarray(values), _places(plan, picks)))
+            return added_up(told(columns[0][0], (0,), "people"), math.prod(map(len, picks)))
 
         shown = explorer.explored(plan.groups, question, answer)
         rows = [
@@ -80,17 +81,13 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
         return {**shown, "explored_means": rows}
 
 
-def _together(plan: MomentsPlan, values: np.ndarray, picks: Picks) -> list[list[Interval | None]]:
-    """Number, total and mean of each column over all picked groups."""
-    groups = np.ravel(np.arange(plan.groups.size).reshape(plan.groups.shape)[np.ix_(*picks)])
-    added = values[:, groups].astype(np.float64).sum(axis=1, keepdims=True)
-    return [
-        list(totals(Sums(planned, plan.degree, len(groups)), own))
-        for planned, own in zip(plan.columns, added, strict=True)
-    ]
+def _places(plan: MomentsPlan, picks: Picks) -> Integers:
+    """Of all picked groups."""
+    groups: Integers = np.ravel(np.arange(plan.groups.size).reshape(plan.groups.shape)[np.ix_(*picks)])
+    return groups
 
 
-def _cells(planned: ColumnPlan, parts: list[Interval | None]) -> list[Json]:
+def _cells(planned: ColumnPlan, parts: Sequence[Interval | None]) -> list[Json]:
     """What a page shows of number, total and mean; dates have no total."""
     mean = page.styles_of(planned, 1)["mean"]
     return [

@@ -53,8 +53,8 @@ class MeansRunner(Runner[MomentsPlan, GroupMeans]):
 
     def rows_counted(self, plan: MomentsPlan, compared: np.ndarray) -> int:
         """By the first column: those with a value and those without."""
-        own = Sums(plan.columns[0], plan.degree)
-        return round(float(compared[0].astype(np.float64).sum(axis=0) @ (own.number + own.missing)))
+        own = Sums.of(plan, plan.columns[0])
+        return round(float(compared[0].astype(np.float64).sum(axis=0) @ own.people))
 
     def measure(self, plan: MomentsPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         return registry.moments(plan.mechanism).measure(plan, counts, noise)

@@ -19,6 +19,7 @@ from dpportal.releases.products.microdata.form import ColumnsForm
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.job_cost import JobCost
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner, WorkerQuestion
+from dpportal.releases.products.shared.public_rows import public_rows
 from dpportal.releases.products.shared.recommendation import Recommendation, Recommendations
 from mechanisms import registry
 from mechanisms.accounting import Loss
@@ -61,8 +62,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
         has_replicates = draft.parameters.get("replicates", False)
         if has_replicates:
             wishes = replace(wishes, required=every_pair(domain))
-        rows = draft.dataset.rows
-        total = rows if loss.for_domain(domain).unit.total_public and isinstance(rows, int) else None
+        total = public_rows(draft, loss.for_domain(domain).unit)
         plan = method.plan(
             domain,
             wishes,

@@ -104,6 +104,11 @@ class Told(NamedTuple):
         )
 
     @property
+    def is_public(self) -> bool:
+        """Whether it is a number of people that has no noise; the truth of a comparison has none, too."""
+        return self.style == "people" and self.lower == self.upper
+
+    @property
     def is_unsure_share(self) -> bool:
         """Whether it is a share of which the ends of its interval say more than itself."""
         reaches_end = self.lower <= 0 or self.upper >= 1
@@ -218,11 +223,11 @@ def _rounded(value: float, decimals: int, rounded: Callable[[float], float]) -> 
 def _margin(part: Told) -> str:
     """The margin, rounded up to its two digits; of a lopsided interval both ends, rounded outwards.
 
-    Empty of a value beyond a limit, which says by itself where the true one lies.
+    Empty of a value beyond a limit, which says by itself where the true one lies, and of a public number of people.
     """
     if not part.is_determined or not math.isfinite(part.half_width):
         return NOT_TOLD
-    if part.is_beyond_limit:
+    if part.is_beyond_limit or part.is_public:
         return ""
     if part.limits and part.lower == part.upper:
         return _within_step(part.limits.step, part.style)

@@ -42,11 +42,16 @@ _SIGNS = {
     "δ": r"$\delta$",
     "⁻": r"\textsuperscript{--}",
     **{raised: rf"\textsuperscript{{{digit}}}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
-    "\n": " ",
+    "'": r"\textquotesingle{}",
+    "`": r"\textasciigrave{}",
+    '"': r"\textquotedbl{}",
 }
-_SPECIAL = re.compile("|".join(map(re.escape, _SIGNS)))
+# Two of these would be printed as another sign.
+_DOUBLED = "[-,](?=[-,])"
+_CONTROL = "[\x00-\x1f\x7f-\x9f]"
+_SPECIAL = re.compile("|".join([*map(re.escape, _SIGNS), _DOUBLED, _CONTROL]))
 # Beyond the letters that fonts of eight bits have; among them those of Chinese, Japanese and Korean.
-_OTHER_LETTERS = re.compile("[^\\x00-\u017f]")
+_OTHER_LETTERS = re.compile("[^\x00-\u017f]|[\u0126\u0127\u0138\u013f\u0140\u0149\u0166\u0167\u017f]")
 _EASTERN = re.compile(
     "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
@@ -80,7 +85,7 @@ def document(shown: Json, loss: str) -> str:
 
 def _document(content: str) -> str:
     """content: what stands in it, escaped."""
-    first, fonts = [], [r"\usepackage[utf8]{inputenc}", r"\usepackage[T1]{fontenc}"]
+    first, fonts = [], [r"\usepackage[utf8]{inputenc}", r"\usepackage[T1]{fontenc}", r"\usepackage{textcomp}"]
     if _OTHER_LETTERS.search(content):
         first = [
             "% !TeX program = lualatex",
@@ -104,8 +109,14 @@ def _document(content: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text that LaTeX prints as it is."""
-    return _SPECIAL.sub(lambda sign: _SIGNS[sign[0]], text)
+    """A text that LaTeX prints as it is; control characters, which end lines or stop it, become spaces."""
+    return _SPECIAL.sub(lambda found: _written(found[0]), text)
+
+
+def _written(sign: str) -> str:
+    if sign in "-,":
+        return f"{sign}{{}}"
+    return _SIGNS.get(sign, " ")
 
 
 def _difference_heads(shown: Json) -> list[str]:

@@ -20,6 +20,7 @@ from dpportal.releases.products.summary.table_one import TableOne, edges_of
 from mechanisms.accounting import plainly
 from mechanisms.domain import Date
 from mechanisms.moments.column import day_of
+from mechanisms.noise.sum_quantiles import reach
 from mechanisms.summary.expectation import number_half_width
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.line import LineColumn
@@ -30,6 +31,8 @@ from mechanisms.tabular.equal_steps import steps_of_equal_width
 # Cells that the report shows, and the public page, which is written for each visitor; columns that have charts. All are
 # in the other downloads.
 MOST_CELLS, MOST_ON_PAGE, MOST_CHARTS = 10_000, 1_500, 60
+# Columns of groups that stand beside each other on a page without cells of many lines.
+MOST_BESIDE = 6
 
 
 def page(plan: SummaryPlan, summary: Summary) -> Json:
@@ -82,6 +85,8 @@ def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
     return {
         "caption": _caption(table.plan),
         "heads": table.heads,
+        # Of more columns the table is read in a frame, in which names of columns and rows stay.
+        "is_wide": len(table.heads) > MOST_BESIDE,
         "group_name": listed(table.plan.groups.names),
         "difference_name": table.difference_name,
         "hidden": table.hidden,
@@ -105,10 +110,12 @@ def _finding(table: TableOne) -> Json:
         "columns": plan.groups.names[0],
     }
     # As measured, before negative ones were made possible: an interval's upper end stays where it was.
-    half = number_half_width(plan)
+    half, model = number_half_width(plan), Model(plan)
     counts = number.upper[: plan.groups.size] - half
     second, largest = np.argsort(counts)[-2:].tolist() if len(counts) > 1 else (0, 0)
-    if not is_certainly_largest(counts[largest], counts[second], half, len(counts), Model(plan).law):
+    # Groups that add up to a public number are no closer to each other for it: what one lacks the others have.
+    apart = reach(model.law) * math.sqrt(model.number_variance)
+    if not is_certainly_largest(counts[largest], counts[second], apart, len(counts), model.law):
         return {"finding": {**finding, "alike": len(counts) > 1}}
     count = round(float(number.estimate[largest]))
     return {

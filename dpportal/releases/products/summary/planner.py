@@ -16,6 +16,7 @@ from dpportal.releases.products.shared.average_group import average_people
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.numbers import number_text
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner
+from dpportal.releases.products.shared.public_rows import public_rows
 from dpportal.releases.products.summary.form import SummaryForm, group_name
 from mechanisms import registry
 from mechanisms.accounting import Loss
@@ -48,7 +49,8 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
         group = group_name(draft)
         groups = domain.project([group] if group else [])
         columns = [a for a in domain.attributes if a.name != group]
-        return method.plan(groups, columns, draft.parameters.get("twice", []), loss, draft.people or 1)
+        total = public_rows(draft, loss.for_domain(groups).unit)
+        return method.plan(groups, columns, draft.parameters.get("twice", []), loss, draft.people or 1, total)
 
     def read_plan(self, value: Json) -> SummaryPlan:
         return SummaryPlan.from_json(value)

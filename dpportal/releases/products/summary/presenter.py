@@ -54,8 +54,7 @@ class SummaryPresenter(Presenter[SummaryPlan, Summary]):
     def facts(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary]) -> Json:
         """The law and standard error of numbers of people, by which readers work out their margins."""
         model = Model(reconstructed.plan)
-        error = model.number_variance**0.5
-        return {"number_of_people": {"law": model.law.name, "standard_error": error}}
+        return {"number_of_people": {"law": model.law.name, "standard_error": model.number_error}}
 
     def verdict(self, comparison: Json) -> Verdict | None:
         error, column_error = comparison["share_error"], comparison["mean_error"]

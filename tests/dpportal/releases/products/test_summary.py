@@ -277,12 +277,16 @@ def test_dates_are_days_and_missing_values_are_told(curator, administrator, clie
 def test_latex_prints_names_as_they_are() -> None:
     assert latex.escaped(r"50% & {x}_1\y") == r"50\% \& \{x\}\_1\textbackslash{}y"
     assert latex.escaped("– ≥ “a”") == r"-- $\ge$ ``a''"
+    # Neither a dash nor curly quotes, and no end of a paragraph within bold letters.
+    assert latex.escaped("a--b,,'c'") == r"a-{}-b,{},\textquotesingle{}c\textquotesingle{}"
+    assert latex.escaped("2020-01-05\r\r\x0c1,000") == "2020-01-05   1,000"
 
 
 @pytest.mark.parametrize(
     ("caption", "packages"),
     [
-        ("Größe, Łódź – “n ≥ 5”", ["[utf8]{inputenc}", "[T1]{fontenc}"]),
+        ("Größe, Łódź – “n ≥ 5”", ["[utf8]{inputenc}", "[T1]{fontenc}", "{textcomp}"]),
+        ("Ħal Għaxaq", ["{fontspec}"]),
         ("Возраст", ["{fontspec}"]),
         ("表 1", ["{fontspec}", "[scheme=plain]{ctex}"]),
     ],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from django.template.loader import render_to_string
 
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.cells import (
@@ -32,6 +33,7 @@ from mechanisms.summary.told import Summary
 from tests.mechanisms.summary.counting import counted
 
 TABLES = ColumnTables()
+LOSS = Loss(Definition.PURE, Fraction(5))
 WAGES, KIDS, HOURS = 0, 1, 2
 # Bounds that most wages, of about 55,000, lie beyond; few whole numbers; and bounds that nobody is near.
 COLUMNS = (Integer("wage", True, 0, 10_000), Integer("kids", True, 0, 9), Integer("hours", True, 0, 1000))
@@ -46,7 +48,7 @@ def released(people: int = 4000) -> tuple[SummaryPlan, Summary]:
         "hours": random.integers(400, 600, people),
     }
     groups = Domain((Integer("g", lower=1, upper=2),))
-    plan = TABLES.plan(groups, COLUMNS, (), Loss(Definition.PURE, Fraction(5)), people)
+    plan = TABLES.plan(groups, COLUMNS, (), LOSS, people)
     exact = counted(plan, random.integers(0, 2, people), values)
     noise = Noise(np.random.default_rng(7).bytes)
     return plan, estimates(plan, TABLES.measure(plan, exact, noise).values)
@@ -126,3 +128,16 @@ def test_files_say_of_which_values_quantiles_are(tmp_path: Path) -> None:
         assert "10,000 or more" in (tmp_path / name).read_text(encoding="utf-8"), name
     for name in ("table1.html", "table1.tex"):
         assert "any number beyond" in " ".join((tmp_path / name).read_text(encoding="utf-8").split()), name
+
+
+@pytest.mark.parametrize(("groups", "is_wide"), [(2, False), (5, False), (6, True), (16, True)])
+def test_a_table_of_many_groups_is_read_in_a_frame(groups: int, is_wide: bool) -> None:
+    """In which the names of rows and columns stay: with cells of many lines a page of it was 14,648 pixels long."""
+    plan = TABLES.plan(Domain((Integer("g", lower=1, upper=groups),)), COLUMNS[1:2], (), LOSS, 10_000)
+    values = {"kids": np.tile(np.arange(10), 100 * groups)}
+    exact = counted(plan, np.repeat(np.arange(groups), 1000), values)
+    table = TableOne(plan, estimates(plan, exact))
+    shown = table_json(table, list(table.blocks()))
+    assert len(shown["heads"]) == 1 + groups and shown["is_wide"] == is_wide
+    text = render_to_string("releases/summary/_table.html", {"table_one": shown})
+    assert ("table-frame table-one tall" in text) == is_wide

@@ -1,0 +1,165 @@
+"""People are whole, values of whole numbers are; and a public number of rows is what groups add up to."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
+from mechanisms.arrays import Floats, Integers
+from mechanisms.domain import Categorical, Date, Domain, Integer
+from mechanisms.noise import Noise
+from mechanisms.protocol import PlanError
+from mechanisms.summary.estimates import estimates
+from mechanisms.summary.expectation import number_half_width
+from mechanisms.summary.mechanism import ColumnTables
+from mechanisms.summary.picked import people_in, rows_of_groups
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.rows import measured_rows
+from mechanisms.summary.statistics import Statistic, is_counted, statistics
+from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
+from mechanisms.summary.truth import true_summary
+from tests.mechanisms.moments.measuring import held
+from tests.mechanisms.summary.counting import NONE, counted
+
+TABLES = ColumnTables()
+GROUPS = Domain((Integer("g", lower=1, upper=3),))
+COLUMNS = (
+    Integer("x", True, 0, 5000),
+    Categorical("kind", True, values=("a", "b", "c")),
+    Integer("age", True, 0, 90),
+)
+SIZES = (300, 40, 6)
+TOTAL = sum(SIZES)
+REPLACED = PrivacyUnit(Neighbours.REPLACE_ONE)
+LOSSES = {
+    "pure": Loss(Definition.PURE, Fraction(1)),
+    "zcdp": Loss(Definition.ZCDP, Fraction(1, 10)),
+}
+every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+
+
+def planned(loss: Loss, total: int | None = None) -> SummaryPlan:
+    unit = PrivacyUnit() if total is None else REPLACED
+    return TABLES.plan(GROUPS, COLUMNS, (), replace(loss, unit=unit), TOTAL, total)
+
+
+def exact(plan: SummaryPlan) -> Integers:
+    random = np.random.default_rng(1)
+    group = np.repeat(np.arange(3), SIZES)
+    x = np.where(random.random(TOTAL) < 0.1, NONE, random.integers(0, 5001, TOTAL))
+    values = {"x": x, "kind": random.integers(0, 5, TOTAL), "age": random.integers(20, 60, TOTAL)}
+    return counted(plan, group, values)
+
+
+def measured(plan: SummaryPlan, run: int) -> Integers:
+    return TABLES.measure(plan, exact(plan), Noise(np.random.default_rng(run).bytes)).values
+
+
+def is_whole(numbers: Floats) -> bool:
+    return bool((np.isnan(numbers) | (numbers == np.rint(numbers))).all())
+
+
+@every_loss
+@pytest.mark.parametrize("total", [None, TOTAL], ids=["private", "public"])
+def test_numbers_of_people_are_whole_and_add_up(loss: Loss, total: int | None) -> None:
+    plan = planned(loss, total)
+    for run in range(3):
+        summary = estimates(plan, measured(plan, run))
+        assert is_whole(np.array([s.estimate for s in statistics(plan, summary) if is_counted(s)]))
+        own = [column.counts for column in summary.columns if isinstance(column, CategoryEstimates)]
+        for counts in own:
+            assert (counts.estimate.sum(axis=1) == summary.number.estimate).all()
+            assert (counts.estimate[:3].sum(axis=0) == counts.estimate[3]).all()
+        assert summary.number.estimate[:3].sum() == summary.number.estimate[3]
+
+
+@every_loss
+def test_quantiles_of_whole_numbers_are_whole_and_so_are_their_ends(loss: Loss) -> None:
+    plan = planned(loss)
+    for column in estimates(plan, measured(plan, 1)).columns:
+        if isinstance(column, NumberEstimates):
+            own = column.quantiles
+            assert is_whole(own.estimate) and is_whole(own.lower) and is_whole(own.upper)
+
+
+def test_quantiles_of_dates_are_days() -> None:
+    """A hundred years are cells of a year each."""
+    day = Date("day", lower=dt.date(1900, 1, 1), upper=dt.date(1999, 12, 31), step="year")
+    plan = TABLES.plan(Domain(()), [day], (), LOSSES["pure"], 1000)
+    values = np.full(plan.size, 10**9, dtype=np.int64)
+    [column] = estimates(
+        plan, TABLES.measure(plan, values, Noise(np.random.default_rng(1).bytes)).values
+    ).columns
+    assert isinstance(column, NumberEstimates) and is_whole(column.quantiles.estimate)
+
+
+@every_loss
+def test_groups_add_up_to_a_public_number_of_rows(loss: Loss) -> None:
+    plan = planned(loss, TOTAL)
+    for run in range(5):
+        values = measured(plan, run)
+        number = estimates(plan, values).number
+        assert number.estimate[:3].sum() == number.estimate[3] == number.lower[3] == number.upper[3] == TOTAL
+        assert (number.upper <= TOTAL).all() and (number.lower[:3] < number.upper[:3]).all()
+        everybody, two = (people_in(rows_of_groups(plan, values, np.arange(groups))) for groups in (3, 2))
+        assert everybody.lower[0] == everybody.upper[0] == TOTAL
+        assert two.estimate[0] == number.estimate[:2].sum()
+
+
+@every_loss
+def test_margins_with_a_public_number_hold_and_are_narrower(loss: Loss) -> None:
+    """400 runs: a true 95 % falls below 0.907 with a chance of 1e-4."""
+    plan, values, told = planned(loss, TOTAL), exact(planned(loss, TOTAL)), []
+    private = replace(plan, total=None)
+    for run in range(400):
+        noisy = TABLES.measure(plan, values, Noise(np.random.default_rng(run).bytes)).values
+        told.append(measured_rows(plan, noisy))
+    half = told[0].reach * np.sqrt(told[0].number_variance)
+    off = np.abs(np.array([rows.number for rows in told]) - [*SIZES, TOTAL])
+    assert (off <= half + 1e-6).mean(axis=0).min() >= 0.907 and half[3] < 1e-9
+    assert number_half_width(plan) == pytest.approx(number_half_width(private) * (2 / 3) ** 0.5)
+
+
+@pytest.mark.slow
+@every_loss
+def test_everything_told_with_a_public_number_holds(loss: Loss) -> None:
+    """Each number of each group and of everybody in 100 runs: a true 95 % falls below 0.83 with a chance of 5e-6."""
+    plan = planned(loss, TOTAL)
+    values = exact(plan)
+    true = list(statistics(plan, true_summary(plan, values)))
+    told = [_told(plan, values, run) for run in range(100)]
+    for runs, right in zip(zip(*told, strict=True), true, strict=True):
+        if not (np.isnan(right.estimate) or right.statistic.startswith("quantile")):
+            held_in = [not (right.estimate < own.lower or own.upper < right.estimate) for own in runs]
+            assert np.mean(held_in) >= 0.83, right
+
+
+def _told(plan: SummaryPlan, values: Integers, run: int) -> list[Statistic]:
+    noisy = TABLES.measure(plan, values, Noise(np.random.default_rng(run).bytes)).values
+    return list(statistics(plan, estimates(plan, noisy)))
+
+
+def test_one_public_group_is_known_for_certain() -> None:
+    plan = TABLES.plan(Domain(()), COLUMNS, (), replace(LOSSES["pure"], unit=REPLACED), None, TOTAL)
+    assert (plan.people, number_half_width(plan)) == (TOTAL, 0)
+    values = {"x": np.full(TOTAL, 7), "kind": np.zeros(TOTAL, dtype=np.int64), "age": np.full(TOTAL, 30)}
+    noisy = counted(plan, np.zeros(TOTAL, dtype=np.int64), values)
+    told: Summary = estimates(plan, TABLES.measure(plan, noisy, Noise(np.random.default_rng(1).bytes)).values)
+    number, kinds = told.number, told.columns[1]
+    assert number.lower[0] == number.estimate[0] == number.upper[0] == TOTAL
+    assert isinstance(kinds, CategoryEstimates) and kinds.counts.upper.max() == TOTAL
+    assert held(kinds.counts, np.array([[TOTAL, 0, 0, 0, 0]])) >= 0.6
+
+
+def test_the_public_number_is_part_of_the_plan_where_it_is_public_alone() -> None:
+    plan = planned(LOSSES["pure"], TOTAL)
+    assert SummaryPlan.from_json(plan.to_json()) == plan == TABLES.again(plan)
+    assert "total" not in planned(LOSSES["pure"]).to_json()
+    with pytest.raises(PlanError, match="private"):
+        TABLES.plan(GROUPS, COLUMNS, (), LOSSES["pure"], TOTAL, TOTAL)
+    assert TABLES.again(replace(planned(LOSSES["pure"]), total=TOTAL)).total is None
