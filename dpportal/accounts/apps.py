@@ -1,8 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class AccountsConfig(AppConfig):
     name = "dpportal.accounts"
+    verbose_name = _("People and the audit record")
 
     def ready(self) -> None:
         from dpportal.accounts import audit, known_browsers, sessions, sign_ins, triggers

@@ -74,6 +74,10 @@ class User(AbstractUser):
     # Somebody else changed this account, and the person has not opened the list of changes since.
     unseen_changes = models.BooleanField(default=False, editable=False)
 
+    class Meta:
+        verbose_name = _("person")
+        verbose_name_plural = _("people")
+
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.is_staff = self.is_superuser = self.role == Role.ADMINISTRATOR
         super().save(*args, **kwargs)

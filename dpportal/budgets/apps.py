@@ -1,8 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class BudgetsConfig(AppConfig):
     name = "dpportal.budgets"
+    verbose_name = _("Budgets")
 
     def ready(self) -> None:
         from dpportal.accounts import bell

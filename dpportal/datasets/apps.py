@@ -1,9 +1,11 @@
 from django.apps import AppConfig
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 
 
 class DatasetsConfig(AppConfig):
     name = "dpportal.datasets"
+    verbose_name = _("Datasets")
 
     def ready(self) -> None:
         """Whatever starts, a page included, refuses an origin to which no page could send."""

@@ -1,8 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class ReleasesConfig(AppConfig):
     name = "dpportal.releases"
+    verbose_name = _("Releases")
 
     def ready(self) -> None:
         from dpportal.budgets import second_person

@@ -1,8 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class StreamsConfig(AppConfig):
     name = "dpportal.streams"
+    verbose_name = _("Running counts")
 
     def ready(self) -> None:
         from dpportal.budgets import second_person

@@ -77,6 +77,10 @@ class Stream(ChargedPublication):
 
     objects = WatchedManager()
 
+    class Meta(ChargedPublication.Meta):
+        verbose_name = _("running count")
+        verbose_name_plural = _("running counts")
+
     def __str__(self) -> str:
         return self.name
 

@@ -48,9 +48,7 @@ class MethodForm(forms.Form):
         label=_("method"),
         widget=forms.RadioSelect,
         error_messages={
-            "required": _(
-                "Choose a method: the recommended one, or one under “All methods side by side”."
-            ),
+            "required": _("Choose a method: the recommended one, or one under “All methods side by side”."),
             "invalid_choice": _("Choose one of the methods shown."),
         },
     )
