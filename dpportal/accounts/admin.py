@@ -81,9 +81,9 @@ class PortalUserAdmin(OfferedFilters[User]):
     ordering = ["username"]
     fieldsets = [
         (None, {"fields": ["username"]}),
-        ("Person", {"fields": ["first_name", "last_name", "display_name", "email"]}),
-        ("Access", {"fields": ["role", "is_active"]}),
-        ("Dates", {"fields": ["last_login", "date_joined"]}),
+        (gettext_lazy("Person"), {"fields": ["first_name", "last_name", "display_name", "email"]}),
+        (gettext_lazy("Access"), {"fields": ["role", "is_active"]}),
+        (gettext_lazy("Dates"), {"fields": ["last_login", "date_joined"]}),
     ]
     add_fieldsets: _FieldsetSpec = [(None, {"fields": ["username", "email", "role"]})]
     readonly_fields = ["last_login", "date_joined"]

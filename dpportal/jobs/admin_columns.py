@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Coalesce, Now
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 
 class _WithDuration(Protocol):
@@ -22,6 +23,6 @@ class DurationColumn:
         lasted = ExpressionWrapper(Coalesce("finished_at", Now()) - F("queued_at"), DurationField())
         return super().get_queryset(request).annotate(lasted=lasted)  # type: ignore[misc]
 
-    @admin.display(description="elapsed")
+    @admin.display(description=_("elapsed"))
     def lasted(self, job: _WithDuration) -> timedelta:
         return job.lasted
