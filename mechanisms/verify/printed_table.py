@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from html import unescape
+from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,8 @@ _STATISTICS = {
     "Median [Q1, Q3]": ("quantile_50", "quantile_25", "quantile_75"),
     "5 % … 95 %": ("quantile_05", "quantile_95"),
     "Missing": ("missing",),
+    "People, n": ("number",),
+    "Rows, n": ("number",),
 }
 _EVERYBODY, _PEOPLE = "Overall", "number"
 _IN_PERCENT = ("share",)
@@ -33,13 +36,25 @@ def strange_cells(printed: pd.DataFrame, summary: pd.DataFrame) -> tuple[int, li
     for _place, line in printed.iterrows():
         if line["row"] not in _STATISTICS and _NUMBER.sub("#", str(line["row"])) in forms:
             strange += _NUMBER.findall(str(line["row"]))
-        for group in printed.columns[2:]:
-            own = _lines(summary, str(line["column"]), str(line["row"]), str(group))
+        for group, called in _groups(printed, summary):
+            own = _lines(summary, str(line["column"]), str(line["row"]), called)
             numbers = _NUMBER.findall(str(line[group]))
             if len(own) and numbers:
                 count += len(numbers)
                 strange += _strange_in(str(line[group]), own)
     return count, strange
+
+
+def _groups(printed: pd.DataFrame, summary: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """Each column of numbers, and which group it is of: headers have no blanks or signs, which names may have."""
+    names = map(str, summary.loc[summary["whose"] == "group", "group"].unique())
+    called = {_letters(name): name for name in names}
+    for head in map(str, printed.columns[2:]):
+        yield head, called.get(_letters(head), head)
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def _strange_in(cell: str, lines: pd.DataFrame) -> list[str]:
@@ -53,12 +68,18 @@ def _strange_in(cell: str, lines: pd.DataFrame) -> list[str]:
 
 def _lines(summary: pd.DataFrame, column: str, row: str, group: str) -> pd.DataFrame:
     """The lines of the summary that a cell shows, in its order."""
-    of_group = summary["whose"] == "everybody" if group == _EVERYBODY else summary["group"] == group
-    chosen = summary[of_group & (summary["column"] == column) & (summary["reference"] == "")]
+    chosen = summary[_of(summary, group) & (summary["column"] == column) & (summary["reference"] == "")]
     if row not in _STATISTICS:
         return chosen[chosen["value"] == row]
     order = [chosen[chosen["statistic"] == name] for name in _STATISTICS[row]]
     return pd.concat(order)
+
+
+def _of(lines: pd.DataFrame, group: str) -> pd.Series:
+    """Which lines are a group's, or everybody's."""
+    if group == _EVERYBODY:
+        return lines["whose"] == "everybody"
+    return (lines["whose"] == "group") & (lines["group"] == group)
 
 
 def _ends(lines: pd.DataFrame) -> np.ndarray:
@@ -98,8 +119,10 @@ def strange_lines(name: str, text: str, printed: pd.DataFrame, summary: pd.DataF
             ]
         elif words not in known and _NUMBER.sub("#", words) in forms:
             strange += _NUMBER.findall(words)
-        elif words in ("People, n", ""):
-            strange += _strange_people(cells, list(map(str, printed.columns[2:])), summary)
+        elif words == "":
+            strange += _strange_people(
+                cells, [called for _head, called in _groups(printed, summary)], summary
+            )
     return strange
 
 
@@ -109,9 +132,9 @@ def _strange_people(cells: Sequence[str], groups: Sequence[str], summary: pd.Dat
     strange: list[str] = []
     # A page has a further column for bars.
     for cell, group in zip(filter(_NUMBER.search, cells), groups, strict=False):
-        of_group = people["whose"] == "everybody" if group == _EVERYBODY else people["group"] == group
-        if of_group.sum() == 1:
-            strange += _strange_in(cell, people[of_group])
+        own = people[_of(people, group)]
+        if len(own) == 1:
+            strange += _strange_in(cell, own)
     return strange
 
 
@@ -120,10 +143,24 @@ def _numbers(cells: Iterator[str] | Sequence[str]) -> list[str]:
 
 
 def _rows(name: str, text: str) -> Rows:
+    """Those of the whole table: what stands in parts has its columns beside each other again."""
     if name.endswith(".tex"):
-        lines = [line.removesuffix("\\\\") for line in text.splitlines() if " & " in line]
-        return [[_plain(cell) for cell in line.split(" & ")] for line in lines]
-    return [row for table in tables_of(text) for row in rows_of(table) if "Table 1" in table]
+        parts = [_tex_rows(part) for part in text.split(r"\begin{longtable}")[1:]]
+    else:
+        parts = [rows_of(table) for table in tables_of(text) if "Table 1" in table]
+    return [row for beside in zip_longest(*parts, fillvalue=[""]) for row in _beside(beside)]
+
+
+def _beside(rows: Sequence[list[str]]) -> Rows:
+    """One row of rows that are called alike; else each for itself."""
+    if len({row[0] for row in rows}) > 1:
+        return list(rows)
+    return [[rows[0][0], *(cell for row in rows for cell in row[1:])]]
+
+
+def _tex_rows(part: str) -> Rows:
+    lines = [line.removesuffix("\\\\") for line in part.splitlines() if " & " in line]
+    return [[_plain(cell) for cell in line.split(" & ")] for line in lines]
 
 
 def _plain(cell: str) -> str:

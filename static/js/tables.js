@@ -63,6 +63,36 @@
     });
   }
 
+  /* A table that is too wide for paper is printed in parts, each below the same rows. */
+  const ON_PAPER = 4;
+
+  function part(table, first, last) {
+    const copy = table.cloneNode(true);
+    copy.querySelectorAll("[id]").forEach((each) => each.removeAttribute("id"));
+    for (const row of copy.rows) {
+      [...row.cells].filter((_, i) => i > 1 && (i < first || i >= last)).forEach((cell) => cell.remove());
+    }
+    return copy;
+  }
+
+  addEventListener("beforeprint", () => {
+    for (const frame of document.querySelectorAll(".table-one")) {
+      const table = frame.querySelector("table");
+      const columns = table.rows[0].cells.length;
+      if (columns - 2 <= ON_PAPER || frame.dataset.inParts) continue;
+      frame.dataset.inParts = "yes";
+      for (let first = 2; first < columns; first += ON_PAPER) {
+        const copy = part(table, first, first + ON_PAPER);
+        copy.classList.add("part-on-paper");
+        frame.append(copy);
+      }
+    }
+  });
+  addEventListener("afterprint", () => {
+    document.querySelectorAll(".part-on-paper").forEach((copy) => copy.remove());
+    document.querySelectorAll("[data-in-parts]").forEach((frame) => delete frame.dataset.inParts);
+  });
+
   const equipAll = () => {
     document.querySelectorAll("table[data-sortable]").forEach(equip);
     document.querySelectorAll("[data-finder]").forEach(find);

@@ -102,7 +102,7 @@ FREE: dict[str, set[str]] = {
     },
     "when it was changed last, or by which words its files are known to be of today": {
         *("releases.Release.changed_at", "releases.Release.words", "releases.Release.spending"),
-        *("streams.Stream.changed_at",),
+        *("releases.Release.words_at", "releases.Release.promises", "streams.Stream.changed_at"),
     },
 }
 # What no field of a row in the world can show: rows of a set are compared with the row that has it, and links and

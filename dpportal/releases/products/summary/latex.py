@@ -6,7 +6,7 @@ Any engine takes a table in Latin letters; one with others says that it is for L
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.utils.translation import gettext as _
 
@@ -57,30 +57,33 @@ _EASTERN = re.compile(
 )
 
 
-def document(shown: Json, loss: str) -> str:
-    """A document with the table alone. shown: as `page.table_json` gives it. loss: in words."""
-    head = ["", *(f"{h['name']}" for h in shown["heads"]), *_difference_heads(shown)]
-    people = ["", *(f"n = {joined(h['value'], h['margin'])}" for h in shown["heads"])]
-    people += [""] * (len(head) - len(people))
-    body = [line for block in shown["blocks"] for line in _block(block, len(head))]
+def document(parts: Sequence[Json], loss: str) -> str:
+    """A document with the table alone. parts: of `page.on_paper`. loss: in words."""
     note = _(
         "Each true number lies within its margin (±) with 95 %% probability; margins of shares are in percentage "
         "points. “Or more” and “or less” stand at a limit that was declared: the value itself may be any number "
         "beyond. The table is differentially private with %(loss)s: every number holds noise."
     )
-    lines = [
-        rf"\begin{{longtable}}{{l{'r' * (len(head) - 1)}}}",
-        rf"\caption{{{escaped(shown['caption'])}}}\\",
-        r"\toprule",
-        _row(head),
-        _row(people),
-        r"\midrule\endhead",
-        *body,
-        r"\bottomrule",
-        r"\end{longtable}",
-        rf"\noindent {escaped(note % {'loss': loss})}",
-    ]
-    return _document("\n".join(lines))
+    lines = [line for part in parts for line in _table(part)]
+    return _document("\n".join([*lines, rf"\noindent {escaped(note % {'loss': loss})}"]))
+
+
+def _table(shown: Json) -> Iterator[str]:
+    head = ["", *(f"{h['name']}" for h in shown["heads"]), *_difference_heads(shown)]
+    people = ["", *(f"n = {joined(h['value'], h['margin'])}" for h in shown["heads"])]
+    people += [""] * (len(head) - len(people))
+    # A part that goes on has the number of the one before.
+    star = "*" if shown.get("goes_on") else ""
+    yield rf"\begin{{longtable}}{{l{'r' * (len(head) - 1)}}}"
+    yield rf"\caption{star}{{{escaped(shown['caption'])}}}\\"
+    yield r"\toprule"
+    yield _row(head)
+    yield _row(people)
+    yield r"\midrule\endhead"
+    for block in shown["blocks"]:
+        yield from _block(block, len(head))
+    yield r"\bottomrule"
+    yield r"\end{longtable}"
 
 
 def _document(content: str) -> str:

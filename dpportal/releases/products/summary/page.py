@@ -33,6 +33,8 @@ from mechanisms.tabular.equal_steps import steps_of_equal_width
 MOST_CELLS, MOST_ON_PAGE, MOST_CHARTS = 10_000, 1_500, 60
 # Columns of groups that stand beside each other on a page without cells of many lines.
 MOST_BESIDE = 6
+# As many as an upright sheet of A4 has room for.
+MOST_ON_PAPER = 4
 
 
 def page(plan: SummaryPlan, summary: Summary) -> Json:
@@ -94,6 +96,34 @@ def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
         "counts_rows": table.plan.loss.unit.counts_rows,
         "blocks": blocks,
         "columns": 2 + len(table.heads) + 2 * bool(table.difference_name),
+    }
+
+
+def on_paper(shown: Json) -> list[Json]:
+    """The table in parts that a sheet of paper has room for: so many columns each, below the same rows.
+
+    shown: of `table_json`. A difference of two groups stands in one part with them.
+    """
+    if len(shown["heads"]) <= MOST_ON_PAPER:
+        return [shown]
+    starts = range(0, len(shown["heads"]), MOST_ON_PAPER)
+    return [_part(shown, slice(start, start + MOST_ON_PAPER), goes_on=start > 0) for start in starts]
+
+
+def _part(shown: Json, columns: slice, *, goes_on: bool) -> Json:
+    blocks = [
+        {**block, "rows": [{**row, "cells": row["cells"][columns]} for row in block["rows"]]}
+        for block in shown["blocks"]
+    ]
+    caption = _("Table 1, continued") if goes_on else shown["caption"]
+    heads = shown["heads"][columns]
+    return {
+        **shown,
+        "caption": caption,
+        "heads": heads,
+        "is_wide": False,
+        "goes_on": goes_on,
+        "blocks": blocks,
     }
 
 

@@ -17,7 +17,7 @@ from dpportal.publications.descriptions import styles
 from dpportal.publications.table import Table
 from dpportal.releases.products.shared.cells import joined
 from dpportal.releases.products.summary import latex
-from dpportal.releases.products.summary.page import table_json
+from dpportal.releases.products.summary.page import on_paper, table_json
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.statistics import EVERYBODY, GROUP, PEOPLE, ROWS, TOTAL, in_files, may_be_empty
@@ -140,9 +140,9 @@ def _printed(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> li
     table = TableOne(plan, summary)
     shown = table_json(table, list(table.blocks()))
     html, tex = folder / "table1.html", folder / "table1.tex"
-    context = {"table_one": shown, "plan": plan, "styles": styles(), "loss": loss, "alone": True}
+    context = {"parts": on_paper(shown), "plan": plan, "styles": styles(), "loss": loss, "alone": True}
     html.write_text(render_to_string("releases/summary/table1.html", context), encoding="utf-8")
-    tex.write_text(latex.document(shown, loss), encoding="utf-8")
+    tex.write_text(latex.document(on_paper(shown), loss), encoding="utf-8")
     return [
         _texts(shown, folder / "table1.csv"),
         Table(html, "The table to read and to print, without programs"),
@@ -160,13 +160,19 @@ def _texts(shown: Json, path: Path) -> Table:
         {"name": name, "type": _TEXT, "title": title}
         for name, title in zip(valid_names(named), titles, strict=True)
     ]
-    lines = [
+    people = ["", _people(shown), *map(_text, shown["heads"]), *[""] * len(further)]
+    lines = [people] + [
         [block["name"], row["label"], *map(_text, row["cells"]), *_differences(row, len(further))]
         for block in shown["blocks"]
         for row in block["rows"]
     ]
     frame = pd.DataFrame(lines, columns=_names(fields))
     return _table(frame, fields, path, ABOUT_TABLE)
+
+
+def _people(shown: Json) -> str:
+    """What the line is called that says how many there are."""
+    return _("Rows, n") if shown["counts_rows"] else _("People, n")
 
 
 def _differences(row: Json, further: int) -> list[str]:

@@ -292,7 +292,7 @@ def test_latex_prints_names_as_they_are() -> None:
     ],
 )
 def test_latex_of_letters_that_no_font_of_eight_bits_has_is_for_another_engine(caption, packages) -> None:
-    text = latex.document({"caption": caption, "heads": [], "difference_name": "", "blocks": []}, "ε = 1")
+    text = latex.document([{"caption": caption, "heads": [], "difference_name": "", "blocks": []}], "ε = 1")
     used = re.findall(r"\\usepackage(.*)\n", text)
     assert used == [*packages, "{booktabs,longtable,pdflscape}"]
     assert text.startswith("% !TeX program = lualatex") == ("{fontspec}" in packages)
