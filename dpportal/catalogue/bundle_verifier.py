@@ -14,7 +14,7 @@ from dpportal.platform.keyed import signing_keys
 from dpportal.tables.formats.confinement import Confinement, child_of
 from dpportal.tables.meaning.parse_options import Limits
 
-LIMITS = Limits(memory_bytes=1000 * 2**20, seconds=60.0)
+LIMITS = Limits(memory_bytes=1000 * 2**20, seconds=180.0)
 # More is no report of an honest bundle.
 MOST_FINDINGS, MOST_CHARACTERS, MOST_OUTPUT = 1000, 500, 4 * 2**20
 
@@ -47,6 +47,6 @@ def _answer(report: Json) -> list[Json]:
 
 def _too_much() -> str:
     return _(
-        "The check took more than a minute or a gigabyte of memory, or came to no end. Check the download on your "
+        "The check took more than three minutes or a gigabyte of memory, or came to no end. Check the download on your "
         "own machine."
     )

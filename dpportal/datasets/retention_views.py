@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
@@ -17,7 +19,7 @@ from dpportal.datasets.models import Dataset, Right
 
 
 class DayForm(forms.Form):
-    """The day, or none."""
+    """The day, or none: a form that sends neither says nothing."""
 
     day = forms.DateField(
         label=gettext_lazy("Delete the records on"),
@@ -25,6 +27,11 @@ class DayForm(forms.Form):
         help_text=gettext_lazy("Leave it empty to keep them until somebody deletes them."),
         widget=forms.DateInput(attrs={"type": "date"}),
     )
+
+    def clean(self) -> dict[str, Any]:
+        if "day" not in self.data:
+            raise forms.ValidationError(_("The day did not arrive. Send the form again."))
+        return super().clean() or {}
 
 
 @curator_required

@@ -13,6 +13,7 @@ from dpportal.history.checkpoints import Checkpoint, CheckpointError
 from dpportal.jobs import lock_timeouts
 from dpportal.management.commands.check_restored import report
 from dpportal.operations import restore_check, verification
+from dpportal.platform.storage import StorageFault
 
 
 class Command(BaseCommand):
@@ -32,7 +33,10 @@ class Command(BaseCommand):
     def handle(self, *args: object, since: Path | None, **options: object) -> None:
         lock_timeouts.keep_to(lock_timeouts.COMMAND)
         carried = [self._read(since)] if since else []
-        found = [*verification.problems(carried), *report(restore_check.findings())]
+        try:
+            found = [*verification.problems(carried), *report(restore_check.findings())]
+        except StorageFault as fault:
+            raise CommandError(f"Not everything could be read: {fault}") from None
         for line in found:
             self.stdout.write(line)
         self.stdout.write(_covered(carried))

@@ -189,3 +189,14 @@ def test_a_dataset_that_somebody_holds_keeps_no_other_waiting(curator, monkeypat
     retention.sweep()
     states = dict(Dataset.objects.values_list("name", "state"))
     assert states == {"held": "stored", "other": "erased"}
+
+
+def test_a_form_without_a_day_takes_no_day_away(desk, dataset):
+    address = reverse("datasets:retention", args=[dataset.pk])
+    desk.post(address, {"day": "2099-01-01"})
+    assert desk.post(address, {"date": ""}).status_code == 422
+    dataset.refresh_from_db()
+    assert str(dataset.erase_on) == "2099-01-01"
+    desk.post(address, {"day": ""})
+    dataset.refresh_from_db()
+    assert dataset.erase_on is None
