@@ -191,12 +191,13 @@ def test_a_dataset_that_somebody_holds_keeps_no_other_waiting(curator, monkeypat
     assert states == {"held": "stored", "other": "erased"}
 
 
-def test_a_form_without_a_day_takes_no_day_away(desk, dataset):
+def test_a_form_without_a_day_takes_no_day_away(client, dataset):
+    client.force_login(dataset.owner)
     address = reverse("datasets:retention", args=[dataset.pk])
-    desk.post(address, {"day": "2099-01-01"})
-    assert desk.post(address, {"date": ""}).status_code == 422
+    client.post(address, {"day": "2099-01-01"})
+    assert client.post(address, {"date": ""}).status_code == 422
     dataset.refresh_from_db()
     assert str(dataset.erase_on) == "2099-01-01"
-    desk.post(address, {"day": ""})
+    client.post(address, {"day": ""})
     dataset.refresh_from_db()
     assert dataset.erase_on is None
