@@ -9,6 +9,8 @@ import re
 from dataclasses import replace
 
 from dpportal.datasets import chinese_names
+from dpportal.datasets.truths import is_unread
+from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Boolean, Categorical, Integer, Real
 
 # Whole words of a name, as underscores, dots, hyphens and capitals part them.
@@ -118,9 +120,15 @@ def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
     return replace(matches[-1], name=name) if matches else None
 
 
-def is_contradicted(name: str, looks_like: str) -> bool:
-    """Whether the name suggests numbers and a column's first rows look like none, as those of an age group do."""
-    return isinstance(proposed(name), Integer | Real) and looks_like in ("text", "date", "boolean")
+def is_contradicted(name: str, look: Json) -> bool:
+    """Whether a described column's first rows do not look like what its name suggests.
+
+    Those of an age group are no numbers; those of a question whose answers are ja and nein are not read as yes and no.
+    """
+    suggested = proposed(name)
+    if isinstance(suggested, Boolean):
+        return is_unread(look)
+    return isinstance(suggested, Integer | Real) and look.get("kind") in ("text", "date", "boolean")
 
 
 def proposed_kind(name: str) -> str:

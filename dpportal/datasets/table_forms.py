@@ -10,9 +10,10 @@ from django.utils.translation import gettext as _
 
 from dpportal.datasets.cell_strip import Strip, strip
 from dpportal.datasets.common_values import common_values
-from dpportal.datasets.forms import AttributeForm, initial_of
+from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.labels import BETWEEN
 from dpportal.datasets.proposals import proposed
+from dpportal.datasets.shown_declarations import initial_of
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
 from mechanisms.domain import Attribute
@@ -31,7 +32,7 @@ class RowForm(AttributeForm):
     def __init__(self, data: Mapping[str, object] | None, *, line: Json, suggests: bool) -> None:
         """line: of the list of columns. suggests: whether it begins with what the column's name suggests."""
         column, self.before, self.suggests = line["name"], line["attribute"], suggests
-        super().__init__(data, column=column, initial=_initial(line, suggests))
+        super().__init__(data, column=column, initial=_initial(line, suggests), looks=[line["look"]])
         self.prefix = f"c{line['position']}"
         for name in HIDDEN:
             self.fields[name].widget = forms.HiddenInput()
