@@ -23,9 +23,10 @@ from dpportal.datasets.domain_views import cells_shown, context_of
 from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.proposals import is_contradicted, proposed, proposed_kind
+from dpportal.datasets.proposals import is_contradicted, lacks_words, proposed, proposed_kind
 from dpportal.datasets.shown_declarations import initial_of
 from dpportal.datasets.truths import is_unread
+from dpportal.datasets.typed_days import date_format_of
 from dpportal.platform.listed_names import listed, with_number
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
@@ -67,7 +68,13 @@ def several(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     truths = {derived.written_truths(dataset)[name] for name in names}
     initial = initial_of(first, "text", truths.pop() if len(truths) == 1 else ())
     looks = [derived.look_of(dataset, name) for name in names]
-    form = AttributeForm(request.POST or None, initial=initial, column=names[0], looks=looks)
+    form = AttributeForm(
+        request.POST or None,
+        initial=initial,
+        column=names[0],
+        looks=looks,
+        date_format=date_format_of(dataset),
+    )
     if request.method == "POST" and form.is_valid():
         alike = form.attribute()
         attributes = [replace(alike, name=name) for name in names] if alike else []
@@ -197,7 +204,9 @@ def _declare_yes_or_no(request: HttpRequest, dataset: Dataset, names: list[str])
 
 def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:
     looks = {column["name"]: column for column in derived.described_columns(dataset)}
-    fitting = [name for name in names if not is_contradicted(name, looks[name])]
+    fitting = [
+        name for name in names if not (is_contradicted(name, looks[name]) or lacks_words(name, looks[name]))
+    ]
     attributes = [
         attribute for name in fitting if (attribute := proposed(name, derived.truths_of(looks[name])))
     ]

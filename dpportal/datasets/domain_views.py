@@ -31,6 +31,7 @@ from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.shown_declarations import initial_of
 from dpportal.datasets.templatetags.columns import kind_in_words
+from dpportal.datasets.typed_days import date_format_of
 from dpportal.datasets.unit_form import UnitForm
 from dpportal.platform.json_types import Json
 from dpportal.platform.two_people import PROTECTION
@@ -50,9 +51,11 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
     """Declare one column, or take its declaration back."""
     dataset, name = column_of(request, dataset_id, position)
     declared = declared_of(dataset).get(name)
-    look = derived.look_of(dataset, name)
+    look, date_format = derived.look_of(dataset, name), date_format_of(dataset)
     initial = initial_of(declared, name, derived.truths_of(look))
-    form = AttributeForm(request.POST or None, initial=initial, column=name, looks=[look])
+    form = AttributeForm(
+        request.POST or None, initial=initial, column=name, looks=[look], date_format=date_format
+    )
     if request.method == "POST" and form.is_valid():
         try:
             attribute = form.attribute()
@@ -87,7 +90,9 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
 def column_cells(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponse:
     """The live picture of the cells that the form now declares; saves nothing and reads no data."""
     dataset, name = column_of(request, dataset_id, position)
-    form = AttributeForm(request.POST, column=name, looks=[derived.look_of(dataset, name)])
+    form = AttributeForm(
+        request.POST, column=name, looks=[derived.look_of(dataset, name)], date_format=date_format_of(dataset)
+    )
     attribute = form.attribute() if form.is_valid() else None
     context = {**context_of(dataset), "form": form, "attribute": attribute, **cells_shown(attribute)}
     return render(request, "datasets/_cells.html", context)
@@ -203,9 +208,9 @@ def context_of(dataset: Dataset) -> Json:
     """What the page of all columns shows of the declaration."""
     declared = declared_of(dataset)
     version = dataset.current_domain()
-    filled = filled_of(dataset)
+    filled, date_format = filled_of(dataset), date_format_of(dataset)
     columns = [
-        _column_shown(i, c, declared.get(c["name"]), c["name"] in filled)
+        {**_column_shown(i, c, declared.get(c["name"]), c["name"] in filled), "date_format": date_format}
         for i, c in enumerate(derived.described_columns(dataset))
     ]
     for line in columns:

@@ -19,9 +19,11 @@ from dpportal.datasets.out_of_domain_forms import FieldError, MisfitForm
 from dpportal.datasets.parse_options_forms import ReadingForm
 from dpportal.datasets.progressions import numbers_listed
 from dpportal.datasets.truths import as_read, truth_words
+from dpportal.datasets.typed_days import ISO, typed_day
 from dpportal.platform.form_types import CleanedData
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import alternatives
+from dpportal.platform.typed_numbers import decimal_text, whole_text
 from dpportal.tables import formats
 from dpportal.tables.connections.models import SharedTable
 from mechanisms import domain
@@ -210,10 +212,14 @@ class AttributeForm(MisfitForm):
         column: str,
         initial: Json | None = None,
         looks: Sequence[Json] = (),
+        date_format: str = ISO,
     ) -> None:
-        """looks: the described columns that are declared, where it is known what their first rows look like."""
+        """looks: the described columns that are declared, where it is known what their first rows look like.
+
+        date_format: in which the table writes its dates.
+        """
         super().__init__(data, initial=initial)
-        self.column, self.looks = column, looks
+        self.column, self.looks, self.date_format = column, looks, date_format
 
     def clean(self) -> CleanedData:
         data = super().clean() or {}
@@ -334,7 +340,8 @@ class AttributeForm(MisfitForm):
 
     def _bound(self, name: str, number: type[N]) -> N:
         with suppress(ValueError, OverflowError):
-            bound = number(self.cleaned_data[name].strip())
+            text = self.cleaned_data[name].strip()
+            bound = number(whole_text(text) if number is int else decimal_text(text))
             if math.isfinite(bound):
                 return bound
         if number is int:
@@ -369,9 +376,12 @@ class AttributeForm(MisfitForm):
             raise FieldError(name, wrong) from None
 
     def _day(self, name: str) -> date:
-        field = forms.DateField(input_formats=["%Y-%m-%d"])
-        try:
-            day: date = field.clean(self.cleaned_data[name].strip())
-        except forms.ValidationError:
-            raise FieldError(name, _("Write this bound as a day like 2024-01-31.")) from None
+        day = typed_day(self.cleaned_data[name].strip(), self.date_format)
+        if day is None:
+            raise FieldError(
+                name,
+                _(
+                    "Write this bound as a day like 2024-01-31 or 31.01.2024, or as the dates of the file are written."
+                ),
+            )
         return day

@@ -351,3 +351,15 @@ def test_the_page_shows_what_others_have_chosen_with_sources(admin, dataset):
     page = admin.get(place(dataset)).text
     named = [choice for choice in cost.CHOICES if choice.address]
     assert named and all(f'href="{escape(choice.address)}"' in page for choice in named)
+
+
+def test_another_amount_is_typed_with_a_comma_and_is_a_choice_of_its_own(admin, dataset):
+    page = admin.get(place(dataset)).content.decode()
+    assert 'inputmode="decimal"' in page and 'type="number" name="amount"' not in page
+    assert 'name="choice" value="" data-another="amount"' in page
+    assert "js/another.js" in page
+    said = admin.get(reverse("grant_meaning", args=[dataset.pk]), {"choice": "", "amount": "0,5"})
+    assert said.context["odds"] is not None
+    before = total(dataset)
+    admin.post(place(dataset), change(dataset, amount="0,5", choice=""))
+    assert total(dataset) == before + Decimal("0.5")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.urls import reverse
 
 from dpportal.datasets import take_codebook
 from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.proposals import proposed_kind
 from mechanisms.domain import Boolean, Categorical, DomainError
 from tests.dpportal import building
 
@@ -104,10 +107,41 @@ def test_a_codebook_of_other_words_declares_categories_and_none_without_words(su
     assert declared(surveyed)["funded"].values == ("nein", "ja") and declared(surveyed)["funded"].closed
 
 
-def test_a_question_whose_answers_are_not_read_so_is_not_suggested_to_be_one(desk):
+def test_a_question_whose_answers_are_not_read_so_waits_for_its_words(desk):
     dataset = building.uploaded(desk, ROWS.replace(b"funded", b"is_funded"))
-    page = desk.get(reverse("datasets:domain", args=[dataset.pk]))
-    assert page.context["rows"][0].form["kind"].value() == "ignored"
+    address = reverse("datasets:domain", args=[dataset.pk])
+    row = desk.get(address).context["rows"][0]
+    assert [row.form[name].value() for name in ("kind", "no", "yes")] == ["boolean", "", ""]
+    assert row.attribute is None
+    answer = desk.post(
+        reverse("datasets:chosen", args=[dataset.pk]), {"way": "names", "columns": ["0"]}, follow=True
+    )
+    assert "Not taken: “is_funded”" in answer.content.decode()
+    said = {"c0-kind": "boolean", "c0-missing_cell": "on", "c1-kind": "ignored", "c2-kind": "ignored"}
+    desk.post(address, said)
+    assert declared(dataset) == {}
+    desk.post(address, {**said, "c0-no": "nein", "c0-yes": "ja"})
+    assert declared(dataset) == {"is_funded": replace(WORDS, name="is_funded")}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Geburtsdatum (TT.MM.JJJJ)", "date"),
+        ("Length of stay (days)", "integer"),
+        ("Förderung erhalten?", "boolean"),
+        ("Readmitted", "boolean"),
+        ("Alter (Jahre)", "integer"),
+        ("Einkommen [EUR]", "real"),
+        ("Date de naissance", "date"),
+        ("Staatsangehörigkeit", "categorical"),
+        ("Anteil (%)", "real"),
+        ("(days)", "integer"),
+        ("befragt am", ""),
+    ],
+)
+def test_names_with_units_question_marks_and_words_of_other_languages_suggest_a_kind(name, kind):
+    assert proposed_kind(name) == kind
 
 
 def test_without_a_proposed_column_the_first_question_has_a_choice_of_columns(desk):
