@@ -195,7 +195,7 @@ def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
 
 
 def is_contradicted(name: str, look: Json) -> bool:
-    """Whether the name suggests numbers and a described column's first rows look like none, as those of an age group do."""
+    """Whether the name suggests numbers and a described column's first rows look like none, as an age group's do."""
     return isinstance(proposed(name), Integer | Real) and look.get("kind") in ("text", "date", "boolean")
 
 
