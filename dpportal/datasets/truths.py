@@ -45,16 +45,18 @@ def truth_words(no: str, yes: str, looks: Sequence[Json] = ()) -> tuple[tuple[st
     """
     if not (no.strip() or yes.strip()) and any(map(is_unread, looks)):
         raise FieldError("no", UNREAD)
-    are_read = bool(looks) and all(look.get("truths") for look in looks)
+    written = {tuple(look.get("truths", ())) for look in looks}
+    are_read = bool(written) and all(written)
     (no_value, no_word), (yes_value, yes_word) = _parts(no, are_read), _parts(yes, are_read)
     for first, second in ((no_value, yes_value), (no_word, yes_word)):
         if bool(first) != bool(second):
             raise FieldError(
                 "no" if second else "yes", _("Say it for no and for yes, or for neither of the two.")
             )
-    values = (no_value, yes_value) if no_value else ()
     words = (no_word, yes_word) if no_word else ()
-    return values, words
+    if words and not no_value:
+        return written.pop() if len(written) == 1 else (), words
+    return (no_value, yes_value) if no_value else (), words
 
 
 def _parts(line: str, are_read: bool) -> tuple[str, str]:
@@ -81,5 +83,9 @@ def is_read_so(attribute: Boolean) -> bool:
 def truth_lines(attribute: Boolean) -> tuple[str, str]:
     """The lines of which `truth_words` makes the same again."""
     values, words = attribute.values or ("", ""), attribute.words or ("", "")
-    no, yes = (BETWEEN.join(filter(None, pair)) for pair in zip(values, words, strict=True))
+    # A label alone would be taken for a text of the table where nobody knows what that writes.
+    no, yes = (
+        f"{value}{BETWEEN}{word}".strip() if word else value
+        for value, word in zip(values, words, strict=True)
+    )
     return no, yes

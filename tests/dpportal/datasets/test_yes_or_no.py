@@ -11,6 +11,7 @@ from dpportal.datasets import take_codebook
 from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.proposals import proposed_kind
+from dpportal.datasets.shown_declarations import initial_of
 from mechanisms.domain import Boolean, Categorical, DomainError
 from tests.dpportal import building
 
@@ -19,6 +20,7 @@ ROWS = b"funded,employed,age\n" + b"".join(
 )
 WORDS = Categorical("funded", True, ("nein", "ja"), closed=True)
 CODES = ({"truths": ("0", "1"), "kind": "integer", "repeats": True},)
+LETTERS = ({"truths": ("N", "Y"), "kind": "text", "repeats": True},)
 OTHER_CODES = ({"truths": (), "kind": "integer", "repeats": True},)
 TEXTS = ({"truths": (), "kind": "text", "repeats": True},)
 
@@ -56,7 +58,10 @@ def form(no, yes, looks=()):
             Categorical("funded", True, ("nein", "ja"), words=("no", "yes"), closed=True),
         ),
         ("2", "1", OTHER_CODES, Categorical("funded", True, ("2", "1"), closed=True)),
-        ("nein", "ja", CODES, Boolean("funded", True, (), ("nein", "ja"), closed=True)),
+        ("nein", "ja", CODES, Boolean("funded", True, ("0", "1"), ("nein", "ja"), closed=True)),
+        ("nein", "ja", (*CODES, *CODES), Boolean("funded", True, ("0", "1"), ("nein", "ja"), closed=True)),
+        ("nein", "ja", (*CODES, *LETTERS), Boolean("funded", True, (), ("nein", "ja"), closed=True)),
+        ("= nein", "= ja", (), Boolean("funded", True, (), ("nein", "ja"), closed=True)),
         ("0 = nein", "1 = ja", TEXTS, Boolean("funded", True, ("0", "1"), ("nein", "ja"), closed=True)),
         ("1", "0", CODES, Categorical("funded", True, ("1", "0"), closed=True)),
         ("", "", CODES, Boolean("funded", True, closed=True)),
@@ -67,6 +72,10 @@ def test_words_that_are_not_read_as_no_and_yes_are_categories(no, yes, looks, at
     asked = form(no, yes, looks)
     assert asked.is_valid(), asked.errors
     assert asked.attribute() == attribute
+    shown = initial_of(attribute, "funded")
+    if isinstance(attribute, Boolean):
+        again = form(shown["no"], shown["yes"], looks)
+        assert again.is_valid() and again.attribute() == attribute
 
 
 def test_blank_fields_are_refused_where_the_first_rows_are_not_read_so():
