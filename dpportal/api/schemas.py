@@ -236,11 +236,15 @@ class PlanShown(Schema):
 
 
 class Spend(Strict):
-    """The last answer before a budget is spent. reviewed: from the plan that was read. one_row: each person has one."""
+    """The last answer before a budget is spent. reviewed: from the plan that was read. one_row: each person has one.
+
+    nevertheless: although most rows of a column fit nothing declared, as a look at the fit has shown.
+    """
 
     reviewed: str = Field(max_length=64)
     agreed: bool
     one_row: bool = False
+    nevertheless: bool = False
 
     @property
     def wanted(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.platform.typed_numbers import DecimalInput
 from mechanisms.number_text import small_text
 
 if TYPE_CHECKING:
@@ -47,9 +48,13 @@ NOT_A_NUMBER = _("Write one plain number such as 0.25, without signs, sums or le
 
 
 class AmountFormField(forms.DecimalField):
-    """A field for a plain number: what Decimal reads besides, such as 1_0, 1e1 or digits of other scripts, is none."""
+    """A field for a plain number; on pages its decimal sign may be a comma.
+
+    What Decimal reads besides, such as 1_0, 1e1 or digits of other scripts, is no number here.
+    """
 
     written: ClassVar = PLAIN
+    widget = DecimalInput
 
     def to_python(self, value: object) -> Decimal | None:  # type: ignore[override]
         if isinstance(value, str) and value.strip() and not self.written.fullmatch(value.strip()):

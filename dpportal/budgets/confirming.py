@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from functools import partial
 
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.approvals import services as approvals
 from dpportal.budgets import ledger, refusals, requests, second_person
@@ -16,7 +18,7 @@ from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
-from dpportal.datasets.domain_fit import shown_warnings
+from dpportal.datasets.domain_fit import mostly_misfits, shown_warnings
 from dpportal.datasets.frozen_declarations import freeze
 from dpportal.datasets.identifying import columns_to_ask_about
 from dpportal.datasets.models import Dataset, DomainVersion
@@ -41,6 +43,7 @@ def confirmed(
     person, `act` waits for one.
     """
     identifying = columns_to_ask_about(draft.dataset)
+    misfits = mostly_misfits(draft.dataset, draft.counted_columns)
 
     def spend(reviewed: str) -> None:
         if identifying:
@@ -50,7 +53,11 @@ def confirmed(
         else:
             act(reviewed)
 
-    return confirmation(posted, shown, spend, (*refusals, ledger.BudgetRefusedError), identifying)
+    asked = partial(ConfirmForm, identifying=identifying, misfits=misfits)
+    form = confirmation(posted, shown, spend, (*refusals, ledger.BudgetRefusedError), asked)
+    if form is not None and "nevertheless" in form.errors:
+        audit.record(by, "viewed the fit", draft.dataset)
+    return form
 
 
 def _ask(draft: ChargedPublication, is_read: bool, reviewed: str, by: User) -> None:

@@ -14,6 +14,7 @@ from dpportal.budgets.amounts import STEP, amount_formfield, plain
 from dpportal.budgets.models import Budget
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
+from dpportal.platform.typed_numbers import decimal_text
 from dpportal.publications import cost_search
 from dpportal.publications.verdict import Verdict
 from mechanisms.accounting import SYMBOL, Definition
@@ -72,11 +73,11 @@ def _wanted(query: Mapping[str, str], errors: Mapping[str, DialError]) -> Decima
     """The cost that is asked for, by itself or by an error."""
     for name, error in errors.items():
         if name in query:
-            found = error.amount_of(_half_width_field().clean(query[name]))
+            found = error.amount_of(_half_width_field().clean(decimal_text(query[name])))
             if found is None:
                 raise ValidationError(_("No cost gives so small an error; allow more."))
             return found
-    amount: Decimal = amount_formfield().clean(query.get("epsilon"))
+    amount: Decimal = amount_formfield().clean(decimal_text(query.get("epsilon", "")))
     return amount
 
 

@@ -20,10 +20,13 @@ from dpportal.datasets.access import open_datasets, with_dataset
 from dpportal.datasets.common_values import common_values
 from dpportal.datasets.declared import declared_of, filled_of
 from dpportal.datasets.domain_views import cells_shown, context_of
-from dpportal.datasets.forms import AttributeForm, initial_of
+from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.proposals import is_contradicted, proposed, proposed_kind
+from dpportal.datasets.proposals import is_contradicted, lacks_words, proposed, proposed_kind
+from dpportal.datasets.shown_declarations import initial_of
+from dpportal.datasets.truths import is_unread
+from dpportal.datasets.typed_days import date_format_of
 from dpportal.platform.listed_names import listed, with_number
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
@@ -46,8 +49,7 @@ def chosen(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     elif way == "ignored":
         _declare(request, dataset, ignored=names)
     elif way == "yes-or-no":
-        truths = derived.written_truths(dataset)
-        _declare(request, dataset, [Boolean(n, True, closed=True, values=truths[n]) for n in names], ())
+        _declare_yes_or_no(request, dataset, names)
     elif way == "names":
         _declare_proposed(request, dataset, names)
     return redirect("datasets:domain", dataset.pk)
@@ -65,7 +67,14 @@ def several(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     first = declared_of(dataset).get(names[0])
     truths = {derived.written_truths(dataset)[name] for name in names}
     initial = initial_of(first, "text", truths.pop() if len(truths) == 1 else ())
-    form = AttributeForm(request.POST or None, initial=initial, column=names[0])
+    looks = [derived.look_of(dataset, name) for name in names]
+    form = AttributeForm(
+        request.POST or None,
+        initial=initial,
+        column=names[0],
+        looks=looks,
+        date_format=date_format_of(dataset),
+    )
     if request.method == "POST" and form.is_valid():
         alike = form.attribute()
         attributes = [replace(alike, name=name) for name in names] if alike else []
@@ -174,9 +183,30 @@ def _quoted(names: Sequence[str]) -> str:
     return listed(shown)
 
 
+def _declare_yes_or_no(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:
+    """Declare those that are read so, and say what is to be done with the others."""
+    looks = {name: derived.look_of(dataset, name) for name in names}
+    unread = [name for name in names if is_unread(looks[name])]
+    attributes = [
+        Boolean(name, True, closed=True, values=derived.truths_of(looks[name]))
+        for name in names
+        if name not in unread
+    ]
+    if attributes and not _declare(request, dataset, attributes, ()):
+        return
+    if unread:
+        text = _(
+            "Not declared: %(columns)s. Their first rows hold other texts than those that are read as no and yes. "
+            "Choose “Yes or no” in the table and write how the table writes the two, such as nein and ja."
+        )
+        messages.error(request, text % {"columns": _quoted(unread)})
+
+
 def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:
     looks = {column["name"]: column for column in derived.described_columns(dataset)}
-    fitting = [name for name in names if not is_contradicted(name, looks[name].get("kind", ""))]
+    fitting = [
+        name for name in names if not (is_contradicted(name, looks[name]) or lacks_words(name, looks[name]))
+    ]
     attributes = [
         attribute for name in fitting if (attribute := proposed(name, derived.truths_of(looks[name])))
     ]

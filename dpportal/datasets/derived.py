@@ -36,6 +36,11 @@ def truths_of(column: Json) -> tuple[str, ...]:
     return tuple(column.get("truths", ()))
 
 
+def look_of(dataset: Dataset, name: str) -> Json:
+    """What is known of a column's first rows, beside its name."""
+    return next(column for column in described_columns(dataset) if column["name"] == name)
+
+
 def written_truths(dataset: Dataset) -> dict[str, tuple[str, ...]]:
     """The same by each column's name."""
     return {column["name"]: truths_of(column) for column in described_columns(dataset)}

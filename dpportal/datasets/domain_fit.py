@@ -19,6 +19,7 @@ from dpportal.platform import storage
 from dpportal.tables.fit import TableFit
 
 WARN_ABOVE = 0.01
+MOST = 0.5
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,11 @@ def shown_warnings(dataset: Dataset, columns: Collection[str], to: User) -> list
     if warnings:
         audit.record(to, "viewed the fit", dataset)
     return warnings
+
+
+def mostly_misfits(dataset: Dataset, columns: Collection[str]) -> list[str]:
+    """The columns in which half of the rows, or more, fit nothing declared; none if nobody looked."""
+    return [w.column for w in _warnings(dataset, columns) or [] if w.column and w.share >= MOST]
 
 
 def _warnings(dataset: Dataset, columns: Collection[str]) -> list[FitWarning] | None:

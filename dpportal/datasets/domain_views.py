@@ -23,13 +23,15 @@ from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.common_values import common_values, round_numbers
 from dpportal.datasets.declared import declared_of, filled_of
 from dpportal.datasets.faults import DatasetError
-from dpportal.datasets.forms import AttributeForm, initial_of
+from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.identifying import first_question, identifying_columns
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, DomainVersion, Right
 from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
+from dpportal.datasets.shown_declarations import initial_of
 from dpportal.datasets.templatetags.columns import kind_in_words
+from dpportal.datasets.typed_days import date_format_of
 from dpportal.datasets.unit_form import UnitForm
 from dpportal.platform.json_types import Json
 from dpportal.platform.two_people import PROTECTION
@@ -49,8 +51,11 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
     """Declare one column, or take its declaration back."""
     dataset, name = column_of(request, dataset_id, position)
     declared = declared_of(dataset).get(name)
-    truths = derived.written_truths(dataset)[name]
-    form = AttributeForm(request.POST or None, initial=initial_of(declared, name, truths), column=name)
+    look, date_format = derived.look_of(dataset, name), date_format_of(dataset)
+    initial = initial_of(declared, name, derived.truths_of(look))
+    form = AttributeForm(
+        request.POST or None, initial=initial, column=name, looks=[look], date_format=date_format
+    )
     if request.method == "POST" and form.is_valid():
         try:
             attribute = form.attribute()
@@ -85,7 +90,9 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
 def column_cells(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponse:
     """The live picture of the cells that the form now declares; saves nothing and reads no data."""
     dataset, name = column_of(request, dataset_id, position)
-    form = AttributeForm(request.POST, column=name)
+    form = AttributeForm(
+        request.POST, column=name, looks=[derived.look_of(dataset, name)], date_format=date_format_of(dataset)
+    )
     attribute = form.attribute() if form.is_valid() else None
     context = {**context_of(dataset), "form": form, "attribute": attribute, **cells_shown(attribute)}
     return render(request, "datasets/_cells.html", context)
@@ -201,9 +208,9 @@ def context_of(dataset: Dataset) -> Json:
     """What the page of all columns shows of the declaration."""
     declared = declared_of(dataset)
     version = dataset.current_domain()
-    filled = filled_of(dataset)
+    filled, date_format = filled_of(dataset), date_format_of(dataset)
     columns = [
-        _column_shown(i, c, declared.get(c["name"]), c["name"] in filled)
+        {**_column_shown(i, c, declared.get(c["name"]), c["name"] in filled), "date_format": date_format}
         for i, c in enumerate(derived.described_columns(dataset))
     ]
     for line in columns:
@@ -222,11 +229,11 @@ def context_of(dataset: Dataset) -> Json:
 
 def _column_shown(position: int, column: Json, attribute: Attribute | None, filled: bool) -> Json:
     """A column's line on the list; kind: what its name suggests, unless its first rows contradict that."""
-    name, is_contradicted = column["name"], proposals.is_contradicted(column["name"], column.get("kind", ""))
+    name, is_contradicted = column["name"], proposals.is_contradicted(column["name"], column)
     declared_kind = kind_in_words(attribute) if attribute else ""
     kind = "" if is_contradicted else dict(AttributeForm.KINDS).get(proposed_kind(name), "")
     line = {"position": position, "name": name, "attribute": attribute, "filled": filled}
-    line["truths"] = derived.truths_of(column)
+    line |= {"look": column, "truths": derived.truths_of(column)}
     return {**line, "kind": kind, "declared_kind": declared_kind, "is_contradicted": is_contradicted}
 
 

@@ -13,16 +13,17 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.datasets.labels import lines_of, with_words, wrong_values
+from dpportal.datasets.labels import with_words, wrong_values
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.out_of_domain_forms import FieldError, MisfitForm
 from dpportal.datasets.parse_options_forms import ReadingForm
-from dpportal.datasets.progressions import number_text, numbers_listed
-from dpportal.datasets.proposals import proposed, proposed_kind
-from dpportal.datasets.truths import truth_lines, truth_words
+from dpportal.datasets.progressions import numbers_listed
+from dpportal.datasets.truths import as_read, truth_words
+from dpportal.datasets.typed_days import ISO, typed_day
 from dpportal.platform.form_types import CleanedData
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import alternatives
+from dpportal.platform.typed_numbers import decimal_text, whole_text
 from dpportal.tables import formats
 from dpportal.tables.connections.models import SharedTable
 from mechanisms import domain
@@ -153,14 +154,15 @@ class AttributeForm(MisfitForm):
         required=False,
         max_length=200,
         help_text=_(
-            "As the table writes it, then its label if it has one: 0 = female. If empty, files say false."
+            "As the table writes it, then its label if it has one: nein, or 0 = female. If empty, the usual words, "
+            "such as no, false and 0, are read, and files say false."
         ),
     )
     yes = forms.CharField(
         label=_("how yes is written"),
         required=False,
         max_length=200,
-        help_text=_("Such as 1 = male. If empty, files say true."),
+        help_text=_("Such as ja, or 1 = male. If empty, yes, true and 1 are read, and files say true."),
     )
     lower = forms.CharField(label=_("lower bound"), required=False, max_length=40)
     upper = forms.CharField(label=_("upper bound"), required=False, max_length=40)
@@ -204,10 +206,20 @@ class AttributeForm(MisfitForm):
     )
 
     def __init__(
-        self, data: Mapping[str, object] | None, *, column: str, initial: Json | None = None
+        self,
+        data: Mapping[str, object] | None,
+        *,
+        column: str,
+        initial: Json | None = None,
+        looks: Sequence[Json] = (),
+        date_format: str = ISO,
     ) -> None:
+        """looks: the described columns that are declared, where it is known what their first rows look like.
+
+        date_format: in which the table writes its dates.
+        """
         super().__init__(data, initial=initial)
-        self.column = column
+        self.column, self.looks, self.date_format = column, looks, date_format
 
     def clean(self) -> CleanedData:
         data = super().clean() or {}
@@ -250,8 +262,8 @@ class AttributeForm(MisfitForm):
     @staticmethod
     def _to_blame(data: CleanedData) -> str | None:
         """The field beside which a declaration's own refusal is shown."""
-        if data["kind"] == "categorical":
-            return "values"
+        if data["kind"] in ("categorical", "boolean"):
+            return "values" if data["kind"] == "categorical" else "no"
         return "edges" if data["kind"] != "date" and data["binning"] == "edges" else None
 
     @staticmethod
@@ -271,12 +283,15 @@ class AttributeForm(MisfitForm):
         values, words = with_words(lines) if self.cleaned_data["with_words"] else (tuple(lines), ())
         numbers = bool(self.cleaned_data["as_numbers"])
         declared = domain.Categorical(self.column, self._own_missing(), values, numbers, words)
-        is_open = self.misfits_go() == "open"
-        if wrong := wrong_values(declared, own_missing=self._own_missing(), is_open=is_open):
-            raise FieldError("values", wrong)
+        self._check_values(declared, "values")
         if not self.cleaned_data["closed"]:
             raise FieldError("closed", _("Choose where values go that are not on the list."))
         return declared
+
+    def _check_values(self, declared: domain.Categorical, field: str) -> None:
+        is_open = self.misfits_go() == "open"
+        if wrong := wrong_values(declared, own_missing=self._own_missing(), is_open=is_open):
+            raise FieldError(field, wrong)
 
     def _integer(self) -> domain.Attribute:
         binning = self.cleaned_data["binning"]
@@ -304,8 +319,11 @@ class AttributeForm(MisfitForm):
         return domain.Date(self.column, self._own_missing(), lower, upper, **steps)
 
     def _boolean(self) -> domain.Attribute:
-        values, words = truth_words(self.cleaned_data["no"], self.cleaned_data["yes"])
-        return domain.Boolean(self.column, self._own_missing(), values, words)
+        values, words = truth_words(self.cleaned_data["no"], self.cleaned_data["yes"], self.looks)
+        declared = as_read(domain.Boolean(self.column, self._own_missing(), values, words))
+        if isinstance(declared, domain.Categorical):
+            self._check_values(declared, "no")
+        return declared
 
     def _own_missing(self) -> bool:
         return bool(self.cleaned_data["missing_cell"])
@@ -322,7 +340,8 @@ class AttributeForm(MisfitForm):
 
     def _bound(self, name: str, number: type[N]) -> N:
         with suppress(ValueError, OverflowError):
-            bound = number(self.cleaned_data[name].strip())
+            text = self.cleaned_data[name].strip()
+            bound = number(whole_text(text) if number is int else decimal_text(text))
             if math.isfinite(bound):
                 return bound
         if number is int:
@@ -357,38 +376,12 @@ class AttributeForm(MisfitForm):
             raise FieldError(name, wrong) from None
 
     def _day(self, name: str) -> date:
-        field = forms.DateField(input_formats=["%Y-%m-%d"])
-        try:
-            day: date = field.clean(self.cleaned_data[name].strip())
-        except forms.ValidationError:
-            raise FieldError(name, _("Write this bound as a day like 2024-01-31.")) from None
+        day = typed_day(self.cleaned_data[name].strip(), self.date_format)
+        if day is None:
+            raise FieldError(
+                name,
+                _(
+                    "Write this bound as a day like 2024-01-31 or 31.01.2024, or as the dates of the file are written."
+                ),
+            )
         return day
-
-
-def initial_of(attribute: domain.Attribute | None, name: str, truths: Sequence[str] = ()) -> Json:
-    """What the form shows for a declaration, or for a column that has none yet: what its name suggests.
-
-    truths: how the table writes no and yes there, if that is known. They are proposed as the column's two values.
-    """
-    written: Json = dict(zip(("no", "yes"), truths, strict=False))
-    attribute = attribute or proposed(name, tuple(truths))
-    if attribute is None:
-        kind = proposed_kind(name) or "ignored"
-        binning = "width" if kind == "real" else "per_value"
-        return {"kind": kind, "binning": binning, "missing_cell": True, "closed": "", **written}
-    values = {**written, **attribute.to_json()}
-    to = attribute.misfits_to
-    values["closed"] = "open" if not attribute.closed else "left-out" if to is None else "value"
-    values["misfits_to"] = "" if to is None else attribute.regular_labels()[to]
-    if isinstance(attribute, domain.Categorical):
-        values |= {"values": "\n".join(lines_of(attribute)), "with_words": bool(attribute.words)}
-    if isinstance(attribute, domain.Boolean):
-        values["no"], values["yes"] = truth_lines(attribute)
-    edges = values.get("edges")
-    if isinstance(edges, list):
-        values["edges"] = " ".join(map(str, edges))
-        by_value = isinstance(attribute, domain.Integer) and attribute.width == 1
-        values["binning"] = "edges" if edges else "per_value" if by_value else "width"
-    if isinstance(attribute, domain.Integer | domain.Real):
-        values["single_values"] = " ".join(number_text(value) for value in attribute.single_values)
-    return values

@@ -9,6 +9,8 @@ import re
 from dataclasses import replace
 
 from dpportal.datasets import chinese_names
+from dpportal.datasets.truths import is_unread
+from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Boolean, Categorical, Integer, Real
 
 # Whole words of a name, as underscores, dots, hyphens and capitals part them.
@@ -17,6 +19,8 @@ BORN = Integer("", True, lower=1900, upper=2029, width=10)
 _BOUNDS: dict[str, Attribute] = {
     **dict.fromkeys(("age", "alter", "âge", "edad", "età"), Integer("", True, lower=0, upper=119, width=5)),
     **dict.fromkeys(("geburtsjahr", "birthyear", "yob"), BORN),
+    **dict.fromkeys(("monat", "mois"), Integer("", True, lower=1, upper=12)),
+    **dict.fromkeys(("prozent", "pourcentage"), Real("", True, lower=0.0, upper=100.0, bins=10)),
     "month": Integer("", True, lower=1, upper=12),
     "hour": Integer("", True, lower=0, upper=23),
     "minute": Integer("", True, lower=0, upper=59),
@@ -26,8 +30,38 @@ _BOUNDS: dict[str, Attribute] = {
 _BOUNDS |= {word: _BOUNDS[english] for word, english in chinese_names.SAME_BOUNDS.items()}
 _PAY = ("salary", "wage", "wages", "pay", "earnings", "revenue", "rent", "gehalt", "lohn", "einkommen")
 _KINDS = {
-    "date": ("date", "day", "birthday", "dob", "timestamp"),
-    "integer": ("year", "count", "number", "num", "children", "rooms", "persons", "hours", "weeks", "size"),
+    "date": (
+        *("date", "day", "birthday", "birthdate", "dob", "timestamp"),
+        *("datum", "geburtsdatum", "geburtstag", "tag", "jour", "naissance"),
+    ),
+    "integer": (
+        *("year", "count", "number", "num", "children", "rooms", "persons", "hours", "weeks", "size"),
+        *(
+            "days",
+            "months",
+            "years",
+            "visits",
+            "stay",
+            "jahr",
+            "anzahl",
+            "kinder",
+            "zimmer",
+            "personen",
+            "stunden",
+        ),
+        *(
+            "tage",
+            "wochen",
+            "monate",
+            "jahre",
+            "haushaltsgröße",
+            "année",
+            "nombre",
+            "enfants",
+            "heures",
+            "jours",
+        ),
+    ),
     "real": (
         "income",
         "amount",
@@ -39,6 +73,8 @@ _KINDS = {
         "cost",
         "score",
         "ratio",
+        *("betrag", "preis", "kosten", "miete", "gewicht", "größe", "fläche", "anteil", "quote"),
+        *("revenu", "salaire", "montant", "prix", "loyer", "poids", "taille", "taux"),
         *_PAY,
     ),
     "categorical": (
@@ -95,10 +131,50 @@ _KINDS = {
             "district",
             "ward",
         ),
+        *(
+            "staatsangehörigkeit",
+            "nationalität",
+            "bildung",
+            "schulabschluss",
+            "branche",
+            "gemeinde",
+            "kreis",
+            "stadt",
+        ),
+        *(
+            "kategorie",
+            "gruppe",
+            "art",
+            "typ",
+            "familienstatus",
+            "commune",
+            "département",
+            "pays",
+            "ville",
+            "région",
+        ),
+        *("profession", "métier", "catégorie", "nationalité", "diplôme"),
     ),
 }
 _KIND_OF_WORD = {word: kind for kind, words in _KINDS.items() for word in words} | chinese_names.KIND_OF_WORD
-_QUESTIONS = ("is", "has", "had", "was", "does", "did")
+_QUESTIONS = ("is", "has", "had", "was", "does", "did", "hat", "ist", "war", "est", "avait")
+# Of yes or no without a question: what was or was not done to a person.
+_DONE = (
+    *("readmitted", "employed", "insured", "vaccinated", "enrolled", "deceased", "smoker", "retired"),
+    *(
+        "erwerbstätig",
+        "versichert",
+        "geimpft",
+        "verstorben",
+        "raucher",
+        "erhalten",
+        "employé",
+        "assuré",
+        "vacciné",
+    ),
+)
+# Units and forms in brackets say how a value is written, seldom what it is.
+_BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
 
 
 def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
@@ -107,7 +183,7 @@ def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
     truths: how the table writes no and yes, if that is known.
     """
     words = _words(name)
-    if words and words[0] in _QUESTIONS:
+    if words and (words[0] in _QUESTIONS or words[-1] in _DONE or name.rstrip().endswith("?")):
         return Boolean(name, True, closed=True, values=truths)
     if words and words[0] in chinese_names.QUESTIONS:
         # Its answers, 否 and 是, are texts that no table is read by as no and yes.
@@ -118,9 +194,14 @@ def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
     return replace(matches[-1], name=name) if matches else None
 
 
-def is_contradicted(name: str, looks_like: str) -> bool:
-    """Whether the name suggests numbers and a column's first rows look like none, as those of an age group do."""
-    return isinstance(proposed(name), Integer | Real) and looks_like in ("text", "date", "boolean")
+def is_contradicted(name: str, look: Json) -> bool:
+    """Whether the name suggests numbers and a described column's first rows look like none, as an age group's do."""
+    return isinstance(proposed(name), Integer | Real) and look.get("kind") in ("text", "date", "boolean")
+
+
+def lacks_words(name: str, look: Json) -> bool:
+    """Whether the name suggests yes or no, and the first rows write the two by words that only people can tell."""
+    return isinstance(proposed(name), Boolean) and is_unread(look)
 
 
 def proposed_kind(name: str) -> str:
@@ -131,4 +212,8 @@ def proposed_kind(name: str) -> str:
 
 
 def _words(name: str) -> list[str]:
-    return [word.lower() for word in _WORDS.findall(name)] + chinese_names.words(name)
+    """Of what stands outside brackets, or of all where they hold no more than that."""
+    for text in (_BRACKETS.sub(" ", name), name):
+        if words := [word.lower() for word in _WORDS.findall(text)] + chinese_names.words(text):
+            return words
+    return []

@@ -26,6 +26,7 @@ from dpportal.datasets.name_clash import refuse_clash
 from dpportal.datasets.other_options import columns_under
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
+from dpportal.datasets.truths import refuse_unread
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.platform import listed_names, storage
 from dpportal.platform.json_types import Json
@@ -202,6 +203,7 @@ def _declare(dataset: Dataset, column: str, attribute: Attribute | None, filled:
         version.attributes.filter(column=column).delete()
         return
     refuse_clash(attribute)
+    refuse_unread(attribute, derived.look_of(dataset, attribute.column))
     if refusal := records.cannot_count(dataset, attribute):
         raise DomainError(f"{column}: {refusal}")
     names = [c["name"] for c in dataset.columns]

@@ -6,15 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from django import forms
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.datasets.cell_strip import Strip, strip
 from dpportal.datasets.common_values import common_values
-from dpportal.datasets.forms import AttributeForm, initial_of
+from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.labels import BETWEEN
-from dpportal.datasets.proposals import proposed
+from dpportal.datasets.proposals import lacks_words, proposed
+from dpportal.datasets.shown_declarations import initial_of
+from dpportal.datasets.truths import is_unread
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
+from dpportal.platform.typed_numbers import NOT_WHOLE, WholeInput
 from mechanisms.domain import Attribute
 
 # Columns on a page of the table.
@@ -25,13 +28,35 @@ NEEDED = {"categorical": ("values",), **dict.fromkeys(("integer", "real", "date"
 HIDDEN = ("closed", "misfits_to", "edges", "as_numbers", "with_words", "binning")
 
 
+class EstimateForm(forms.Form):
+    """How many people there are, as the curator thinks; a draft begins with it."""
+
+    people = forms.IntegerField(
+        label=gettext_lazy("Your estimate of the number of people"),
+        help_text=gettext_lazy(
+            "From public knowledge, never from this table. It is not published, but the cost that is proposed by it is."
+        ),
+        required=False,
+        min_value=1,
+        max_value=10**10,
+        widget=WholeInput,
+        error_messages={"invalid": NOT_WHOLE},
+    )
+
+
 class RowForm(AttributeForm):
     """A column's declaration in one row. Fields that only its own page shows are sent along as they were."""
 
     def __init__(self, data: Mapping[str, object] | None, *, line: Json, suggests: bool) -> None:
         """line: of the list of columns. suggests: whether it begins with what the column's name suggests."""
         column, self.before, self.suggests = line["name"], line["attribute"], suggests
-        super().__init__(data, column=column, initial=_initial(line, suggests))
+        super().__init__(
+            data,
+            column=column,
+            initial=_initial(line, suggests),
+            looks=[line["look"]],
+            date_format=line["date_format"],
+        )
         self.prefix = f"c{line['position']}"
         for name in HIDDEN:
             self.fields[name].widget = forms.HiddenInput()
@@ -71,7 +96,8 @@ class RowForm(AttributeForm):
 
     def _was_left(self, data: Json) -> bool:
         """Whether nothing was written beside a kind that only the column's name suggests."""
-        needed = NEEDED.get(data.get("kind", ""), ())
+        lacks = data.get("kind") == "boolean" and any(map(is_unread, self.looks))
+        needed = ("no", "yes") if lacks else NEEDED.get(data.get("kind", ""), ())
         return bool(needed) and data["kind"] == self.initial["kind"] and not any(data.get(n) for n in needed)
 
 
@@ -105,7 +131,8 @@ def rows(lines: list[Json], data: Mapping[str, object] | None, *, suggests: bool
 def row(line: Json, data: Mapping[str, object] | None, *, suggests: bool) -> Row:
     """A row, valid or not."""
     form = RowForm(data, line=line, suggests=suggests)
-    attribute = line["attribute"] or (proposed(line["name"], line["truths"]) if suggests else None)
+    is_whole = suggests and not lacks_words(line["name"], line["look"])
+    attribute = line["attribute"] or (proposed(line["name"], line["truths"]) if is_whole else None)
     if data is not None:
         attribute = form.attribute() if form.is_valid() else None
     return Row(line, form, attribute, strip(attribute) if attribute else None)

@@ -21,6 +21,7 @@ from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.missing_words import undeclared_words
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.protection import Protection
+from dpportal.datasets.table_forms import EstimateForm
 from mechanisms.domain import DomainError
 
 
@@ -34,9 +35,11 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     data = request.POST if request.method == "POST" else None
     suggests = not context["declared_count"]
     rows = list(table_forms.rows(list(page.object_list), data, suggests=suggests))
-    is_wrong = data is not None and not all(row.form.is_valid() for row in rows)
+    estimate = EstimateForm(data, initial={"people": dataset.releases.estimated_people()})
+    wrong = [row.line["name"] for row in rows if data is not None and not row.form.is_valid()]
+    is_wrong = bool(wrong) or not (data is None or estimate.is_valid())
     if data is not None and not is_wrong:
-        if _save(request, dataset, rows):
+        if _save(request, dataset, rows, estimate.cleaned_data["people"]):
             return _onward(request, dataset, data.get("next", ""), page.number)
         is_wrong = True
     others = open_datasets(request).filter(domain_versions__attributes__isnull=False)
@@ -45,7 +48,8 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         "suggests": suggests,
         "page_obj": page,
         "is_wrong": is_wrong,
-        "people": request.POST.get("people") or dataset.releases.estimated_people(),
+        "wrong": wrong,
+        "estimate": estimate,
         "others": others.exclude(pk=dataset.pk).distinct(),
         "who": Protection.of(dataset.current_domain()),
         "missing_words": undeclared_words(dataset),
@@ -53,8 +57,8 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     return render(request, "datasets/domain.html", context, status=422 if is_wrong else 200)
 
 
-def _save(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row]) -> bool:
-    """Declare what the rows say otherwise, or none of it; whether it was done."""
+def _save(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row], people: int | None) -> bool:
+    """Declare what the rows say otherwise, and keep the estimate, or none of it; whether it was done."""
     said = [row for row in rows if row.form.has_said()]
     attributes = [row.attribute for row in said if row.attribute]
     ignored = [row.line["name"] for row in said if row.attribute is None]
@@ -63,6 +67,8 @@ def _save(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row]) -
     except DomainError as error:
         messages.error(request, str(error))
         return False
+    if people:
+        dataset.releases.keep_estimate(people, dataset, current_user(request))
     text = ngettext("Saved: %(count)s column.", "Saved: %(count)s columns.", len(said))
     if said:
         messages.success(request, text % {"count": len(said)})

@@ -11,6 +11,7 @@ from dpportal.datasets.common_values import with_own_cells
 from dpportal.datasets.declared import declared_of, filled_of
 from dpportal.datasets.derived import written_truths
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.truths import as_read
 from mechanisms.domain import Attribute, Boolean
 
 
@@ -58,14 +59,17 @@ def written(dataset: Dataset) -> codebooks.Codebook:
 def _as_written(
     dataset: Dataset, declared: dict[str, Attribute], attributes: Iterable[Attribute]
 ) -> Iterator[Attribute]:
-    """Yes and no that a codebook does not spell keep the spelling that is declared, or else have the table's own."""
+    """Yes and no that a codebook does not spell keep the spelling that is declared, or else have the table's own.
+
+    Those that it spells by words that are not read so become categories.
+    """
     truths = written_truths(dataset)
     for attribute in attributes:
         if isinstance(attribute, Boolean) and not attribute.values:
             before = declared.get(attribute.name)
             values = before.values if isinstance(before, Boolean) else truths[attribute.name]
             attribute = replace(attribute, values=values)
-        yield attribute
+        yield as_read(attribute) if isinstance(attribute, Boolean) else attribute
 
 
 def _own_cells(declared: dict[str, Attribute], book: codebooks.Codebook) -> tuple[list[Attribute], list[str]]:

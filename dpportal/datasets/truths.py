@@ -1,40 +1,77 @@
-"""No and yes as lines of text: how the table writes them, and what they are called."""
+"""No and yes as lines of text: how the table writes them, and what they are called.
+
+Every table is read by the same words for no and yes. Other words, such as nein and ja, are categories: as mere names of
+false and true they would leave every row unread.
+"""
 
 from __future__ import annotations
 
-from django.utils.translation import gettext as _
+from collections.abc import Sequence
+
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.datasets.labels import BETWEEN
 from dpportal.datasets.out_of_domain_forms import FieldError
-from dpportal.platform.listed_names import listed
+from dpportal.platform.json_types import Json
 from dpportal.tables.meaning.number_syntax import FALSE_WORDS, TRUE_WORDS
-from mechanisms.domain import Boolean
+from mechanisms.domain import Attribute, Boolean, Categorical, DomainError
+
+READ_SO = (*FALSE_WORDS, *TRUE_WORDS)
+# Kinds of first rows of which none, or hardly any, is a word that is read as no or yes.
+UNREAD_KINDS = ("text", "date")
+UNREAD = gettext_lazy(
+    "The first rows of this column hold other texts than those that are read as no and yes. Write how the table writes "
+    "no and how it writes yes, such as nein and ja, or choose categories."
+)
 
 
-def truth_words(no: str, yes: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def is_unread(look: Json) -> bool:
+    """Whether first rows of a described column were seen, and are not written as no and yes are read."""
+    seen = look.get("repeats") is not None
+    return seen and not look.get("truths") and look.get("kind") in UNREAD_KINDS
+
+
+def refuse_unread(attribute: Attribute, look: Json) -> None:
+    """Raise DomainError if yes and no are to be the usual words, and the column's first rows hold others."""
+    if isinstance(attribute, Boolean) and not attribute.values and is_unread(look):
+        raise DomainError(f"{attribute.name}: {UNREAD}")
+
+
+def truth_words(no: str, yes: str, looks: Sequence[Json] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The values and the labels of no and yes, each pair empty where nobody says them.
 
-    A line is `value = label`, a value alone where it is one that is read so, or else a label alone. Raises FieldError.
+    A line is `value = label`, or one of the two: a label where the first rows of the described columns write no and
+    yes in a way that is read, such as 0 and 1; else the text of the table. Raises FieldError.
     """
-    (no_value, no_word), (yes_value, yes_word) = _parts("no", no, FALSE_WORDS), _parts("yes", yes, TRUE_WORDS)
+    if not (no.strip() or yes.strip()) and any(map(is_unread, looks)):
+        raise FieldError("no", UNREAD)
+    written = {tuple(look.get("truths", ())) for look in looks}
+    are_read = bool(written) and all(written)
+    (no_value, no_word), (yes_value, yes_word) = _parts(no, are_read), _parts(yes, are_read)
     for first, second in ((no_value, yes_value), (no_word, yes_word)):
         if bool(first) != bool(second):
             raise FieldError(
                 "no" if second else "yes", _("Say it for no and for yes, or for neither of the two.")
             )
-    values = (no_value, yes_value) if no_value else ()
     words = (no_word, yes_word) if no_word else ()
-    return values, words
+    if words and not no_value:
+        return written.pop() if len(written) == 1 else (), words
+    return (no_value, yes_value) if no_value else (), words
 
 
-def _parts(field: str, line: str, known: tuple[str, ...]) -> tuple[str, str]:
+def _parts(line: str, are_read: bool) -> tuple[str, str]:
     value, between, word = (part.strip() for part in line.partition(BETWEEN.strip()))
-    if not between:
-        return (value, "") if value.casefold() in known else ("", value)
-    if value.casefold() not in known:
-        text = _("Only %(values)s are read so. To count other texts, choose categories.")
-        raise FieldError(field, text % {"values": listed(known)})
-    return value, word
+    is_label = not between and are_read and value.casefold() not in READ_SO
+    return ("", value) if is_label else (value, word)
+
+
+def as_read(attribute: Boolean) -> Boolean | Categorical:
+    """The attribute, or categories of its two values where these are no texts that are read as no and yes."""
+    if is_read_so(attribute):
+        return attribute
+    name, missing, values, words = attribute.name, attribute.missing_cell, attribute.values, attribute.words
+    closed, to = attribute.closed, attribute.misfits_to
+    return Categorical(name, missing, values, words=words, closed=closed, misfits_to=to)
 
 
 def is_read_so(attribute: Boolean) -> bool:
@@ -46,5 +83,9 @@ def is_read_so(attribute: Boolean) -> bool:
 def truth_lines(attribute: Boolean) -> tuple[str, str]:
     """The lines of which `truth_words` makes the same again."""
     values, words = attribute.values or ("", ""), attribute.words or ("", "")
-    no, yes = (BETWEEN.join(filter(None, pair)) for pair in zip(values, words, strict=True))
+    # A label alone would be taken for a text of the table where nobody knows what that writes.
+    no, yes = (
+        f"{value}{BETWEEN}{word}".strip() if word else value
+        for value, word in zip(values, words, strict=True)
+    )
     return no, yes

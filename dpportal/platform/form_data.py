@@ -7,9 +7,13 @@ from collections.abc import Mapping
 from django.http import QueryDict
 
 
-def form_data(values: Mapping[str, object]) -> QueryDict:
+class ProgramData(QueryDict):
+    """What a program sent: its numbers are read as they are, and not as people type them."""
+
+
+def form_data(values: Mapping[str, object]) -> ProgramData:
     """values: texts, numbers, truths, or lists of these by the name of the field; None and False are not sent."""
-    data = QueryDict(mutable=True)
+    data = ProgramData(mutable=True)
     for name, value in values.items():
         if isinstance(value, list | tuple):
             data.setlist(name, [_text(one) for one in value])

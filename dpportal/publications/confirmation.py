@@ -29,8 +29,29 @@ class ConfirmForm(forms.Form):
         error_messages={"required": _("Confirm that the budget is spent for good.")},
     )
 
-    def __init__(self, data: QueryDict | None, *, initial: Json, identifying: Sequence[str]) -> None:
+    def __init__(
+        self,
+        data: QueryDict | None,
+        *,
+        initial: Json,
+        identifying: Sequence[str] = (),
+        misfits: Sequence[str] = (),
+    ) -> None:
+        """identifying: columns that look as if they named people; that each has one row is asked, too. misfits: columns
+        of which most rows fit nothing declared; whether they are to be published nevertheless is asked.
+        """
         super().__init__(data, initial=initial)
+        if misfits:
+            self.fields["nevertheless"] = forms.BooleanField(
+                label=_("Publish nevertheless: most rows fit nothing declared in %(columns)s.")
+                % {"columns": listed(misfits)},
+                error_messages={
+                    "required": _(
+                        "Most rows would be left out or counted elsewhere. Change the declaration, or confirm that you "
+                        "publish nevertheless."
+                    )
+                },
+            )
         if identifying:
             self.fields["one_row"] = forms.BooleanField(
                 label=_("Each person has one row, although %(columns)s looks like an identifier of people.")
@@ -67,15 +88,14 @@ def confirmation(
     shown: str,
     act: Callable[[str], object],
     refusals: tuple[type[Exception], ...],
-    identifying: Sequence[str] = (),
+    asked: Callable[..., ConfirmForm] = ConfirmForm,
 ) -> ConfirmForm | None:
     """The form under a reviewed plan; None once it was confirmed and `act` has spent the budget.
 
     posted: the answer that was sent. shown: the digest of what this page shows. act: called with that of what the
-    curator read. refusals: what it may raise to say why not. identifying: columns that look as if they named
-    people; that each has one row is asked, too, and is said once the form is valid.
+    curator read. refusals: what it may raise to say why not. asked: makes the form, with what else is asked.
     """
-    form = ConfirmForm(posted or None, initial={"reviewed": shown}, identifying=identifying)
+    form = asked(posted or None, initial={"reviewed": shown})
     if form.is_valid():
         try:
             act(form.cleaned_data["reviewed"])

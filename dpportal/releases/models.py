@@ -6,8 +6,9 @@ import uuid
 
 from django.db import models
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy as _, gettext_noop
 
+from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import LedgerEntry
@@ -29,6 +30,15 @@ class Releases(WatchedQuerySet["Release"]):
     def estimated_people(self) -> int | None:
         """How many people there are by the curator's last word, in a draft or a release; None where nobody said."""
         return self.exclude(people=None).values_list("people", flat=True).first()
+
+    def keep_estimate(self, people: int, dataset: Dataset, by: User) -> None:
+        """Remember how many people the curator thinks there are, in the draft that the next one begins with."""
+        if people == self.estimated_people():
+            return
+        untouched = Release.objects.untouched().filter(dataset=dataset, created_by=by)
+        if not untouched.update(people=people):
+            Release.objects.create(dataset=dataset, created_by=by, people=people)
+        audit.record(by, gettext_noop("estimated the people"), dataset)
 
     def untouched(self) -> Releases:
         """Drafts in which nothing was chosen yet."""

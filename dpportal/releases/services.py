@@ -44,9 +44,10 @@ def why_not_started(dataset: Dataset) -> str:
 
 def start_draft(dataset: Dataset, by: User) -> Release:
     """An empty draft, saved, so that it has an address from the first step on; one that lies there is taken."""
-    if untouched := Release.objects.untouched().filter(dataset=dataset, created_by=by).first():
-        return untouched
     people = dataset.releases.estimated_people()
+    if untouched := Release.objects.untouched().filter(dataset=dataset, created_by=by).first():
+        untouched.people = untouched.people or people
+        return untouched
     return Release.objects.create(dataset=dataset, created_by=by, people=people)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from uuid import UUID
 
 from django.db import transaction
@@ -120,7 +121,8 @@ def confirmed(
             datasets.confirm_one_row(dataset, identifying, by)
         act(reviewed)
 
-    return confirmation(posted, shown, spend, (ChoiceError, ledger.BudgetRefusedError), identifying)
+    asked = partial(ConfirmForm, identifying=identifying)
+    return confirmation(posted, shown, spend, (ChoiceError, ledger.BudgetRefusedError), asked)
 
 
 @transaction.atomic

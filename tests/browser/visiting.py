@@ -90,7 +90,7 @@ def grant(page: Page, amount: str, reason: str) -> None:
     """On a dataset's page of grants: so much, knowing of all that hold nearly the same people."""
     for box in page.locator("[name=knowing]").all():
         box.check()
-    page.get_by_label("Another amount").fill(amount)
+    page.get_by_role("textbox", name="Another amount").fill(amount)
     page.get_by_label("Reason").first.fill(reason)
     # What all that these people are granted means is asked for a moment later, and may ask for a second confirmation.
     page.wait_for_timeout(600)

@@ -218,15 +218,17 @@ class Release:
         plan: Facts = self.connection.call("GET", f"{self._path}/plan")
         return plan
 
-    def spend(self, *, key: str | None = None, one_row: bool = False) -> Release:
+    def spend(self, *, key: str | None = None, one_row: bool = False, nevertheless: bool = False) -> Release:
         """Spend its cost for good and have it made; with a key, one that is paid for already stays as it is.
 
-        one_row: says that each person has one row, where a column looks like an identifier. Raises PortalError.
+        one_row: says that each person has one row, where a column looks like an identifier. nevertheless: although
+        a look has shown that most rows of a column fit nothing declared. Raises PortalError.
         """
         is_paid = self.state != "draft"
         if is_paid and key:
             return self
         said = {"reviewed": "" if is_paid else self.plan()["reviewed"], "agreed": True, "one_row": one_row}
+        said |= {"nevertheless": nevertheless}
         self.facts = self.connection.call("POST", f"{self._path}/spend", said, key=key)
         return self
 

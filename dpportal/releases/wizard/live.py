@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
+from dpportal.platform.typed_numbers import decimal_text, whole_text
 from dpportal.publications.search_progress import chosen_by_hand, from_workers
 from dpportal.releases import drafts, services
 from dpportal.releases.access import own_release
@@ -24,7 +25,7 @@ from dpportal.releases.wizard.forms import MethodForm
 @own_release
 def cells(request: HttpRequest, draft: Release) -> HttpResponse:
     """How many cells the ticked columns make."""
-    people = request.POST.get("people", "")
+    people = whole_text(request.POST.get("people", ""))
     estimate = int(people) if people.isascii() and people.isdigit() and len(people) < 12 else None
     context = choices.cells(choices.declared_columns(draft), request.POST.getlist("columns"), estimate)
     return render(request, "releases/histogram/_cells.html", {**context, "release": draft})
@@ -76,7 +77,7 @@ def searches(request: HttpRequest, draft: Release) -> HttpResponse:
 def simulation(request: HttpRequest, draft: Release) -> HttpResponse:
     """What was simulated for the draft's shape, at the asked cost; asks for itself again while it is worked out."""
     try:
-        amount = amount_formfield().clean(request.GET.get("amount"))
+        amount = amount_formfield().clean(decimal_text(request.GET.get("amount", "")))
         shown = choices.simulated(draft, services.ask_simulation(draft), amount)
     except ValidationError as error:
         shown = {"refusal": error.messages[0]}

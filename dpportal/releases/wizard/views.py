@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from dpportal.accounts.permissions import current_user
 from dpportal.budgets import asking, confirming
 from dpportal.datasets.models import Dataset
+from dpportal.platform.typed_numbers import whole_text
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.publications.steps import Wizard
@@ -59,9 +60,9 @@ def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     if request.POST.get("product") not in PRODUCTS:
         return redirect("releases:product", draft.pk)
     draft.product = request.POST["product"]
-    if choosing.choose_usual_columns(draft, request.POST.get("people", "")) and choices.take_recommended(
-        draft
-    ):
+    if choosing.choose_usual_columns(
+        draft, whole_text(request.POST.get("people", ""))
+    ) and choices.take_recommended(draft):
         return wizard.forward(request, draft, choosing.EVERYTHING, "review")
     return wizard.forward(request, draft, ("product", "people"), "columns")
 

@@ -182,7 +182,7 @@ def test_what_a_step_refuses_a_program_is_refused(client, program, draft, step, 
 
 
 @pytest.mark.parametrize(
-    "cost", [{"amount": "0,5"}, {"delta": "1"}, {"amount": "0.000001", "delta": "1e-15"}]
+    "cost", [{"amount": "0,5,0"}, {"delta": "1"}, {"amount": "0.000001", "delta": "1e-15"}]
 )
 def test_a_cost_of_values_that_the_page_refuses_a_program_is_refused(client, program, dataset, cost):
     """Also one at which no number of people would be enough."""

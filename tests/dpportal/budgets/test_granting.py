@@ -164,7 +164,7 @@ def test_a_reduction_without_a_budget_is_refused(admin, curator, dataset):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "amount", ["0", "-1", "NaN", "Infinity", "1e308", "0.1+0.2", "0.0000001", "1000.1", "", "ε", "1,5"]
+    "amount", ["0", "-1", "NaN", "Infinity", "1e308", "0.1+0.2", "0.0000001", "1000.1", "", "ε", "1,5,0"]
 )
 def test_an_amount_that_is_none_is_refused(admin, dataset, amount):
     response = admin.post(place(dataset), change(dataset, amount=amount))
@@ -234,7 +234,7 @@ def test_a_grant_waits_until_the_table_has_been_read(admin, curator):
     assert not Budget.objects.exists()
 
 
-@pytest.mark.parametrize("amount", ["1_0", "1e1", "1E-1", "１０", "٣", "0x1", "1,5", "1 0", "."])
+@pytest.mark.parametrize("amount", ["1_0", "1e1", "1E-1", "１０", "٣", "0x1", "1,5,0", "1 0", "."])
 def test_what_is_no_plain_number_is_no_amount(admin, dataset, amount):
     response = admin.post(place(dataset), change(dataset, amount=amount))
     assert errors(response)["amount"] == [
@@ -326,7 +326,7 @@ def test_copies_of_one_table_count_together(admin, curator):
 
 def test_a_worked_choice_is_granted_and_a_typed_amount_counts_before_it(admin, curator):
     dataset = stored_dataset(curator)
-    assert admin.get(place(dataset)).text.count('name="choice"') == 3
+    assert admin.get(place(dataset)).text.count('name="choice"') == 4  # three worked ones, and another
     admin.post(place(dataset), change(dataset, choice="0.10", amount=""))
     admin.post(place(dataset), change(dataset, choice="1.00", amount="0.25"))
     assert total(dataset) == Decimal("0.35")
@@ -351,3 +351,15 @@ def test_the_page_shows_what_others_have_chosen_with_sources(admin, dataset):
     page = admin.get(place(dataset)).text
     named = [choice for choice in cost.CHOICES if choice.address]
     assert named and all(f'href="{escape(choice.address)}"' in page for choice in named)
+
+
+def test_another_amount_is_typed_with_a_comma_and_is_a_choice_of_its_own(admin, dataset):
+    page = admin.get(place(dataset)).content.decode()
+    assert 'inputmode="decimal"' in page and 'type="number" name="amount"' not in page
+    assert 'name="choice" value="" data-another="amount"' in page
+    assert "js/another.js" in page
+    said = admin.get(reverse("grant_meaning", args=[dataset.pk]), {"choice": "", "amount": "0,5"})
+    assert said.context["odds"] is not None
+    before = total(dataset)
+    admin.post(place(dataset), change(dataset, amount="0,5", choice=""))
+    assert total(dataset) == before + Decimal("0.5")

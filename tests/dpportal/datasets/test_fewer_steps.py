@@ -175,3 +175,36 @@ class TestDeclaring:
         sent = {f"c{n}-kind": "ignored" for n in range(3)} | {"next": "release", "product": "histogram"}
         assert "Declare at least one column first" in desk.post(at(dataset, "domain"), sent, follow=True).text
         assert not Release.objects.exists()
+
+    def test_an_estimate_that_is_saved_is_what_the_next_draft_begins_with(self, desk, dataset):
+        said = saved(desk, dataset)
+        desk.post(at(dataset, "domain"), {**said, "people": "1.500", "next": ""})
+        begun = desk.post(reverse("releases:start", args=[dataset.pk]), {"product": "histogram"}, follow=True)
+        assert begun.context["form"]["people"].value() == 1500
+        assert Release.objects.filter(dataset=dataset).count() == 1
+        draft = Release.objects.get(dataset=dataset)
+        page = reverse("releases:columns", args=[draft.pk])
+        refused = desk.post(page, {"columns": ["age"], "people": "", "next": "review"})
+        assert refused.status_code == 422 and "please change the following" in refused.content.decode()
+        assert "required" not in str(refused.context["form"]["people"])
+        onward = desk.post(page, {"columns": ["age"], "people": "1 500", "next": "review"})
+        assert onward.url == reverse("releases:review", args=[draft.pk])
+
+    def test_what_is_refused_names_its_columns_or_the_estimate(self, desk, dataset):
+        said = saved(desk, dataset)
+        name = next(row.line["name"] for row in desk.get(at(dataset, "domain")).context["rows"])
+        page = desk.post(at(dataset, "domain"), {**said, "c0-kind": "integer", "c0-lower": "x"})
+        assert page.status_code == 422
+        assert f"what stands beside the cells of {name}" in " ".join(page.content.decode().split())
+        page = desk.post(at(dataset, "domain"), {**said, "people": "1,5"})
+        text = " ".join(page.content.decode().split())
+        assert page.status_code == 422 and "change your estimate of the number of people" in text
+        assert text.count("such as 1500, 1,500 or 1 500.") == 1
+
+
+def saved(desk, dataset):
+    """What the table would send if nobody changed it."""
+    rows = desk.get(at(dataset, "domain")).context["rows"]
+    fields = [field for row in rows for field in row.form]
+    said = {f.html_name: f.value() for f in fields if f.value() is not None and f.value() is not False}
+    return {name: "on" if value is True else value for name, value in said.items()}

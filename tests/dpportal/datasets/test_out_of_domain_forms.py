@@ -10,7 +10,8 @@ import pytest
 from django.urls import reverse
 
 from dpportal.datasets import codebooks, services
-from dpportal.datasets.forms import AttributeForm, initial_of
+from dpportal.datasets.forms import AttributeForm
+from dpportal.datasets.shown_declarations import initial_of
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, DomainError, Integer, Real
 
 WHOLE = {"kind": "integer", "lower": "0", "upper": "99", "binning": "width", "width": "25"}

@@ -40,7 +40,7 @@ WRONG_ONCE = [
     ("x\n250.00\n250.10\n250.1\n", Categorical("x", values=("250.00", "250.10", "250.1")), [1, 1, 1, 0]),
     ("x\nTRUE\nFALSE\nTRUE\n", Categorical("x", values=("TRUE", "FALSE")), [2, 1, 0]),
     ("x\n31.12.2020\n01.02.2021\n02.02.2021\n", YEARS, [1, 2, 0]),
-    ("x\n1.0\n0.0\n1.0\nU\n", Boolean("x", True), [1, 2, 1]),
+    ("x\n1.0\n0.0\n1.0\nU\n", Boolean("x", True, ("0", "1")), [1, 2, 1]),
 ]
 
 

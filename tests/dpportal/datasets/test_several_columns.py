@@ -329,9 +329,9 @@ def test_a_value_may_hold_the_sign_between_values_and_labels(desk, dataset):
 
 def test_a_name_suggests_no_numbers_for_a_column_of_other_values():
     """As of “age_group” with 0-14 and 65+, or “month” with 2024-07; what nobody looked at contradicts nothing."""
-    assert is_contradicted("age_group", "text") and is_contradicted("month", "date")
-    assert not is_contradicted("age", "integer") and not is_contradicted("age", "")
-    assert not is_contradicted("colour", "text")
+    assert is_contradicted("age_group", {"kind": "text"}) and is_contradicted("month", {"kind": "date"})
+    assert not is_contradicted("age", {"kind": "integer"}) and not is_contradicted("age", {})
+    assert not is_contradicted("colour", {"kind": "text"})
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,29 @@ def test_the_review_says_that_nobody_looked_and_one_click_looks(desk, draft):
 
 
 @pytest.mark.slow
+def test_where_most_rows_fit_nothing_declared_spending_needs_a_tick(desk, draft):
+    dataset, review = draft.dataset, reverse("releases:review", args=[draft.pk])
+    services.declare(dataset, "colour", Categorical("colour", values=("rot", "blau"), closed=True))
+    domain_fit.ask(dataset)
+    domain_fit_job.FITS.run(dataset.pk)
+    page = desk.get(review)
+    markup = page.content.decode()
+    assert page.context["form"].fields["nevertheless"].required
+    assert (
+        '<button class="button" name="then"' in markup and 'class="button primary" name="then"' not in markup
+    )
+    assert f'class="button primary" href="{reverse("datasets:domain", args=[dataset.pk])}"' in markup
+    said = {"reviewed": page.context["form"]["reviewed"].value(), "agreed": "on", "then": "publish"}
+    refused = desk.post(review, said)
+    assert "confirm that you publish nevertheless" in refused.content.decode()
+    draft.refresh_from_db()
+    assert draft.charge is None
+    desk.post(review, {**said, "nevertheless": "on"})
+    draft.refresh_from_db()
+    assert draft.charge is not None
+
+
+@pytest.mark.slow
 def test_the_review_warns_of_misfits_and_never_blocks(desk, draft):
     dataset = draft.dataset
     services.declare(dataset, "age", Integer("age", lower=0, upper=89, width=10))

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
+from dpportal.platform.typed_numbers import DecimalInput
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
 from mechanisms.accounting import plainly
@@ -74,6 +75,7 @@ class MeansForm(ChoiceForm):
             self.fields[f"{STEP}{place}"] = forms.DecimalField(
                 label=attribute.name,
                 required=False,
+                widget=DecimalInput,
                 initial=chosen.get(attribute.name),
                 help_text=_("Left empty: %(step)s") % {"step": usual},
             )

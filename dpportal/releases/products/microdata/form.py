@@ -10,6 +10,7 @@ from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.typed_numbers import NOT_WHOLE, WholeInput
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
 from mechanisms.microdata.constraints import HEAVIEST, Wishes
@@ -54,6 +55,8 @@ class ColumnsForm(ChoiceForm):
         required=False,
         min_value=1,
         max_value=MOST_ROWS,
+        widget=WholeInput,
+        error_messages={"invalid": NOT_WHOLE},
         help_text=gettext_lazy("Left empty, as many as the noisy count says."),
     )
     keep = forms.IntegerField(

@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.typed_numbers import DecimalInput
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
 from mechanisms.domain import Boolean, Domain
@@ -57,6 +58,7 @@ class QuestionForm(ChoiceForm):
         min_value=Decimal("0.001"),
         max_value=Decimal("0.999"),
         decimal_places=3,
+        widget=DecimalInput,
         required=False,
         help_text=gettext_lazy("For a quantile: 0.5 is the median, 0.9 the value that 90 % lie below."),
     )

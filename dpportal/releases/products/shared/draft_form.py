@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.charts.counted_word import counted_word
 from dpportal.platform.json_types import Json
+from dpportal.platform.typed_numbers import NOT_WHOLE, WholeInput
 from dpportal.releases.models import Release
 from mechanisms.domain import Domain
 
@@ -33,6 +34,8 @@ def people_field() -> forms.IntegerField:
     return forms.IntegerField(
         min_value=1,
         max_value=10**10,
+        widget=WholeInput,
+        error_messages={"invalid": NOT_WHOLE},
         help_text=gettext_lazy(
             "Used to estimate errors and suggest a method. Not published, but the method and the cost that you choose "
             "by it are. Take it from public knowledge; it need not be exact."
@@ -48,6 +51,9 @@ def _each_once(chosen: object) -> None:
 
 class ChoiceForm(forms.Form):
     """What exactly to release. A subclass has a field `columns`, and knows its product's other questions."""
+
+    # What is missing is said on the page, beside the field, and by no bubble that is gone in a moment.
+    use_required_attribute = False
 
     def __init__(
         self,

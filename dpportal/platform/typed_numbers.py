@@ -1,0 +1,67 @@
+"""Numbers as people type them on pages: 0,5 for 0.5; 1,500, 1.500 and 1 500 for 1500.
+
+What a program sends is not read so: it has numbers, or texts with a point.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.platform.form_data import ProgramData
+
+_COMMA = re.compile(r"[+-]?(?:[0-9]+,[0-9]*|,[0-9]+)")
+_MARKS = " .,'\N{RIGHT SINGLE QUOTATION MARK}\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
+# One mark between all groups; of 1,500.25 nobody here says which of the two is which.
+_GROUPED = re.compile(rf"[+-]?[0-9]{{1,3}}([{_MARKS}])[0-9]{{3}}(?:\1[0-9]{{3}})*")
+NOT_WHOLE = _("Write a whole number, such as 1500, 1,500 or 1 500.")
+
+
+def decimal_text(text: str) -> str:
+    """With a point where its one comma is the decimal sign; any other text as it is."""
+    typed = text.strip()
+    return typed.replace(",", ".") if _COMMA.fullmatch(typed) else text
+
+
+def whole_text(text: str) -> str:
+    """Without the marks between groups of three digits; any other text as it is."""
+    typed = text.strip()
+    return re.sub(f"[{_MARKS}]", "", typed) if _GROUPED.fullmatch(typed) else text
+
+
+class _TypedInput(forms.TextInput):
+    inputmode: ClassVar[str]
+
+    def read(self, text: str) -> str:
+        """What is typed, as the field reads it."""
+        raise NotImplementedError
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__({"inputmode": self.inputmode, "autocomplete": "off", **(attrs or {})})
+
+    def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
+        value = super().value_from_datadict(data, files, name)
+        is_typed = isinstance(value, str) and not isinstance(data, ProgramData)
+        return self.read(value) if is_typed else value
+
+
+class DecimalInput(_TypedInput):
+    """A field for a number with a decimal sign."""
+
+    inputmode = "decimal"
+
+    def read(self, text: str) -> str:
+        return decimal_text(text)
+
+
+class WholeInput(_TypedInput):
+    """A field for a whole number, perhaps with marks between thousands."""
+
+    inputmode = "numeric"
+
+    def read(self, text: str) -> str:
+        return whole_text(text)

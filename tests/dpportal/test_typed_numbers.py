@@ -1,0 +1,115 @@
+"""Numbers and days as people type them on pages; programs send numbers, or texts with a point."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+from django import forms
+from django.http import QueryDict
+
+from dpportal.budgets.amounts import amount_formfield
+from dpportal.datasets.forms import AttributeForm
+from dpportal.datasets.typed_days import typed_day
+from dpportal.platform.form_data import form_data
+from dpportal.platform.typed_numbers import decimal_text, whole_text
+from dpportal.releases.products.shared.draft_form import people_field
+
+
+class CostForm(forms.Form):
+    amount = amount_formfield()
+    people = people_field()
+
+
+def typed(amount: str, people: str) -> CostForm:
+    data = QueryDict(mutable=True)
+    data["amount"], data["people"] = amount, people
+    return CostForm(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("0,5", "0.5"),
+        (",5", ".5"),
+        ("0.5", "0.5"),
+        ("-0,1", "-0.1"),
+        ("1,000.5", "1,000.5"),
+        ("1,2,3", "1,2,3"),
+    ],
+)
+def test_one_comma_is_a_decimal_sign(text, read):
+    assert decimal_text(text) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("1.500", "1500"),
+        ("1,500", "1500"),
+        ("1 500", "1500"),
+        ("1\N{NO-BREAK SPACE}500", "1500"),
+        ("1'500'000", "1500000"),
+        ("1,500.000", "1,500.000"),
+        ("1,50", "1,50"),
+        ("1500,000", "1500,000"),
+        ("12", "12"),
+    ],
+)
+def test_marks_between_groups_of_three_are_left_out(text, read):
+    assert whole_text(text) == read
+
+
+def test_a_page_takes_numbers_as_people_write_them_in_fields_of_text():
+    form = typed("0,1", "1.500")
+    assert form.is_valid() and form.cleaned_data == {"amount": Decimal("0.1"), "people": 1500}
+    assert 'type="text"' in str(form["amount"]) and 'inputmode="decimal"' in str(form["amount"])
+    assert 'type="text"' in str(form["people"]) and 'inputmode="numeric"' in str(form["people"])
+
+
+@pytest.mark.parametrize("people", ["1,5", "1,500.25", "about 1500"])
+def test_what_is_no_whole_number_is_refused_with_a_remedy(people):
+    assert typed("1", people).errors["people"] == ["Write a whole number, such as 1500, 1,500 or 1 500."]
+
+
+def test_a_program_sends_numbers_or_texts_with_a_point():
+    assert CostForm(form_data({"amount": "0.1", "people": 1500})).is_valid()
+    assert set(CostForm(form_data({"amount": "0,1", "people": "1,500"})).errors) == {"amount", "people"}
+
+
+@pytest.mark.parametrize(
+    ("text", "date_format", "day"),
+    [
+        ("1930-01-02", "iso", dt.date(1930, 1, 2)),
+        ("02.01.1930", "iso", dt.date(1930, 1, 2)),
+        ("02/01/1930", "day-first", dt.date(1930, 1, 2)),
+        ("01/02/1930", "month-first", dt.date(1930, 1, 2)),
+        ("1930-01-02", "day-first", dt.date(1930, 1, 2)),
+        ("01/02/1930", "iso", None),
+        ("32.01.1930", "iso", None),
+    ],
+)
+def test_days_are_read_as_the_table_writes_them_and_where_no_other_day_can_be_meant(text, date_format, day):
+    assert typed_day(text, date_format) == day
+
+
+def test_limits_of_a_column_are_read_so():
+    said = {
+        "kind": "date",
+        "missing_cell": "on",
+        "lower": "01.01.1930",
+        "upper": "31.12.1999",
+        "step": "year",
+    }
+    form = AttributeForm(said, column="born")
+    assert form.is_valid() and form.attribute().lower == dt.date(1930, 1, 1)
+    bounded = {
+        "kind": "integer",
+        "missing_cell": "on",
+        "lower": "0",
+        "upper": "1.500",
+        "binning": "per_value",
+    }
+    form = AttributeForm(bounded, column="size")
+    assert form.is_valid() and form.attribute().upper == 1500
