@@ -26,7 +26,7 @@ from dpportal.charts.counted_word import counted_word
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import MAX_GROUPED, error_bars, group_bars, group_line, with_margins
 from dpportal.charts.small_multiples import MAX_APART, in_panels
-from dpportal.charts.style import Figure, HalfWidth, hover, plain, plain_all
+from dpportal.charts.style import Figure, HalfWidth, hover, plain
 from dpportal.platform.listed_names import in_a_row, joint
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
@@ -79,7 +79,7 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
         counts[:, ~people[place]] = np.nan
         return [trace for template in templates for trace in template.filled(counts, margins, place == 0)]
 
-    names = plain_all(cell_names(chosen.apart))
+    names = cell_names(chosen.apart)
     by = f" × {each.by.name}" if each.by else ""
     title = _("%(counted)s by %(columns)s, for each value of %(apart)s")
     drawn = in_panels(

@@ -54,3 +54,11 @@ def test_the_point_says_the_number_of_its_cell_after_the_order_in_files_too() ->
     [own] = [t for t in figure["data"] if t["mode"] == "markers" and t["name"] == "m"]
     assert list(own["y"]) == [VALUES[-1, 1]]
     assert drawing(figure)["areas"]
+
+
+def test_the_name_of_a_panel_is_the_value_itself() -> None:
+    apart = Categorical("income", values=("<=50K", ">50K"), closed=True)
+    each = ChosenCounts(AGE, SEX, VALUES, 7)
+    figure = panels_figure(ChosenPanels(each, apart, np.stack([VALUES] * 2, axis=2))).json
+    assert [note["text"] for note in figure["layout"]["annotations"][:2]] == ["&lt;=50K", "&gt;50K"]
+    assert {"<=50K", ">50K"} <= {text["text"] for text in drawing(figure)["texts"]}
