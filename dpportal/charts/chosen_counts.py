@@ -49,8 +49,8 @@ MOST_SHARES = 200
 MOST_DRAWN, MOST_IN_PANELS = 800, 4800
 # Bars of a mirrored chart, one above the other, and pixels that each takes besides the frame.
 MIRRORED, MIRRORED_PIXELS, FRAME_PIXELS = range(4, 111), 9, 130
-# Of two groups that face each other a third may be left out that holds at most such a share.
-LEFT_OUT = 0.01
+# Beside two groups that face each other others may be left out that hold at most such a share.
+LEFT_OUT, FACING = 0.01, range(2, 5)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ class ChosenCounts:
 
     by: whose values make the groups; None: one group. shares: of each group's people, in percent. by_size: cells with
     most people first, of a column without an order. rest_half_width, group_half_width: of a group's people without
-    those of one cell, and of all of them, where shares are drawn and all groups have one.
+    those of one cell, and of all of them, where shares are drawn and all groups have one. not_drawn: which of the
+    portal's own cells are left out, as `own_cells.drawn_cells` says.
     """
 
     along: Attribute
@@ -70,6 +71,7 @@ class ChosenCounts:
     by_size: bool = False
     rest_half_width: int | None = None
     group_half_width: int | None = None
+    not_drawn: str = ""
 
 
 def chosen_figure(chosen: ChosenCounts) -> Figure:
@@ -104,6 +106,7 @@ def caption_of(chosen: ChosenCounts, shown: Sequence[int]) -> str:
     return in_a_row(
         [
             margins,
+            chosen.not_drawn,
             _left_out_caption(names, rest, chosen.values.sum(axis=0)) if rest else "",
             _nobody_caption([names[g] for g in nobody]) if nobody else "",
         ]
@@ -192,7 +195,7 @@ def _facing(chosen: ChosenCounts) -> list[int] | None:
     totals = np.maximum(chosen.values.sum(axis=0), 0)
     pair = sorted(np.argsort(-totals, kind="stable")[:2].tolist())
     rest, people = totals.sum() - totals[pair].sum(), has_people(chosen)
-    fits = len(totals) in (2, 3) and rest <= LEFT_OUT * totals.sum()
+    fits = len(totals) in FACING and rest <= LEFT_OUT * totals.sum()
     return pair if fits and all(people[group] for group in pair) else None
 
 

@@ -63,8 +63,10 @@ def group_line(
     """The same as a line, on the band of its intervals where they are known; then points for cells beside the order."""
     order = slice(0, in_the_order(labels))
     own = half_width[order] if isinstance(half_width, np.ndarray) else half_width
-    band = [] if own is None else interval_band(labels[order], values[order], own)
-    line = {"color": f"var(--series-{place + 1})", "width": 2, "dash": DASHES[place], "shape": "hvh"}
+    colour = f"var(--series-{place + 1})"
+    fill = f"var(--series-{place + 1}-band)"
+    band = [] if own is None else interval_band(labels[order], values[order], own, fill)
+    line = {"color": colour, "width": 2, "dash": DASHES[place], "shape": "hvh"}
     drawn = go.Scatter(
         name=name,
         x=labels[order],
@@ -75,7 +77,7 @@ def group_line(
         line=line,
         hovertemplate=f"{text}<extra></extra>",
     )
-    beside = cells_beside(labels, values, half_width, f"var(--series-{place + 1})", text)
+    beside = cells_beside(labels, values, half_width, colour, text)
     named = [trace.update(name=name, legendgroup=name) for trace in beside]
     return [*(trace.update(showlegend=False) for trace in band), drawn, *named]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
@@ -18,6 +21,7 @@ from dpportal.charts.group_traces import (
     group_bars,
     group_line,
 )
+from dpportal.charts.own_cells import drawn_cells
 from dpportal.charts.style import (
     Display,
     Figure,
@@ -28,7 +32,7 @@ from dpportal.charts.style import (
     plain,
     plain_all,
 )
-from dpportal.platform.listed_names import joint
+from dpportal.platform.listed_names import in_a_row, joint
 from mechanisms.domain import Attribute, Domain
 
 
@@ -39,12 +43,22 @@ def reader_figure(
     counts: np.ndarray,
     half_width: int | None,
     partition: np.ndarray | None = None,
+    margins: Sequence[int | None] | None = None,
 ) -> Figure:
     """Noisy counts; adjusted ones in their place at a reader's choice.
 
-    raw, counts: (domain.size,) in cell order. half_width: of one noisy count's 95 % interval. One column: bars or
-    steps. Two, one of them with few cells: bars in groups, or a line for each group. Otherwise heat maps.
+    raw, counts: (domain.size,) in cell order. half_width: of one noisy count's 95 % interval. margins: for each column
+    that of the sum of one of its cells over the other columns; None: all cells are drawn, also of nobody. One column:
+    bars or steps. Two, one of them with few cells: bars in groups, or a line for each group. Otherwise heat maps.
     """
+    if margins is not None:
+        drawn = drawn_cells(domain.attributes, raw.reshape(domain.shape), margins)
+        domain, raw, counts = (
+            Domain(drawn.attributes),
+            *(drawn.of(each.reshape(domain.shape)).reshape(-1) for each in (raw, counts)),
+        )
+        figure = reader_figure(domain, raw=raw, counts=counts, half_width=half_width, partition=partition)
+        return replace(figure, caption=in_a_row([figure.caption, drawn.caption]))
     axes = _grouped_by(domain) if partition is None else None
     if axes is None:
         return _one_at_a_time(

@@ -62,3 +62,18 @@ def test_the_name_of_a_panel_is_the_value_itself() -> None:
     figure = panels_figure(ChosenPanels(each, apart, np.stack([VALUES] * 2, axis=2))).json
     assert [note["text"] for note in figure["layout"]["annotations"][:2]] == ["&lt;=50K", "&gt;50K"]
     assert {"<=50K", ">50K"} <= {text["text"] for text in drawing(figure)["texts"]}
+
+
+def test_names_of_lines_stand_at_their_ends_and_bands_have_their_colours() -> None:
+    values = np.repeat([[500.0, 300.0, 100.0, 50.0]], AGE.size, axis=0)
+    sex = Categorical("sex", True, values=("f", "m", "d"), closed=True)
+    json = chosen_figure(ChosenCounts(AGE, sex, values, 7)).json
+    bands = {trace["fillcolor"] for trace in json["data"] if trace.get("fill")}
+    assert bands == {f"var(--series-{place}-band)" for place in range(1, 5)}
+    picture = drawing(json)
+    own = [text for text in picture["texts"] if text.get("colour")]
+    lines = [line for line in picture["lines"] if "series" in line["stroke"]]
+    ends = [tuple(map(float, line["points"].split()[-1].split(","))) for line in lines]
+    assert [text["text"] for text in own] == ["f", "m", "d", "Missing"]
+    for text, (x, y) in zip(own, ends, strict=True):
+        assert 0 < text["x"] - x < 10 and abs(text["y"] - y) < 20

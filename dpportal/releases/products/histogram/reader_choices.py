@@ -14,6 +14,7 @@ from dpportal.charts.cell_names import cell_names
 from dpportal.charts.chosen_counts import MIRRORED, ChosenCounts, chosen_figure
 from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
 from dpportal.charts.counted_word import counted_word
+from dpportal.charts.own_cells import drawn_cells, own_cells
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Floats
@@ -165,12 +166,14 @@ def begins_chosen(domain: Domain) -> bool:
 
 
 def begins_mirrored(domain: Domain) -> bool:
-    """Whether the first chart is one of two sides: an order of some length by two or three values."""
+    """Whether the first chart is one of two sides: an order of some length by two values, or by three cells."""
     if len(domain.shape) != 2 or not _fitting(domain):
         return False
     along, by = first_axes(domain)
     is_long = domain.attributes[along].ordered and domain.shape[along] in MIRRORED
-    return is_long and by is not None and domain.shape[by] in (2, 3)
+    if not is_long or by is None:
+        return False
+    return domain.shape[by] - len(own_cells(domain.attributes[by])) == 2 or domain.shape[by] == 3
 
 
 def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], CellSum | None]) -> Json:
@@ -205,22 +208,30 @@ def figure(
     picks = form.picks()
     for axis in kept:
         picks[axis] = np.arange(domain.shape[axis])
-    table = _over(values.reshape(domain.shape)[np.ix_(*picks)], kept)
-    half_width = _margin(summed, picks, kept)
-    if half_width is None and all(axis in kept or places.size == 1 for axis, places in enumerate(picks)):
-        half_width = of_a_cell
-    cells = np.rint(table).reshape(domain.shape[along], 1 if by is None else domain.shape[by], -1)
+    table = np.rint(_over(values.reshape(domain.shape)[np.ix_(*picks)], kept))
+    half_width = _margin(summed, picks, kept, of_a_cell)
+    axes = kept if apart is None else kept[:-1]
+    margins = [
+        _margin(summed, picks, [axis], of_a_cell) if own_cells(domain.attributes[axis]) else None
+        for axis in axes
+    ]
+    drawn = drawn_cells([domain.attributes[axis] for axis in axes], table, margins)
+    for axis, places in zip(axes, drawn.places, strict=True):
+        picks[axis] = places
+    groups = None if by is None else drawn.attributes[1]
+    cells = drawn.of(table).reshape(drawn.attributes[0].size, groups.size if groups else 1, -1)
     is_shares = form.value("scale") == "share"
     rest, group = _margins_of_group(summed, picks, kept) if is_shares else (None, None)
     chosen = ChosenCounts(
-        domain.attributes[along],
-        None if by is None else domain.attributes[by],
+        drawn.attributes[0],
+        groups,
         cells.sum(axis=2),
         half_width,
         shares=is_shares,
         by_size=form.value("order") == "size",
         rest_half_width=rest,
         group_half_width=group,
+        not_drawn=drawn.caption,
     )
     if apart is None:
         return figure_json(chosen_figure(chosen))
@@ -229,11 +240,15 @@ def figure(
 
 
 def _margin(
-    summed: Callable[[Picks], CellSum | None], picks: list[np.ndarray], kept: list[int]
+    summed: Callable[[Picks], CellSum | None],
+    picks: list[np.ndarray],
+    kept: list[int],
+    of_a_cell: int | None = None,
 ) -> int | None:
-    """Of one bar or area: a cell of the columns that are kept."""
+    """Of one bar or area: a cell of the columns that are kept. of_a_cell: where that is a single cell."""
     one = [np.array([0]) if axis in kept else places for axis, places in enumerate(picks)]
-    return _half_width(summed(one))
+    half_width = _half_width(summed(one))
+    return of_a_cell if half_width is None and all(places.size == 1 for places in one) else half_width
 
 
 def _margins_of_group(

@@ -86,7 +86,9 @@ def test_counts_of_rows_are_never_called_people(release, client) -> None:
     assert {name: found for name, text in texts.items() if (found := of_people(text))} == {}
     for name in ("page", "report.html"):
         assert "at most 3 of them count, drawn at random" in " ".join(texts[name].split())
-        assert " ".join(texts[name].split()).count("At most 3 rows of each person count, drawn at random") == 1
+        assert (
+            " ".join(texts[name].split()).count("At most 3 rows of each person count, drawn at random") == 1
+        )
 
 
 def test_no_page_of_the_curator_calls_them_people_either(release, client) -> None:

@@ -77,7 +77,7 @@ def test_an_order_by_two_groups_is_mirrored() -> None:
 
 
 def test_a_third_group_of_next_to_nobody_is_named_under_the_two_that_are_drawn() -> None:
-    sex = Categorical("sex", values=("f", "m"))
+    sex = Categorical("sex", values=("f", "m", "d"), closed=True)
     counts = np.repeat([500, 480, 4], AGE.size)
     shown = figure(ChartForm(Domain((sex, AGE)), QueryDict("along=1&by=0")), counts, lambda _picks: None)
     assert len(shown["json"]["data"]) == 2
@@ -123,7 +123,10 @@ def test_charts_apart_have_one_scale_in_the_picture() -> None:
 
 def test_each_share_has_a_margin_and_a_group_of_nobody_is_left_out_with_a_note() -> None:
     """Of 1000 women 250 are young: the root of ((1 - 1/4)·6)² + (1/4·9)², over 1000, is 0.503 %, so 0.6 %."""
-    sex, young = Categorical("sex", values=("f", "m")), Integer("age", lower=0, upper=39, width=10)
+    sex, young = (
+        Categorical("sex", values=("f", "m", "d"), closed=True),
+        Integer("age", lower=0, upper=39, width=10),
+    )
     counts = np.array([250, 250, 250, 250, 100, 200, 300, 400, 3, -2, 4, 1])
     margins = {1: 6.0, 3: 9.0, 4: 12.0}
 
@@ -134,7 +137,7 @@ def test_each_share_has_a_margin_and_a_group_of_nobody_is_left_out_with_a_note()
     left, right = shown["json"]["data"]
     assert left["customdata"][0] == [25.0, 0.6] and right["customdata"][3][0] == 40.0
     assert left["error_x"]["arrayminus"][0] == 0.6 and "%{customdata[1]}" in left["hovertemplate"]
-    assert "“Other” is left out: perhaps nobody is in it." in shown["caption"]
+    assert "“d” is left out: perhaps nobody is in it." in shown["caption"]
     assert "each has its own margin" in shown["caption"]
     assert len([line for line in drawing(shown["json"])["lines"] if line["stroke"] == "var(--text)"]) == 8
 
