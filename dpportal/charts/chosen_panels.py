@@ -24,7 +24,7 @@ from dpportal.charts.chosen_counts import (
 )
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.group_traces import MAX_GROUPED, error_bars, group_bars, group_line, with_margins
+from dpportal.charts.group_traces import are_lines, error_bars, group_bars, group_line, with_margins
 from dpportal.charts.small_multiples import MAX_APART, in_panels
 from dpportal.charts.style import Figure, HalfWidth, hover, plain
 from dpportal.platform.listed_names import in_a_row, joint
@@ -92,7 +92,11 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
             "apart": chosen.apart.name,
         },
         caption=in_a_row(
-            [_("Every panel has the same axes."), caption_of(each, groups), _gaps(people[:, groups])]
+            [
+                _("Every panel has the same axes."),
+                caption_of(each, groups, draws_margins),
+                _gaps(people[:, groups]),
+            ]
         ),
         unit=unit_of(each),
         along=each.along.name,
@@ -169,5 +173,5 @@ def _traces(
     text = f"{name}{joint(',')}{text}" if each.by else text
     drawn = half_width if draws_margins else None
     own = (place, name or plain(unit_of(each)), labels, nothing, drawn, text)
-    traces = group_line(*own) if each.along.ordered and len(labels) > MAX_GROUPED else [group_bars(*own)]
+    traces = group_line(*own) if are_lines(each.along) else [group_bars(*own)]
     return [{**trace.to_plotly_json(), **({} if each.by else {"showlegend": False})} for trace in traces]

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from dpportal.charts.cell_names import named
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import HalfWidth, bar_look, interval_band, whisker, whiskers
-from mechanisms.domain import MISSING_LABEL
+from mechanisms.domain import MISSING_LABEL, Attribute
 from mechanisms.domain.categories import OTHER_LABEL
 
 # As lines or bars beside each other: more cannot be told apart.
@@ -24,6 +24,11 @@ HATCHES, DASHES = (
     ("", "/", "x", "-", "\\", "+", "."),
     ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot"),
 )
+
+
+def are_lines(along: Attribute) -> bool:
+    """Whether groups are lines along a column, and no bars."""
+    return along.ordered and along.size > MAX_GROUPED
 
 
 def group_bars(

@@ -14,6 +14,7 @@ from dpportal.charts.cell_names import cell_names
 from dpportal.charts.chosen_counts import MIRRORED, ChosenCounts, chosen_figure
 from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
 from dpportal.charts.counted_word import counted_word
+from dpportal.charts.largest_first import is_long
 from dpportal.charts.own_cells import drawn_cells, own_cells
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json
@@ -41,7 +42,9 @@ class ChartForm(forms.Form):
     page = forms.ChoiceField(label=_("Charts"), required=False)
     scale = forms.ChoiceField(label=_("Scale"), required=False)
     order = forms.ChoiceField(
-        label=_("Order"), required=False, choices=[("", _("as declared")), ("size", _("largest first"))]
+        label=_("Order"),
+        required=False,
+        choices=[("declared", _("as declared")), ("size", _("largest first"))],
     )
 
     def __init__(self, domain: Domain, data: QueryDict, maps: Mapping[int, Areas] | None = None) -> None:
@@ -65,7 +68,10 @@ class ChartForm(forms.Form):
         """What is drawn along, side by side, and one chart after the other."""
         self._offer("along", drawable)
         self._offer("by", [(NOBODY, _("no groups")), *drawable])
-        self._offer("scale", [("", counted_word()), ("share", _("share of the group"))])
+        along, by = self.axes()
+        self.data = {"order": "size" if is_long(self.domain.attributes[along]) else "declared", **self.data}
+        share = _("share of all") if by is None else _("share of the group")
+        self._offer("scale", [("", counted_word()), ("share", share)])
         self._offer("apart", [(NOBODY, _("all in one chart")), *drawable])
         apart = self.panels()
         pages = [] if apart is None else pages_of(self.domain.attributes[apart])

@@ -154,6 +154,42 @@ def test_shares_lie_within_their_margins_as_often_as_is_said(share) -> None:
     assert (off <= np.asarray(shown_margins(chosen))[0]).mean() >= 0.95
 
 
+def test_shares_of_all_say_so_with_their_sign_and_their_margins() -> None:
+    """Of 1,000 people 250 are of an age: the same numbers as above."""
+    ages = Integer("age", lower=0, upper=39, width=10)
+    margins = {1: 6.0, 3: 9.0, 4: 12.0}
+
+    def summed(picks):
+        return CellSum(0.0, margins[int(np.prod([len(places) for places in picks]))], 1)
+
+    form = ChartForm(Domain((ages,)), QueryDict("scale=share"))
+    shown = figure(form, np.array([250] * 4), summed)
+    words = [text["text"] for text in drawing(shown["json"])["texts"]]
+    assert words.count("25.0 ± 0.6 %") == 4 and "% of all people" in words and "20 %" in words
+    assert dict(form.fields["scale"].choices)["share"] == "share of all"
+    # The axis has one, too.
+    assert [text["text"] for text in drawing(shown["json"], 240)["texts"]].count("25 %") == 5
+
+
+def test_margins_of_shares_are_claimed_where_they_are_drawn() -> None:
+    many = Categorical("kind", values=tuple(f"k{place}" for place in range(150)), closed=True)
+    domain = Domain((many, Categorical("size", values=tuple("abcd"), closed=True)))
+    form = ChartForm(domain, QueryDict("along=0&by=1&scale=share&order=declared"))
+    caption = figure(form, np.full(domain.size, 100), lambda _picks: CellSum(0.0, 3.2, 1))["caption"]
+    assert "too many to draw the margin of each" in caption and "own margin" not in caption
+
+
+def test_many_values_begin_with_the_largest_unless_the_declared_order_is_asked_for() -> None:
+    many = Categorical("kind", values=tuple(f"k{place}" for place in range(40)), closed=True)
+    first, declared = (
+        figure(ChartForm(Domain((many,)), QueryDict(asked)), np.arange(40), lambda _picks: None)
+        for asked in ("scale=", "order=declared")
+    )
+    assert first["json"]["data"][0]["x"] == [f"k{place}" for place in range(39, 14, -1)]
+    assert "The 25 largest of 40 groups" in first["caption"]
+    assert declared["json"]["data"][0]["x"][0] == "k0" and len(declared["json"]["data"][0]["x"]) == 40
+
+
 def json_caption(domain: Domain, scale: str, counts: np.ndarray) -> str:
     form = ChartForm(domain, QueryDict(f"along=0&by=1&apart=2&scale={scale}"))
     caption: str = figure(form, counts, lambda _picks: CellSum(0.0, 3.2, 1))["caption"]
