@@ -28,7 +28,8 @@ class DrawnCells:
     def of(self, released: np.ndarray) -> np.ndarray:
         """released: a number for each cell of the columns before, and of any after them."""
         others = map(np.arange, released.shape[len(self.places) :])
-        return released[np.ix_(*self.places, *others)]
+        drawn: np.ndarray = released[np.ix_(*self.places, *others)]
+        return drawn
 
 
 def own_cells(attribute: Attribute) -> list[int]:

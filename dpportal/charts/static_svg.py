@@ -120,7 +120,7 @@ class _Drawing:
         # Told apart without a call for each, since there may be thousands.
         words = {value for values in lists for value in values if value.__class__ is str}
         longest = min(max(map(len, words), default=8), LONGEST_LABEL)
-        lying = LETTER * longest * len(words) < 0.85 * self.width / len(names)
+        lying = LETTER * longest * len(words) < 0.85 * self.width / max(1, len(names))
         lying = lying or self.is_ordered
         return 2.0 * LINE if letter == "x" and lying else LETTER * longest + 4 * GAP
 
