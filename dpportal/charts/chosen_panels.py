@@ -80,17 +80,10 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
         return [trace for template in templates for trace in template.filled(counts, margins, place == 0)]
 
     names = cell_names(chosen.apart)
-    by = f" × {each.by.name}" if each.by else ""
-    title = _("%(counted)s by %(columns)s, for each value of %(apart)s")
     drawn = in_panels(
         [names[cell] for cell in cells],
         panel,
-        title=title
-        % {
-            "counted": counted_word().capitalize(),
-            "columns": each.along.name + by,
-            "apart": chosen.apart.name,
-        },
+        title=_title(chosen),
         caption=in_a_row(
             [
                 _("Every panel has the same axes."),
@@ -102,7 +95,17 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
         along=each.along.name,
     )
     layout = {**drawn.json["layout"], "barmode": "group", "showlegend": each.by is not None}
+    if each.along.ordered:
+        layout["meta"] = {**layout.get("meta", {}), "is_ordered": True}
     return Figure({**drawn.json, "layout": layout}, drawn.caption, drawn.title)
+
+
+def _title(chosen: ChosenPanels) -> str:
+    each = chosen.each
+    by = f" × {each.by.name}" if each.by else ""
+    title = _("%(counted)s by %(columns)s, for each value of %(apart)s")
+    words = {"counted": counted_word().capitalize(), "columns": each.along.name + by}
+    return title % {**words, "apart": chosen.apart.name}
 
 
 def _gaps(people: np.ndarray) -> str:

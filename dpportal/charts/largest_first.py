@@ -10,9 +10,8 @@ from dpportal.charts.lying_bars import MANY, names_fit
 from dpportal.charts.own_cells import DrawnCells
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute, Categorical, Domain
+from mechanisms.verify.chart_orders import largest_places
 
-# Values in a chart, and bars of all groups together.
-MOST_VALUES, MOST_BARS = 25, 100
 # Up to so many values stand as they were declared, however long their names are: an order may be meant.
 FEW, WIDTH = 8, 760
 
@@ -26,8 +25,7 @@ def is_long(attribute: Attribute) -> bool:
 
 def largest(totals: Floats, groups: int = 1) -> list[int]:
     """The places of the values that are drawn. totals: of each value. groups: bars of each."""
-    most = min(MOST_VALUES, max(1, MOST_BARS // groups))
-    places: list[int] = np.argsort(-totals, kind="stable")[:most].tolist()
+    places: list[int] = largest_places(totals, groups).tolist()
     return places
 
 

@@ -23,6 +23,8 @@ GAP, LETTER, LINE, TOP, DOT = 8, 6.6, 15, 44, 4
 # Names and bars share the width; of a name at most so many letters are shown, on a phone fewer.
 MOST_LETTERS, NAMES_SHARE, ROOM = 44, 0.45, 0.85
 MOST_CELLS, TICKS = 64, 5
+# Pixels up to which there is room for few marks of an axis.
+NARROW, FEW_TICKS = 260, 2
 # More names than this lie, however short they are.
 MANY = 12
 # Pixels of one bar: alone, and beside those of other groups.
@@ -71,7 +73,7 @@ class _Scale:
         return self.left + (self.right - self.left) * (value - self.low) / (self.high - self.low)
 
     def marks(self) -> list[float]:
-        step = round_step(self.high - self.low, TICKS)
+        step = round_step(self.high - self.low, TICKS if self.right - self.left > NARROW else FEW_TICKS)
         return [place * step for place in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
 
@@ -95,7 +97,7 @@ class _Lying:
     def context(self) -> FigureJson:
         for place, trace in enumerate(self.traces):
             self._draw(trace, place)
-        names = {trace["name"]: colour_of(trace) for trace in self.traces if trace.get("name")}
+        names = {plain_label(trace["name"]): colour_of(trace) for trace in self.traces if trace.get("name")}
         return {
             "width": self.width,
             "height": self.floor + 2 * LINE + 2 * GAP,

@@ -76,7 +76,11 @@ class _Drawing:
             self._frame(x, y)
             self._draw(of_pair, x, y)
         self._titles()
-        named = {t["name"]: colour_of(t) for t in self.traces if t.get("name") and t.get("showlegend", True)}
+        named = {
+            plain_label(t["name"]): colour_of(t)
+            for t in self.traces
+            if t.get("name") and t.get("showlegend", True)
+        }
         is_map = any(t["type"] == "heatmap" for t in self.traces)
         return {
             "width": self.width,
@@ -214,7 +218,8 @@ class _Drawing:
                 if is_line and plain_label(trace.get("name") or "") in self.names_at_lines and places:
                     ends.append((trace, places[-1]))
                 dots += [] if is_line else [at for _across, at in places]
-        for trace, end in ends:
+        # The lowest first, so that names stand above each other as the lines do.
+        for trace, end in sorted(ends, key=lambda named: -named[1][1]):
             self._name_line(trace, end, max(y.begin, y.end), dots)
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
         if len(numbered) == 1 and x.categories and len(self.axes) == 1:

@@ -15,7 +15,7 @@ from dpportal.charts.chosen_counts import MIRRORED, ChosenCounts, chosen_figure
 from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.largest_first import is_long
-from dpportal.charts.own_cells import drawn_cells, own_cells
+from dpportal.charts.own_cells import DrawnCells, drawn_cells, own_cells
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Floats
@@ -126,12 +126,12 @@ class ChartForm(forms.Form):
         others = (self.value("along"), "" if self._is_apart_asked else self.value("by"))
         return int(apart) if apart not in ("", NOBODY, *others) else None
 
-    def picks(self) -> list[np.ndarray]:
-        """The cells of each column that are counted."""
+    def picks(self, kept: Collection[int]) -> list[np.ndarray]:
+        """The cells of each column that are counted. kept: the columns that are drawn, with all their cells."""
         chosen = [self.value(f"where-{place}") for place in range(len(self.domain.shape))]
         return [
-            np.array([int(cell)]) if cell else np.arange(size)
-            for cell, size in zip(chosen, self.domain.shape, strict=True)
+            np.array([int(cell)]) if cell and place not in kept else np.arange(size)
+            for place, (cell, size) in enumerate(zip(chosen, self.domain.shape, strict=True))
         ]
 
 
@@ -186,8 +186,7 @@ def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], Ce
     """The map that is chosen, of the people of each area; see `figure`."""
     domain, on_map = form.domain, form.on_map
     assert on_map is not None
-    picks = form.picks()
-    picks[on_map] = np.arange(domain.shape[on_map])
+    picks = form.picks([on_map])
     counts = _over(values.reshape(domain.shape)[np.ix_(*picks)], [on_map])
     margin = _margin(summed, picks, [on_map])
     attribute = domain.attributes[on_map]
@@ -211,17 +210,11 @@ def figure(
         return map_figure(form, values, summed)
     domain, (along, by), apart = form.domain, form.axes(), form.panels()
     kept = [axis for axis in (along, by, apart) if axis is not None]
-    picks = form.picks()
-    for axis in kept:
-        picks[axis] = np.arange(domain.shape[axis])
+    picks = form.picks(kept)
     table = np.rint(_over(values.reshape(domain.shape)[np.ix_(*picks)], kept))
-    half_width = _margin(summed, picks, kept, of_a_cell)
-    axes = kept if apart is None else kept[:-1]
-    margins = [
-        _margin(summed, picks, [axis], of_a_cell) if own_cells(domain.attributes[axis]) else None
-        for axis in axes
-    ]
-    drawn = drawn_cells([domain.attributes[axis] for axis in axes], table, margins)
+    one_page = apart is None or len(pages_of(domain.attributes[apart])) == 1
+    axes = kept if one_page else kept[:-1]
+    drawn = _with_people(domain, axes, table, lambda axis: _margin(summed, picks, [axis], of_a_cell))
     for axis, places in zip(axes, drawn.places, strict=True):
         picks[axis] = places
     groups = None if by is None else drawn.attributes[1]
@@ -232,7 +225,7 @@ def figure(
         drawn.attributes[0],
         groups,
         cells.sum(axis=2),
-        half_width,
+        _margin(summed, picks, kept, of_a_cell),
         shares=is_shares,
         by_size=form.value("order") == "size",
         rest_half_width=rest,
@@ -241,8 +234,17 @@ def figure(
     )
     if apart is None:
         return figure_json(chosen_figure(chosen))
-    page = int(form.value("page") or 0)
-    return figure_json(panels_figure(ChosenPanels(chosen, domain.attributes[apart], cells, page)))
+    panels = drawn.attributes[-1] if one_page else domain.attributes[apart]
+    return figure_json(panels_figure(ChosenPanels(chosen, panels, cells, int(form.value("page") or 0))))
+
+
+def _with_people(
+    domain: Domain, axes: Sequence[int], table: Floats, margin: Callable[[int], int | None]
+) -> DrawnCells:
+    """The cells of some columns, without those of the portal's own in which perhaps nobody is. margin: of a column."""
+    columns = [domain.attributes[axis] for axis in axes]
+    margins = [margin(axis) if own_cells(domain.attributes[axis]) else None for axis in axes]
+    return drawn_cells(columns, table, margins)
 
 
 def _margin(
