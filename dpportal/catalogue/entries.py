@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.models import User
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.catalogue import thumbnails
-from dpportal.datasets.models import PublicDescription
+from dpportal.datasets.models import AttributeDeclaration, PublicDescription
 from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.metadata import About
@@ -24,6 +24,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products import PRODUCTS
 from dpportal.streams.models import Stream
 from dpportal.value_choices.disclosure import PublishedLoss, losses_of
+from mechanisms.domain import Boolean, Categorical
 
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
@@ -38,6 +39,8 @@ _SHOWN = (
     "created_by",
     *(f"{_ABOUT}{name}" for name in ("shown", *ABOUT_FIELDS)),
 )
+# Values of a column that it is found by: codes of thousands are not what anybody looks for.
+MOST_VALUES = 200
 # Of those that were published at the same time, the one that was begun last comes first.
 NEWEST_FIRST = ("-published_at", "-created_at")
 # What the list of its publications does not say of a dataset, and is large where it has many columns.
@@ -112,10 +115,21 @@ def read_catalogue() -> Catalogue:
     releases = Release.objects.filter(PUBLIC).order_by(*NEWEST_FIRST)
     streams = Stream.objects.filter(PUBLIC).order_by(*NEWEST_FIRST)
     names = {user.pk: user.public_name for user in User.objects.only("display_name")}
+    shown = list(releases.values(*_SHOWN, "product", "title", "columns", "domain_version"))
+    declared = _declared_values({r["domain_version"] for r in shown})
     entries = [
         *(
-            _publication(r, r["product"], names, r["columns"], [r["title"]])
-            for r in releases.values(*_SHOWN, "product", "title", "columns")
+            _publication(
+                r,
+                r["product"],
+                names,
+                r["columns"],
+                [
+                    r["title"],
+                    *(text for name in r["columns"] for text in declared[r["domain_version"], name]),
+                ],
+            )
+            for r in shown
         ),
         *(
             _publication(
@@ -129,6 +143,21 @@ def read_catalogue() -> Catalogue:
         ),
     ]
     return Catalogue(tuple(sorted(entries, key=lambda entry: entry.published_at, reverse=True)))
+
+
+def _declared_values(versions: Collection[int]) -> Mapping[tuple[int, str], list[str]]:
+    """What the cells of categories and of yes and no are called, and their values, by declaration and column."""
+    attributes = AttributeDeclaration.objects.filter(
+        domain_version__in=versions, declaration__kind__in=[Categorical.kind, Boolean.kind]
+    ).order_by()
+    rows = attributes.values_list("domain_version", "column", "declaration__values", "declaration__words")
+    return defaultdict(
+        list,
+        {
+            (version, column): [*(values or ())[:MOST_VALUES], *(words or ())[:MOST_VALUES]]
+            for version, column, values, words in rows
+        },
+    )
 
 
 def _publication(

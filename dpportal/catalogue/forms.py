@@ -32,7 +32,9 @@ class SearchForm(forms.Form):
         label=_("Words"),
         required=False,
         max_length=200,
-        widget=forms.TextInput(attrs={"type": "search", "placeholder": _("Title, dataset, column, keyword")}),
+        widget=forms.TextInput(
+            attrs={"type": "search", "placeholder": _("Title, dataset, column, value, keyword")}
+        ),
     )
     kind = forms.ChoiceField(label=_("Kind"), required=False)
     year = forms.ChoiceField(label=_("Published in"), required=False)

@@ -12,18 +12,20 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.charts import thumbnail
+from dpportal.datasets.area_map import AreaMap
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.memoised import QuestionKind, Topic, key_of
 from dpportal.jobs.runner import register
 from dpportal.platform.json_types import Json
 from dpportal.releases import results
 from dpportal.releases.models import Release
+from dpportal.releases.public import first_figure
 from dpportal.streams.models import Period, Stream
 
 # A running count's picture is drawn anew when it has grown by so much.
 GROWTH = 1.25
 # Its version counts up whenever pictures are drawn in another way.
-DRAWING = Topic("thumbnail", 4)
+DRAWING = Topic("thumbnail", 5)
 
 
 class Thumbnails(QuestionKind):
@@ -70,6 +72,12 @@ def ask_for(sender: object, *, publication: ChargedPublication, **_signal: objec
     of([publication])
 
 
+def forget_of(sender: object, *, instance: AreaMap, **_signal: object) -> None:
+    """Have the pictures of a dataset's releases drawn anew, whose columns got a map or lost one."""
+    releases = Release.objects.filter(dataset=instance.dataset_id).values_list("pk", flat=True)
+    THUMBNAILS.jobs().filter(question__release__in=list(map(str, releases))).delete()
+
+
 def _question(publication: ChargedPublication, periods: int) -> Json:
     if isinstance(publication, Stream):
         return DRAWING.asks(stream=str(publication.pk), periods=_shown(periods))
@@ -93,7 +101,7 @@ def _picture(question: Mapping[str, Any]) -> Json:
     if "sample" in shown:
         marks = thumbnail.table([column["counts"] for column in shown["columns"]])
         return {"marks": marks, "about": _("The first columns of the synthetic table")}
-    figure = shown.get("figure")
+    figure = first_figure(release) if shown else None
     if not figure:
         return {"marks": [], "about": ""}
     return {"marks": thumbnail.thumbnail(figure["json"]), "about": figure["title"]}

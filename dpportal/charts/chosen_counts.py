@@ -12,17 +12,20 @@ from django.utils.translation import gettext as _, ngettext
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import interval_caption
+from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import (
     HATCHES,
     MAX_BESIDE,
     MAX_GROUPED,
     MAX_GROUPS,
     TICKS,
+    are_lines,
     error_bars,
     group_bars,
     group_line,
     with_margins,
 )
+from dpportal.charts.largest_first import largest, largest_caption
 from dpportal.charts.style import (
     Display,
     Figure,
@@ -41,6 +44,7 @@ from mechanisms.domain import Attribute
 
 # Groups of nobody that a caption names.
 NAMED = 5
+PERCENT = " %"
 # Bars side by side up to which each has its margin drawn, which is the same for all and in the caption.
 MOST_WHISKERS = 400
 # Cells along a chart up to which each share has its own margin: more would take a page too long.
@@ -49,8 +53,8 @@ MOST_SHARES = 200
 MOST_DRAWN, MOST_IN_PANELS = 800, 4800
 # Bars of a mirrored chart, one above the other, and pixels that each takes besides the frame.
 MIRRORED, MIRRORED_PIXELS, FRAME_PIXELS = range(4, 111), 9, 130
-# Of two groups that face each other a third may be left out that holds at most such a share.
-LEFT_OUT = 0.01
+# Beside two groups that face each other others may be left out that hold at most such a share.
+LEFT_OUT, FACING = 0.01, range(2, 5)
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,8 @@ class ChosenCounts:
 
     by: whose values make the groups; None: one group. shares: of each group's people, in percent. by_size: cells with
     most people first, of a column without an order. rest_half_width, group_half_width: of a group's people without
-    those of one cell, and of all of them, where shares are drawn and all groups have one.
+    those of one cell, and of all of them, where shares are drawn and all groups have one. not_drawn: which of the
+    portal's own cells are left out, as `own_cells.drawn_cells` says.
     """
 
     along: Attribute
@@ -70,6 +75,7 @@ class ChosenCounts:
     by_size: bool = False
     rest_half_width: int | None = None
     group_half_width: int | None = None
+    not_drawn: str = ""
 
 
 def chosen_figure(chosen: ChosenCounts) -> Figure:
@@ -83,7 +89,8 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
         half_width = half_width[order][:, groups]
     draw = _side_by_side if pair is None else _mirrored
     figure = draw(labels, [names[g] for g in groups], values, half_width, chosen)
-    caption = caption_of(chosen, groups)
+    are_bars = pair is None and not (chosen.by and are_lines(chosen.along))
+    caption = caption_of(chosen, groups, not are_bars or values.size <= MOST_WHISKERS)
     by = f" × {chosen.by.name}" if chosen.by else ""
     title = _("%(counted)s by %(columns)s") % {
         "counted": counted_word().capitalize(),
@@ -93,10 +100,12 @@ def chosen_figure(chosen: ChosenCounts) -> Figure:
     return finished(figure, title=title, caption=caption, display=display)
 
 
-def caption_of(chosen: ChosenCounts, shown: Sequence[int]) -> str:
+def caption_of(chosen: ChosenCounts, shown: Sequence[int], draws_margins: bool = True) -> str:
     """What the numbers are, and which groups are not shown. shown: the places of those that are."""
     margins = (
-        _shares_caption(chosen) if chosen.shares else interval_caption(chosen.half_width, counted_word())
+        _shares_caption(chosen, draws_margins)
+        if chosen.shares
+        else interval_caption(chosen.half_width, counted_word())
     )
     names, people = group_names(chosen), has_people(chosen)
     left = sorted(set(range(len(names))) - set(shown))
@@ -104,6 +113,8 @@ def caption_of(chosen: ChosenCounts, shown: Sequence[int]) -> str:
     return in_a_row(
         [
             margins,
+            chosen.not_drawn,
+            largest_caption(len(in_order(chosen)[0]), chosen.along.size),
             _left_out_caption(names, rest, chosen.values.sum(axis=0)) if rest else "",
             _nobody_caption([names[g] for g in nobody]) if nobody else "",
         ]
@@ -119,7 +130,7 @@ def in_order(chosen: ChosenCounts) -> tuple[list[int], list[str]]:
     """The places of the cells along the chart as they are drawn, and their labels."""
     labels, places = plain_all(cell_names(chosen.along)), list(range(chosen.along.size))
     if chosen.by_size and not chosen.along.ordered:
-        places = np.argsort(-chosen.values.sum(axis=1), kind="stable").tolist()
+        places = largest(chosen.values.sum(axis=1), len(largest_groups(chosen)))
     return places, [labels[place] for place in places]
 
 
@@ -192,7 +203,7 @@ def _facing(chosen: ChosenCounts) -> list[int] | None:
     totals = np.maximum(chosen.values.sum(axis=0), 0)
     pair = sorted(np.argsort(-totals, kind="stable")[:2].tolist())
     rest, people = totals.sum() - totals[pair].sum(), has_people(chosen)
-    fits = len(totals) in (2, 3) and rest <= LEFT_OUT * totals.sum()
+    fits = len(totals) in FACING and rest <= LEFT_OUT * totals.sum()
     return pair if fits and all(people[group] for group in pair) else None
 
 
@@ -217,19 +228,20 @@ def _mirrored(
     axis = category_axis(chosen.along.name, TICKS, len(labels))
     figure.update_layout(
         yaxis={**axis, "showgrid": False},
-        xaxis={"title": {"text": unit_of(chosen)}, "tickformat": ",", "labelalias": _unsigned(values)},
+        xaxis={**unit_axis(chosen), "tickformat": ",", "labelalias": _unsigned(values, chosen.shares)},
         height=FRAME_PIXELS + max(240, MIRRORED_PIXELS * len(labels)),
     )
     return figure
 
 
-def _unsigned(values: Floats) -> dict[str, str]:
+def _unsigned(values: Floats, are_shares: bool) -> dict[str, str]:
     """What marks on the left are called: numbers grow to both sides."""
+    sign = PERCENT if are_shares else ""
     power = 10 ** max(0, int(np.log10(max(1.0, float(np.abs(values).max())))) - 1)
     marks = np.unique(
         [step * power for step in range(1, 100)] + [step * power // 2 for step in range(1, 200)]
     )
-    return {f"\N{MINUS SIGN}{int(mark):,}": f"{int(mark):,}" for mark in marks}
+    return {f"\N{MINUS SIGN}{int(mark):,}{sign}": f"{int(mark):,}{sign}" for mark in marks}
 
 
 def margin_of(half_width: HalfWidth, group: int) -> HalfWidth:
@@ -242,7 +254,7 @@ def _side_by_side(
 ) -> go.Figure:
     legend = {"title": {"text": plain(chosen.by.name)}} if chosen.by else {}
     figure = go.Figure(layout={"barmode": "group", "legend": legend})
-    lines = chosen.along.ordered and len(labels) > MAX_GROUPED and chosen.by is not None
+    lines = are_lines(chosen.along) and chosen.by is not None
     drawn = half_width if values.size <= MOST_WHISKERS else None
     for place, name in enumerate(names):
         text = f"{f'{name}, ' if name else ''}{hover(unit_of(chosen), half_width)}"
@@ -253,16 +265,25 @@ def _side_by_side(
             bars = group_bars(place, name, labels, values[:, place], own, text)
             figure.add_trace(bars.update(showlegend=bool(name)))
     axis = category_axis(chosen.along.name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
-    figure.update_layout(xaxis=axis, yaxis=people_axis(unit_of(chosen)))
+    figure.update_layout(xaxis=axis, yaxis={**people_axis(""), **unit_axis(chosen)})
     return figure
 
 
 def unit_of(chosen: ChosenCounts) -> str:
     """What is counted along the other axis."""
-    return _("% of the group") if chosen.shares else counted_word()
+    if not chosen.shares:
+        return counted_word()
+    return _("% of the group") if chosen.by else _("%% of all %(counted)s") % {"counted": counted_word()}
 
 
-def _shares_caption(chosen: ChosenCounts) -> str:
+def unit_axis(chosen: ChosenCounts) -> FigureJson:
+    """The same as an axis whose numbers have their sign."""
+    return {"title": {"text": unit_of(chosen)}, **({"ticksuffix": PERCENT} if chosen.shares else {})}
+
+
+def _shares_caption(chosen: ChosenCounts, draws_margins: bool) -> str:
+    if shares_have_margins(chosen) and not draws_margins:
+        return _("Shares are worked out from noisy counts; these are too many to draw the margin of each.")
     if shares_have_margins(chosen):
         return _("Shares are worked out from noisy counts; each has its own margin (95 %).")
     return _(
@@ -284,8 +305,7 @@ def _nobody_caption(names: Sequence[str]) -> str:
 
 def _left_out_caption(names: Sequence[str], rest: Sequence[int], totals: Floats) -> str:
     if len(rest) > 1:
-        text = _("The %(shown)s largest of %(groups)s groups are drawn; all are in the table.")
-        return text % {"shown": len(names) - len(rest), "groups": len(names)}
+        return largest_caption(len(names) - len(rest), len(names))
     text = _("“%(group)s” is not drawn, about %(number)s of %(all)s %(counted)s; the table has it.")
     number, all_of_them = (f"{max(0.0, total):,.0f}" for total in (totals[rest[0]], totals.sum()))
     return text % {"group": names[rest[0]], "number": number, "all": all_of_them, "counted": counted_word()}

@@ -24,9 +24,9 @@ from dpportal.charts.chosen_counts import (
 )
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.group_traces import MAX_GROUPED, error_bars, group_bars, group_line, with_margins
+from dpportal.charts.group_traces import are_lines, error_bars, group_bars, group_line, with_margins
 from dpportal.charts.small_multiples import MAX_APART, in_panels
-from dpportal.charts.style import Figure, HalfWidth, hover, plain, plain_all
+from dpportal.charts.style import Figure, HalfWidth, hover, plain
 from dpportal.platform.listed_names import in_a_row, joint
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
@@ -79,26 +79,33 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
         counts[:, ~people[place]] = np.nan
         return [trace for template in templates for trace in template.filled(counts, margins, place == 0)]
 
-    names = plain_all(cell_names(chosen.apart))
-    by = f" × {each.by.name}" if each.by else ""
-    title = _("%(counted)s by %(columns)s, for each value of %(apart)s")
+    names = cell_names(chosen.apart)
     drawn = in_panels(
         [names[cell] for cell in cells],
         panel,
-        title=title
-        % {
-            "counted": counted_word().capitalize(),
-            "columns": each.along.name + by,
-            "apart": chosen.apart.name,
-        },
+        title=_title(chosen),
         caption=in_a_row(
-            [_("Every panel has the same axes."), caption_of(each, groups), _gaps(people[:, groups])]
+            [
+                _("Every panel has the same axes."),
+                caption_of(each, groups, draws_margins),
+                _gaps(people[:, groups]),
+            ]
         ),
         unit=unit_of(each),
         along=each.along.name,
     )
     layout = {**drawn.json["layout"], "barmode": "group", "showlegend": each.by is not None}
+    if each.along.ordered:
+        layout["meta"] = {**layout.get("meta", {}), "is_ordered": True}
     return Figure({**drawn.json, "layout": layout}, drawn.caption, drawn.title)
+
+
+def _title(chosen: ChosenPanels) -> str:
+    each = chosen.each
+    by = f" × {each.by.name}" if each.by else ""
+    title = _("%(counted)s by %(columns)s, for each value of %(apart)s")
+    words = {"counted": counted_word().capitalize(), "columns": each.along.name + by}
+    return title % {**words, "apart": chosen.apart.name}
 
 
 def _gaps(people: np.ndarray) -> str:
@@ -169,5 +176,5 @@ def _traces(
     text = f"{name}{joint(',')}{text}" if each.by else text
     drawn = half_width if draws_margins else None
     own = (place, name or plain(unit_of(each)), labels, nothing, drawn, text)
-    traces = group_line(*own) if each.along.ordered and len(labels) > MAX_GROUPED else [group_bars(*own)]
+    traces = group_line(*own) if are_lines(each.along) else [group_bars(*own)]
     return [{**trace.to_plotly_json(), **({} if each.by else {"showlegend": False})} for trace in traces]

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from dpportal.charts.cell_names import named
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import HalfWidth, bar_look, interval_band, whisker, whiskers
-from mechanisms.domain import MISSING_LABEL
+from mechanisms.domain import MISSING_LABEL, Attribute
 from mechanisms.domain.categories import OTHER_LABEL
 
 # As lines or bars beside each other: more cannot be told apart.
@@ -24,6 +24,11 @@ HATCHES, DASHES = (
     ("", "/", "x", "-", "\\", "+", "."),
     ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot"),
 )
+
+
+def are_lines(along: Attribute) -> bool:
+    """Whether groups are lines along a column, and no bars."""
+    return along.ordered and along.size > MAX_GROUPED
 
 
 def group_bars(
@@ -63,8 +68,10 @@ def group_line(
     """The same as a line, on the band of its intervals where they are known; then points for cells beside the order."""
     order = slice(0, in_the_order(labels))
     own = half_width[order] if isinstance(half_width, np.ndarray) else half_width
-    band = [] if own is None else interval_band(labels[order], values[order], own)
-    line = {"color": f"var(--series-{place + 1})", "width": 2, "dash": DASHES[place], "shape": "hvh"}
+    colour = f"var(--series-{place + 1})"
+    fill = f"var(--series-{place + 1}-band)"
+    band = [] if own is None else interval_band(labels[order], values[order], own, fill)
+    line = {"color": colour, "width": 2, "dash": DASHES[place], "shape": "hvh"}
     drawn = go.Scatter(
         name=name,
         x=labels[order],
@@ -75,7 +82,7 @@ def group_line(
         line=line,
         hovertemplate=f"{text}<extra></extra>",
     )
-    beside = cells_beside(labels, values, half_width, f"var(--series-{place + 1})", text)
+    beside = cells_beside(labels, values, half_width, colour, text)
     named = [trace.update(name=name, legendgroup=name) for trace in beside]
     return [*(trace.update(showlegend=False) for trace in band), drawn, *named]
 

@@ -11,6 +11,7 @@ from dpportal.charts.svg_paths import filled, rectangle, round_step
 from dpportal.charts.trace_values import (
     Trace,
     colour_of,
+    mark_text,
     number_text,
     plain_label,
     range_of,
@@ -21,7 +22,11 @@ from dpportal.charts.trace_values import (
 GAP, LETTER, LINE, TOP, DOT = 8, 6.6, 15, 44, 4
 # Names and bars share the width; of a name at most so many letters are shown, on a phone fewer.
 MOST_LETTERS, NAMES_SHARE, ROOM = 44, 0.45, 0.85
-MOST_CELLS, TICKS = 32, 5
+MOST_CELLS, TICKS = 64, 5
+# Pixels up to which there is room for few marks of an axis.
+NARROW, FEW_TICKS = 260, 2
+# More names than this lie, however short they are.
+MANY = 12
 # Pixels of one bar: alone, and beside those of other groups.
 ALONE, GROUPED = 15, 9
 
@@ -33,8 +38,12 @@ def lies(figure: FigureJson, width: int) -> bool:
     if meta.get("is_ordered") is not False or not traces or not is_plain:
         return False
     names = [plain_label(str(name)) for name in traces[0]["x"]]
-    wide = LETTER * max(map(len, names), default=0) * len(names)
-    return wide > ROOM * width and len(names) <= MOST_CELLS
+    return len(names) <= MOST_CELLS and (len(names) > MANY or not names_fit(names, width))
+
+
+def names_fit(names: Sequence[str], width: int) -> bool:
+    """Whether they stand side by side in a drawing so many pixels wide."""
+    return LETTER * max(map(len, names), default=0) * len(names) <= ROOM * width
 
 
 def shown_traces(figure: FigureJson) -> list[Trace]:
@@ -64,13 +73,14 @@ class _Scale:
         return self.left + (self.right - self.left) * (value - self.low) / (self.high - self.low)
 
     def marks(self) -> list[float]:
-        step = round_step(self.high - self.low, TICKS)
+        step = round_step(self.high - self.low, TICKS if self.right - self.left > NARROW else FEW_TICKS)
         return [place * step for place in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
 
 class _Lying:
     def __init__(self, traces: Sequence[Trace], layout: FigureJson, width: int) -> None:
         self.traces, self.layout, self.width = traces, layout, width
+        self.suffix = str(layout["yaxis"].get("ticksuffix") or "")
         self.names = [plain_label(str(name)) for name in traces[0]["x"]]
         self.thick = ALONE if len(traces) == 1 else GROUPED
         self.slot = self.thick * len(traces) + GAP
@@ -87,7 +97,7 @@ class _Lying:
     def context(self) -> FigureJson:
         for place, trace in enumerate(self.traces):
             self._draw(trace, place)
-        names = {trace["name"]: colour_of(trace) for trace in self.traces if trace.get("name")}
+        names = {plain_label(trace["name"]): colour_of(trace) for trace in self.traces if trace.get("name")}
         return {
             "width": self.width,
             "height": self.floor + 2 * LINE + 2 * GAP,
@@ -126,8 +136,11 @@ class _Lying:
         """At the ends of the bars or beside the points, where there is one for each cell."""
         if len(self.traces) > 1:
             return []
-        values = self.traces[0]["y"]
-        return ["" if value is None else number_text(value) for value in values]
+        [trace] = self.traces
+        return [
+            "" if value is None else mark_text(trace, cell, self.suffix)
+            for cell, value in enumerate(trace["y"])
+        ]
 
     def _values(self) -> Iterator[FigureJson]:
         values = self.traces[0]["y"]
@@ -146,7 +159,7 @@ class _Lying:
     def _axis(self) -> Iterator[FigureJson]:
         """Numbers under the bars with their unit, and what the cells are over the names."""
         for mark in self.scale.marks():
-            yield _text(number_text(mark, 6), self.scale.at(mark), self.floor + LINE, "middle")
+            yield _text(number_text(mark, 6) + self.suffix, self.scale.at(mark), self.floor + LINE, "middle")
         title = plain_label(self.layout["yaxis"]["title"]["text"])
         yield _text(title, self.width - GAP, self.floor + 2 * LINE + 4, "end")
         cells = plain_label(self.layout["xaxis"]["title"]["text"])

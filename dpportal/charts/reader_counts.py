@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
@@ -12,12 +15,14 @@ from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import MAX_STEPS, interval_caption, switched_figure
 from dpportal.charts.group_traces import (
     MAX_BESIDE,
-    MAX_GROUPED,
     MAX_GROUPS,
     TICKS,
+    are_lines,
     group_bars,
     group_line,
 )
+from dpportal.charts.largest_first import is_long, largest_cells
+from dpportal.charts.own_cells import DrawnCells, drawn_cells
 from dpportal.charts.style import (
     Display,
     Figure,
@@ -28,7 +33,7 @@ from dpportal.charts.style import (
     plain,
     plain_all,
 )
-from dpportal.platform.listed_names import joint
+from dpportal.platform.listed_names import in_a_row, joint
 from mechanisms.domain import Attribute, Domain
 
 
@@ -39,17 +44,48 @@ def reader_figure(
     counts: np.ndarray,
     half_width: int | None,
     partition: np.ndarray | None = None,
+    margins: Sequence[int | None] | None = None,
 ) -> Figure:
     """Noisy counts; adjusted ones in their place at a reader's choice.
 
-    raw, counts: (domain.size,) in cell order. half_width: of one noisy count's 95 % interval. One column: bars or
-    steps. Two, one of them with few cells: bars in groups, or a line for each group. Otherwise heat maps.
+    raw, counts: (domain.size,) in cell order. half_width: of one noisy count's 95 % interval. margins: for each column
+    that of the sum of one of its cells over the other columns; None: all cells are drawn, also of nobody. One column:
+    bars or steps. Two, one of them with few cells: bars in groups, or a line for each group. Otherwise heat maps.
     """
+    said = []
+    for select in (_with_people, _sorted):
+        drawn = select(domain, raw.reshape(domain.shape), margins) if partition is None else None
+        if drawn is not None:
+            raw, counts = (drawn.of(each.reshape(domain.shape)).reshape(-1) for each in (raw, counts))
+            domain = Domain(drawn.attributes)
+            said.append(drawn.caption)
     axes = _grouped_by(domain) if partition is None else None
     if axes is None:
-        return _one_at_a_time(
-            switched_figure(domain, raw=raw, counts=counts, half_width=half_width, partition=partition)
-        )
+        figure = switched_figure(domain, raw=raw, counts=counts, half_width=half_width, partition=partition)
+    else:
+        figure = _grouped(domain, axes, raw, counts, half_width)
+    return _one_at_a_time(replace(figure, caption=in_a_row([figure.caption, *said])))
+
+
+def _with_people(
+    domain: Domain, values: np.ndarray, margins: Sequence[int | None] | None
+) -> DrawnCells | None:
+    """Without those of the portal's own cells in which perhaps nobody is."""
+    return None if margins is None else drawn_cells(domain.attributes, values, margins)
+
+
+def _sorted(domain: Domain, values: np.ndarray, _margins: object) -> DrawnCells | None:
+    """The largest first, along a column of many values without an order."""
+    axes = (0,) if len(domain.shape) == 1 else _grouped_by(domain)
+    if axes is None or not is_long(domain.attributes[axes[0]]):
+        return None
+    return largest_cells(domain, axes[0], values)
+
+
+def _grouped(
+    domain: Domain, axes: tuple[int, int], raw: np.ndarray, counts: np.ndarray, half_width: int | None
+) -> Figure:
+    """Bars in groups, or a line for each group."""
     along, groups = (domain.attributes[axis] for axis in axes)
     figure = go.Figure(layout={"barmode": "group", "legend": {"title": {"text": plain(groups.name)}}})
     for kind, values in shaped(domain, {"noisy": raw, "synthetic": counts}).items():
@@ -60,7 +96,7 @@ def reader_figure(
     title = _("Counts by %(columns)s") % {"columns": " × ".join(domain.names)}
     caption = interval_caption(half_width, counted_word())
     display = Display(is_counts=True, is_ordered=along.ordered)
-    return _one_at_a_time(finished(figure, title=title, caption=caption, display=display))
+    return finished(figure, title=title, caption=caption, display=display)
 
 
 def _grouped_by(domain: Domain) -> tuple[int, int] | None:
@@ -69,8 +105,8 @@ def _grouped_by(domain: Domain) -> tuple[int, int] | None:
         return None
     groups = min((1, 0), key=lambda axis: domain.shape[axis])
     along = domain.attributes[1 - groups]
-    fits = along.size <= MAX_GROUPED or (along.ordered and along.size <= MAX_STEPS)
-    most = MAX_BESIDE if along.size <= MAX_GROUPED else MAX_GROUPS
+    fits = not along.ordered or along.size <= MAX_STEPS
+    most = MAX_GROUPS if are_lines(along) else MAX_BESIDE
     return (1 - groups, groups) if domain.shape[groups] <= most and fits else None
 
 
@@ -88,7 +124,7 @@ def _traces(
             half_width,
             f"{name}{joint(',')}{hover(counted_word(), half_width)}",
         )
-        drawn = [group_bars(*of_group)] if along.size <= MAX_GROUPED else group_line(*of_group)
+        drawn = group_line(*of_group) if are_lines(along) else [group_bars(*of_group)]
         traces += [trace.update(meta=kind) for trace in drawn]
     return traces
 

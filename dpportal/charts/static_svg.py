@@ -5,20 +5,20 @@ Draws what the portal's figures are made of: bars, lines, bands, points with int
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from dpportal.charts.area_drawing import area_drawing
+from dpportal.charts.axis import LINE, TICKS, Axis
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.lying_bars import lies, lying_drawing, shown_traces
-from dpportal.charts.svg_paths import bar, filled, points, rectangle, round_step, up_to_mark
+from dpportal.charts.svg_paths import bar, filled, points, rectangle, up_to_mark
 from dpportal.charts.trace_values import (
     Trace,
     colour_of,
+    mark_text,
     number_text,
     placed,
     plain_label,
@@ -29,41 +29,14 @@ from dpportal.charts.trace_values import (
 )
 
 WIDTH, HEIGHT = 760, 360
-TOP, RIGHT, GAP, LETTER, LINE = 44, 16, 8, 6.6, 15
+TOP, RIGHT, GAP, LETTER = 44, 16, 8, 6.6
 LONGEST_LABEL = 24
-TICKS = 6
 # Shades of a heat map, of which the palest differs from none at all, and what stands for that of no number.
 SHADES, UNKNOWN = 32, 99
 # From here on numbers have no decimals.
 MOST_DIGITS = 1000
 # Lines that are named at their ends, and bars that all have their number over them.
 MOST_NAMED_LINES, MOST_NUMBERED = 4, 8
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One axis of a subplot: where on the drawing it runs, and what it shows. categories: in order, or empty.
-
-    mirrored: whether its numbers grow to both sides.
-    """
-
-    begin: float
-    end: float
-    low: float
-    high: float
-    categories: Mapping[str | float, int]
-    shown: bool
-    title: str
-    mirrored: bool = False
-
-    def at(self, value: str | float) -> float:
-        place = self.categories[value] if self.categories else float(value)
-        return self.begin + (self.end - self.begin) * (place - self.low) / (self.high - self.low)
-
-    @property
-    def step(self) -> float:
-        """Pixels of one category."""
-        return abs(self.end - self.begin) / (self.high - self.low)
 
 
 def drawing(figure: FigureJson, width: int = WIDTH) -> FigureJson:
@@ -103,7 +76,11 @@ class _Drawing:
             self._frame(x, y)
             self._draw(of_pair, x, y)
         self._titles()
-        named = {t["name"]: colour_of(t) for t in self.traces if t.get("name") and t.get("showlegend", True)}
+        named = {
+            plain_label(t["name"]): colour_of(t)
+            for t in self.traces
+            if t.get("name") and t.get("showlegend", True)
+        }
         is_map = any(t["type"] == "heatmap" for t in self.traces)
         return {
             "width": self.width,
@@ -147,7 +124,7 @@ class _Drawing:
         # Told apart without a call for each, since there may be thousands.
         words = {value for values in lists for value in values if value.__class__ is str}
         longest = min(max(map(len, words), default=8), LONGEST_LABEL)
-        lying = LETTER * longest * len(words) < 0.85 * self.width / len(names)
+        lying = LETTER * longest * len(words) < 0.85 * self.width / max(1, len(names))
         lying = lying or self.is_ordered
         return 2.0 * LINE if letter == "x" and lying else LETTER * longest + 4 * GAP
 
@@ -179,13 +156,14 @@ class _Drawing:
             "domain": declared.get("domain") or (0, 1),
             "shown": declared.get("showticklabels", True) is not False,
             "mirrored": is_mirrored,
+            "suffix": str(declared.get("ticksuffix") or ""),
             "title": plain_label(declared.get("title", {}).get("text") or ""),
         }
 
     def _frame(self, x: Axis, y: Axis) -> None:
         """Axes with their labels."""
         floor, ceiling = max(y.begin, y.end), min(y.begin, y.end)
-        for value, text in _marks(y):
+        for value, text in y.marks():
             if not y.categories:
                 self.grid.append(_line([(x.begin, y.at(value)), (x.end, y.at(value))], "var(--grid)"))
             if y.shown:
@@ -208,7 +186,7 @@ class _Drawing:
         """Labels of an axis, and whether they are turned: all or none. Along an order fewer are shown instead."""
         if not x.shown:
             return [], False
-        marks = _marks(x)
+        marks = x.marks()
         wide = LETTER * max((len(text[:LONGEST_LABEL]) for _value, text in marks), default=0)
         fitting = max(1, int(abs(x.end - x.begin) / (wide + GAP)))
         if not x.categories or len(marks) <= fitting:
@@ -225,6 +203,8 @@ class _Drawing:
             else:
                 self._bars(trace, x, y, place, len(bars))
         before: list[tuple[float, float]] = []
+        ends: list[tuple[Trace, tuple[float, float]]] = []
+        dots: list[float] = []
         for trace in traces:
             if trace["type"] == "heatmap":
                 self._heat_map(trace, x, y)
@@ -236,14 +216,18 @@ class _Drawing:
                 before = places
                 is_line = "lines" in trace.get("mode", "lines")
                 if is_line and plain_label(trace.get("name") or "") in self.names_at_lines and places:
-                    self._name_line(trace, (x.end, places[-1][1]), max(y.begin, y.end))
+                    ends.append((trace, places[-1]))
+                dots += [] if is_line else [at for _across, at in places]
+        # The lowest first, so that names stand above each other as the lines do.
+        for trace, end in sorted(ends, key=lambda named: -named[1][1]):
+            self._name_line(trace, end, max(y.begin, y.end), dots)
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
         if len(numbered) == 1 and x.categories and len(self.axes) == 1:
             self._number(numbered[0], x, y)
 
-    def _name_line(self, trace: Trace, end: tuple[float, float], floor: float) -> None:
-        """At its end, lower or higher where another name stands already, and never below the axis."""
-        taken = [text["y"] for text in self.texts if text.get("colour")]
+    def _name_line(self, trace: Trace, end: tuple[float, float], floor: float, dots: Sequence[float]) -> None:
+        """At its end, lower or higher where another name or a dot stands already, and never below the axis."""
+        taken = [text["y"] for text in self.texts if text.get("colour")] + [at + 4 for at in dots]
         steps = (side * step for step in range(2 * len(taken) + 1) for side in (LINE - 3, 3 - LINE))
         free = (at for at in (end[1] + 4 + step for step in steps) if at <= floor + 4)
         at = next(at for at in free if all(abs(other - at) >= LINE - 3 for other in taken))
@@ -258,7 +242,10 @@ class _Drawing:
         for place in known if len(known) <= MOST_NUMBERED else (top,):
             reach = max(0, values[place]) + (sides_at(trace, place) or (0, 0))[1]
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
-            self._text(number_text(values[place]), x.at(trace["x"][place]), above, "middle", in_full=True)
+            words = mark_text(trace, place, y.suffix)
+            fits = LETTER * len(words) <= x.step or len(known) > MOST_NUMBERED
+            words = words if fits else f"{number_text(values[place])}{y.suffix}"
+            self._text(words, x.at(trace["x"][place]), above, "middle", in_full=True)
             self.texts[-1]["strong"] = place == top
 
     def _bars(self, trace: Trace, x: Axis, y: Axis, place: int, bars: int) -> None:
@@ -377,18 +364,6 @@ class _Drawing:
         self.texts.append(
             {"text": short, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": turned}
         )
-
-
-def _marks(axis: Axis) -> list[tuple[str | float, str]]:
-    """Where labels stand, and their words: of many categories every so many."""
-    if axis.categories:
-        fitting = max(1, int(abs(axis.end - axis.begin) / LINE))
-        every = -(-len(axis.categories) // fitting)
-        return [(value, plain_label(str(value))) for value in list(axis.categories)[::every]]
-    step = round_step(axis.high - axis.low, TICKS)
-    places = range(math.ceil(axis.low / step), math.floor(axis.high / step) + 1)
-    size = abs if axis.mirrored else float
-    return [(place * step, number_text(size(place * step), 6)) for place in places]
 
 
 def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") -> FigureJson:

@@ -266,9 +266,9 @@ def step_line(kind: str, labels: Sequence[str], counts: np.ndarray, *, hovertemp
 
 
 def interval_band(
-    labels: Sequence[str], counts: np.ndarray, half_width: int | np.ndarray
+    labels: Sequence[str], counts: np.ndarray, half_width: int | np.ndarray, fill: str = "var(--interval)"
 ) -> list[go.Scatter]:
-    """The interval around a line of steps, as an area between its two ends."""
+    """The interval around a line of steps, as an area between its two ends. fill: a paler colour of the line's."""
     edge = {
         "x": list(labels),
         "meta": "noisy",
@@ -283,7 +283,7 @@ def interval_band(
         **edge,
         y=(counts + half_width).tolist(),
         fill="tonexty",
-        fillcolor="var(--interval)",
+        fillcolor=fill,
         name=_("Margin (95 %)"),
     )
     return [lower, upper]

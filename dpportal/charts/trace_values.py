@@ -63,6 +63,14 @@ def number_text(number: float, digits: int = 4) -> str:
     return f"{number:,.{digits}g}"
 
 
+def mark_text(trace: Trace, place: int, suffix: str) -> str:
+    """The number of a mark. suffix: after it, such as that of shares, whose own margins are written with them."""
+    value, own = trace["y"][place], (trace.get("error_y") or {}).get("array")
+    if not suffix or own is None:
+        return number_text(value) + suffix
+    return f"{value:.1f} ± {own[place]:.1f}{suffix}"
+
+
 def plain_label(text: str) -> str:
     """A label without the marks of a text that plotly.js shows."""
     return html.unescape(re.sub(r"<[^>]*>", "", text))

@@ -19,7 +19,7 @@ from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.datasets import codebooks, demo_marker, services
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.identifying import identifying_columns
-from dpportal.datasets.models import Conversion, Dataset
+from dpportal.datasets.models import Conversion, Dataset, PublicDescription
 from dpportal.jobs.clock import db_ago
 from dpportal.operations import examples
 from dpportal.platform.storage import DiskFullError
@@ -34,6 +34,16 @@ DESCRIPTION = (
     "Extract of the 1994 US census, 32,561 people, 15 columns. UCI Machine Learning Repository, "
     "Becker and Kohavi (1996), CC BY 4.0."
 )
+# For everyone, with what is published of it.
+ABOUT = {
+    "text": "Adults in an extract of the 1994 census of the United States, made by Becker and Kohavi (1996).",
+    "keywords": ["census", "income"],
+    "place": "United States",
+    "first": "1994",
+    "last": "1994",
+    "publisher": "UCI Machine Learning Repository",
+    "licence": "CC-BY-4.0",
+}
 GRANT = Decimal("10")
 # A start waits for it so long; then the sweep goes on, and tries again what failed after a pause.
 PATIENCE_SECONDS, PAUSE_SECONDS = 60.0, 60.0
@@ -140,6 +150,7 @@ def _declare_and_grant(dataset: Dataset, administrator: User) -> None:
         services.declare_all(dataset, book.attributes)
     if dataset.asks_for_unit:
         services.confirm_one_row(dataset, identifying_columns(dataset), dataset.owner)
+    PublicDescription.objects.get_or_create(dataset=dataset, defaults={**ABOUT, "shown": True})
     if not dataset.budgets.exists():
         ledger.grant(dataset, GRANT, definition="pure", reason="Demonstration", by=administrator)
 

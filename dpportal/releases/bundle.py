@@ -50,7 +50,7 @@ def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact
     assert release.measured_at is not None
     with storage.scratch_folder() as folder:
         with counting_rows(reconstructed.plan.loss.unit.max_rows):
-            tables = presenter_of(release).tables(reconstructed, folder)
+            tables = _main_first(reconstructed, folder)
         observed = with_observations(tables, f"release-{release.pk}", release.measured_at)
         files = [*with_workbooks(tables), *observed]
         files.append(_measurement(release, folder))
@@ -59,6 +59,13 @@ def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact
         archive = write_zip(folder / archive_name(release), files, release.measured_at, together)
         row = partial(Artifact, release=release)
         return store(row, [archive, *files], f"releases/{release.pk}/bundle")
+
+
+def _main_first(reconstructed: AnyReconstructed, folder: Path) -> list[Table]:
+    """The product's tables, before the others that which has its numbers: readers see files in this order."""
+    presenter = presenter_of(reconstructed.release)
+    tables: list[Table] = presenter.tables(reconstructed, folder)
+    return sorted(tables, key=lambda table: table.path.name != presenter.main_table)
 
 
 def _measurement(release: Release, folder: Path) -> BundleFile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
@@ -47,14 +47,19 @@ def metadata(request: HttpRequest, release: Release) -> Metadata:
 
 def charts(request: HttpRequest, release: Release) -> Mapping[str, Json]:
     """The figures of a release's page, by the names that addresses have for them."""
-    return figures_of(shown_of(request, release, confirmed_plan(release)))
+    return figures_of(shown_of(request.GET, release, confirmed_plan(release)))
 
 
-def shown_of(request: HttpRequest, release: Release, plan: ReleasePlan) -> Json:
-    """What the page shows of the numbers, as the address chooses. plan: the release's."""
+def first_figure(release: Release) -> Json | None:
+    """The chart that a page shows first; None where there is none."""
+    return shown_of(QueryDict(), release, confirmed_plan(release)).get("figure")
+
+
+def shown_of(question: QueryDict, release: Release, plan: ReleasePlan) -> Json:
+    """What the page shows of the numbers, as a reader chooses. plan: the release's."""
     shown, presenter = results.stored_page(release), presenter_of(release)
     with counting_rows(release.declaration.max_rows):
-        return {**shown, **presenter.chosen(release, plan, shown, request.GET)}
+        return {**shown, **presenter.chosen(release, plan, shown, question)}
 
 
 def figures_of(shown: Json) -> dict[str, Json]:
@@ -85,7 +90,7 @@ pages = ReaderPages(
 def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
     plan, loss = confirmed_plan(release), PublishedLoss.of(release)
-    drawn = _drawn(shown_of(request, release, plan), presenter_of(release).not_still)
+    drawn = _drawn(shown_of(request.GET, release, plan), presenter_of(release).not_still)
     # A private choice has no cells.
     declared: tuple[Attribute, ...] = getattr(plan, "domain", Domain(())).attributes
     words = DisplayTexts.of(release)

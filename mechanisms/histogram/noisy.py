@@ -195,7 +195,7 @@ def _root(squared: int) -> str:
 
 
 def _explanation(loss: Loss, sensitivity: Sensitivity, law: NoiseLaw) -> str:
-    rows = "1 row" if loss.unit.max_rows == 1 else f"at most {loss.unit.max_rows} rows"
+    rows = "1 row counts" if loss.unit.max_rows == 1 else f"at most {loss.unit.max_rows} rows count"
     change = "Adding or removing" if loss.unit.neighbours is Neighbours.ADD_REMOVE else "Replacing"
     if isinstance(law, DiscreteLaplace):
         moved = f"changes all counts together by at most {sensitivity.l1} (L1 sensitivity {sensitivity.l1})"
@@ -203,7 +203,7 @@ def _explanation(loss: Loss, sensitivity: Sensitivity, law: NoiseLaw) -> str:
     else:
         moved = f"changes the counts by at most {_root(sensitivity.l2_squared)} in L2 distance"
         noise = f"discrete Gaussian noise of variance parameter {float(law.variance_parameter):.6g}"
-    return f"{change} one person, who has {rows}, {moved}, so {noise} on every count gives {loss}."
+    return f"{change} one person, of whom {rows}, {moved}, so {noise} on every count gives {loss}."
 
 
 def _normalised(law: NoiseLaw, total: Mapping[str, int]) -> str:

@@ -237,7 +237,7 @@ def _even_choice(among: Flags, noise: Noise) -> Integers:
 
 
 def _explanation(loss: Loss, bound: ScoreBound, epsilon: Fraction, rate_per_row: Fraction, picks: int) -> str:
-    rows = "1 row" if loss.unit.max_rows == 1 else f"at most {loss.unit.max_rows} rows"
+    rows = "1 row counts" if loss.unit.max_rows == 1 else f"at most {loss.unit.max_rows} rows count"
     change = "Adding or removing" if loss.unit.neighbours is Neighbours.ADD_REMOVE else "Replacing"
     moved = f"{float(bound.sensitivity):g}"
     if bound.monotone:
@@ -245,7 +245,7 @@ def _explanation(loss: Loss, bound: ScoreBound, epsilon: Fraction, rate_per_row:
     times = "The choice" if picks == 1 else f"Each of {picks} choices"
     cost = plainly(epsilon, 6) if picks == 1 else f"{plainly(epsilon, 6)}, together {loss}"
     return (
-        f"{change} one person, who has {rows}, changes every score by at most {moved}. "
+        f"{change} one person, of whom {rows}, changes every score by at most {moved}. "
         f"{times} costs ε = {cost}; a candidate that trails by "
         f"{plainly(1 / rate_per_row, 4)} rows loses a factor e of its chances."
     )

@@ -37,13 +37,20 @@ def strange(shades: Sequence[Shade], series: ChartSeries) -> tuple[int, list[str
 
 
 def _cells(shades: Sequence[Shade]) -> np.ndarray:
-    """Left, top, opacity, and sign of each cell, in cells of the grid: (n, 4). Some stand together as one shape."""
+    """Left, top, opacity, and sign of each cell, in cells of the grid: (n, 4). Some stand together as one shape.
+
+    Bars that lie are rectangles, too, and one of nobody has no width.
+    """
     places = np.concatenate([shade.places for shade in shades])
+    places = places[(places[:, 2] > 0) & (places[:, 3] > 0)]
+    if not len(places):
+        return np.zeros((0, 4))
     wide, tall = places[:, 2].min(), places[:, 3].min()
     cells = [
         (left / wide + step, top / tall, shade.opacity, -1.0 if shade.is_below else 1.0)
         for shade in shades
-        for left, top, width, _height, _back in shade.places
+        for left, top, width, height, _back in shade.places
+        if width > 0 and height > 0
         for step in range(max(1, round(width / wide)))
     ]
     return np.array(cells)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.tabular.equal_steps import steps_of_equal_width
+from mechanisms.verify.chart_orders import drawn_lines
 
 # Of a series' numbers so many at most are not of the column that it is compared with.
 SHARE = 0.5
@@ -89,6 +90,8 @@ def _series(table: pd.DataFrame) -> Iterator[np.ndarray]:
             known = column[lines & np.isfinite(column)]
             if len(known):
                 yield from (known, 100 * known)
+    every = [*own.values(), *_whole(own)]
+    yield from (column[lines] for lines in drawn_lines(table) for column in every)
 
 
 def _whole(columns: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:

@@ -25,6 +25,8 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("measured # … # by", "day", "year"),
     ("at most a factor of #", "factor"),
     ("counts with at most # row", "max_rows"),
+    ("At most # rows of each person count", "max_rows"),
+    ("at most # of them count", "max_rows"),
     ("margin (# %)", "95"),
     ("margins (# %)", "95"),
     ("Margin (# %)", "95"),

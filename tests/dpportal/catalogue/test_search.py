@@ -9,9 +9,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dpportal.accounts.models import Role
+from dpportal.datasets import services
 from dpportal.datasets.models import PublicDescription
 from dpportal.releases.models import Release
 from dpportal.streams.models import Stream
+from mechanisms.domain import Categorical
 from tests.dpportal import building
 from tests.dpportal.streams import building as streams
 
@@ -77,6 +79,18 @@ def test_everything_published_newest_first(client, shelf):
 )
 def test_words_kind_and_year_narrow_it_down(client, shelf, asked, found):
     assert titles(client, **asked) == found
+
+
+@pytest.mark.slow
+def test_a_release_is_found_by_the_values_that_were_declared_and_by_their_labels(client, dataset):
+    services.declare(
+        dataset, "colour", Categorical("colour", values=("r", "g"), words=("crimson", "emerald"))
+    )
+    published(dataset, "Something", columns=["colour"])
+    published(dataset, "Else", columns=["age"])
+    for words in ("crimson", "EMERALD", "something emer"):
+        assert titles(client, words=words) == ["Something"]
+    assert titles(client, words="violet") == []
 
 
 @pytest.mark.slow

@@ -10,9 +10,11 @@ from dpportal.catalogue import thumbnails
 from dpportal.catalogue.thumbnails import THUMBNAILS
 from dpportal.charts.area_map import Areas, area_figure
 from dpportal.charts.thumbnail import HEIGHT, MOST_BARS, WIDTH, thumbnail
+from dpportal.datasets.area_map import declare_areas, remove_areas
 from dpportal.releases import services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period, Stream
+from tests.dpportal.releases.products.building import finished
 from tests.dpportal.streams import building as streams
 
 PAGE = "/published/"
@@ -38,6 +40,25 @@ def test_a_release_has_its_kind_until_a_worker_has_drawn_it(
     drawn()
     after = client.get(PAGE).text
     assert 'aria-label="Counts by colour × age"' in after and 'class="line"' in after
+
+
+@pytest.mark.slow
+def test_a_release_by_areas_has_its_map_on_the_card_as_on_its_page(dataset):
+    """The map may come after the release, and go again."""
+    release = finished(dataset, "histogram", ["colour"], "0.9", "laplace-histogram")
+    services.publish(release, dataset.owner)
+    kinds = []
+    square = [0, 0, 100, 0, 100, 100, 0, 100]
+    for change in (
+        lambda: None,
+        lambda: declare_areas(dataset, "colour", Areas(100, 100, {"red": [square]}), "", dataset.owner),
+        lambda: remove_areas(dataset, "colour", dataset.owner),
+    ):
+        change()
+        thumbnails.of([release])
+        drawn()
+        kinds += [{mark["kind"] for mark in thumbnails.of([release])[release.pk]["marks"]}]
+    assert kinds == [{"bar"}, {"area"}, {"bar"}]
 
 
 @pytest.mark.slow

@@ -54,3 +54,35 @@ def test_the_point_says_the_number_of_its_cell_after_the_order_in_files_too() ->
     [own] = [t for t in figure["data"] if t["mode"] == "markers" and t["name"] == "m"]
     assert list(own["y"]) == [VALUES[-1, 1]]
     assert drawing(figure)["areas"]
+
+
+def test_the_name_of_a_panel_is_the_value_itself() -> None:
+    apart = Categorical("income", values=("<=50K", ">50K"), closed=True)
+    each = ChosenCounts(AGE, SEX, VALUES, 7)
+    figure = panels_figure(ChosenPanels(each, apart, np.stack([VALUES] * 2, axis=2))).json
+    assert [note["text"] for note in figure["layout"]["annotations"][:2]] == ["&lt;=50K", "&gt;50K"]
+    assert {"<=50K", ">50K"} <= {text["text"] for text in drawing(figure)["texts"]}
+
+
+def test_the_name_of_a_group_is_the_value_itself_in_a_legend() -> None:
+    """Which the page escapes."""
+    income = Categorical("income", values=("<=50K", ">50K"), closed=True)
+    each = ChosenCounts(AGE, income, VALUES[:, :2], 7)
+    figure = panels_figure(ChosenPanels(each, SEX, np.stack([VALUES[:, :2]] * 5, axis=2))).json
+    assert [name for name, _colour in drawing(figure)["names"]] == ["<=50K", ">50K"]
+    assert not any(text["turned"] for text in drawing(figure)["texts"])
+
+
+def test_names_of_lines_stand_at_their_ends_and_bands_have_their_colours() -> None:
+    values = np.repeat([[500.0, 300.0, 100.0, 50.0]], AGE.size, axis=0)
+    sex = Categorical("sex", True, values=("f", "m", "d"), closed=True)
+    json = chosen_figure(ChosenCounts(AGE, sex, values, 7)).json
+    bands = {trace["fillcolor"] for trace in json["data"] if trace.get("fill")}
+    assert bands == {f"var(--series-{place}-band)" for place in range(1, 5)}
+    picture = drawing(json)
+    own = [text for text in picture["texts"] if text.get("colour")][::-1]
+    lines = [line for line in picture["lines"] if "series" in line["stroke"]]
+    ends = [tuple(map(float, line["points"].split()[-1].split(","))) for line in lines]
+    assert [text["text"] for text in own] == ["f", "m", "d", "Missing"]
+    for text, (x, y) in zip(own, ends, strict=True):
+        assert 0 < text["x"] - x < 10 and abs(text["y"] - y) < 20

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from dpportal.charts.reader_counts import reader_figure
+from dpportal.charts.static_svg import drawing
 from mechanisms.domain import Categorical, Domain, Integer
 
 SEX, RACE = Categorical("sex", values=("f", "m<b>")), Categorical("race", values=("a", "b", "c"))
@@ -26,7 +29,7 @@ def traces(*columns, half_width: int | None = 7) -> list[dict[str, object]]:
         ((RACE, SEX), {"bar"}),
         ((AGE, SEX), {"scatter"}),
         ((SEX, AGE), {"scatter"}),
-        ((MANY, SEX), {"heatmap"}),
+        ((MANY, SEX), {"bar"}),
         ((MANY, AGE), {"heatmap"}),
         ((RACE, SEX, AGE), {"heatmap"}),
     ],
@@ -60,3 +63,39 @@ def test_an_interval_belongs_to_noisy_counts_alone():
     }
     bands = [t for t in traces(AGE, SEX) if t.get("fill")]
     assert len(bands) == 3 and {t["meta"] for t in bands} == {"noisy"}
+
+
+def test_many_values_are_sorted_and_the_smallest_are_in_the_table_alone():
+    """40 towns, of which the last has most people, and Other: 25 lie one above the other with their numbers."""
+    raw = np.arange(41)
+    figure = reader_figure(Domain((MANY,)), raw=raw, counts=raw, half_width=7, margins=[7])
+    for trace in figure.json["data"]:
+        assert list(trace["y"]) == list(range(40, 15, -1)) and trace["x"][1] == "t39"
+    assert "The 25 largest of 41 groups are drawn; all are in the table." in figure.caption
+    for width in (760, 360):
+        shapes = drawing(figure.json, width)
+        assert len(re.findall("h", shapes["areas"][0]["path"])) == 50 and not shapes["names"]
+        words = [text for text in shapes["texts"] if text["text"] in ("t39", "39")]
+        assert len(words) == 2 and words[0]["y"] == words[1]["y"]
+        assert all(0 <= text["x"] <= width for text in shapes["texts"])
+
+
+def test_seventeen_values_by_three_are_bars_beside_each_other():
+    area = Categorical("area", values=tuple(f"area {place}" for place in range(17)), closed=True)
+    raw = np.arange(68)
+    figure = reader_figure(Domain((area, RACE)), raw=raw, counts=raw, half_width=7)
+    assert [(t["name"], len(t["x"])) for t in figure.json["data"] if t["visible"]] == [
+        ("a", 17),
+        ("b", 17),
+        ("c", 17),
+        ("Other", 17),
+    ]
+    assert figure.json["data"][0]["x"][0] == "area 16"
+    for width in (760, 360):
+        shapes = drawing(figure.json, width)
+        assert [len(re.findall("h", area["path"])) for area in shapes["areas"]] == [34] * 4
+
+
+def test_eight_by_eight_values_are_a_map():
+    letters, digits = Categorical("l", values=tuple("abcdefgh"), closed=True), Integer("d", lower=1, upper=8)
+    assert {trace["type"] for trace in traces(letters, digits)} == {"heatmap"}

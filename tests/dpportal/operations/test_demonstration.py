@@ -72,7 +72,11 @@ def test_a_release_and_a_running_count_are_published(client, curator):
     )
     assert release.is_public and stream.is_public and stream.periods.count() == 24
     assert granted() == demonstration.GRANT - 2 * examples.COST
-    assert client.get(release.get_absolute_url()).status_code == 200
+    page = " ".join(client.get(release.get_absolute_url()).text.split())
+    for said in ("Data of 1994", "UCI Machine Learning Repository", "Creative Commons Attribution 4.0"):
+        assert said in page
+    picture = client.get(f"{release.get_absolute_url()}chart/main.svg").text
+    assert "Licence: Creative Commons Attribution 4.0" in " ".join(picture.split())
     assert client.get(stream.get_absolute_url()).status_code == 200
     services.withdraw(release, curator)
     assert demonstration.load() == release.dataset

@@ -57,6 +57,13 @@ def test_writing_the_bundle_again_gives_the_same_bytes(finished):
 
 
 @pytest.mark.slow
+def test_counts_come_first_among_the_downloads(finished):
+    names = [artifact.name for artifact in finished.artifacts.all()]
+    assert names[0].endswith(".zip") and names[1:3] == ["histogram.csv", "histogram.xlsx"]
+    assert "synthetic.csv" in names[3:]
+
+
+@pytest.mark.slow
 def test_the_histogram_has_a_line_for_each_cell_in_order(finished):
     histogram = table(finished, "histogram.csv")
     assert histogram["colour"].unique().tolist() == ["red", "green", "blue", "Other"]

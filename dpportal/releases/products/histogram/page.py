@@ -10,6 +10,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_names
+from dpportal.charts.own_cells import own_cells
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
@@ -53,6 +54,7 @@ def page(
         counts=result.counts,
         half_width=half_width,
         partition=result.partition,
+        margins=_margins(plan.domain, half_width, summed_box) if result.partition is None else None,
     )
     return {
         "finding": _finding(plan, result, people, summed_box),
@@ -63,6 +65,26 @@ def page(
         "bin_errors": bin_error.in_words(plan.domain, people_in_cells(plan.domain, result.counts)),
         "method": result.method,
     }
+
+
+def _margins(
+    domain: Domain, half_width: int | None, summed_box: Callable[[Picks], CellSum | None]
+) -> list[int | None] | None:
+    """For each column that of the sum of one of its cells; None where the first chart is no chart of single cells."""
+    if len(domain.shape) > 2 or domain.size > MAX_SUMMED:
+        return None
+    if len(domain.shape) == 1:
+        return [half_width]
+    return [
+        _margin_of_one(domain, axis, summed_box) if own_cells(attribute) else None
+        for axis, attribute in enumerate(domain.attributes)
+    ]
+
+
+def _margin_of_one(domain: Domain, axis: int, summed_box: Callable[[Picks], CellSum | None]) -> int | None:
+    """Of a cell of one column, of the people of all others."""
+    one = summed_box([np.arange(1 if place == axis else size) for place, size in enumerate(domain.shape)])
+    return None if one is None or one.half_width is None else math.ceil(one.half_width)
 
 
 def _finding(
@@ -102,9 +124,7 @@ def _largest_sum(domain: Domain, raw: np.ndarray, summed_box: Callable[[Picks], 
     table, statements = raw.reshape(domain.shape), raw.size + sum(domain.shape[axis] for axis in few)
     for axis in few:
         sums = table.sum(axis=tuple(other for other in range(table.ndim) if other != axis))
-        box = [np.arange(1 if place == axis else size) for place, size in enumerate(domain.shape)]
-        one = summed_box(box)
-        half_width = None if one is None or one.half_width is None else math.ceil(one.half_width)
+        half_width = _margin_of_one(domain, axis, summed_box)
         *_others, second, largest = np.sort(sums).tolist() if sums.size > 1 else (0, 0)
         if is_certainly_largest(largest, second, half_width, statements):
             label = cell_names(domain.attributes[axis])[int(sums.argmax())]

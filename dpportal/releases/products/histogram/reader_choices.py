@@ -14,6 +14,8 @@ from dpportal.charts.cell_names import cell_names
 from dpportal.charts.chosen_counts import MIRRORED, ChosenCounts, chosen_figure
 from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
 from dpportal.charts.counted_word import counted_word
+from dpportal.charts.largest_first import is_long
+from dpportal.charts.own_cells import DrawnCells, drawn_cells, own_cells
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Floats
@@ -40,7 +42,9 @@ class ChartForm(forms.Form):
     page = forms.ChoiceField(label=_("Charts"), required=False)
     scale = forms.ChoiceField(label=_("Scale"), required=False)
     order = forms.ChoiceField(
-        label=_("Order"), required=False, choices=[("", _("as declared")), ("size", _("largest first"))]
+        label=_("Order"),
+        required=False,
+        choices=[("declared", _("as declared")), ("size", _("largest first"))],
     )
 
     def __init__(self, domain: Domain, data: QueryDict, maps: Mapping[int, Areas] | None = None) -> None:
@@ -64,7 +68,10 @@ class ChartForm(forms.Form):
         """What is drawn along, side by side, and one chart after the other."""
         self._offer("along", drawable)
         self._offer("by", [(NOBODY, _("no groups")), *drawable])
-        self._offer("scale", [("", counted_word()), ("share", _("share of the group"))])
+        along, by = self.axes()
+        self.data = {"order": "size" if is_long(self.domain.attributes[along]) else "declared", **self.data}
+        share = _("share of all") if by is None else _("share of the group")
+        self._offer("scale", [("", counted_word()), ("share", share)])
         self._offer("apart", [(NOBODY, _("all in one chart")), *drawable])
         apart = self.panels()
         pages = [] if apart is None else pages_of(self.domain.attributes[apart])
@@ -119,12 +126,12 @@ class ChartForm(forms.Form):
         others = (self.value("along"), "" if self._is_apart_asked else self.value("by"))
         return int(apart) if apart not in ("", NOBODY, *others) else None
 
-    def picks(self) -> list[np.ndarray]:
-        """The cells of each column that are counted."""
+    def picks(self, kept: Collection[int]) -> list[np.ndarray]:
+        """The cells of each column that are counted. kept: the columns that are drawn, with all their cells."""
         chosen = [self.value(f"where-{place}") for place in range(len(self.domain.shape))]
         return [
-            np.array([int(cell)]) if cell else np.arange(size)
-            for cell, size in zip(chosen, self.domain.shape, strict=True)
+            np.array([int(cell)]) if cell and place not in kept else np.arange(size)
+            for place, (cell, size) in enumerate(zip(chosen, self.domain.shape, strict=True))
         ]
 
 
@@ -165,20 +172,21 @@ def begins_chosen(domain: Domain) -> bool:
 
 
 def begins_mirrored(domain: Domain) -> bool:
-    """Whether the first chart is one of two sides: an order of some length by two or three values."""
+    """Whether the first chart is one of two sides: an order of some length by two values, or by three cells."""
     if len(domain.shape) != 2 or not _fitting(domain):
         return False
     along, by = first_axes(domain)
     is_long = domain.attributes[along].ordered and domain.shape[along] in MIRRORED
-    return is_long and by is not None and domain.shape[by] in (2, 3)
+    if not is_long or by is None:
+        return False
+    return domain.shape[by] - len(own_cells(domain.attributes[by])) == 2 or domain.shape[by] == 3
 
 
 def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], CellSum | None]) -> Json:
     """The map that is chosen, of the people of each area; see `figure`."""
     domain, on_map = form.domain, form.on_map
     assert on_map is not None
-    picks = form.picks()
-    picks[on_map] = np.arange(domain.shape[on_map])
+    picks = form.picks([on_map])
     counts = _over(values.reshape(domain.shape)[np.ix_(*picks)], [on_map])
     margin = _margin(summed, picks, [on_map])
     attribute = domain.attributes[on_map]
@@ -202,38 +210,53 @@ def figure(
         return map_figure(form, values, summed)
     domain, (along, by), apart = form.domain, form.axes(), form.panels()
     kept = [axis for axis in (along, by, apart) if axis is not None]
-    picks = form.picks()
-    for axis in kept:
-        picks[axis] = np.arange(domain.shape[axis])
-    table = _over(values.reshape(domain.shape)[np.ix_(*picks)], kept)
-    half_width = _margin(summed, picks, kept)
-    if half_width is None and all(axis in kept or places.size == 1 for axis, places in enumerate(picks)):
-        half_width = of_a_cell
-    cells = np.rint(table).reshape(domain.shape[along], 1 if by is None else domain.shape[by], -1)
+    picks = form.picks(kept)
+    table = np.rint(_over(values.reshape(domain.shape)[np.ix_(*picks)], kept))
+    one_page = apart is None or len(pages_of(domain.attributes[apart])) == 1
+    axes = kept if one_page else kept[:-1]
+    drawn = _with_people(domain, axes, table, lambda axis: _margin(summed, picks, [axis], of_a_cell))
+    for axis, places in zip(axes, drawn.places, strict=True):
+        picks[axis] = places
+    groups = None if by is None else drawn.attributes[1]
+    cells = drawn.of(table).reshape(drawn.attributes[0].size, groups.size if groups else 1, -1)
     is_shares = form.value("scale") == "share"
     rest, group = _margins_of_group(summed, picks, kept) if is_shares else (None, None)
     chosen = ChosenCounts(
-        domain.attributes[along],
-        None if by is None else domain.attributes[by],
+        drawn.attributes[0],
+        groups,
         cells.sum(axis=2),
-        half_width,
+        _margin(summed, picks, kept, of_a_cell),
         shares=is_shares,
         by_size=form.value("order") == "size",
         rest_half_width=rest,
         group_half_width=group,
+        not_drawn=drawn.caption,
     )
     if apart is None:
         return figure_json(chosen_figure(chosen))
-    page = int(form.value("page") or 0)
-    return figure_json(panels_figure(ChosenPanels(chosen, domain.attributes[apart], cells, page)))
+    panels = drawn.attributes[-1] if one_page else domain.attributes[apart]
+    return figure_json(panels_figure(ChosenPanels(chosen, panels, cells, int(form.value("page") or 0))))
+
+
+def _with_people(
+    domain: Domain, axes: Sequence[int], table: Floats, margin: Callable[[int], int | None]
+) -> DrawnCells:
+    """The cells of some columns, without those of the portal's own in which perhaps nobody is. margin: of a column."""
+    columns = [domain.attributes[axis] for axis in axes]
+    margins = [margin(axis) if own_cells(domain.attributes[axis]) else None for axis in axes]
+    return drawn_cells(columns, table, margins)
 
 
 def _margin(
-    summed: Callable[[Picks], CellSum | None], picks: list[np.ndarray], kept: list[int]
+    summed: Callable[[Picks], CellSum | None],
+    picks: list[np.ndarray],
+    kept: list[int],
+    of_a_cell: int | None = None,
 ) -> int | None:
-    """Of one bar or area: a cell of the columns that are kept."""
+    """Of one bar or area: a cell of the columns that are kept. of_a_cell: where that is a single cell."""
     one = [np.array([0]) if axis in kept else places for axis, places in enumerate(picks)]
-    return _half_width(summed(one))
+    half_width = _half_width(summed(one))
+    return of_a_cell if half_width is None and all(places.size == 1 for places in one) else half_width
 
 
 def _margins_of_group(

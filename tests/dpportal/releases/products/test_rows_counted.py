@@ -85,7 +85,10 @@ def test_counts_of_rows_are_never_called_people(release, client) -> None:
         texts["added up"] = explored.text
     assert {name: found for name, text in texts.items() if (found := of_people(text))} == {}
     for name in ("page", "report.html"):
-        assert " ".join(texts[name].split()).count("up to 3 rows; these are counts of rows") == 1
+        assert "at most 3 of them count, drawn at random" in " ".join(texts[name].split())
+        assert (
+            " ".join(texts[name].split()).count("At most 3 rows of each person count, drawn at random") == 1
+        )
 
 
 def test_no_page_of_the_curator_calls_them_people_either(release, client) -> None:
@@ -108,3 +111,15 @@ def test_a_summary_counts_rows_in_its_unit_and_its_bundle_holds(rich, tmp_path) 
     table = pd.read_csv(io.BytesIO(files(release)["summary.csv"]))
     assert "rows" in set(table["unit"]) and "people" not in set(table["unit"])
     assert [str(found) for found in verify(Bundle.read(path)) if found.state is State.FAILED] == []
+
+
+def test_pages_say_that_one_row_of_each_person_counts_drawn_at_random(rich, client) -> None:
+    """No count by colour is the number of those who ever had it."""
+    dataset_services.declare_unit(rich, neighbours="add-remove", unit_column="age", max_rows=1)
+    made = finished(rich, "histogram", ["colour"], "9", "laplace-histogram")
+    services.publish(made, rich.owner)
+    for text in (page_of(client, made), files(made)["report.html"].decode()):
+        words = " ".join(text.split())
+        assert "Each person counts once: of several rows one, drawn at random." in words
+        assert "one person, of whom 1 row counts, changes" in words
+        assert "are one person's; one of them counts, drawn at random." in words.replace("&#x27;", "'")

@@ -77,7 +77,7 @@ def test_an_order_by_two_groups_is_mirrored() -> None:
 
 
 def test_a_third_group_of_next_to_nobody_is_named_under_the_two_that_are_drawn() -> None:
-    sex = Categorical("sex", values=("f", "m"))
+    sex = Categorical("sex", values=("f", "m", "d"), closed=True)
     counts = np.repeat([500, 480, 4], AGE.size)
     shown = figure(ChartForm(Domain((sex, AGE)), QueryDict("along=1&by=0")), counts, lambda _picks: None)
     assert len(shown["json"]["data"]) == 2
@@ -123,7 +123,10 @@ def test_charts_apart_have_one_scale_in_the_picture() -> None:
 
 def test_each_share_has_a_margin_and_a_group_of_nobody_is_left_out_with_a_note() -> None:
     """Of 1000 women 250 are young: the root of ((1 - 1/4)·6)² + (1/4·9)², over 1000, is 0.503 %, so 0.6 %."""
-    sex, young = Categorical("sex", values=("f", "m")), Integer("age", lower=0, upper=39, width=10)
+    sex, young = (
+        Categorical("sex", values=("f", "m", "d"), closed=True),
+        Integer("age", lower=0, upper=39, width=10),
+    )
     counts = np.array([250, 250, 250, 250, 100, 200, 300, 400, 3, -2, 4, 1])
     margins = {1: 6.0, 3: 9.0, 4: 12.0}
 
@@ -134,7 +137,7 @@ def test_each_share_has_a_margin_and_a_group_of_nobody_is_left_out_with_a_note()
     left, right = shown["json"]["data"]
     assert left["customdata"][0] == [25.0, 0.6] and right["customdata"][3][0] == 40.0
     assert left["error_x"]["arrayminus"][0] == 0.6 and "%{customdata[1]}" in left["hovertemplate"]
-    assert "“Other” is left out: perhaps nobody is in it." in shown["caption"]
+    assert "“d” is left out: perhaps nobody is in it." in shown["caption"]
     assert "each has its own margin" in shown["caption"]
     assert len([line for line in drawing(shown["json"])["lines"] if line["stroke"] == "var(--text)"]) == 8
 
@@ -149,6 +152,42 @@ def test_shares_lie_within_their_margins_as_often_as_is_said(share) -> None:
     chosen = ChosenCounts(AGE, None, true + noise, own, shares=True, rest_half_width=rest, group_half_width=0)
     off = np.abs(shown_values(chosen)[0] - 100 * share)
     assert (off <= np.asarray(shown_margins(chosen))[0]).mean() >= 0.95
+
+
+def test_shares_of_all_say_so_with_their_sign_and_their_margins() -> None:
+    """Of 1,000 people 250 are of an age: the same numbers as above."""
+    ages = Integer("age", lower=0, upper=39, width=10)
+    margins = {1: 6.0, 3: 9.0, 4: 12.0}
+
+    def summed(picks):
+        return CellSum(0.0, margins[int(np.prod([len(places) for places in picks]))], 1)
+
+    form = ChartForm(Domain((ages,)), QueryDict("scale=share"))
+    shown = figure(form, np.array([250] * 4), summed)
+    words = [text["text"] for text in drawing(shown["json"])["texts"]]
+    assert words.count("25.0 ± 0.6 %") == 4 and "% of all people" in words and "20 %" in words
+    assert dict(form.fields["scale"].choices)["share"] == "share of all"
+    # The axis has one, too.
+    assert [text["text"] for text in drawing(shown["json"], 240)["texts"]].count("25 %") == 5
+
+
+def test_margins_of_shares_are_claimed_where_they_are_drawn() -> None:
+    many = Categorical("kind", values=tuple(f"k{place}" for place in range(150)), closed=True)
+    domain = Domain((many, Categorical("size", values=tuple("abcd"), closed=True)))
+    form = ChartForm(domain, QueryDict("along=0&by=1&scale=share&order=declared"))
+    caption = figure(form, np.full(domain.size, 100), lambda _picks: CellSum(0.0, 3.2, 1))["caption"]
+    assert "too many to draw the margin of each" in caption and "own margin" not in caption
+
+
+def test_many_values_begin_with_the_largest_unless_the_declared_order_is_asked_for() -> None:
+    many = Categorical("kind", values=tuple(f"k{place}" for place in range(40)), closed=True)
+    first, declared = (
+        figure(ChartForm(Domain((many,)), QueryDict(asked)), np.arange(40), lambda _picks: None)
+        for asked in ("scale=", "order=declared")
+    )
+    assert first["json"]["data"][0]["x"] == [f"k{place}" for place in range(39, 14, -1)]
+    assert "The 25 largest of 40 groups" in first["caption"]
+    assert declared["json"]["data"][0]["x"][0] == "k0" and len(declared["json"]["data"][0]["x"]) == 40
 
 
 def json_caption(domain: Domain, scale: str, counts: np.ndarray) -> str:

@@ -1,0 +1,68 @@
+"""“Other” and “Missing” are drawn where the released numbers show somebody in them, and named where they do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from django.http import QueryDict
+
+from dpportal.charts.own_cells import drawn_cells
+from dpportal.charts.reader_counts import reader_figure
+from dpportal.releases.products.histogram.reader_choices import ChartForm, begins_mirrored, figure
+from mechanisms.box_queries import CellSum
+from mechanisms.domain import Categorical, Domain, Integer
+
+SEX = Categorical("sex", True, values=("f", "m"))
+AGE = Integer("age", True, lower=0, upper=49, width=5)
+SAID = (
+    "Not drawn, since perhaps nobody is there: Missing (age), Other (sex), Missing (sex); the table has them."
+)
+
+
+def released(other: int = 3, missing: int = -2) -> np.ndarray:
+    """(ages, sexes) with as many of another sex, and of none, at each age; nobody has no age."""
+    counts = np.tile([500, 400, other, missing], (AGE.size, 1))
+    counts[-1] = [4, -6, 2, 1]
+    return counts
+
+
+def chosen(counts: np.ndarray, margin: float | None = 20.0, question: str = "") -> dict:
+    return figure(
+        ChartForm(Domain((AGE, SEX)), QueryDict(question)),
+        counts.reshape(-1),
+        lambda picks: CellSum(0.0, margin and margin * np.sqrt(np.prod([len(p) for p in picks])), 1),
+    )
+
+
+@pytest.mark.parametrize("margin", [20.0, None])
+def test_two_sexes_by_age_are_mirrored_where_nobody_shows_in_the_portals_own_cells(margin) -> None:
+    shown = chosen(released(), margin)
+    assert begins_mirrored(Domain((AGE, SEX)))
+    assert [trace["name"] for trace in shown["json"]["data"]] == ["f", "m"]
+    assert all(trace["orientation"] == "h" and len(trace["y"]) == 10 for trace in shown["json"]["data"])
+    assert SAID in shown["caption"]
+
+
+def test_where_somebody_shows_they_are_drawn() -> None:
+    shown = chosen(released(other=90))
+    lines = {trace["name"] for trace in shown["json"]["data"] if trace.get("name")}
+    assert {"f", "m", "Other"} <= lines and "Missing" not in lines
+    assert "nobody is there: Missing (age), Missing (sex);" in shown["caption"]
+
+
+def test_declared_values_are_always_drawn() -> None:
+    kind = Categorical("kind", values=("a", "Other", "c"))
+    left = drawn_cells((kind,), np.array([100.0, 0.0, 0.0]), [5])
+    assert left.caption == "" and left.attributes == (kind,)
+
+
+def test_bars_of_one_column_leave_out_nobody_too() -> None:
+    counts = np.array([50, 40, 3, 30])
+    shown = reader_figure(Domain((SEX,)), raw=counts, counts=counts, half_width=10, margins=[10])
+    noisy, adjusted = shown.json["data"]
+    assert list(noisy["x"]) == list(adjusted["x"]) == ["f", "m", "Missing"] and list(noisy["y"]) == [
+        50,
+        40,
+        30,
+    ]
+    assert "nobody is there: Other (sex); the table has them." in shown.caption
