@@ -13,7 +13,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.wsgi import get_wsgi_application
 from django.test import RequestFactory
-from django.urls import resolve
+from django.urls import resolve, reverse
 from django.utils import timezone
 
 from dpportal.api.dpclient import Portal, PortalError, uploading
@@ -115,7 +115,9 @@ def test_the_door_knows_where_files_come_and_who_may_not_send_them(sender, curat
         assert refused.value.status == 403
 
 
-def test_other_bytes_than_were_announced_are_refused(sender):
+def test_other_bytes_than_were_announced_are_refused(sender, client, curator):
+    """The pages of the dataset say so, though there is no file to show."""
+    client.force_login(curator)
     place = sender.begun(sha256="0" * 64)["Location"]
     assert sender.piece(place, 0, CONTENT).status_code == 204
     dataset = Dataset.objects.get()
@@ -124,6 +126,9 @@ def test_other_bytes_than_were_announced_are_refused(sender):
         shown = sender.program.said("get", f"/datasets/{dataset.pk}")
         assert shown["state"] == "refused" and "another SHA-256" in shown["reading"]["failure"]
         assert not default_storage.exists(dataset.upload)
+        for page in ("home", "reading"):
+            seen = client.get(reverse(f"datasets:{page}", args=[dataset.pk]))
+            assert seen.status_code == 200 and "upload the table again" in seen.text
         services.read_again(Dataset.objects.get(), dataset.owner)
 
 
