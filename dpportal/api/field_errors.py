@@ -21,6 +21,7 @@ _TEXTS = {
     "too_short": _("Send at least %(min_length)s of them."),
     "literal_error": _("Send one of these: %(expected)s."),
     "enum": _("Send one of these: %(expected)s."),
+    "int_parsing_size": _("Send a number with fewer digits."),
     "int_from_float": _("Send a whole number."),
     "finite_number": _("Send a number that is not infinite."),
     "decimal_max_digits": _("Send at most %(max_digits)s digits."),

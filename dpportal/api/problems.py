@@ -178,7 +178,10 @@ def place_of(parts: Sequence[object]) -> str:
     return ".".join(kept) or "body"
 
 
-def _http(_request: HttpRequest, fault: HttpError) -> HttpResponse:
+def _http(request: HttpRequest, fault: HttpError) -> HttpResponse:
+    """The framework's own; what the reader of bodies refused is the cause of it."""
+    if isinstance(fault.__cause__, RefusedError):
+        return _refused(request, fault.__cause__)
     text = _("The body is not JSON.") if fault.status_code == HTTPStatus.BAD_REQUEST else str(fault)
     return problem(fault.status_code, text)
 

@@ -30,6 +30,7 @@ from dpportal.api import (
 )
 from dpportal.api.authentication import person_of, sender_of
 from dpportal.api.docs_page import DocsPage
+from dpportal.api.json_bodies import JsonBodies
 from dpportal.datasets.resumable_upload import MOST_PIECE_BYTES
 from dpportal.serving.files import upload_limit
 
@@ -75,6 +76,7 @@ api = PortalAPI(
     version="1.0.0",
     description=ABOUT,
     urls_namespace="api",
+    parser=JsonBodies(),
     docs=DocsPage(),
     docs_url="/docs",
 )
