@@ -15,6 +15,8 @@ from ninja.openapi.schema import OpenAPISchema
 from dpportal.api import (
     budgets,
     catalogue,
+    columns,
+    dataset_facts,
     datasets,
     declarations,
     description,
@@ -22,6 +24,7 @@ from dpportal.api import (
     planning,
     problems,
     publishing,
+    reading,
     releases,
     streams,
     uploads,
@@ -84,7 +87,10 @@ problems.add_handlers(api)
 api.add_router("/catalogue", catalogue.router)
 api.add_router("/products", planning.products_router)
 api.add_router("/datasets", datasets.router)
+api.add_router("/datasets", dataset_facts.router)
+api.add_router("/datasets", reading.router)
 api.add_router("/datasets", declarations.router)
+api.add_router("/datasets", columns.router)
 api.add_router("/datasets", budgets.router)
 api.add_router("/datasets", planning.router)
 api.add_router("/datasets", value_choices.router)

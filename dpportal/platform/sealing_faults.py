@@ -40,7 +40,7 @@ class KeyLostFault(StorageFault):
         )
 
 
-class FileGoneFault(FileNotFoundError):
+class FileGoneFault(FileNotFoundError):  # noqa: N818 a fault of whoever keeps the files, as the others here
     """A file of records is not there: a fault of no server, so that no job waits for it as for a storage."""
 
     def __init__(self) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import NoReturn
 
-# A number beyond them is of no use here, and fits no float.
-MOST_DIGITS = 300
+# What Python itself reads: a longer one would be no number of its own.
+MOST_DIGITS = 4300
 
 
 class DoubledNameError(ValueError):
