@@ -8,6 +8,7 @@ from uuid import UUID
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 from ninja import Router
 from ninja.responses import Status
 
@@ -35,13 +36,14 @@ from dpportal.serving.files import LimitedUploadHandler, refusal as upload_refus
 
 router = Router(tags=["datasets"])
 UPLOAD = "upload"
+FORM_TYPE = "multipart/form-data"
 # Named here, since a file is read by the portal's own handler and not by the framework.
 TAKES_A_FILE = {
     **repeating.HAS_A_KEY,
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {
+            FORM_TYPE: {
                 "schema": {
                     "type": "object",
                     "required": ["file", "arrived"],
@@ -77,6 +79,10 @@ def upload(request: HttpRequest) -> object:
     Sent again with the same Idempotency-Key, it is answered with the same dataset; another file, or another field, with
     that key is refused with 422.
     """
+    if request.content_type != FORM_TYPE:
+        raise RefusedError(
+            415, _("Send a form with the table in the field “file”, as %(type)s.") % {"type": FORM_TYPE}
+        )
     digest = idempotency_keys.file_digest() if repeating.sent_key(request) else None
     request.upload_handlers = [LimitedUploadHandler(request, upload_limit(), digest)]
     form = UploadForm(request.POST, request.FILES)

@@ -34,6 +34,7 @@ from dpportal.api import (
 from dpportal.api.authentication import person_of, sender_of
 from dpportal.api.docs_page import DocsPage
 from dpportal.api.json_bodies import JsonBodies
+from dpportal.api.query_names import known_names
 from dpportal.datasets.resumable_upload import MOST_PIECE_BYTES
 from dpportal.serving.files import upload_limit
 
@@ -84,6 +85,7 @@ api = PortalAPI(
     docs_url="/docs",
 )
 problems.add_handlers(api)
+api.add_decorator(known_names)
 api.add_router("/catalogue", catalogue.router)
 api.add_router("/products", planning.products_router)
 api.add_router("/datasets", datasets.router)

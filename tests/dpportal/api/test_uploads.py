@@ -100,6 +100,20 @@ def test_an_upload_goes_on_where_it_broke_off_and_is_the_same_bytes(sender, cura
     assert Dataset.objects.count() == 1
 
 
+@pytest.mark.parametrize("length", ["1_0", "-1", "+5", "ten", "", "٣"])
+def test_a_length_that_is_no_number_is_refused(sender, length):
+    said = {"Upload_Metadata": encoded(filename="people.csv"), "Upload_Length": length}
+    answer = sender.send("POST", f"{BASE}/uploads", **said)
+    assert answer.status_code == 400 and "Upload-Length" in answer.json()["detail"]
+
+
+def test_a_byte_beyond_the_end_is_refused(sender):
+    place = sender.begun()["Location"]
+    assert sender.piece(place, 0, CONTENT).status_code == 204
+    assert sender.piece(place, len(CONTENT), b"x").status_code == 413
+    assert sender.piece(place, len(CONTENT), b"").status_code == 204
+
+
 def test_the_door_knows_where_files_come_and_who_may_not_send_them(sender, curator):
     begun = urlsplit(sender.begun()["Location"]).path
     views = {path: resolve(path).func for path in (f"{BASE}/datasets", begun)}
