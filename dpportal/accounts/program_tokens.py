@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Case, F, Q, When
 from django.db.models.functions import Now, TruncMinute
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 LIFETIME = timedelta(days=90)
 
@@ -20,7 +20,11 @@ class TooManyRequestsError(Exception):
     """A program that asks too often. wait: seconds until it may go on."""
 
     def __init__(self, limit: int, wait: int) -> None:
-        text = _("At most %(limit)s requests a minute are answered. Send this one again in %(wait)s seconds.")
+        text = ngettext(
+            "At most %(limit)s requests a minute are answered. Send this one again in %(wait)s second.",
+            "At most %(limit)s requests a minute are answered. Send this one again in %(wait)s seconds.",
+            wait,
+        )
         super().__init__(text % {"limit": limit, "wait": wait})
         self.wait = wait
 

@@ -1,4 +1,4 @@
-"""Datasets: uploaded, read, looked at, erased."""
+"""Datasets: uploaded, read, renamed, erased, removed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from uuid import UUID
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 from ninja import Router
 from ninja.responses import Status
 
 from dpportal.accounts.permissions import current_user
 from dpportal.api import repeating
 from dpportal.api.authentication import ADMINISTER, READ
+from dpportal.api.dataset_schemas import DatasetChange
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.schemas import DatasetPage, DatasetShown
@@ -21,9 +23,11 @@ from dpportal.api.shown import PageNumber, Wait, job_shown, page_of
 from dpportal.datasets import services
 from dpportal.datasets.access import dataset_for, open_datasets, with_right
 from dpportal.datasets.declared import declared_of
+from dpportal.datasets.description_forms import RenameForm
 from dpportal.datasets.forms import COMPLETE, UploadForm
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.same_table import same_table
+from dpportal.platform.form_data import form_data
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import in_a_row
 from dpportal.publications import idempotency_keys
@@ -32,13 +36,14 @@ from dpportal.serving.files import LimitedUploadHandler, refusal as upload_refus
 
 router = Router(tags=["datasets"])
 UPLOAD = "upload"
+FORM_TYPE = "multipart/form-data"
 # Named here, since a file is read by the portal's own handler and not by the framework.
 TAKES_A_FILE = {
     **repeating.HAS_A_KEY,
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {
+            FORM_TYPE: {
                 "schema": {
                     "type": "object",
                     "required": ["file", "arrived"],
@@ -74,6 +79,10 @@ def upload(request: HttpRequest) -> object:
     Sent again with the same Idempotency-Key, it is answered with the same dataset; another file, or another field, with
     that key is refused with 422.
     """
+    if request.content_type != FORM_TYPE:
+        raise RefusedError(
+            415, _("Send a form with the table in the field “file”, as %(type)s.") % {"type": FORM_TYPE}
+        )
     digest = idempotency_keys.file_digest() if repeating.sent_key(request) else None
     request.upload_handlers = [LimitedUploadHandler(request, upload_limit(), digest)]
     form = UploadForm(request.POST, request.FILES)
@@ -103,6 +112,24 @@ def dataset(request: HttpRequest, response: HttpResponse, dataset_id: UUID, wait
     if wait and found.is_converting:
         long_polling.wait(request, response, wait)
     return shown(request, found)
+
+
+@router.patch("/{uuid:dataset_id}", auth=ADMINISTER, response=DatasetShown)
+def rename(request: HttpRequest, dataset_id: UUID, said: DatasetChange) -> object:
+    """Change a dataset's name, or its own description, which curators alone see."""
+    dataset = dataset_for(request, dataset_id, Right.OWN)
+    now = {"name": dataset.name, "description": dataset.description}
+    form = RenameForm(form_data({**now, **said.dict(exclude_unset=True)}), instance=dataset)
+    require_valid(form)
+    form.keep(current_user(request))
+    return shown(request, dataset_for(request, dataset_id, Right.OWN))
+
+
+@router.delete("/{uuid:dataset_id}", auth=ADMINISTER, response={204: None})
+def remove(request: HttpRequest, dataset_id: UUID) -> object:
+    """Take an upload off the list that was not loaded."""
+    services.remove(dataset_for(request, dataset_id, Right.OWN), current_user(request))
+    return Status(204, None)
 
 
 @router.delete("/{uuid:dataset_id}/records", auth=ADMINISTER, response=DatasetShown)

@@ -30,7 +30,7 @@ router = Router(tags=["datasets"])
 @router.get("/{uuid:dataset_id}/declaration", auth=READ, response=DeclarationShown)
 def declaration(request: HttpRequest, dataset_id: UUID) -> object:
     """What is declared now, as a codebook in JSON, and who is protected."""
-    return _shown(dataset_for(request, dataset_id, Right.SEE))
+    return declaration_shown(dataset_for(request, dataset_id, Right.SEE))
 
 
 @router.put("/{uuid:dataset_id}/declaration", auth=ADMINISTER, response=DeclarationShown)
@@ -47,7 +47,7 @@ def declare(request: HttpRequest, dataset_id: UUID, said: DeclarationSaid) -> ob
         if said.columns:
             content = json.dumps(said.columns, ensure_ascii=True).encode()
             left_out = take_codebook.take(dataset, content, current_user(request)).book.left_out
-    return _shown(dataset, left_out)
+    return declaration_shown(dataset, left_out)
 
 
 def _declare_unit(request: HttpRequest, dataset: Dataset, unit: Unit) -> None:
@@ -57,7 +57,8 @@ def _declare_unit(request: HttpRequest, dataset: Dataset, unit: Unit) -> None:
     form.declare(current_user(request))
 
 
-def _shown(dataset: Dataset, left_out: tuple[str, ...] = ()) -> DeclarationShown:
+def declaration_shown(dataset: Dataset, left_out: tuple[str, ...] = ()) -> DeclarationShown:
+    """What is declared of a dataset now. left_out: columns of a codebook that it does not have."""
     version = dataset.current_domain()
     names = ("neighbours", "unit_column", "max_rows", "ignore_case")
     unit = Unit(**{name: getattr(version, name) for name in names}) if version else Unit()

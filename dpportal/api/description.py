@@ -8,8 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop as _
 
-from dpportal.api.problems import MEDIA_TYPE
 from dpportal.api.schemas import Problem
+from dpportal.platform.problem_details import MEDIA_TYPE
 
 TEXTS = ("description", "summary")
 TAGS = {

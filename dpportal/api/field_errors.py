@@ -7,10 +7,11 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+NO_SUCH_NAME = _("Nothing here has this name. Leave it out, or look up its name in the description.")
 # By the framework's kind of error; the values are those that it gives with the error, by its names.
 _TEXTS = {
     "missing": _("This is missing. Send a value for it."),
-    "extra_forbidden": _("Nothing here has this name. Leave it out, or look up its name in the description."),
+    "extra_forbidden": NO_SUCH_NAME,
     "greater_than": _("Send a value above %(gt)s."),
     "greater_than_equal": _("Send a value of at least %(ge)s."),
     "less_than": _("Send a value below %(lt)s."),
@@ -21,6 +22,7 @@ _TEXTS = {
     "too_short": _("Send at least %(min_length)s of them."),
     "literal_error": _("Send one of these: %(expected)s."),
     "enum": _("Send one of these: %(expected)s."),
+    "int_parsing_size": _("Send a number with fewer digits."),
     "int_from_float": _("Send a whole number."),
     "finite_number": _("Send a number that is not infinite."),
     "decimal_max_digits": _("Send at most %(max_digits)s digits."),

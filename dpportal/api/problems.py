@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.utils.translation import gettext as _, override
+from django.utils.translation import gettext as _, gettext_noop, override
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
@@ -27,6 +27,7 @@ from dpportal.notices.outbound import HostRefusedError
 from dpportal.notices.services import WebhookError
 from dpportal.platform.json_types import Json
 from dpportal.platform.middleware import Middleware
+from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
 from dpportal.platform.stored_texts import translated
 from dpportal.publications.idempotency_keys import KeyRefusedError
 from dpportal.releases.comparing import NotComparedError
@@ -42,10 +43,26 @@ from dpportal.streams.vault import VaultError
 from mechanisms.domain import DomainError
 from mechanisms.protocol import PlanError
 
-MEDIA_TYPE = "application/problem+json"
 # After so many seconds a plan that is being searched for is asked for again.
 SEARCH_SECONDS = 2
 _TYPE = re.compile(r"str|int|float|bool|list\[.*\]|dict\[.*\]")
+# Of statuses, as `HTTPStatus` has them: for the catalogue of translations.
+TITLES = (
+    gettext_noop("Bad Request"),
+    gettext_noop("Unauthorized"),
+    gettext_noop("Forbidden"),
+    gettext_noop("Not Found"),
+    gettext_noop("Method Not Allowed"),
+    gettext_noop("Conflict"),
+    gettext_noop("Gone"),
+    gettext_noop("Precondition Failed"),
+    gettext_noop("Request Entity Too Large"),
+    gettext_noop("Unsupported Media Type"),
+    gettext_noop("Unprocessable Entity"),
+    gettext_noop("Too Many Requests"),
+    gettext_noop("Internal Server Error"),
+    gettext_noop("Service Unavailable"),
+)
 Errors = Mapping[str, list[str]]
 # What services refuse: nothing is wrong with how it was asked, but it cannot be done now.
 REFUSALS = (
@@ -87,7 +104,7 @@ def problem(
     page: str = "",
 ) -> HttpResponse:
     """An answer that says what is wrong and what to do. page: the address of the page on which a person does it."""
-    facts = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    facts = problem_facts(status, detail)
     if errors:
         facts["errors"] = {name: list(texts) for name, texts in errors.items()}
     if page:
@@ -178,7 +195,10 @@ def place_of(parts: Sequence[object]) -> str:
     return ".".join(kept) or "body"
 
 
-def _http(_request: HttpRequest, fault: HttpError) -> HttpResponse:
+def _http(request: HttpRequest, fault: HttpError) -> HttpResponse:
+    """The framework's own; what the reader of bodies refused is the cause of it."""
+    if isinstance(fault.__cause__, RefusedError):
+        return _refused(request, fault.__cause__)
     text = _("The body is not JSON.") if fault.status_code == HTTPStatus.BAD_REQUEST else str(fault)
     return problem(fault.status_code, text)
 
@@ -217,4 +237,9 @@ def _said_again(facts: Json) -> Json:
     """Problem details, whose sentences are English, in the active language."""
     errors = facts.get("errors", {})
     again = {name: [translated(text) for text in texts] for name, texts in errors.items()}
-    return {**facts, "detail": translated(facts["detail"]), **({"errors": again} if errors else {})}
+    return {
+        **facts,
+        "title": _(facts["title"]),
+        "detail": translated(facts["detail"]),
+        **({"errors": again} if errors else {}),
+    }

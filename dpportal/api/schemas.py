@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from ninja import Field, Schema
+from pydantic import StrictBool
 
 
 class Strict(Schema):
@@ -82,7 +83,7 @@ class Unit(Strict):
     neighbours: Literal["add-remove", "replace-one"] = "add-remove"
     unit_column: Annotated[str, Field(max_length=200)] = ""
     max_rows: Annotated[int, Field(ge=1, le=1000)] = 1
-    ignore_case: bool = False
+    ignore_case: StrictBool = False
 
 
 class DeclarationSaid(Strict):
@@ -242,9 +243,9 @@ class Spend(Strict):
     """
 
     reviewed: str = Field(max_length=64)
-    agreed: bool
-    one_row: bool = False
-    nevertheless: bool = False
+    agreed: StrictBool
+    one_row: StrictBool = False
+    nevertheless: StrictBool = False
 
     @property
     def wanted(self) -> dict[str, Any]:
@@ -274,7 +275,7 @@ class Details(Strict):
 class Publish(Details):
     """The last answer before everyone sees it. all_the_same: asked where little of use is expected."""
 
-    all_the_same: bool = False
+    all_the_same: StrictBool = False
 
 
 class Withdraw(Strict):

@@ -33,6 +33,8 @@ from dpportal.platform.sealed import UndecryptableValue
 router = Router(tags=["uploads"])
 TUS = "1.0.0"
 PIECE_TYPE = "application/offset+octet-stream"
+# No file has more bytes than such a number says.
+_DIGITS = re.compile(r"[0-9]{1,18}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 LENGTH = {"in": "header", "name": "Upload-Length", "required": True, "schema": {"type": "integer"}}
 METADATA = {
@@ -64,6 +66,9 @@ def begin_upload(request: HttpRequest, response: HttpResponse) -> object:
     """
     _require_tus(request)
     said, size = _metadata(request), request.headers.get("Upload-Length", "")
+    if not _DIGITS.fullmatch(size):
+        text = _("Say in the header “Upload-Length” how many bytes the file has, in digits.")
+        raise RefusedError(400, text)
     sent = repeating.RepeatableRequest(request, UPLOAD, {"fields": said, "size": size})
     if (known := sent.earlier()) is not None:
         return _told(request, response, _begun_before(request, known))
@@ -109,7 +114,7 @@ def append_piece(request: HttpRequest, response: HttpResponse, upload_id: UUID) 
     if request.content_type != PIECE_TYPE:
         raise RefusedError(415, _("Send a piece as %(type)s.") % {"type": PIECE_TYPE})
     offset = request.headers.get("Upload-Offset", "")
-    if not (offset.isascii() and offset.isdigit()):
+    if not _DIGITS.fullmatch(offset):
         raise RefusedError(400, _("Say in the header “Upload-Offset” at which byte the piece begins."))
     try:
         resumable_upload.append(upload, int(offset), request)

@@ -15,6 +15,8 @@ from ninja.openapi.schema import OpenAPISchema
 from dpportal.api import (
     budgets,
     catalogue,
+    columns,
+    dataset_facts,
     datasets,
     declarations,
     description,
@@ -22,6 +24,7 @@ from dpportal.api import (
     planning,
     problems,
     publishing,
+    reading,
     releases,
     streams,
     uploads,
@@ -30,6 +33,8 @@ from dpportal.api import (
 )
 from dpportal.api.authentication import person_of, sender_of
 from dpportal.api.docs_page import DocsPage
+from dpportal.api.json_bodies import JsonBodies
+from dpportal.api.query_names import known_names
 from dpportal.datasets.resumable_upload import MOST_PIECE_BYTES
 from dpportal.serving.files import upload_limit
 
@@ -75,14 +80,19 @@ api = PortalAPI(
     version="1.0.0",
     description=ABOUT,
     urls_namespace="api",
+    parser=JsonBodies(),
     docs=DocsPage(),
     docs_url="/docs",
 )
 problems.add_handlers(api)
+api.add_decorator(known_names)
 api.add_router("/catalogue", catalogue.router)
 api.add_router("/products", planning.products_router)
 api.add_router("/datasets", datasets.router)
+api.add_router("/datasets", dataset_facts.router)
+api.add_router("/datasets", reading.router)
 api.add_router("/datasets", declarations.router)
+api.add_router("/datasets", columns.router)
 api.add_router("/datasets", budgets.router)
 api.add_router("/datasets", planning.router)
 api.add_router("/datasets", value_choices.router)

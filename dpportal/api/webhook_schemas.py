@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from ninja import Schema
+from pydantic import StrictBool
 
 from dpportal.api.schemas import Strict
 
@@ -21,7 +22,7 @@ class WebhookChange(Strict):
     """What is to be different; what is left out stays."""
 
     kinds: list[str] | None = None
-    paused: bool | None = None
+    paused: StrictBool | None = None
 
 
 class WebhookShown(Schema):

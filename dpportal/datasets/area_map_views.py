@@ -12,7 +12,8 @@ from django.views.decorators.http import require_POST
 
 from dpportal.accounts.permissions import current_user
 from dpportal.datasets import geojson
-from dpportal.datasets.area_map import declare_areas, remove_areas
+from dpportal.datasets.area_files import NOT_DECLARED, TakenAreas, take_areas
+from dpportal.datasets.area_map import remove_areas
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.domain_views import column_of
 from dpportal.platform.listed_names import listed
@@ -33,27 +34,24 @@ def areas(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponse
         remove_areas(dataset, column, by)
         messages.success(request, _("The map is gone; what was published stays without it."))
     elif not isinstance(declared, Categorical):
-        messages.error(request, _("Declare the column's values first; then say which areas they are."))
+        messages.error(request, NOT_DECLARED)
     elif file is None:
         messages.error(request, upload_refusal(request) or _("Choose a GeoJSON file first."))
     else:
         try:
-            read = geojson.read(file.read(geojson.MAX_BYTES + 1), [*declared.values, *declared.words])
+            content, credit = file.read(geojson.MAX_BYTES + 1), request.POST.get("credit", "").strip()
+            taken = take_areas(dataset, column, content, credit[:LONGEST_CREDIT], by)
         except geojson.GeoJsonError as wrong:
             messages.error(request, str(wrong))
             return here
-        declare_areas(dataset, column, read, request.POST.get("credit", "").strip()[:LONGEST_CREDIT], by)
-        _remark(request, declared, set(read.shapes))
+        _remark(request, taken)
     return here
 
 
-def _remark(request: HttpRequest, declared: Categorical, known: set[str]) -> None:
+def _remark(request: HttpRequest, taken: TakenAreas) -> None:
     """How many values have an area, and which have none."""
-    words = declared.words or declared.values
-    lacking = [value for value, word in zip(declared.values, words, strict=True) if not known & {value, word}]
     text = _("Saved: %(known)s of %(all)s values are areas on the map.")
-    counts = {"known": len(declared.values) - len(lacking), "all": len(declared.values)}
-    messages.success(request, text % counts)
-    if lacking:
-        named = listed([*lacking[:10], *["…"] * (len(lacking) > 10)])
+    messages.success(request, text % {"known": taken.known, "all": taken.known + len(taken.lacking)})
+    if taken.lacking:
+        named = listed([*taken.lacking[:10], *["…"] * (len(taken.lacking) > 10)])
         messages.warning(request, _("No area of the file is called: %(values)s.") % {"values": named})

@@ -18,7 +18,7 @@ from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import codebooks, derived, services, take_codebook
 from dpportal.datasets.access import open_datasets, with_dataset
 from dpportal.datasets.common_values import common_values
-from dpportal.datasets.declared import declared_of, filled_of
+from dpportal.datasets.declared import copied, declared_of, filled_of
 from dpportal.datasets.domain_views import cells_shown, context_of
 from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.labels import shared_other_text, shares_other
@@ -97,11 +97,7 @@ def copy(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     if source is None:
         messages.error(request, _("Choose one of your datasets to copy from."))
         return redirect("datasets:domain", dataset.pk)
-    version = source.current_domain()
-    known = {column["name"] for column in dataset.columns}
-    rows = [row for row in version.attributes.all() if row.declared().column in known] if version else []
-    filled = {row.column for row in rows if row.filled_from_data}
-    _declare(request, dataset, [row.declared() for row in rows], filled)
+    _declare(request, dataset, *copied(source, dataset))
     return redirect("datasets:domain", dataset.pk)
 
 

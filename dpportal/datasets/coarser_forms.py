@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.datasets import coarser
+from dpportal.accounts.models import User
+from dpportal.datasets import coarser, services
+from dpportal.datasets.declared import declared_of
+from dpportal.datasets.models import Dataset
 from dpportal.platform.form_types import CleanedData
 from mechanisms.domain import Attribute, Categorical, Date, DomainError, Integer, Real
 
 STEP_NAMES = {"week": _("Week"), "month": _("Month"), "quarter": _("Quarter"), "year": _("Year")}
 BETWEEN = " = "
+TOO_FEW_CELLS = _("Declare the column in at least two cells first; then some can be put together.")
+GONE = _("There is no such coarser column any more.")
 
 
 class CoarserForm(forms.Form):
@@ -46,6 +51,18 @@ class CoarserForm(forms.Form):
             except DomainError as wrong:
                 raise forms.ValidationError(str(wrong)) from None
         return data
+
+    def keep(self, dataset: Dataset, by: User) -> Attribute:
+        """Declare it after `is_valid()`. Raises DomainError for the name of a coarser column that is there."""
+        new: Attribute = self.cleaned_data["attribute"]
+        existing = declared_of(dataset).get(new.name)
+        if existing is not None and existing.source:  # it is never replaced unasked
+            text = _(
+                "%(column)s: there is a coarser column of this name already. Remove it, or choose another name."
+            )
+            raise DomainError(text % {"column": new.name})
+        services.declare(dataset, new.name, new, by=by)
+        return new
 
     def _attribute(self, data: CleanedData) -> Attribute:
         name = data["name"].strip()

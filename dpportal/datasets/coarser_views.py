@@ -13,10 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import services
 from dpportal.datasets.coarser import can_be_coarser
-from dpportal.datasets.coarser_forms import CoarserForm
+from dpportal.datasets.coarser_forms import GONE, TOO_FEW_CELLS, CoarserForm
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.domain_views import column_of, context_of
-from dpportal.datasets.models import Dataset
 from mechanisms.domain import DomainError
 
 
@@ -27,16 +26,12 @@ def coarser(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespon
     dataset, column = column_of(request, dataset_id, position)
     finer = declared_of(dataset).get(column)
     if finer is None or not can_be_coarser(finer):
-        messages.info(
-            request, _("Declare the column in at least two cells first; then some can be put together.")
-        )
+        messages.info(request, TOO_FEW_CELLS)
         return redirect("datasets:column", dataset.pk, position)
     form = CoarserForm(request.POST or None, finer=finer)
     if request.method == "POST" and form.is_valid():
-        new = form.cleaned_data["attribute"]
         try:
-            _require_new(dataset, new.name)
-            services.declare(dataset, new.name, new, by=current_user(request))
+            new = form.keep(dataset, current_user(request))
         except DomainError as wrong:
             form.add_error("name", str(wrong))
         else:
@@ -52,16 +47,6 @@ def coarser(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespon
     return render(request, "datasets/coarser.html", context, status=422 if form.errors else 200)
 
 
-def _require_new(dataset: Dataset, name: str) -> None:
-    """Raise DomainError for a coarser column of a coarser one's name: what is there is never replaced unasked."""
-    existing = declared_of(dataset).get(name)
-    if existing is not None and existing.source:
-        text = _(
-            "%(column)s: there is a coarser column of this name already. Remove it, or choose another name."
-        )
-        raise DomainError(text % {"column": name})
-
-
 @curator_required
 @require_POST
 def remove(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
@@ -69,7 +54,7 @@ def remove(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
     dataset, column = column_of(request, dataset_id, position)
     existing = declared_of(dataset).get(request.POST.get("name", ""))
     if existing is None or existing.source != column:
-        messages.error(request, _("There is no such coarser column any more."))
+        messages.error(request, GONE)
     else:
         services.declare(dataset, existing.name, None, by=current_user(request))
         messages.success(request, _("Removed: %(column)s.") % {"column": existing.name})

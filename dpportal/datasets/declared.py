@@ -12,6 +12,14 @@ def declared_of(dataset: Dataset) -> dict[str, Attribute]:
     return {a.column: a.declared() for a in version.attributes.all()} if version else {}
 
 
+def copied(source: Dataset, dataset: Dataset) -> tuple[list[Attribute], set[str]]:
+    """What a dataset declares of the columns that another one has, too, and which of these were taken from its data."""
+    known = {column["name"] for column in dataset.columns}
+    version = source.current_domain()
+    rows = [row for row in version.attributes.all() if row.declared().column in known] if version else []
+    return [row.declared() for row in rows], {row.column for row in rows if row.filled_from_data}
+
+
 def filled_of(dataset: Dataset) -> set[str]:
     """The declared columns that bear the mark of values taken from the data."""
     version = dataset.current_domain()

@@ -1,4 +1,4 @@
-"""The form in which a curator describes a dataset to everyone."""
+"""The forms in which a curator names a dataset, and describes it to everyone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from django.core.validators import URLValidator, validate_email
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.datasets.models import PublicDescription
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
+from dpportal.datasets.models import Dataset, PublicDescription
 from dpportal.platform.form_types import CleanedData
 from dpportal.publications.licences import LICENCES
 
@@ -18,6 +20,26 @@ MAX_KEYWORDS = 20
 LONGEST_KEYWORD = 60
 _FULL = {4: "-01-01", 7: "-01"}
 _web_address = URLValidator(schemes=["https", "http"])
+
+
+class RenameForm(forms.ModelForm[Dataset]):
+    """The name and the curator's own description of a dataset."""
+
+    class Meta:
+        model = Dataset
+        fields = ["name", "description"]
+        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+    def keep(self, by: User) -> None:
+        """Save it after `is_valid()`; it is on record that it was done, not what stood there."""
+        self.save()
+        audit.record(by, "renamed", self.instance)
+
+
+def description_of(dataset: Dataset) -> PublicDescription:
+    """What is written of a dataset for everyone; an empty one, not saved, where nothing is."""
+    written = PublicDescription.objects.filter(dataset=dataset).first()
+    return written or PublicDescription(dataset=dataset)
 
 
 class KeywordsField(forms.CharField):
@@ -89,6 +111,12 @@ class DescriptionForm(forms.ModelForm[PublicDescription]):
                 "Until this is ticked nobody else sees any of it. It concerns what was published before, too."
             ),
         }
+
+    def keep(self, by: User) -> None:
+        """Save it after `is_valid()`; whether it is for everyone is on record."""
+        self.save()
+        action = "described for everyone" if self.cleaned_data["shown"] else "described"
+        audit.record(by, action, self.instance.dataset)
 
     def clean_first(self) -> str:
         return _moment(self.cleaned_data["first"])

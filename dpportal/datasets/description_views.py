@@ -8,11 +8,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets.access import with_dataset
-from dpportal.datasets.description_forms import DescriptionForm
-from dpportal.datasets.models import Dataset, PublicDescription, Right
+from dpportal.datasets.description_forms import DescriptionForm, description_of
+from dpportal.datasets.models import Dataset, Right
 
 
 @curator_required
@@ -20,12 +19,10 @@ from dpportal.datasets.models import Dataset, PublicDescription, Right
 @with_dataset(Right.OWN)
 def describe(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """What readers may know of a dataset, and whether they do; the permission is on record."""
-    written = PublicDescription.objects.filter(dataset=dataset).first() or PublicDescription(dataset=dataset)
-    form = DescriptionForm(request.POST or None, instance=written)
+    form = DescriptionForm(request.POST or None, instance=description_of(dataset))
     if request.method == "POST" and form.is_valid():
-        form.save()
+        form.keep(current_user(request))
         shown = form.cleaned_data["shown"]
-        audit.record(current_user(request), "described for everyone" if shown else "described", dataset)
         messages.success(
             request, _("Saved; readers see it.") if shown else _("Saved; nobody else sees it yet.")
         )

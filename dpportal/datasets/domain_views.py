@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts import audit
@@ -23,6 +23,7 @@ from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.common_values import common_values, round_numbers
 from dpportal.datasets.declared import declared_of, filled_of
 from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.fill_column import NEEDS_CONFIRMATION, fill
 from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.identifying import first_question, identifying_columns
 from dpportal.datasets.labels import shared_other_text, shares_other
@@ -39,10 +40,6 @@ from dpportal.tables import UploadFault
 from mechanisms.accounting import Neighbours
 from mechanisms.domain import Attribute, Categorical, DomainError, Integer, Real
 from mechanisms.synthesis.bin_error import most_mean_error
-
-NEEDS_CONFIRMATION = gettext_lazy(
-    "Nothing was changed: confirm first that what is taken over is public knowledge."
-)
 
 
 @curator_required
@@ -107,18 +104,11 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
     if request.POST.get("public") != "on":
         messages.error(request, NEEDS_CONFIRMATION)
         return here
-    if not dataset.has_rows:
-        messages.error(
-            request, _("The portal has no rows of this dataset, so nothing can be taken from them.")
-        )
-        return here
     try:
-        suggested = records.suggested_attribute(dataset, name)
-        services.declare(dataset, name, suggested, filled=True, by=current_user(request))
-    except (UploadFault, DomainError) as fault:
+        fill(dataset, name, current_user(request))
+    except (DatasetError, UploadFault, DomainError) as fault:
         messages.error(request, str(fault))
         return here
-    audit.record(current_user(request), "filled domain from data", dataset, f"column {position + 1}")
     messages.warning(
         request, _("Taken from the data. Check it: releases will say that this column was filled so.")
     )

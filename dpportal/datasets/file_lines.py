@@ -14,6 +14,7 @@ from dpportal.datasets import records
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.parse_options_forms import ReadingForm, name_sheets, reading_form
 from dpportal.platform import storage
+from dpportal.platform.sealing_faults import FileGoneFault
 from dpportal.tables import FileLook, ReadOptions, UploadFault, formats
 from dpportal.tables.facts import SeenLine
 from dpportal.tables.formats.frame import is_note
@@ -72,7 +73,7 @@ def shown_lines(dataset: Dataset, form: ReadingForm, *, anew: bool) -> Shown:
         options = replace(options, title_lines=None, header_lines=None)
     try:
         look = _look(dataset, options)
-    except (UploadFault, storage.StorageFault) as fault:
+    except (UploadFault, FileGoneFault, storage.StorageFault) as fault:
         return Shown(form, fault=str(fault))
     if "title_lines" not in form.fields or not look.first:
         return Shown(form, fault=str(_("The lines of this file cannot be shown.")))

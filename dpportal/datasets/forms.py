@@ -101,15 +101,6 @@ class RemoteTableForm(forms.ModelForm[Dataset]):
         field.queryset = offered
 
 
-class RenameForm(forms.ModelForm[Dataset]):
-    """The name and the curator's own description of a dataset."""
-
-    class Meta:
-        model = Dataset
-        fields = ["name", "description"]
-        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
-
-
 class AttributeForm(MisfitForm):
     """What is publicly known about one column. `attribute()` is the declared value; None means ignored."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -25,15 +25,19 @@ from dpportal.platform.sealed_files import (
     begins_sealed,
     is_sealed,
 )
-from dpportal.platform.sealing_faults import FileChangedFault, KeyLostFault
+from dpportal.platform.sealing_faults import FileChangedFault, FileGoneFault, KeyLostFault
 
 
 @contextmanager
 def opened(name: str) -> Iterator[FilePath]:
-    """Where a file of records can be read. Raises KeyMissingFault, FileChangedFault."""
-    with reading(), storage.local_path(name) as path:
+    """Where a file of records can be read. Raises KeyMissingFault, FileChangedFault, FileGoneFault."""
+    with reading(), ExitStack() as stack:
         try:
-            yield _with_key(path, name)
+            path = _with_key(stack.enter_context(storage.local_path(name)), name)
+        except FileNotFoundError:
+            raise FileGoneFault from None
+        try:
+            yield path
         except ChangedFileError:
             raise FileChangedFault from None
 
@@ -47,7 +51,7 @@ def is_whole(name: str) -> bool:
         with opened(name) as path, path.open("rb") as file:
             while isinstance(path, SealedPath) and file.read(CHUNK):
                 pass
-    except (FileNotFoundError, FileChangedFault, KeyLostFault):
+    except (FileGoneFault, FileChangedFault, KeyLostFault):
         return False
     return True
 

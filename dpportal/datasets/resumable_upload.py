@@ -75,6 +75,8 @@ def append(upload: BegunUpload, offset: int, source: Readable) -> BegunUpload:
     """
     if offset != upload.offset:
         raise OffsetError(upload.offset)
+    if upload.size is not None and offset == upload.size and source.read(1):
+        raise TooMuchError
     if upload.finished:
         return upload
     if offset < upload.size:

@@ -30,9 +30,11 @@ from dpportal.datasets import (
 )
 from dpportal.datasets.access import open_datasets, with_dataset, with_right
 from dpportal.datasets.buttons import button
+from dpportal.datasets.description_forms import RenameForm
 from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.first_rows import MOST_ROWS as PREVIEW_ROWS, first_rows as seen_rows
 from dpportal.datasets.first_steps import FirstSteps
-from dpportal.datasets.forms import RemoteTableForm, RenameForm, UploadForm
+from dpportal.datasets.forms import RemoteTableForm, UploadForm
 from dpportal.datasets.identifying import first_question
 from dpportal.datasets.missing_words import undeclared_words
 from dpportal.datasets.models import Dataset, DomainVersion, Right
@@ -45,7 +47,6 @@ from dpportal.serving.files import refusal as upload_refusal, takes_files
 from dpportal.tables.connections.models import SharedTable
 
 PAGE_SIZE = 25
-PREVIEW_ROWS = 20
 
 
 @curator_required
@@ -209,14 +210,15 @@ def progress(request: HttpRequest, dataset: Dataset) -> HttpResponse:
 @with_dataset(Right.OWN)
 def first_rows(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """The first rows of the table, for its owner; the look is on record."""
-    if not dataset.has_rows:
-        messages.info(request, _("This dataset has no records to show."))
+    try:
+        rows = seen_rows(dataset, PREVIEW_ROWS, current_user(request))
+    except DatasetError as refusal:
+        messages.info(request, str(refusal))
         return redirect("datasets:home", dataset.pk)
-    audit.record(current_user(request), "viewed first rows", dataset)
     context = {
         "dataset": dataset,
         "columns": derived.described_columns(dataset),
-        "rows": records.first_rows(dataset.table, PREVIEW_ROWS),
+        "rows": rows,
         "nav_section": "datasets",
     }
     return render(request, "datasets/first_rows.html", context)
@@ -284,7 +286,7 @@ def edit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Rename or describe a dataset."""
     form = RenameForm(request.POST or None, instance=dataset)
     if request.method == "POST" and form.is_valid():
-        form.save()
+        form.keep(current_user(request))
         return redirect("datasets:home", dataset.pk)
     return render(
         request, "datasets/edit.html", {"dataset": dataset, "form": form, "nav_section": "datasets"}

@@ -40,6 +40,18 @@ class KeyLostFault(StorageFault):
         )
 
 
+class FileGoneFault(FileNotFoundError):  # noqa: N818 a fault of whoever keeps the files, as the others here
+    """A file of records is not there: a fault of no server, so that no job waits for it as for a storage."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "A stored file of this dataset is not there. Where it did not arrive whole, upload the table again; "
+                "else ask an administrator to put the file back from a backup."
+            )
+        )
+
+
 def key_missing_text(key: str) -> str:
     """What a missing key means, and what to do."""
     text = _(

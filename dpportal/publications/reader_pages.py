@@ -13,17 +13,19 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http.request import MediaType
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header
-from django.utils.translation import override
+from django.utils.translation import gettext_lazy, override
 from django.views.decorators.http import require_safe
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
 from dpportal.charts.screens import for_screens
 from dpportal.platform.json_types import Json
+from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
 from dpportal.publications import croissant
 from dpportal.publications.archive import folder_name
 from dpportal.publications.downloads import PublishedFile, file_response
@@ -32,9 +34,15 @@ from dpportal.publications.metadata import FORMATS, Download, Metadata
 from dpportal.publications.pictures import SVG, picture
 from mechanisms.verify.bundle import RELEASE
 
-OK, GONE = 200, 410
+OK, GONE, BEING_WRITTEN = 200, 410, 503
+# Why there are no data at an address, for programs.
+NOT_NOW = {
+    GONE: gettext_lazy("This was withdrawn; it has no files any more."),
+    BEING_WRITTEN: gettext_lazy("Its files are being written. Ask again in some seconds."),
+}
 RETRY_AFTER_SECONDS = 60
 HTML, LINKED_DATA = "text/html", "application/ld+json"
+DATA = ("application/json", "text/csv", LINKED_DATA)
 
 P = TypeVar("P", bound=Publication)
 
@@ -100,11 +108,17 @@ class ReaderPages(Generic[P]):
         def chosen(request: HttpRequest, publication: P) -> HttpResponseBase:
             with override(settings.LANGUAGE_CODE):  # what programs read has one language
                 told = self._representation(request, publication)
-            answer = told or view(request, publication)
+            return told or view(request, publication)
+
+        @wraps(chosen)
+        def answered(request: HttpRequest, **ids: UUID) -> HttpResponseBase:
+            answer = chosen(request, **ids)
+            if _asks_for_data(request) and answer.status_code in NOT_NOW:
+                answer = _problem(answer)
             patch_vary_headers(answer, ["Accept"])
             return answer
 
-        return chosen
+        return answered
 
     def _representation(self, request: HttpRequest, publication: P) -> HttpResponseBase | None:
         """What a program asks for; None for the page."""
@@ -114,7 +128,7 @@ class ReaderPages(Generic[P]):
             "text/csv": self.main_table(publication),
             LINKED_DATA: "",
         }
-        kind = request.get_preferred_type(list(names))
+        kind = _preferred(request)
         if kind == LINKED_DATA:
             metadata = self.context(request, publication, self.files(publication))["metadata"]
             return HttpResponse(metadata.linked_data, content_type=LINKED_DATA)
@@ -265,6 +279,26 @@ class ReaderPages(Generic[P]):
             "notice": f"{self.space}/_being_written.html",
             "nav_section": self.space,
         }
-        answer = render(request, "publications/being_written.html", context, status=503)
+        answer = render(request, "publications/being_written.html", context, status=BEING_WRITTEN)
         answer["Retry-After"] = str(RETRY_AFTER_SECONDS)
         return answer
+
+
+def _asks_for_data(request: HttpRequest) -> bool:
+    """Whether a program asks a page's address for something else than the page."""
+    return _preferred(request) in DATA
+
+
+def _preferred(request: HttpRequest) -> str | None:
+    """What is asked for of the page and the data; never what a request names to refuse it, with a quality of 0."""
+    named = [MediaType(text) for text in request.headers.get("Accept", "").split(",")]
+    refused = {f"{kind.main_type}/{kind.sub_type}" for kind in named if not kind.quality}
+    return request.get_preferred_type([kind for kind in (HTML, *DATA) if kind not in refused])
+
+
+def _problem(page: HttpResponseBase) -> HttpResponse:
+    """What a page says to people, for programs."""
+    with override(settings.LANGUAGE_CODE):
+        facts = problem_facts(page.status_code, str(NOT_NOW[page.status_code]))
+    later = {name: page[name] for name in ("Retry-After",) if name in page}
+    return JsonResponse(facts, status=page.status_code, content_type=MEDIA_TYPE, headers=later)

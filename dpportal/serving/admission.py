@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from http import HTTPStatus
 from io import BytesIO
 
 from django.conf import settings
@@ -22,6 +21,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
 
 from dpportal.accounts.models import User
+from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
 from dpportal.serving.handler import Message, PortalHandler, Receive, Scope, Send
 from dpportal.serving.programs import PROGRAMS
 from dpportal.serving.request_body import (
@@ -179,7 +179,7 @@ async def _refuse(scope: Scope, refusal: BodyRefusedError, send: _Sender) -> Non
     """A sentence, for the upload's script as an error of its field."""
     accepts = dict(scope["headers"]).get(b"accept", b"")
     if scope["path"].startswith(PROGRAMS):
-        kind, body = b"application/problem+json", _problem(refusal)
+        kind, body = MEDIA_TYPE.encode(), _problem(refusal)
     elif accepts.startswith(b"application/json"):
         kind, body = b"application/json", json.dumps({"errors": {"file": [str(refusal)]}}).encode()
     else:
@@ -195,9 +195,7 @@ async def _refuse(scope: Scope, refusal: BodyRefusedError, send: _Sender) -> Non
 
 def _problem(refusal: BodyRefusedError) -> bytes:
     """By RFC 9457."""
-    title = HTTPStatus(refusal.status).phrase
-    facts = {"type": "about:blank", "title": title, "status": refusal.status, "detail": str(refusal)}
-    return json.dumps(facts).encode()
+    return json.dumps(problem_facts(refusal.status, str(refusal))).encode()
 
 
 async def _read_off(receive: Receive) -> None:

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _, override
 
+from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
 from dpportal.serving.programs import PROGRAMS
 
 _FIRST_LINE = re.compile(rb"[A-Z]{3,10} (/[!-~]{0,200})")
@@ -55,13 +56,8 @@ def _texts(status: int) -> tuple[str, str]:
 def _problem(status: int) -> Answer:
     with override(settings.LANGUAGE_CODE):
         heading, remedy = _texts(status)
-    facts = {
-        "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": f"{heading}. {remedy}",
-    }
-    return Answer("application/problem+json", json.dumps(facts).encode())
+    facts = problem_facts(status, f"{heading}. {remedy}")
+    return Answer(MEDIA_TYPE, json.dumps(facts).encode())
 
 
 @lru_cache(maxsize=16)

@@ -1,4 +1,4 @@
-"""The page of a request that needs files while the storage does not answer."""
+"""The page of a request that needs files while the storage does not answer, or lacks them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from dpportal.platform.middleware import Middleware
+from dpportal.platform.sealing_faults import FileGoneFault
 from dpportal.platform.storage import StorageFault
 
 UNAVAILABLE = 503
@@ -16,7 +17,7 @@ class StorageUnreachable(Middleware):
     """Answers with a page that says so, instead of one that says that something broke."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if not isinstance(exception, StorageFault):
+        if not isinstance(exception, StorageFault | FileGoneFault):
             return None
         context = {"title": _("The files cannot be reached now"), "reason": str(exception)}
         return render(request, "503.html", context, status=UNAVAILABLE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TypeVar
 from uuid import UUID
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from dpportal.accounts import audit
 from dpportal.accounts.program_tokens import TooManyRequestsError
+from dpportal.platform import strict_json
 from dpportal.platform.json_types import Json
 from dpportal.publications import idempotency_keys
 from dpportal.publications.idempotency_keys import KeyRefusedError
@@ -196,15 +196,8 @@ def _json(request: HttpRequest) -> object:
             413, _("The body is larger than 1 MB; a period is far smaller. Send one period at a time.")
         )
     try:
-        return json.loads(request.read(MAX_BODY), object_pairs_hook=_without_doubles)
+        return strict_json.read(request.read(MAX_BODY))
     except (ValueError, RecursionError, UnreadablePostError):
         raise RequestRefusedError(
             400, _('The body is not JSON. Send for example {"period": 7, "counts": 12}.')
         ) from None
-
-
-def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object whose names are all different: of two counts for one value, none is the right one."""
-    if len({name for name, _value in pairs}) < len(pairs):
-        raise ValueError("a name occurs twice")
-    return dict(pairs)

@@ -136,6 +136,15 @@ class Dataset:
         declared: Facts = self.connection.call("PUT", f"{self._path}/declaration", said)
         return declared
 
+    def describe(self, **said: Any) -> Facts:
+        """Say what everyone may know: `text`, `keywords`, `place`, `first`, `last`, `publisher`, `contact`, `licence`.
+
+        licence: such as “CC-BY-4.0”. What is left out stays; nobody else sees any of it before `shown=True`. Raises
+        PortalError.
+        """
+        described: Facts = self.connection.call("PATCH", f"{self._path}/description", said)
+        return described
+
     def budgets(self) -> Facts:
         """What is granted, spent and left, and the newest question for a budget."""
         budgets: Facts = self.connection.call("GET", f"{self._path}/budgets")

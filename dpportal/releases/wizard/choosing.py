@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.forms import BaseForm
+from django.forms import BaseForm, BooleanField
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
@@ -134,6 +134,7 @@ def choose(draft: Release, chosen: Mapping[str, Any]) -> None:
     if (choices := chosen.get("choices")) is not None:
         form = choose_columns(draft, form_data({**as_chosen(draft)["choices"], **choices}))
         _refuse_unknown(form, choices)
+        _refuse_no_answers(form, choices)
         _require("choices", form)
     if (method := chosen.get("method")) is not None:
         services.ask_strategies(draft)
@@ -151,6 +152,13 @@ def _refuse_unknown(form: BaseForm, said: Iterable[str]) -> None:
             own = name.removeprefix(PARAMETER)
             fault = ValidationError(text % {"name": own, "names": listed(form.fields)})
             form.errors[own] = form.error_class([fault])
+
+
+def _refuse_no_answers(form: BaseForm, said: Mapping[str, object]) -> None:
+    """What is answered by yes or no is true or false: a page's form would take each text for yes."""
+    for name, value in said.items():
+        if isinstance(form.fields.get(name), BooleanField) and not isinstance(value, bool | None):
+            form.errors[name] = form.error_class([_("Send true or false.")])
 
 
 def _require(step: str, form: BaseForm) -> None:

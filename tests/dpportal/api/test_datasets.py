@@ -70,6 +70,13 @@ def test_an_upload_that_is_refused_says_why(program, content, fields, name):
     assert not Dataset.objects.exists()
 
 
+def test_a_table_is_sent_as_a_form(program):
+    for content, kind in ((b"", ""), (b"{}", "application/json"), (CONTENT, "text/csv")):
+        headers = {"Authorization": f"Bearer {program.text}"}
+        answer = program.client.generic("POST", f"{BASE}/datasets", content, kind, headers=headers)
+        assert answer.status_code == 415 and "multipart/form-data" in answer.json()["detail"]
+
+
 def test_why_a_table_was_refused_is_read_by_its_owners_alone(program, stranger, dataset):
     """The reason names a row by its number, so it tells about how many there are."""
     why = "Row 4,711 has a value in column 3, but the first row names 2 columns."

@@ -136,6 +136,9 @@ CHINESE = {"accept_language": "zh-hans"}
         ("post", "/releases", {"dataset": "x"}, "dataset", "UUID"),
         ("post", "/releases", {"poem": 1}, "poem", "Nothing here has this name"),
         ("get", "/releases?page=0", None, "page", "at least 1"),
+        ("get", "/releases?pages=2", None, "pages", "Nothing here has this name"),
+        ("post", "/webhooks?address=x", {"address": "https://x/", "kinds": []}, "address", "Nothing here"),
+        ("get", "/catalogue?word=x", None, "word", "Nothing here has this name"),
         ("get", "/releases?page=first", None, "page", "whole number"),
         ("post", "/webhooks", {"address": "https://x/", "kinds": 5}, "kinds", "a list"),
         ("post", "/webhooks", {"address": 5, "kinds": []}, "address", "a text"),
@@ -149,7 +152,8 @@ def test_what_does_not_fit_is_said_in_the_language_that_a_request_names(
     again = program.said(method, path, said, 422, **CHINESE)
     assert answer["errors"].keys() == again["errors"].keys()
     [text], [chinese] = answer["errors"][place], again["errors"][place]
-    assert english in text and "Some of what was sent" in answer["detail"]
+    assert english in text and answer["detail"] and answer["title"] == "Unprocessable Entity"
+    assert re.search("[\u4e00-\u9fff]", again["title"])
     assert re.search("[\u4e00-\u9fff]", chinese) and re.search("[\u4e00-\u9fff]", again["detail"])
 
 

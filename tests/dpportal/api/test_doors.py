@@ -35,12 +35,15 @@ GENERAL = {
         "webhooks",
         "add_webhook",
         "begin_upload",
+        *("begin_counted", "offered_tables", "connect_table"),
     ),
 }
 CLOSED = {401, 404, 405, 422}
 # For whoever may see a dataset, and for whoever may release from it besides; all else is for owners.
 FOR_SEERS = {
     "dataset",
+    *("rename", "remove"),
+    *("shares", "share", "take_back"),
     "declaration",
     "declare",
     "budgets",
@@ -54,13 +57,14 @@ FOR_SEERS = {
 
 
 @pytest.fixture
-def known(ready) -> dict[str, UUID | str]:
+def known(ready, analyst) -> dict[str, UUID | str]:
     stream = streams.open_stream(ready.dataset)
     ids = {"dataset_id": ready.dataset_id, "release_id": ready.pk, "stream_id": stream.pk}
     webhook = Webhook.objects.create(person=ready.dataset.owner, address="https://hooks.example/")
     ids["webhook_id"] = webhook.pk
     begun = BegunUpload.objects.create(owner=ready.dataset.owner, file_name="new.csv", size=1, megabytes=1)
     ids["upload_id"] = begun.pk
+    ids["share_id"] = Share.objects.create(dataset=ready.dataset, person=analyst, right=Right.SEE).pk
     ids["choice_id"] = requested_values(ready.dataset).pk
     file = StreamJob.objects.create(
         stream=stream, kind=StreamJob.Kind.COUNTS, created_by=stream.created_by, state=JobState.DONE

@@ -125,6 +125,15 @@ def test_periods_of_a_frame_are_previewed_published_and_compared(portal, dataset
         other.wait()
 
 
+def test_a_dataset_is_described_for_everyone(portal, dataset):
+    known = portal.dataset(str(dataset.pk))
+    known.describe(text="Children.", licence="CC-BY-4.0")
+    assert known.describe(shown=True)["licence"] == "CC-BY-4.0"
+    with pytest.raises(PortalError) as refused:
+        known.describe(licence="mine")
+    assert set(refused.value.errors) == {"licence"}
+
+
 def test_what_is_refused_is_in_the_language_of_the_client(program, dataset, transport):
     with (
         Portal(ADDRESS, program.text, language="zh-hans", transport=transport) as portal,

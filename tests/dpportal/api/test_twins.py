@@ -11,6 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from dpportal.api.v1 import urls
+from dpportal.budgets.urls import urlpatterns as of_budgets
+from dpportal.datasets.urls import urlpatterns as of_datasets
 from dpportal.notices.urls import urlpatterns as of_notices
 from dpportal.releases import services
 from dpportal.releases.models import Release
@@ -69,6 +71,48 @@ TWINS = {
     "streams:drop_file": "drop_periods",
     "streams:stop": "stop_periods",
     "streams:compare": "compare_stream",
+    "budgets:ledger": "budgets",
+    "budgets:ask": "ask",
+    "datasets:list": "datasets",
+    "datasets:upload": "upload",
+    "datasets:direct": "begin_upload",
+    "datasets:direct_part": "append_piece",
+    "datasets:direct_finish": "append_piece",
+    "datasets:direct_give_up": "give_up_upload",
+    "datasets:tableless": "begin_counted",
+    "datasets:elsewhere": "connect_table",
+    "datasets:home": "dataset",
+    "datasets:progress": "dataset",
+    "datasets:first_rows": "rows",
+    "datasets:reading": "change_reading",
+    "datasets:missing_words": "change_reading",
+    "datasets:sheet": "change_reading",
+    "datasets:edit": "rename",
+    "datasets:description": "describe",
+    "datasets:share": "share",
+    "datasets:take_back": "take_back",
+    "datasets:cancel": "cancel_reading",
+    "datasets:read_again": "read_again",
+    "datasets:retention": "choose_day",
+    "datasets:erase": "erase",
+    "datasets:receipt": "erasure",
+    "datasets:remove": "remove",
+    "datasets:fit": "look_at_fit",
+    "datasets:fit_progress": "fit",
+    "datasets:domain": "declaration",
+    "datasets:one_row": "declare",
+    "datasets:several_rows": "declare",
+    "datasets:unit": "declare",
+    "datasets:codebook": "declare",
+    "datasets:codebook_export": "declaration",
+    "datasets:chosen": "declare",
+    "datasets:several": "declare",
+    "datasets:copy_domain": "copy_declaration",
+    "datasets:column": "declare",
+    "datasets:areas": "declare_areas",
+    "datasets:coarser": "declare_coarser",
+    "datasets:remove_coarser": "drop_coarser",
+    "datasets:fill_column": "fill_column",
     "values:choose": "choose_values",
     "values:ask": "ask",
     "values:chosen": "chosen_values",
@@ -83,14 +127,14 @@ FOR_BROWSERS = {
     "a part of a page, made of what a program has in numbers": {
         *("releases:finished", "releases:summarise", "releases:explore", "releases:cells"),
         *("releases:workload", "releases:searches", "releases:simulation", "releases:compare_report"),
-        *("streams:live", "values:progress"),
+        *("streams:live", "values:progress", "datasets:row_cells", "datasets:column_cells"),
     },
     "an address that answers everyone, programs too, without a token": {
         *("releases:cite", "releases:chart", "releases:croissant", "releases:embed"),
         *("streams:cite", "streams:chart", "streams:croissant", "streams:embed", "streams:download"),
     },
     "a file that a person fills in or takes along, where a program says the same in JSON": {
-        *("releases:matrix_template", "releases:plan_file"),
+        *("releases:matrix_template", "releases:plan_file", "budgets:ledger_csv"),
     },
     "a period has an address of its own, with the running count's own token": {
         *("streams:periods", "streams:add"),
@@ -103,7 +147,14 @@ FOR_BROWSERS = {
 
 
 def test_every_act_of_a_wizard_has_a_twin():
-    rooms = {"releases": of_releases, "streams": of_streams, "values": of_values, "notices": of_notices}
+    rooms = {
+        "datasets": of_datasets,
+        "budgets": of_budgets,
+        "releases": of_releases,
+        "streams": of_streams,
+        "values": of_values,
+        "notices": of_notices,
+    }
     acts = {f"{room}:{pattern.name}" for room, patterns in rooms.items() for pattern in patterns}
     without = set().union(*FOR_BROWSERS.values())
     assert acts == set(TWINS) | without, sorted(acts ^ (set(TWINS) | without))

@@ -13,7 +13,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.wsgi import get_wsgi_application
 from django.test import RequestFactory
-from django.urls import resolve
+from django.urls import resolve, reverse
 from django.utils import timezone
 
 from dpportal.api.dpclient import Portal, PortalError, uploading
@@ -100,6 +100,20 @@ def test_an_upload_goes_on_where_it_broke_off_and_is_the_same_bytes(sender, cura
     assert Dataset.objects.count() == 1
 
 
+@pytest.mark.parametrize("length", ["1_0", "-1", "+5", "ten", "", "٣"])
+def test_a_length_that_is_no_number_is_refused(sender, length):
+    said = {"Upload_Metadata": encoded(filename="people.csv"), "Upload_Length": length}
+    answer = sender.send("POST", f"{BASE}/uploads", **said)
+    assert answer.status_code == 400 and "Upload-Length" in answer.json()["detail"]
+
+
+def test_a_byte_beyond_the_end_is_refused(sender):
+    place = sender.begun()["Location"]
+    assert sender.piece(place, 0, CONTENT).status_code == 204
+    assert sender.piece(place, len(CONTENT), b"x").status_code == 413
+    assert sender.piece(place, len(CONTENT), b"").status_code == 204
+
+
 def test_the_door_knows_where_files_come_and_who_may_not_send_them(sender, curator):
     begun = urlsplit(sender.begun()["Location"]).path
     views = {path: resolve(path).func for path in (f"{BASE}/datasets", begun)}
@@ -115,7 +129,9 @@ def test_the_door_knows_where_files_come_and_who_may_not_send_them(sender, curat
         assert refused.value.status == 403
 
 
-def test_other_bytes_than_were_announced_are_refused(sender):
+def test_other_bytes_than_were_announced_are_refused(sender, client, curator):
+    """The pages of the dataset say so, though there is no file to show."""
+    client.force_login(curator)
     place = sender.begun(sha256="0" * 64)["Location"]
     assert sender.piece(place, 0, CONTENT).status_code == 204
     dataset = Dataset.objects.get()
@@ -124,6 +140,9 @@ def test_other_bytes_than_were_announced_are_refused(sender):
         shown = sender.program.said("get", f"/datasets/{dataset.pk}")
         assert shown["state"] == "refused" and "another SHA-256" in shown["reading"]["failure"]
         assert not default_storage.exists(dataset.upload)
+        for page in ("home", "reading"):
+            seen = client.get(reverse(f"datasets:{page}", args=[dataset.pk]))
+            assert seen.status_code == 200 and "upload the table again" in seen.text
         services.read_again(Dataset.objects.get(), dataset.owner)
 
 

@@ -39,6 +39,21 @@ def test_programs_get_data_at_the_same_address(client, public):
     assert "histogram.csv" in [file["name"] for file in linked["distribution"]]
 
 
+def test_whoever_refuses_pages_gets_data(client, public):
+    answer = asked(client, public, "text/html;q=0,*/*")
+    assert answer["Content-Type"].startswith("application/json") and answer.status_code == 200
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/csv"])
+def test_data_that_are_not_there_are_a_problem(client, public, accept):
+    """Of a release that was withdrawn; people get a page."""
+    services.withdraw(public, public.created_by, "A mistake.")
+    gone = asked(client, public, accept)
+    assert (gone.status_code, gone["Content-Type"]) == (410, "application/problem+json")
+    assert gone.json()["title"] == "Gone" and "withdrawn" in gone.json()["detail"]
+    assert asked(client, public, BROWSER)["Content-Type"].startswith("text/html")
+
+
 def test_a_draft_has_neither(client, ready):
     for accept in (BROWSER, "application/json", "text/csv", "application/ld+json"):
         assert asked(client, ready, accept).status_code == 404

@@ -1,0 +1,82 @@
+"""Bodies of requests are read in one way only: JSON by its type, each name once, true and false as such."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from dpportal.api.schemas import Publish, Spend, Unit
+from dpportal.api.webhook_schemas import WebhookChange
+from dpportal.platform import strict_json
+from dpportal.releases.models import Release
+from tests.dpportal.api.calling import BASE
+
+
+def posted(program, path: str, content: str, kind: str = "application/json"):
+    headers = {"Authorization": f"Bearer {program.text}"}
+    return program.client.generic("POST", f"{BASE}{path}", content, kind, headers=headers)
+
+
+def test_a_name_that_stands_twice_spends_nothing(program, draft):
+    plan = program.said("get", f"/releases/{draft.pk}/plan")
+    content = f'{{"agreed": false, "agreed": true, "reviewed": {json.dumps(plan["reviewed"])}}}'
+    answer = posted(program, f"/releases/{draft.pk}/spend", content)
+    assert answer.status_code == 400 and "“agreed” stands twice" in answer.json()["detail"]
+    assert answer["Content-Type"] == "application/problem+json" and Release.objects.get().is_draft
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/xml", "application/x-www-form-urlencoded", ""])
+def test_another_type_than_json_is_refused(program, draft, kind):
+    answer = posted(program, f"/datasets/{draft.dataset_id}/budgets/ask", '{"reason": "x"}', kind)
+    assert answer.status_code == 415 and "application/json" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/merge-patch+json"])
+def test_what_is_json_by_its_type_is_read(program, draft, kind):
+    answer = posted(program, f"/datasets/{draft.dataset_id}/budgets/ask", '{"reason": "x"}', kind)
+    assert answer.status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [("9" * 5000, "more than 4300 digits"), ("NaN", "not JSON"), ("[" * 9**5, "not JSON")],
+)
+def test_what_cannot_be_read_says_why(program, dataset, content, text):
+    answer = posted(program, "/releases", f'{{"dataset": {content}}}')
+    assert answer.status_code == 400 and text in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("answer", ["yes", "off", "true", 1, 0, None])
+def test_true_and_false_are_no_texts_and_no_numbers(answer):
+    for schema, name, rest in (
+        (Spend, "agreed", {"reviewed": ""}),
+        (Spend, "one_row", {"reviewed": "", "agreed": True}),
+        (Publish, "all_the_same", {}),
+        (Unit, "ignore_case", {}),
+        *([(WebhookChange, "paused", {})] if answer is not None else []),
+    ):
+        with pytest.raises(ValidationError, match="valid boolean"):
+            schema(**{name: answer, **rest})
+        assert getattr(schema(**{name: True, **rest}), name) is True
+
+
+def test_a_choice_of_yes_or_no_is_no_text(program, dataset):
+    choices = {"columns": ["age"], "groups": [], "people": 300, "step-0": 1}
+    method = {"mechanism": "bernstein-sums", "amount": "0.5"}
+    for said, status in (("no", 422), ("true", 422), (1, 422), (True, 200), (False, 200)):
+        sent = {"product": "means", "choices": {**choices, "deviation": said}, "method": method}
+        answer = program.said("post", f"/datasets/{dataset.pk}/plans", sent, status)
+        assert status == 200 or answer["errors"] == {"choices.deviation": ["Send true or false."]}
+
+
+def test_json_is_read_in_one_way():
+    assert strict_json.read(b'{"a": [1, 2.5, null, {"a": true}]}') == {"a": [1, 2.5, None, {"a": True}]}
+    with pytest.raises(strict_json.DoubledNameError, match="a"):
+        strict_json.read(b'[{"a": 1, "a": 1}]')
+    with pytest.raises(strict_json.LongNumberError):
+        strict_json.read(b"-" + b"1" * 4300)
+    for content in (b"NaN", b"-Infinity", b"", b"{"):
+        with pytest.raises(ValueError):
+            strict_json.read(content)
