@@ -10,7 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from dpportal.accounts.models import AuditEntry, Role
+from dpportal.accounts.models import AuditEntry, AuthenticatorApp, Role, SecondFactorRule
 from dpportal.accounts.recent_sign_in import RECENT_SECONDS
 from dpportal.accounts.session_store import BEGAN
 from dpportal.api import tokens
@@ -55,6 +55,14 @@ def test_a_token_ends_with_its_day_and_with_its_person_s_role(program, curator):
     curator.role = Role.ANALYST
     curator.save()
     assert program.send("get", "/datasets").status_code == 401
+
+
+def test_a_token_waits_for_a_second_factor_that_its_person_needs(program, curator):
+    SecondFactorRule.objects.create(role=Role.CURATOR)
+    said = program.said("get", "/datasets", None, 401)
+    assert "needs a second factor" in said["detail"]
+    AuthenticatorApp.objects.create(person=curator, secret="S" * 32)
+    program.said("get", "/datasets")
 
 
 def test_a_session_opens_nothing(client, curator):
