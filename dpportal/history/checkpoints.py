@@ -145,7 +145,7 @@ def written() -> list[Path]:
 
 
 def _files() -> list[Path]:
-    """All that lies in the folder, whatever it is called: a renamed checkpoint counts, and nothing else belongs there."""
+    """All that lies in the folder, whatever it is called: a renamed checkpoint counts; nothing else belongs there."""
     folder: Path = settings.CHECKPOINTS_DIR
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
