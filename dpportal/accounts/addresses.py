@@ -54,7 +54,13 @@ def _is_within(address: IPv4Address | IPv6Address | None, networks: Iterable[Net
 def client_network(request: HttpRequest) -> str | None:
     """The address that tries are counted for: IPv4 itself, of IPv6 the /64, which is one customer's."""
     address = client_address(request)
-    return None if address is None else _shortened(ip_address(address), 32, 64).partition("/")[0]
+    return None if address is None else network_of(address)
+
+
+def network_of(text: str) -> str:
+    """The same of an address that was written down; what is none stays as it is."""
+    address = read_address(text)
+    return text if address is None else _shortened(address, 32, 64).partition("/")[0]
 
 
 def coarse_network(request: HttpRequest) -> str:

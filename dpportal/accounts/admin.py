@@ -197,5 +197,6 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
         response = HttpResponse(content_type="application/jsonl")
         response["Content-Disposition"] = 'attachment; filename="audit.jsonl"'
         for entry in entries.select_related("by").iterator(chunk_size=1000):
-            response.write(json.dumps({"person": entry.by.get_username(), **audit.LINE.said(entry)}) + "\n")
+            person = entry.by.get_username() if entry.by else None
+            response.write(json.dumps({"person": person, **audit.LINE.said(entry)}) + "\n")
         return response

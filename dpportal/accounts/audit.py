@@ -11,9 +11,17 @@ from dpportal.history.canonical import Plain
 
 def record(by: User, action: str, subject: models.Model, detail: str = "") -> None:
     """Record an act: looks at true counts, overrides, deletions. `detail` must not hold data."""
-    label = f"{subject._meta.model_name} {subject.pk}"
-    with transaction.atomic():
-        chain.add(LINE, AuditEntry.objects.create(by=by, action=action, subject=label, detail=detail))
+    _add(by, action, f"{subject._meta.model_name} {subject.pk}", detail)
+
+
+def record_stranger(action: str, detail: str) -> None:
+    """Record what somebody tried whom the portal does not know. `detail` must not hold what they sent."""
+    _add(None, action, "nobody", detail)
+
+
+@transaction.atomic
+def _add(by: User | None, action: str, subject: str, detail: str) -> None:
+    chain.add(LINE, AuditEntry.objects.create(by=by, action=action, subject=subject, detail=detail))
 
 
 def _facts(entry: AuditEntry) -> dict[str, Plain]:

@@ -51,8 +51,9 @@ class SecondFactorRuleForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         required=False,
         help_text=_(
-            "At their next sign-in, people without one are led to set it up, and nothing else opens before. Whoever "
-            "signs in by your institution's own sign-in is asked there, not here."
+            "People without one are led to set it up, and nothing else opens before, in sessions that are open now, "
+            "too; their tokens for programs open nothing until then. Whoever signs in by your institution's own "
+            "sign-in is asked there, not here."
         ),
     )
 

@@ -256,10 +256,14 @@ class ResetRequest(models.Model):
 
 
 class FailedSignIn(models.Model):
-    """A try with a wrong password that the record has not yet, for every name alike. Written by `sign_ins`."""
+    """A try with a wrong password or token that the record has not yet, for every name alike. Written by `sign_ins`.
+
+    by_token: a program's, with a token that nobody has.
+    """
 
     # The key of the person whose name it was, 0 if nobody's: no reference, which the database would look up.
     person = models.BigIntegerField()
+    by_token = models.BooleanField(default=False)
     address = models.CharField(max_length=45)
     at = models.DateTimeField(default=timezone.now)
 
@@ -268,10 +272,13 @@ class FailedSignIn(models.Model):
 
 
 class AuditEntry(models.Model):
-    """A line of the record: who did what to which object, when. Never holds a value of the data."""
+    """A line of the record: who did what to which object, when. Never holds a value of the data.
+
+    by: none for strangers.
+    """
 
     at = models.DateTimeField(auto_now_add=True)
-    by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
     action = models.CharField(max_length=40)
     subject = models.CharField(max_length=120)
     detail = models.TextField(blank=True)

@@ -1,8 +1,9 @@
-"""What is written down of signing in: a line of the log, and for known accounts an audit entry."""
+"""What is written down of signing in: a line of the log, and an audit entry; of strangers one an address and minute."""
 
 from __future__ import annotations
 
 import logging
+from datetime import UTC, datetime
 
 from django.contrib.auth import login
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
@@ -12,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts import audit
-from dpportal.accounts.addresses import client_address
+from dpportal.accounts.addresses import client_address, client_network, network_of
 from dpportal.accounts.models import FailedSignIn, User
 from dpportal.platform.json_types import Json
 
@@ -87,15 +88,45 @@ def _failed(sender: object, credentials: Json, request: HttpRequest | None = Non
         FailedSignIn.objects.create(person=user.pk if user else 0, address=str(address))
 
 
+def note_wrong_token(request: HttpRequest) -> None:
+    """Have the record say that a program came with a token that nobody has. Of an address, once a minute is kept."""
+    address = str(client_network(request))
+    log.warning("wrong token from %s", client_address(request))
+    mine = FailedSignIn.objects.filter(by_token=True, address=address)
+    if not mine.filter(at__gte=_minute_of(timezone.now())).exists():
+        FailedSignIn.objects.create(person=0, by_token=True, address=address)
+
+
 def enter_failed() -> None:
-    """Put the tries that waited into the record, and forget those with a name that nobody has."""
-    for failed in FailedSignIn.objects.order_by("pk"):
+    """Put the tries that waited into the record."""
+    for failed in FailedSignIn.objects.filter(person__gt=0).order_by("pk"):
         with transaction.atomic():
             mine, _rows = FailedSignIn.objects.filter(pk=failed.pk).delete()
             person = User.objects.filter(pk=failed.person).first()
             if mine and person:
                 at = f"{failed.at:%Y-%m-%d %H:%M:%S} UTC"
                 audit.record(person, "failed to sign in", person, f"from {failed.address}, {at}")
+    _enter_strangers()
+
+
+def _enter_strangers() -> None:
+    """A line for all tries of an address in a minute that is over, so that strangers cause no more than that."""
+    over = FailedSignIn.objects.filter(person=0, at__lt=_minute_of(timezone.now())).order_by("pk")
+    together: dict[tuple[bool, str, datetime], list[int]] = {}
+    for failed in over:
+        key = (failed.by_token, network_of(failed.address), _minute_of(failed.at))
+        together.setdefault(key, []).append(failed.pk)
+    for (by_token, network, minute), tries in together.items():
+        with transaction.atomic():
+            mine, _rows = FailedSignIn.objects.filter(pk__in=tries).delete()
+            if mine:
+                what = "with a token that nobody has" if by_token else f"{mine} × with a name that nobody has"
+                came = f"from {network}, {minute:%Y-%m-%d %H:%M} UTC"
+                audit.record_stranger("failed to sign in", f"{what}, {came}")
+
+
+def _minute_of(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(second=0, microsecond=0)
 
 
 def _turned_away(request: HttpRequest | None) -> bool:

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from ninja.security import HttpBearer
 
+from dpportal.accounts import sign_ins
 from dpportal.accounts.models import User
 from dpportal.api import tokens
 from dpportal.api.models import ApiToken, Scope
@@ -30,6 +31,7 @@ class TokenAuth(HttpBearer):
         if found is None:
             if reason := tokens.why_not(token):
                 raise RefusedError(401, reason)
+            sign_ins.note_wrong_token(request)
             return None
         if not is_repeated(request):
             tokens.count(found)

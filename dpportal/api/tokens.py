@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from dpportal.accounts import audit, people, program_tokens
+from dpportal.accounts.factors import rules
 from dpportal.accounts.models import User
 from dpportal.accounts.provider import standing
 from dpportal.api.models import ApiToken, Scope
@@ -51,15 +52,22 @@ def revoke(token: ApiToken, by: User) -> bool:
 
 
 def of(text: str) -> ApiToken | None:
-    """The token that was sent, if it works, and its person is still a curator whom the institution has not lost."""
+    """The token that was sent, if it works, and nothing is to be done by its person before."""
     token = _working(text)
-    return token if token and not standing.has_lapsed(token.by) else None
+    return token if token and not _waits_for(token.by) else None
 
 
 def why_not(text: str) -> str:
     """Why a token that would work opens nothing now, for its program; empty for every other one."""
     token = _working(text)
-    return standing.lapsed_text() if token and standing.has_lapsed(token.by) else ""
+    return _waits_for(token.by) if token else ""
+
+
+def _waits_for(person: User) -> str:
+    """What the person has to do first; empty if nothing."""
+    if standing.has_lapsed(person):
+        return standing.lapsed_text()
+    return rules.missing_text() if rules.stops_programs_of(person) else ""
 
 
 def _working(text: str) -> ApiToken | None:

@@ -8,7 +8,8 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import CharField, QuerySet, Value
+from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -20,7 +21,7 @@ from dpportal.approvals.models import Approval
 from dpportal.platform.json_types import Json
 from dpportal.platform.stored_texts import in_site_language
 
-# An account that was made or changed so lately does not answer for whoever did that.
+# Whoever made or changed an account could sign in with it. So long its own person has time to notice.
 IN_HAND_DAYS = 30
 
 State = Approval.State
@@ -153,10 +154,7 @@ def _answer(approval: Approval, by: User, state: State, text: str = "") -> Appro
         raise ApprovalError(_("Only an administrator answers this."))
     if approval.by_id == person.pk:
         raise ApprovalError(_("You asked for this yourself. Another administrator has to answer."))
-    if _had_in_hand(approval, person):
-        raise ApprovalError(
-            _("Whoever asked has changed this account lately. Another administrator has to answer.")
-        )
+    _require_own_hand(approval, person)
     unanswered = waiting().filter(pk=approval.pk).exclude(by=person)
     values = {"state": state, "answered_by": person, "answer": text[:500], "answered_at": timezone.now()}
     if not unanswered.order_by().update(**values):
@@ -164,10 +162,45 @@ def _answer(approval: Approval, by: User, state: State, text: str = "") -> Appro
     return Approval.objects.select_related("by", "answered_by").get(pk=approval.pk)
 
 
-def _had_in_hand(approval: Approval, person: User) -> bool:
-    """Whether whoever asked made or changed the answering account lately, and so may be the one who answers."""
-    changes = AuditEntry.objects.filter(by=approval.by_id, at__gte=approval.at - timedelta(days=IN_HAND_DAYS))
-    return changes.filter(subject=f"user {person.pk}", action__in=people.IN_HAND).exists()
+def _require_own_hand(approval: Approval, person: User) -> None:
+    """Raises ApprovalError where one hand could have both accounts: that of who asked, and that of who answers.
+
+    Whoever changed the answering account makes no difference: an administrator can have others made by a made one.
+    """
+    if _changes_by_others().filter(subject=_label(person.pk)).exists():
+        text = _(
+            "Somebody else made this account, or changed it, its role, its password link or its second factors, less "
+            "than %(days)d days ago. Until then it answers nothing: another administrator has to."
+        )
+        raise ApprovalError(text % {"days": IN_HAND_DAYS})
+    if _label(approval.by_id) in _in_hand_of(person):
+        text = _(
+            "You, or somebody whose account you changed, made or changed the account that asked less than %(days)d "
+            "days ago. Another administrator has to answer."
+        )
+        raise ApprovalError(text % {"days": IN_HAND_DAYS})
+
+
+def _in_hand_of(person: User) -> set[str]:
+    """The subjects that the person made or changed lately, and those that these made or changed, and so on."""
+    changes = list(_changes_by_others().values_list("by_id", "subject"))
+    held, size = {_label(person.pk)}, 0
+    while len(held) > size:
+        size = len(held)
+        held |= {subject for by, subject in changes if _label(by) in held}
+    return held
+
+
+def _changes_by_others() -> QuerySet[AuditEntry]:
+    """Lines of what lately let somebody else than its person into an account. Nobody takes a line away."""
+    lately = timezone.now() - timedelta(days=IN_HAND_DAYS)
+    changes = AuditEntry.objects.filter(at__gte=lately, action__in=people.IN_HAND)
+    return changes.exclude(subject=Concat(Value("user "), Cast("by_id", CharField())))
+
+
+def _label(key: int) -> str:
+    """How the record names a person."""
+    return f"user {key}"
 
 
 def _named(approval: Approval) -> str:

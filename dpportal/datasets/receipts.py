@@ -23,6 +23,14 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.keyed import signing_keys
 from dpportal.platform.sealed_files import HEAD_BYTES
 
+# What of the records is still there afterwards. Receipts of earlier versions do not say it.
+STAYS = (
+    "a fingerprint of the table's content, made with a key of the portal",
+    "an encrypted sample of rows and columns, by which nearly the same table is recognised",
+    "what was published",
+    "the wrapped key in backups of the database, as long as these are kept",
+)
+
 
 class ErasureReceipt(models.Model):
     """The receipt of a dataset, as the bytes that are given out. It stays when all else of the dataset has gone.
@@ -74,6 +82,7 @@ def destroy_key(dataset: Dataset, files: Plain, by: User, because: str) -> None:
         "because": because,
         "key": _key_facts(dataset),
         "files": files,
+        "stays": list(STAYS),
     }
     keys.destroy(dataset.pk)
     document = {"receipt": facts, **signing_keys().sign(canonical(facts))}

@@ -144,6 +144,12 @@ def written() -> list[Path]:
     return sorted(settings.CHECKPOINTS_DIR.glob("checkpoint-*.json"), key=_written_at)
 
 
+def _files() -> list[Path]:
+    """All that lies in the folder, whatever it is called: a renamed checkpoint counts; nothing else belongs there."""
+    folder: Path = settings.CHECKPOINTS_DIR
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
 def _written_at(path: Path) -> tuple[str, int, str]:
     """A longer number is a larger one."""
     time, _dash, position = path.stem.rpartition("-")
@@ -163,9 +169,11 @@ def newest_written() -> Checkpoint | None:
 def contradictions(more: list[Checkpoint]) -> Iterator[str]:
     """What the written checkpoints, and more that were carried elsewhere, say otherwise: the earliest first."""
     known = list(more)
-    for path in written():
+    for path in _files():
         try:
             known.append(read(path.read_bytes(), path.name))
+        except FileNotFoundError:
+            continue  # one that another machine was writing has its own name now
         except (CheckpointError, OSError) as fault:
             yield f"{path.name}: {fault}"
     sound = 0

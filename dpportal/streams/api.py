@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from dpportal.accounts import audit
+from dpportal.accounts import audit, sign_ins
 from dpportal.accounts.program_tokens import TooManyRequestsError
 from dpportal.platform import strict_json
 from dpportal.platform.json_types import Json
@@ -178,6 +178,7 @@ def _authorised(request: HttpRequest, stream_id: UUID) -> Stream:
         raise RequestRefusedError(401, _("Send the stream's token in the header “Authorization: Bearer …”."))
     stream = Stream.objects.select_related("dataset__owner").filter(pk=stream_id).first()
     if not tokens.opens(token, stream) or stream is None:
+        sign_ins.note_wrong_token(request)
         raise RequestRefusedError(
             403,
             _("This token does not open this stream. Its curator can make a new one on the stream's page."),

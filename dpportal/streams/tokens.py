@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import program_tokens
+from dpportal.accounts.factors import rules
 from dpportal.accounts.models import User
 from dpportal.accounts.program_tokens import LIFETIME, digest
 from dpportal.accounts.provider import standing
@@ -25,8 +26,8 @@ class TokenRefusedError(Exception):
     status = 403
 
 
-class LapsedError(TokenRefusedError):
-    """The institution has not let the token's person in for too long."""
+class WaitingError(TokenRefusedError):
+    """The token's person has to sign in by the institution again, or to set up a second factor."""
 
     status = 401
 
@@ -62,7 +63,9 @@ def admit(stream: Stream) -> None:
         with transaction.atomic():
             require_releaser(stream.dataset, token.by_id, TokenRefusedError)
         if standing.has_lapsed(token.by):
-            raise LapsedError(standing.lapsed_text())
+            raise WaitingError(standing.lapsed_text())
+        if rules.stops_programs_of(token.by):
+            raise WaitingError(rules.missing_text())
     if token is None or token.has_expired:
         raise TokenRefusedError(
             _("This token has expired. Its curator can make a new one on the running count's page.")

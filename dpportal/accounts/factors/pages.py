@@ -70,7 +70,6 @@ def confirm_app(request: HttpRequest) -> HttpResponse:
 
 def _added(request: HttpRequest) -> HttpResponse:
     """The page after something was set up; recovery codes come with the first."""
-    rules.have_one(request)
     messages.success(request, _("Set up. You are asked for it at the next sign-in."))
     if not Factors.of(current_user(request)).codes:
         return _codes_page(request)
@@ -135,7 +134,7 @@ def rule(request: HttpRequest) -> HttpResponse:
     form = SecondFactorRuleForm(sent, initial={"roles": sorted(rules.roles())})
     if form.is_valid():
         rules.set_roles(form.cleaned_data["roles"], current_user(request))
-        messages.success(request, _("Saved. It holds from each person's next sign-in on."))
+        messages.success(request, _("Saved. It holds at once."))
         return redirect("accounts:second_factor_rule")
     names = [Role(role).label for role in sorted(rules.roles())]
     return render(request, "accounts/rule.html", {"form": form, "names": names, "nav_section": "office"})

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from django.contrib.auth.signals import user_logged_in
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.factors.overview import Factors
 from dpportal.accounts.models import Role, SecondFactorRule, User
-from dpportal.accounts.sign_ins import How, how_of
+from dpportal.accounts.session_store import HOW
+from dpportal.accounts.sign_ins import How
 from dpportal.platform.middleware import Middleware
 
-# Where a session notes that its person has to set one up. Asked at the sign-in alone, so that no page asks again.
-MISSING = "second_factor_missing"
 # Opens all the same: where one is set up, the way out, and a password that has to be changed first.
 OPEN = ("accounts:sign_out", "accounts:language", "accounts:password_change", "accounts:password_changed")
-
-
-def connect() -> None:
-    """Notice at each sign-in who has to set one up."""
-    user_logged_in.connect(_signed_in, dispatch_uid="second factor missing")
 
 
 def roles() -> set[str]:
@@ -39,7 +33,7 @@ def is_needed(person: User) -> bool:
 
 @transaction.atomic
 def set_roles(chosen: Collection[str], by: User) -> None:
-    """Have these roles need one, and no other, from each person's next sign-in on."""
+    """Have these roles need one, and no other, from now on: in sessions and for tokens that were there before, too."""
     before = roles()
     for role in Role.values:
         if (role in chosen) == (role in before):
@@ -53,27 +47,43 @@ def set_roles(chosen: Collection[str], by: User) -> None:
             audit.record(by, "no longer required one", rule, role)
 
 
+def lacks_one(person: User) -> bool:
+    """Whether the person's role needs one, and the person has none."""
+    return is_needed(person) and not Factors.of(person).is_any
+
+
+def stops_programs_of(person: User) -> bool:
+    """Whether tokens of the person open nothing until one is set up.
+
+    One who has no password signs in by the institution alone, which asks its people for whatever it wants itself.
+    """
+    return person.has_usable_password() and lacks_one(person)
+
+
+def missing_text() -> str:
+    """Why a program is refused, and what its person can do."""
+    return _(
+        "The role of this token's person needs a second factor, and the person has none, so the token waits. It works "
+        "again once the person has set one up on the page “Second factors” of their account."
+    )
+
+
 def is_missing(request: HttpRequest) -> bool:
-    """Whether this session's person has to set one up before anything else."""
-    return bool(request.session.get(MISSING))
+    """Whether this session's person has to set one up before anything else.
 
-
-def have_one(request: HttpRequest) -> None:
-    """Note that the person has set one up."""
-    request.session.pop(MISSING, None)
-
-
-def _signed_in(sender: object, request: HttpRequest, user: User, **_kwargs: object) -> None:
-    """The institution's sign-in asks its people for whatever it wants itself."""
-    if how_of(request) != How.PROVIDER and is_needed(user) and not Factors.of(user).is_any:
-        request.session[MISSING] = True
+    Asked anew each time: a rule, another role and the loss of a factor reach sessions that were open before.
+    """
+    person = request.user
+    if not isinstance(person, User) or request.session.get(HOW) == How.PROVIDER:
+        return False
+    return lacks_one(person)
 
 
 class SecondFactor(Middleware):
     """Leads whoever has to set one up there, whatever page was asked for."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.user.is_authenticated and is_missing(request) and not _opens(request.path):
+        if not _opens(request.path) and is_missing(request):
             if "HX-Request" in request.headers:
                 return HttpResponse(status=204, headers={"HX-Refresh": "true"})
             return redirect("accounts:factors")

@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from dpportal.accounts import locking, sign_ins, tasks
 from dpportal.accounts.models import AuditEntry, FailedSignIn
+from dpportal.history.verification import verify
 from tests.dpportal.building import PASSWORD
 
 LIMIT = 5
@@ -230,12 +231,33 @@ def test_known_accounts_have_their_sign_ins_in_the_record(client, curator):
     lock(client)
     sign_in(client, name="nobody")
     sign_in(client, REMOTE_ADDR="198.51.100.7")
+    FailedSignIn.objects.filter(person=0).delete()
     tasks.sweep()
     found = list(AuditEntry.objects.order_by("pk").values_list("by__username", "action", "detail"))
     assert found[0] == ("curator", "signed in", "from 198.51.100.7, by password")
     failed = [(by, action, detail.partition(",")[0]) for by, action, detail in found[1:]]
     assert failed == [("curator", "failed to sign in", "from 127.0.0.1")] * LIMIT
     assert not FailedSignIn.objects.exists()
+
+
+def test_names_that_nobody_has_get_one_line_an_address_and_minute(client, curator):
+    for name in ("my secret by mistake", "another", "another"):
+        sign_in(client, WRONG, name=name)
+    sign_in(client, WRONG, name="nobody", REMOTE_ADDR="198.51.100.7")
+    for last in "12":  # one customer's network
+        sign_in(client, WRONG, name="nobody", REMOTE_ADDR=f"2001:db8::{last}")
+    tasks.sweep()
+    assert not AuditEntry.objects.exists()  # the minute is not over
+    minute = FailedSignIn.objects.first().at.replace(second=0) - timedelta(minutes=1)
+    FailedSignIn.objects.update(at=minute)
+    tasks.sweep()
+    found = AuditEntry.objects.order_by("pk").values_list("by", "action", "subject", "detail")
+    at = f"{minute:%Y-%m-%d %H:%M} UTC"
+    tried = [(3, "127.0.0.1"), (1, "198.51.100.7"), (2, "2001:db8::")]
+    details = [f"{count} × with a name that nobody has, from {whence}, {at}" for count, whence in tried]
+    assert list(found) == [(None, "failed to sign in", "nobody", detail) for detail in details]
+    assert not FailedSignIn.objects.exists()
+    verify()
 
 
 def test_a_wrong_password_asks_as_much_of_a_name_that_nobody_has(client, curator):

@@ -10,7 +10,8 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from dpportal.accounts.models import AuditEntry, Role
+from dpportal.accounts import sign_ins
+from dpportal.accounts.models import AuditEntry, AuthenticatorApp, FailedSignIn, Role, SecondFactorRule
 from dpportal.accounts.recent_sign_in import RECENT_SECONDS
 from dpportal.accounts.session_store import BEGAN
 from dpportal.api import tokens
@@ -55,6 +56,27 @@ def test_a_token_ends_with_its_day_and_with_its_person_s_role(program, curator):
     curator.role = Role.ANALYST
     curator.save()
     assert program.send("get", "/datasets").status_code == 401
+
+
+def test_a_token_waits_for_a_second_factor_that_its_person_needs(program, curator):
+    SecondFactorRule.objects.create(role=Role.CURATOR)
+    said = program.said("get", "/datasets", None, 401)
+    assert "needs a second factor" in said["detail"]
+    AuthenticatorApp.objects.create(person=curator, secret="S" * 32)
+    program.said("get", "/datasets")
+
+
+def test_a_wrong_token_is_recorded_once_a_minute_without_what_was_sent(client, db):
+    for text in ("dpp_mine-by-mistake", "another"):
+        for address in (f"{BASE}/datasets", f"{BASE}/releases"):
+            answer = client.get(address, headers={"Authorization": f"Bearer {text}"})
+            assert answer.status_code == 401
+    kept = FailedSignIn.objects.get()
+    FailedSignIn.objects.update(at=kept.at - timedelta(minutes=1))
+    sign_ins.enter_failed()
+    line = AuditEntry.objects.get()
+    assert (line.by, line.action) == (None, "failed to sign in")
+    assert line.detail.startswith("with a token that nobody has, from 127.0.0.1, 20")
 
 
 def test_a_session_opens_nothing(client, curator):

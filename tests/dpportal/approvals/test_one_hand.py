@@ -19,6 +19,7 @@ from dpportal.tables.connections.admin import ConnectionAdmin
 from dpportal.tables.connections.models import Connection, SharedTable
 from tests.dpportal import building
 from tests.dpportal.api.calling import Program
+from tests.dpportal.approvals.conftest import answers
 
 pytestmark = pytest.mark.django_db
 
@@ -33,8 +34,50 @@ def asked(administrator) -> Approval:
 def test_an_account_that_the_asker_had_in_hand_does_not_answer(asked, administrator, action):
     puppet = User.objects.create_user("puppet", role=Role.ADMINISTRATOR)
     people.note(puppet, administrator, action)
-    with pytest.raises(ApprovalError, match="changed this account lately"):
+    with pytest.raises(ApprovalError, match="less than 30 days ago"):
         services.refuse(asked, puppet, "No.")
+
+
+def test_nor_does_one_that_an_account_in_hand_had_in_hand(asked, administrator):
+    first, puppet = (User.objects.create_user(name, role=Role.ADMINISTRATOR) for name in ("first", "puppet"))
+    people.note(first, administrator, "made the account")
+    people.note(puppet, first, people.LINK_SHOWN)
+    with pytest.raises(ApprovalError, match="Somebody else made this account"):
+        services.approve(asked, puppet)
+
+
+@pytest.mark.parametrize("through", ["", "helper"])
+def test_nobody_answers_what_an_account_in_their_hand_asked(administrator, curator, through):
+    maker = administrator
+    if through:
+        maker = User.objects.create_user(through, role=Role.ADMINISTRATOR)
+        people.note(maker, administrator, "made the account")
+    people.note(curator, maker, people.LINK_SHOWN)
+    asked = services.ask(Asked(SPENDS, uuid4(), "Spend ε 1.", "/", {}), curator)
+    with pytest.raises(ApprovalError, match="changed the account that asked"):
+        services.approve(asked, administrator)
+    other = User.objects.create_user("other", role=Role.ADMINISTRATOR)
+    people.note(other, other, "changed the account", "display_name: – → O")
+    services.refuse(asked, other, "No.")
+
+
+def test_after_thirty_days_the_account_answers(asked, administrator, monkeypatch):
+    late = User.objects.create_user("late", role=Role.ADMINISTRATOR)
+    people.note(late, administrator, "made the account")
+    monkeypatch.setattr(services, "IN_HAND_DAYS", 0)
+    services.refuse(asked, late, "No.")
+
+
+def test_an_administrator_made_on_a_page_is_no_second_one(client, asked, administrator):
+    """Alone: makes the account, opens its link, chooses a password, answers."""
+    client.force_login(administrator)
+    added = {"username": "second", "email": "", "role": Role.ADMINISTRATOR}
+    client.post(reverse("admin:accounts_user_add"), added)
+    made = User.objects.get(username="second")
+    client.post(reverse("admin:accounts_user_link", args=[made.pk]))
+    assert "less than 30 days ago" in answers(made, asked).text
+    asked.refresh_from_db()
+    assert asked.is_waiting
 
 
 def test_another_administrator_does(asked, administrator):

@@ -20,9 +20,11 @@ from django.test import Client
 from dpportal.datasets import domain_fit_job, keys, records, sealing, services
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
+from dpportal.history.canonical import canonical
 from dpportal.jobs import claims
 from dpportal.operations import reseal
 from dpportal.platform import sealing_faults
+from dpportal.platform.keyed import signing_keys
 from dpportal.platform.keys import Keyring
 from dpportal.platform.sealed_files import MARK
 from dpportal.platform.storage import StorageFault
@@ -212,6 +214,8 @@ def test_erasing_destroys_the_key_and_gives_a_receipt_that_verifies(desk, admini
     receipt = desk.get(f"/datasets/{dataset.pk}/erasure.json")
     facts = json.loads(receipt.content)["receipt"]
     assert facts["by"] == "curator" and facts["dataset"] == str(dataset.pk)
+    named = " ".join(facts["stays"])
+    assert all(word in named for word in ("fingerprint", "encrypted sample", "published", "backups"))
     assert facts["key"] == {"destroyed": True, "sha256_when_wrapped": hashlib.sha256(wrapped).hexdigest()}
     [table] = [each for each in facts["files"] if each["name"] == dataset.table]
     # A row more makes a file longer, so a receipt that is handed on says no length.
@@ -221,6 +225,10 @@ def test_erasing_destroys_the_key_and_gives_a_receipt_that_verifies(desk, admini
     assert check(receipt.content, "00" * 32).state is State.FAILED
     for begun in (b'{"receipt": {"by": "nobody"},', b'{"backups": "erased, too",'):
         assert check(receipt.content.replace(b"{", begun, 1)).state is State.FAILED
+    # Receipts of earlier versions say nothing of what stays.
+    earlier = {name: fact for name, fact in facts.items() if name != "stays"}
+    document = {"receipt": earlier, **signing_keys().sign(canonical(earlier))}
+    assert check(json.dumps(document).encode(), settings.SIGNING_KEYS.public[0]).state is State.HOLDS
     assert "Download the signed receipt" in desk.get(f"/datasets/{dataset.pk}/").content.decode()
 
 

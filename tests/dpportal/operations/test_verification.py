@@ -197,6 +197,25 @@ def test_a_line_between_two_checkpoints_is_named(dataset, curator, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("name", ["checkpoint-20260101T000000-7.json", "old.json", "x.part", "notes"])
+@pytest.mark.parametrize("content", [None, b"\x00\xff", b""])
+def test_a_file_that_is_no_checkpoint_is_named_whatever_it_is_called(dataset, name, content):
+    checkpoints.write_if_due()
+    [whole] = checkpoints.written()
+    cut = whole.read_bytes()[:40] if content is None else content
+    (whole.parent / name).write_bytes(cut)
+    assert f"{name}: This file is no checkpoint" in refused()
+
+
+def test_a_checkpoint_that_was_renamed_still_counts(dataset, curator):
+    checkpoints.write_if_due()
+    [whole] = checkpoints.written()
+    whole.rename(whole.parent / "kept.json")
+    with unguarded():
+        Link.objects.order_by("-position")[:1].get().delete()
+    assert "kept.json" in refused()
+
+
 def test_a_tail_that_was_cut_off_is_seen(dataset, curator):
     audit.record(curator, "last", curator)
     checkpoints.write_if_due()

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from dpportal.accounts import program_tokens
-from dpportal.accounts.models import AuditEntry, Role
+from dpportal.accounts.models import AuditEntry, AuthenticatorApp, FailedSignIn, Role, SecondFactorRule
 from dpportal.accounts.recent_sign_in import RECENT_SECONDS
 from dpportal.accounts.session_store import BEGAN
 from dpportal.streams import services, tokens
@@ -84,6 +84,21 @@ def test_a_token_lasts_ninety_days_and_a_new_one_as_long(client, stream, token):
     assert Period.objects.count() == 1
     fresh = services.renew_token(stream, stream.created_by)
     assert send(client, stream, fresh, period=2).status_code == 201
+
+
+def test_a_token_waits_for_a_second_factor_that_its_person_needs(client, stream, token):
+    SecondFactorRule.objects.create(role=Role.CURATOR)
+    refused = send(client, stream, token)
+    assert refused.status_code == 401 and "needs a second factor" in refused.json()["error"]
+    assert_nothing_happened()
+    AuthenticatorApp.objects.create(person=stream.token.by, secret="S" * 32)
+    assert send(client, stream, token).status_code == 201
+
+
+def test_a_wrong_token_is_noted_for_the_record(client, stream, token):
+    assert send(client, stream, token + "x").status_code == 403
+    kept = FailedSignIn.objects.get()
+    assert kept.by_token and kept.address == "127.0.0.1"
 
 
 def test_a_token_without_a_date_has_expired(client, stream, token):

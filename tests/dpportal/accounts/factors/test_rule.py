@@ -1,9 +1,10 @@
-"""Administrators may require a second factor by role; people without one are led to it at their next sign-in."""
+"""Administrators may require a second factor by role; people without one are led to it, wherever they are signed in."""
 
 import pytest
 from django.urls import reverse
 
-from dpportal.accounts.models import AuditEntry, Role, SecondFactorRule
+from dpportal.accounts.factors.overview import remove_all
+from dpportal.accounts.models import AuditEntry, Role, SecondFactorRule, User
 
 RULE = "accounts:second_factor_rule"
 
@@ -26,12 +27,30 @@ def test_at_the_next_sign_in_nothing_opens_before_one_is_set_up(desk, curator, r
     assert desk.get("/datasets/").status_code == 200
 
 
-def test_a_session_that_was_open_goes_on(desk, curator, required):
-    early = type(desk)()
-    SecondFactorRule.objects.all().delete()
-    early.types_password()
+def test_a_session_that_was_open_is_led_there_too(desk, curator):
+    desk.types_password()
     SecondFactorRule.objects.create(role=Role.CURATOR)
-    assert early.get("/datasets/").status_code == 200
+    assert desk.get("/datasets/").url == reverse("accounts:factors")
+    desk.sets_up_app()
+    assert desk.get("/datasets/").status_code == 200
+
+
+def test_who_requires_it_of_their_own_role_needs_it_to_take_it_back(desk, administrator):
+    desk.force_login(administrator)
+    desk.post(reverse(RULE), {"roles": ["administrator"]})
+    assert desk.post(reverse(RULE), {"roles": []}).url == reverse("accounts:factors")
+    assert SecondFactorRule.objects.filter(role=Role.ADMINISTRATOR).exists()
+
+
+def test_another_role_and_a_lost_factor_reach_open_sessions(desk, curator, analyst, app, required):
+    desk.types_password()
+    desk.types_code(app.now())
+    remove_all(curator, curator)
+    assert desk.get("/datasets/").url == reverse("accounts:factors")
+    other = type(desk)()
+    other.types_password("analyst")
+    User.objects.filter(pk=analyst.pk).update(role=Role.CURATOR)
+    assert other.get("/datasets/").url == reverse("accounts:factors")
 
 
 def test_other_roles_are_asked_for_nothing(desk, analyst, required):

@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
+from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import Budget
 from dpportal.datasets import domain_fit_job, records, services
 from dpportal.datasets.import_job import CONVERSIONS
@@ -89,3 +90,5 @@ class Register:
         said = " ".join(str(message) for message in answer.context["messages"])
         assert self.engine in said and "Visits: 4 columns." in said
         assert "Nothing: The table is not there any more" in said
+        tested = AuditEntry.objects.get(action="tested a connection")
+        assert tested.detail == "it answers; tables that can be counted: 1 of 2"

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 import pytest
 from django.urls import reverse
 
+from dpportal.accounts.models import AuditEntry
 from dpportal.tables.connections import credentials, reachability
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection
@@ -162,6 +163,7 @@ def test_a_test_answers_alike_in_words_and_time(client, administrator, connectio
         seconds = time.monotonic() - begun
     [message] = answer.wsgi_request._messages._queued_messages
     assert message.message == f"Register: {reachability.NO_SESSION}" and 0.7 <= seconds < 5
+    assert AuditEntry.objects.get(action="tested a connection").detail == "no session (test)"
 
 
 class TestAFileOfTheDataFolder:
