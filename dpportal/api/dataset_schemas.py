@@ -179,7 +179,7 @@ class CountedSaid(Strict):
     values: list[Annotated[str, Field(max_length=200)]] = Field(default_factory=list, max_length=1000)
 
 
-class TableSaid(Strict):
+class ConnectedTableSaid(Strict):
     """A table that stays in its own database, by the number that `offered_tables` has, and a name for it."""
 
     table: int

@@ -12,11 +12,11 @@ from ninja.responses import Status
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.dataset_schemas import (
+    ConnectedTableSaid,
     CountedSaid,
     ReadingSaid,
     ReadingShown,
     RowsShown,
-    TableSaid,
     TableShown,
 )
 from dpportal.api.datasets import shown
@@ -107,7 +107,7 @@ def offered_tables(request: HttpRequest) -> object:
 
 
 @router.post("/connected", auth=ADMINISTER, response={201: DatasetShown})
-def connect_table(request: HttpRequest, said: TableSaid) -> object:
+def connect_table(request: HttpRequest, said: ConnectedTableSaid) -> object:
     """Begin a dataset of a table that stays in its own database."""
     by = current_user(request)
     form = RemoteTableForm(form_data(said.dict()), offered=SharedTable.offered_to(by))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from html import unescape
 from uuid import uuid4
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from dpportal.accounts.models import AuditEntry
@@ -148,6 +150,14 @@ def test_first_rows_are_for_owners_and_recorded(program, stranger, dataset):
     program.said("get", f"{path}?first=21", None, 422)
     services.erase(dataset, dataset.owner)
     assert "no records" in program.said("get", path, None, 409)["detail"]
+
+
+def test_rows_whose_file_is_gone_are_a_refusal_and_no_fault(program, client, dataset):
+    Dataset.objects.update(table=f"datasets/{dataset.pk}/gone.parquet")
+    client.force_login(dataset.owner)
+    page = client.get(reverse("datasets:first_rows", args=[dataset.pk]))
+    assert page.status_code == 503 and "A stored file of this dataset is not there" in unescape(page.text)
+    assert program.send("get", f"/datasets/{dataset.pk}/rows").status_code == 503
 
 
 def test_how_a_file_is_read_is_changed_and_its_reading_stopped(program, dataset):

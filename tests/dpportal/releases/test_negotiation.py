@@ -6,8 +6,10 @@ import hashlib
 import json
 
 import pytest
+from django.core.files.storage import default_storage
 
 from dpportal.releases import services
+from dpportal.releases.public import pages
 
 pytestmark = pytest.mark.slow
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -52,6 +54,14 @@ def test_data_that_are_not_there_are_a_problem(client, public, accept):
     assert (gone.status_code, gone["Content-Type"]) == (410, "application/problem+json")
     assert gone.json()["title"] == "Gone" and "withdrawn" in gone.json()["detail"]
     assert asked(client, public, BROWSER)["Content-Type"].startswith("text/html")
+
+
+def test_data_that_are_being_written_are_a_problem(client, public):
+    for file in pages.files(public):
+        default_storage.delete(file.stored)
+    later = asked(client, public, "application/json")
+    assert (later.status_code, later["Content-Type"]) == (503, "application/problem+json")
+    assert later["Retry-After"] and "being written" in later.json()["detail"]
 
 
 def test_a_draft_has_neither(client, ready):
