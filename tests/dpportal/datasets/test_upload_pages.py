@@ -122,7 +122,7 @@ def test_looking_at_first_rows_is_recorded(desk, dataset, curator):
 def test_the_list_takes_as_many_queries_however_long(desk, curator, django_assert_max_num_queries, datasets):
     for number in range(datasets):
         building.stored_dataset(curator, f"Table {number}")
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         assert desk.get(reverse("datasets:list")).status_code == 200
 
 
