@@ -40,6 +40,15 @@ def test_a_stranger_sees_a_published_release(client, published):
 
 
 @pytest.mark.slow
+def test_its_table_shows_one_kind_of_count_at_a_time(client, published):
+    """The style sheet hides the other's cells; both are there for programs."""
+    page = " ".join(client.get(published.get_absolute_url()).text.split())
+    switch, _label, table = page.partition('class="adjusted-shown"')
+    assert '<table class="sortable counts with-margins"' in table and "<table" not in switch
+    assert "Show adjusted counts in place of noisy ones" in table
+
+
+@pytest.mark.slow
 def test_a_file_that_an_older_database_names_in_vain_is_written_again(client, published):
     """A bundle that was written anew after the copy of the database has other names; the old files were swept."""
     default_storage.delete(published.artifacts.get(name="histogram.csv").stored)
