@@ -1,5 +1,6 @@
 """Too many wrong passwords close the door for a while, and what happens at the door is written down."""
 
+import json
 from datetime import timedelta
 from ipaddress import ip_network
 
@@ -13,7 +14,7 @@ from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from dpportal.accounts import locking, sign_ins, tasks
+from dpportal.accounts import audit, locking, sign_ins, tasks
 from dpportal.accounts.models import AuditEntry, FailedSignIn
 from dpportal.history.verification import verify
 from tests.dpportal.building import PASSWORD
@@ -258,6 +259,16 @@ def test_names_that_nobody_has_get_one_line_an_address_and_minute(client, curato
     assert list(found) == [(None, "failed to sign in", "nobody", detail) for detail in details]
     assert not FailedSignIn.objects.exists()
     verify()
+
+
+def test_administrators_read_and_export_what_strangers_tried(client, administrator):
+    audit.record_stranger("failed to sign in", "with a token that nobody has, from 192.0.2.7")
+    client.force_login(administrator)
+    address = reverse("admin:accounts_auditentry_changelist")
+    assert "192.0.2.7" in client.get(address).text
+    chosen = {"action": "export", "_selected_action": [AuditEntry.objects.get(subject="nobody").pk]}
+    line = json.loads(client.post(address, chosen).content)
+    assert line["person"] is None and line["subject"] == "nobody"
 
 
 def test_a_wrong_password_asks_as_much_of_a_name_that_nobody_has(client, curator):
