@@ -115,8 +115,8 @@ class DescriptionForm(forms.ModelForm[PublicDescription]):
     def keep(self, by: User) -> None:
         """Save it after `is_valid()`; whether it is for everyone is on record."""
         self.save()
-        action = "described for everyone" if self.cleaned_data["shown"] else "described"
-        audit.record(by, action, self.instance.dataset)
+        is_shown = self.cleaned_data["shown"]
+        audit.record(by, "described for everyone" if is_shown else "described", self.instance.dataset)
 
     def clean_first(self) -> str:
         return _moment(self.cleaned_data["first"])

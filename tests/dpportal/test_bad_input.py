@@ -190,7 +190,7 @@ def declare(desk: Client, dataset: Dataset, position: int, **fields: str):
     [
         ({"kind": "integer", "lower": "90", "upper": "17", "binning": "per_value"}, "upper"),
         ({"kind": "integer", "lower": "", "upper": "17", "binning": "per_value"}, "lower"),
-        ({"kind": "integer", "lower": "1,000", "upper": "2,000", "binning": "per_value"}, "lower"),
+        ({"kind": "integer", "lower": "1,00", "upper": "2,000", "binning": "per_value"}, "lower"),
         ({"kind": "integer", "lower": "0", "upper": "9", "binning": "width", "width": "0"}, "width"),
         ({"kind": "integer", "lower": "0", "upper": "9", "binning": "width"}, "width"),
         ({"kind": "integer", "lower": "0", "upper": "9999999", "binning": "per_value"}, "binning"),
@@ -201,8 +201,8 @@ def declare(desk: Client, dataset: Dataset, position: int, **fields: str):
         ({"kind": "real", "lower": "0", "upper": "1", "binning": "edges", "edges": "1 0"}, "edges"),
         ({"kind": "real", "lower": "0", "upper": "1", "binning": "edges", "edges": "0 0.5 0.5 1"}, "edges"),
         ({"kind": "integer", "lower": "0", "upper": "9", "binning": "edges", "edges": "0 5 5 9"}, "edges"),
-        ({"kind": "date", "lower": "1.2.2020", "upper": "2021-01-01", "step": "day"}, "lower"),
-        ({"kind": "date", "lower": "0001-01-01", "upper": "9999-12-31", "step": "day"}, "step"),
+        ({"kind": "date", "lower": "13.13.2020", "upper": "2021-01-01", "step": "day"}, "lower"),
+        ({"kind": "date", "lower": "1600-01-01", "upper": "9999-12-31", "step": "day"}, "step"),
         ({"kind": "categorical", "values": ""}, "values"),
         ({"kind": "categorical", "values": "a\na"}, "values"),
         ({"kind": "categorical", "values": "a\nMissing", "missing_cell": "on"}, "values"),
@@ -281,7 +281,7 @@ def test_a_domain_of_a_thousand_million_cells_is_refused_with_its_size(desk, dat
 
 
 @pytest.mark.parametrize(
-    "amount", ["0", "-1", "NaN", "Infinity", "1e308", "0.1+0.2", "0,5", "", "0.0000001", "1001", "½"]
+    "amount", ["0", "-1", "NaN", "Infinity", "1e308", "0.1+0.2", "0,5,5", "", "0.0000001", "1001", "½"]
 )
 def test_an_amount_that_is_none_is_refused_beside_its_field(desk, draft, amount):
     fields = {"mechanism": "laplace-histogram", "amount": amount, "purpose": "cells"}
