@@ -67,8 +67,7 @@ def grant(portal: Portal, browser: Browser) -> None:
 def publish_a_summary(curator: Actor) -> None:
     curator.click("button", "New release")
     curator.click("button", "Continue")
-    curator.tick("age")
-    curator.tick("sex")
+    visiting.tick_columns(curator.page, ["age", "sex"])
     curator.type("Your estimate of the number of people", "32000")
     curator.click("button", "Choose method and accuracy")
     curator.type("Cost ε", "0.50")

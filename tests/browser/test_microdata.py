@@ -37,12 +37,12 @@ def test_a_curator_publishes_fifteen_columns(portal: Portal, browser: Browser) -
     page.get_by_role("button", name="Take all 15 columns").click()
     page.get_by_label("Your estimate of the number of people").fill("32000")
     page.get_by_role("button", name="Continue").click()
-    expect(page.get_by_text("What to expect is being simulated")).to_be_visible()
+    expect(page.get_by_text("Which method fits is being tried out")).to_be_visible()
     page.get_by_label("Cost ε").fill(AMOUNT)
     # Open while nothing is recommended yet.
     tree = page.get_by_role("radio", name="Tree of pairs")
     if not tree.is_visible():
-        page.get_by_text("All methods side by side").click()
+        page.get_by_text("All methods side by side", exact=True).click()
     tree.check()
     page.get_by_role("button", name="Continue").click()
     one_row = page.get_by_label("Each person has one row")
