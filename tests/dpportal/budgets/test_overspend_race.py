@@ -46,10 +46,7 @@ def test_a_race_grants_exactly_what_there_is_and_loses_nobody(world: World) -> N
     lines = "SELECT count(*), sum(amount) FROM budgets_ledgerentry WHERE dataset_id = %s AND state = %s"
     assert world.rows(lines, dataset, "spent") == [(spent // STEP, spent)]
     assert world.rows(lines, dataset, "reserved") == [(reserved // STEP, reserved or None)]
-
-
-def test_lines_written_at_once_are_one_chain(world: World) -> None:
-    """The racers of the test before, and whatever else this portal wrote."""
+    # Lines that were written at once are one chain, with whatever else this portal wrote.
     [(links, last)] = world.rows("SELECT count(*), max(position) FROM history_link")
     assert links == last > ROOM
     assert "All agrees" in world.run("manage.py", "verify")
