@@ -114,7 +114,7 @@ def test_columns_of_one_value_are_not_among_all_that_are_offered(wide, client) -
 def test_a_table_of_seventy_columns_is_released_with_all_of_them(wide, client) -> None:
     columns = [f"c{j}" for j in range(70)]
     text, _draft = answered(client, wide, columns=columns)
-    assert "Methods compared" in text and "being simulated" in text
+    assert "Methods compared" in text and "is being tried out" in text
     release = finished(wide, "microdata", columns, "50", "tree-of-pairs", wishes={}, rows=None, keep=None)
     assert pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"])).columns.tolist() == columns
 

@@ -43,7 +43,7 @@ def test_the_wizard_asks_once_and_shows_what_a_worker_finds(draft, client, monke
     client.force_login(draft.dataset.owner)
     page = f"/releases/{draft.pk}/method/"
     text = client.get(page).content.decode()
-    assert "is being simulated" in text and 'hx-trigger="every 2s"' in text
+    assert "is being tried out" in text and 'hx-trigger="every 2s"' in text
     client.get(page)
     asked = SIMULATIONS.jobs().get()
     SIMULATIONS.run(asked.key)
