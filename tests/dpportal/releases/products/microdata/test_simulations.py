@@ -109,7 +109,7 @@ def test_what_is_recommended_follows_from_the_simulation_alone(draft, client) ->
     client.force_login(draft.dataset.owner)
     page = f"/releases/{draft.pk}/method/"
     text = client.get(page).content.decode()
-    assert "The recommendation follows from it" in text
+    assert "recommendation appears above" in text
     assert "Use this" not in text and 'name="mechanism"' in text, "before it has ended nothing is recommended"
     answered(draft, latent=(0.4, 0.3, 0.1), tree=(0.4, 0.2, 0.15), independent=(0.2, 0.25, 0.24))
     polled = client.get(f"{page}simulation/?amount=1")
