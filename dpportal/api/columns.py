@@ -15,18 +15,18 @@ from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER
 from dpportal.api.dataset_schemas import AreasSaid, AreasShown, CoarserSaid, ColumnName, CopySaid, FillSaid
 from dpportal.api.declarations import declaration_shown
-from dpportal.api.field_errors import NO_SUCH_NAME
 from dpportal.api.problems import RefusedError
-from dpportal.api.refused_forms import require_valid
+from dpportal.api.refused_forms import require_known, require_valid
 from dpportal.api.schemas import DeclarationShown
 from dpportal.datasets import geojson, services
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.area_files import take_areas
 from dpportal.datasets.area_map import remove_areas
 from dpportal.datasets.coarser import can_be_coarser
-from dpportal.datasets.coarser_forms import BETWEEN, GONE, TOO_FEW_CELLS, CoarserForm
+from dpportal.datasets.coarser_forms import GONE, TOO_FEW_CELLS, CoarserForm
 from dpportal.datasets.declared import copied, declared_of
 from dpportal.datasets.fill_column import NEEDS_CONFIRMATION, fill
+from dpportal.datasets.labels import BETWEEN
 from dpportal.datasets.models import Dataset, Right
 from dpportal.platform.form_data import form_data
 from dpportal.tables import UploadFault
@@ -70,8 +70,7 @@ def declare_coarser(request: HttpRequest, dataset_id: UUID, said: CoarserSaid) -
     if "edges" in sent:
         sent["edges"] = ", ".join(str(edge) for edge in sent["edges"])
     form = CoarserForm(form_data(sent), finer=finer)
-    if unknown := {name: [str(NO_SUCH_NAME)] for name in sent if name not in form.fields}:
-        raise RefusedError(422, str(NO_SUCH_NAME), unknown)
+    require_known(sent, form.fields)
     require_valid(form)
     try:
         form.keep(dataset, current_user(request))

@@ -35,7 +35,7 @@ router = Router(tags=["datasets"])
 @router.get("/{uuid:dataset_id}/description", auth=READ, response=DescriptionShown)
 def description(request: HttpRequest, dataset_id: UUID) -> object:
     """What is written of a dataset for everyone, and whether they see it."""
-    return _described(dataset_for(request, dataset_id, Right.OWN))
+    return description_of(dataset_for(request, dataset_id, Right.OWN))
 
 
 @router.patch("/{uuid:dataset_id}/description", auth=ADMINISTER, response=DescriptionShown)
@@ -48,13 +48,7 @@ def describe(request: HttpRequest, dataset_id: UUID, said: DescriptionSaid) -> o
     form = DescriptionForm(form_data(sent), instance=written)
     require_valid(form)
     form.keep(current_user(request))
-    return _described(dataset)
-
-
-def _described(dataset: Dataset) -> DescriptionShown:
-    return DescriptionShown(
-        **{name: getattr(description_of(dataset), name) for name in DescriptionShown.model_fields}
-    )
+    return written
 
 
 @router.get("/{uuid:dataset_id}/erasure", auth=READ, response=ErasureShown)

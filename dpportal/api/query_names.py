@@ -10,8 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from ninja import Schema
 
-from dpportal.api.field_errors import NO_SUCH_NAME
-from dpportal.api.problems import RefusedError
+from dpportal.api.refused_forms import require_known
 
 
 def known_names(act: Callable[..., object]) -> Callable[..., object]:
@@ -20,8 +19,7 @@ def known_names(act: Callable[..., object]) -> Callable[..., object]:
     @wraps(act)
     def answer(request: HttpRequest, **taken: Any) -> object:
         known = _known(request, taken)
-        if unknown := {name: [str(NO_SUCH_NAME)] for name in request.GET if name not in known}:
-            raise RefusedError(422, _("The address asks for something that is not here."), unknown)
+        require_known(request.GET, known, _("The address asks for something that is not here."))
         return act(request, **taken)
 
     return answer

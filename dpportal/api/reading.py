@@ -20,9 +20,7 @@ from dpportal.api.dataset_schemas import (
     TableShown,
 )
 from dpportal.api.datasets import shown
-from dpportal.api.field_errors import NO_SUCH_NAME
-from dpportal.api.problems import RefusedError
-from dpportal.api.refused_forms import require_valid
+from dpportal.api.refused_forms import require_known, require_valid
 from dpportal.api.schemas import DatasetShown
 from dpportal.datasets import attach_table, manual_counts, services
 from dpportal.datasets.access import dataset_for
@@ -54,8 +52,7 @@ def change_reading(request: HttpRequest, dataset_id: UUID, said: ReadingSaid) ->
     """Change how a file is read, until the first release or running count; a worker may read it again."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     now, sent = _options(reading_form(dataset)), said.dict(exclude_unset=True)
-    if unknown := {name: [str(NO_SUCH_NAME)] for name in sent if name not in now}:
-        raise RefusedError(422, str(NO_SUCH_NAME), unknown)
+    require_known(sent, now)
     form = reading_form(dataset, form_data({**now, **sent}))
     require_valid(form)
     services.change_parse_options(dataset, form.options(), current_user(request))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from types import MappingProxyType
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 
+from dpportal.api.field_errors import NO_SUCH_NAME
 from dpportal.api.problems import RefusedError
 
 AS_THE_FIELDS: Mapping[str, str] = MappingProxyType({})
+
+
+def require_known(names: Iterable[str], known: Container[str], detail: str | None = None) -> None:
+    """Raise RefusedError, 422, for names that nothing reads. detail: of all of them, if that is another sentence."""
+    if unknown := {name: [str(NO_SUCH_NAME)] for name in names if name not in known}:
+        raise RefusedError(422, detail or str(NO_SUCH_NAME), unknown)
 
 
 def require_valid(

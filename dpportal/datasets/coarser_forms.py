@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.models import User
 from dpportal.datasets import coarser, services
 from dpportal.datasets.declared import declared_of
+from dpportal.datasets.labels import BETWEEN
 from dpportal.datasets.models import Dataset
 from dpportal.platform.form_types import CleanedData
 from mechanisms.domain import Attribute, Categorical, Date, DomainError, Integer, Real
 
 STEP_NAMES = {"week": _("Week"), "month": _("Month"), "quarter": _("Quarter"), "year": _("Year")}
-BETWEEN = " = "
 TOO_FEW_CELLS = _("Declare the column in at least two cells first; then some can be put together.")
 GONE = _("There is no such coarser column any more.")
 
