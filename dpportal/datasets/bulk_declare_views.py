@@ -65,9 +65,9 @@ def several(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         messages.error(request, _("Choose columns on the list first."))
         return redirect("datasets:domain", dataset.pk)
     first = declared_of(dataset).get(names[0])
-    truths = {derived.written_truths(dataset)[name] for name in names}
-    initial = initial_of(first, "text", truths.pop() if len(truths) == 1 else ())
     looks = [derived.look_of(dataset, name) for name in names]
+    truths = {derived.truths_of(look) for look in looks}
+    initial = initial_of(first, "text", truths.pop() if len(truths) == 1 else ())
     form = AttributeForm(
         request.POST or None,
         initial=initial,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, Fit
@@ -24,21 +24,27 @@ def column_fields(columns: Iterable[Column]) -> Json:
 
 def described_columns(dataset: Dataset) -> list[Json]:
     """Each column's name, whether it seems to identify people, and where that is known its kind and a remark."""
+    return [_described(look, column) for look, column in _looks(dataset)]
+
+
+def look_of(dataset: Dataset, name: str) -> Json:
+    """The same of one column."""
+    return next(_described(look, column) for look, column in _looks(dataset) if column["name"] == name)
+
+
+def _looks(dataset: Dataset) -> Iterator[tuple[Json, Json]]:
+    """Of each column what its first rows look like, beside what the table says of it."""
     looks = dataset.column_looks or [{}] * len(dataset.columns)
-    return [
-        {"identifies": named_like_identifier(column["name"]), **look, **column}
-        for look, column in zip(looks, dataset.columns, strict=True)
-    ]
+    return zip(looks, dataset.columns, strict=True)
+
+
+def _described(look: Json, column: Json) -> Json:
+    return {"identifies": named_like_identifier(column["name"]), **look, **column}
 
 
 def truths_of(column: Json) -> tuple[str, ...]:
     """How a described column's first rows write no and yes; nothing where they hold other texts, or none is known."""
     return tuple(column.get("truths", ()))
-
-
-def look_of(dataset: Dataset, name: str) -> Json:
-    """What is known of a column's first rows, beside its name."""
-    return next(column for column in described_columns(dataset) if column["name"] == name)
 
 
 def written_truths(dataset: Dataset) -> dict[str, tuple[str, ...]]:
