@@ -241,7 +241,8 @@ def _strange_words(
         # Words of a calendar, or of another language, are in no table.
         if len(strange) <= SHARE * len(row) or WORD_OF_NUMBER.fullmatch(row[0].text):
             yield from strange
-        texts = [word.text for word in row]
+        # Two shapes of one size have the same number over them; two of one label there are not.
+        texts = [word.text for word in row if not (is_over and WORD_OF_NUMBER.fullmatch(word.text))]
         yield from (text for text in dict.fromkeys(texts) if texts.count(text) > 1 and text in series.labels)
 
 

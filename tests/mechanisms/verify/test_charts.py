@@ -154,3 +154,14 @@ def test_steps_of_a_small_picture_are_those_of_a_column_also_where_the_tallest_w
     assert compared(outline((12, 30, 42, 28, 7)), series).strange == ["14.0"]
     assert compared(outline(foot="15.0"), series).strange != []
     assert compared(outline(last="97.0"), series).strange != []
+
+
+def test_two_bars_of_one_size_have_the_same_number_over_them():
+    counts = (12, 30, 12)
+    table = pd.DataFrame({"age": AGES[:3], "count": map(str, counts)})
+    series = ChartSeries({"histogram": table}, {*AGES, *map(str, counts)})
+    second = '<text x="350.0" y="236.0" text-anchor="middle">12</text>'
+    equal = three_bars().replace(f"V{FLOOR - TALL * COUNTS[2]:.1f}h", f"V{FLOOR - TALL * 12:.1f}h")
+    equal = equal.replace('<path d="M', f'{second}<path d="M')
+    assert compared(equal, series).strange == []
+    assert compared(equal.replace(">12</text>", ">13</text>", 1), series).strange == ["13"]
