@@ -42,4 +42,4 @@ class StreamsConfig(AppConfig):
         watch(
             Stream, *Stream.CONFIRMED, *paid, *own, "largest_increment", *calendar, rows=Stream.IS_CONFIRMED
         )
-        watch(Token, "by", "expires_at")
+        watch(Token, "by", "expires_at", "made_with")

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit, people
 from dpportal.accounts.models import User
+from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.budgets import confirming, ledger
 from dpportal.datasets import records, sealing, services as datasets
 from dpportal.datasets.access import require_releaser
@@ -226,12 +227,15 @@ def queue_counts(stream: Stream, file: File[bytes], options: Json, by: User, *, 
     return _queue_file(job, file)
 
 
-def renew_token(stream: Stream, by: User) -> str:
-    """A new token for programs; the one before it opens nothing any more. Only this call ever shows it."""
+def renew_token(stream: Stream, by: User, made_with: ProgramToken | None = None) -> str:
+    """A new token for programs; the one before it opens nothing any more. Only this call ever shows it.
+
+    made_with: see `tokens.renew`.
+    """
     if not stream.is_open:
         raise StreamError(_("Only an open running count takes periods from programs. Open it first."))
     with transaction.atomic():
-        token = tokens.renew(stream, by)
+        token = tokens.renew(stream, by, made_with)
         audit.record(by, "made a token", stream)
         people.note(by, by, gettext_noop("made a token for programs"), stream.name, alarming=True)
     return token
