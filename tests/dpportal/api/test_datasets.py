@@ -8,15 +8,18 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from dpportal.accounts.models import AuditEntry
+from dpportal.api import repeating
 from dpportal.budgets import ledger
 from dpportal.budgets.models import BudgetRequest
 from dpportal.datasets.domain_fit_job import FITS
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Conversion, Dataset, DomainVersion, Right, Share
 from dpportal.jobs.claims import JobState
+from dpportal.platform import storage
 from dpportal.releases.models import Release
 from tests.dpportal import building
 from tests.dpportal.api.calling import BASE
+from tests.dpportal.unlocked_storage import unlocked_storage
 
 CONTENT = b"age,sex\n" + b"".join(b"%d,%s\n" % (i % 90, b"mf"[i % 2 : i % 2 + 1]) for i in range(200))
 
@@ -37,6 +40,21 @@ def test_an_upload_is_read_once_for_its_key(program):
     CONVERSIONS.run(Dataset.objects.get().pk)
     shown = program.said("get", f"/datasets/{sent.json()['id']}")
     assert (shown["state"], shown["columns"], shown["asks_for_unit"]) == ("stored", ["age", "sex"], True)
+
+
+def test_no_lock_is_held_while_an_upload_is_stored(program):
+    """A file server may be slow, and SQLite has one lock for all who write."""
+    with unlocked_storage():
+        assert upload(program, key=str(uuid4())).status_code == 201
+
+
+def test_an_upload_whose_key_another_request_takes_meanwhile_leaves_nothing(program, monkeypatch):
+    key = str(uuid4())
+    assert upload(program, key=key).status_code == 201
+    before = set(storage.names_under("records"))
+    monkeypatch.setattr(repeating.RepeatableRequest, "earlier", lambda _request: None)  # it was asked before
+    assert upload(program, key=key).status_code == 409
+    assert Dataset.objects.count() == 1 and set(storage.names_under("records")) == before
 
 
 @pytest.mark.parametrize(
