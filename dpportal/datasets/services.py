@@ -81,12 +81,9 @@ def _stored_original(dataset: Dataset, file: File[bytes]) -> str:
 
 
 def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> None:
-    """Declare how the file is read. Only what finds the fields needs the file to be read again."""
+    """Declare how the file is read, after a look at it. Only what finds the fields needs it to be read again."""
     dataset.refresh_from_db()
-    columns, seen = (
-        columns_under(dataset, options),
-        (dataset.table, dataset.options),
-    )  # asks a file server, perhaps
+    columns, seen = columns_under(dataset, options), (dataset.table, dataset.options)
     with transaction.atomic():
         lock_dataset(dataset)
         if not dataset.can_change_parse_options:
