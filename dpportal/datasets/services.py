@@ -28,7 +28,7 @@ from dpportal.datasets.protection import Protection
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
 from dpportal.datasets.truths import refuse_unread
 from dpportal.jobs.claims import JobState, reset_fields
-from dpportal.platform import listed_names, storage
+from dpportal.platform import listed_names, storage, visible_text
 from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions
 from mechanisms.domain import Attribute, DomainError
@@ -49,9 +49,9 @@ def create_dataset(draft: Dataset, file: File[bytes], options: Json, by: User) -
 def queue_new(draft: Dataset, upload: str, file_name: str, megabytes: int, options: Json, by: User) -> None:
     """A dataset of a file that lies in private storage already, and the job that reads it."""
     require_room(by, megabytes)
-    draft.owner, draft.upload, draft.options, draft.megabytes = by, upload, options, megabytes
-    draft.file_name = file_name[-255:]
-    draft.name = draft.name or draft.file_name.rsplit(".", 1)[0][:120]
+    draft.owner, draft.upload, draft.options = by, upload, options
+    draft.file_name, draft.megabytes = file_name[-255:], megabytes
+    draft.name = draft.name or visible_text.shown_name(draft.file_name.rsplit(".", 1)[0])[:120]
     draft.save(force_insert=True)
     audit.record(by, UPLOADED, draft)
     Conversion.objects.create(dataset=draft)

@@ -18,6 +18,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.platform.paragraphs import ParagraphsField
 from dpportal.platform.stored_texts import translated
+from dpportal.platform.visible_text import VisibleTexts
 from dpportal.publications.draft import PUBLIC, Publication
 from dpportal.publications.verdict import Verdict, is_doubted
 from mechanisms import registry
@@ -100,7 +101,7 @@ class PublishForm(DetailsForm):
             )
 
 
-class WithdrawalForm(forms.Form):
+class WithdrawalForm(VisibleTexts, forms.Form):
     """Why a publication is taken back."""
 
     because = ParagraphsField(
