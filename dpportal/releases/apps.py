@@ -7,7 +7,7 @@ class ReleasesConfig(AppConfig):
     verbose_name = _("Releases")
 
     def ready(self) -> None:
-        from dpportal.budgets import second_person
+        from dpportal.budgets import continuing, second_person
         from dpportal.budgets.ledger import BudgetRefusedError
         from dpportal.releases import (
             execution,  # noqa: F401 (a kind of job, as the next two)
@@ -22,6 +22,7 @@ class ReleasesConfig(AppConfig):
         set_keeper(strategies.StoredInputs())
         refusals = (DraftError, services.ReleaseError, BudgetRefusedError)
         second_person.declare(second_person.Spender(Release, services.request_release, refusals))
+        continuing.declare_drafts("releases:review", Release, "release_id")
         self._listen()
         self._watch()
 

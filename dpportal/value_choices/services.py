@@ -162,7 +162,7 @@ def require_possible(
 def _reserved(choice: ValueChoice, plan: ValueChoicePlan) -> ValueChoice:
     amount, delta = costs(plan)
     by, dataset = choice.created_by, choice.dataset
-    booking = ledger.Booking(choice.pk, choice.title, delta=delta)
+    booking = ledger.Booking(choice.pk, choice.stored_title, delta=delta)
     choice.plan_json = plan.to_json()
     choice.charge = ledger.reserve(dataset, amount, booking, definition=plan.loss.definition, by=by)
     freeze(choice.domain_version)
