@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.datasets import derived, keys, protection_change, receipts, records, sealing
-from dpportal.datasets.declaration_record import columns_declared, protection_declared
+from dpportal.datasets.declaration_record import columns_declared, one_row_confirmed, protection_declared
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.frozen_declarations import own_facts
 from dpportal.datasets.identifying import columns_to_ask_about
@@ -287,8 +287,7 @@ def confirm_one_row(dataset: Dataset, columns: Collection[str], by: User) -> Non
     Dataset.objects.filter(pk=dataset.pk).update(one_row_columns=confirmed)
     dataset.one_row_columns = confirmed
     _unit_is_declared(dataset)
-    named = f"columns: {', '.join(columns)}" if columns else ""
-    audit.record(by, "confirmed one row a person", dataset, named)
+    one_row_confirmed(dataset, columns, by)
 
 
 def require_ready(dataset: Dataset, refused: type[Exception]) -> None:
