@@ -189,7 +189,7 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     @admin.display(description=gettext_lazy("detail"), ordering="detail")
     def more(self, entry: AuditEntry) -> str:
         """The detail, as far as its words are the portal's."""
-        return translated(entry.detail)
+        return entry.words
 
     @admin.action(description=gettext_lazy("Download the selected lines (JSON Lines)"), permissions=["view"])
     def export(self, request: HttpRequest, entries: QuerySet[AuditEntry]) -> HttpResponse:

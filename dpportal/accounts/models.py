@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy as _
 
+from dpportal.accounts import audit_words
 from dpportal.history.watched import WatchedManager
 from dpportal.platform.listed_names import listed
 from dpportal.platform.sealed import SealedField
@@ -290,3 +291,8 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{translated(self.action)} {self.subject}"
+
+    @property
+    def words(self) -> str:
+        """Its detail in the reader's language, as far as its words are the portal's."""
+        return audit_words.shown(self.detail)

@@ -9,20 +9,37 @@ from django.utils.crypto import get_random_string
 from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit, mailing
+from dpportal.accounts.audit_words import clause, clauses
 from dpportal.accounts.models import Role, User
 from dpportal.platform.stored_texts import in_site_language
 
-# The fields that are recorded with old and new value; a password is recorded only as a fact.
-FIELDS = ("username", "first_name", "last_name", "display_name", "email", "role", "is_active")
 LINK_SHOWN = gettext_noop("was shown a password link")
 LINK_SENT = gettext_noop("had a password link sent")
 NO_FACTORS = "removed all second factors"
 LINKED = gettext_noop("linked the institution's sign-in")
 UNLINKED = "unlinked the institution's sign-in"
+NEW_ROLE = gettext_noop("by the institution's sign-in: %(role)s → %(other)s")
+NO_ROLE = gettext_noop("by the institution's sign-in: no role")
 # After which somebody else could sign in with the account.
 IN_HAND = ("made the account", "changed the account", LINK_SHOWN, LINK_SENT, NO_FACTORS)
-BY_PROVIDER = "by the institution's sign-in"
-AT_THE_SERVER = "on the server's command line, by whoever may run commands there"
+# What is recorded of a field that was changed; a password is recorded only as a fact.
+CHANGED = {
+    "username": gettext_noop("username: %(before)s → %(after)s"),
+    "first_name": gettext_noop("first_name: %(before)s → %(after)s"),
+    "last_name": gettext_noop("last_name: %(before)s → %(after)s"),
+    "display_name": gettext_noop("display_name: %(before)s → %(after)s"),
+    "email": gettext_noop("email: %(before)s → %(after)s"),
+    "role": gettext_noop("role: %(role)s → %(other)s"),
+    "is_active": gettext_noop("is_active: %(can)s → %(could)s"),
+}
+ROLES = {
+    Role.CURATOR: gettext_noop("curator"),
+    Role.ADMINISTRATOR: gettext_noop("administrator"),
+    Role.ANALYST: gettext_noop("analyst"),
+}
+ROLE, EMAIL = gettext_noop("role: %(role)s"), gettext_noop("email: %(name)s")
+BY_PROVIDER = gettext_noop("by the institution's sign-in")
+AT_THE_SERVER = gettext_noop("on the server's command line, by whoever may run commands there")
 
 
 @transaction.atomic
@@ -30,16 +47,18 @@ def create(person: User, by: User) -> None:
     """Keep a new person, with a password that nobody knows."""
     person.set_password(get_random_string(40))
     person.save()
-    note(person, by, "made the account", f"role: {person.role}; email: {person.email or '–'}")
+    note(person, by, "made the account", _role_and_email(person))
 
 
 def create_from_provider(person: User) -> None:
     """Keep a new person of the institution's sign-in, without a password."""
     person.set_unusable_password()
     person.save()
-    note(
-        person, person, "got an account", f"{BY_PROVIDER}; role: {person.role}; email: {person.email or '–'}"
-    )
+    note(person, person, "got an account", clauses(BY_PROVIDER, _role_and_email(person)))
+
+
+def _role_and_email(person: User) -> str:
+    return clauses(clause(ROLE, role=ROLES[Role(person.role)]), clause(EMAIL, name=person.email or "–"))
 
 
 @transaction.atomic
@@ -49,7 +68,13 @@ def take_role(person: User, role: str) -> None:
     person.role = role
     if old != role:
         person.save(update_fields=["role", "is_staff", "is_superuser"])
-        note(person, person, "got another role", f"{BY_PROVIDER}: {old} → {role}", alarming=True)
+        note(
+            person,
+            person,
+            "got another role",
+            clause(NEW_ROLE, role=ROLES[Role(old)], other=ROLES[Role(role)]),
+            alarming=True,
+        )
 
 
 @transaction.atomic
@@ -60,7 +85,7 @@ def lost_role(person: User) -> None:
     """
     take_role(person, Role.ANALYST)
     person.sessions.all().delete()
-    note(person, person, "was turned away", f"{BY_PROVIDER}: no role")
+    note(person, person, "was turned away", NO_ROLE)
 
 
 @transaction.atomic
@@ -70,15 +95,20 @@ def save(person: User, by: User, fields: Collection[str]) -> None:
     fields: those that it changed. No other is written: since the form was shown, somebody may have taken a role away.
     """
     old = User.objects.select_for_update().get(pk=person.pk)
-    written = [field for field in FIELDS if field in fields]
+    written = [field for field in CHANGED if field in fields]
     person.save(update_fields=[*written, *(("is_staff", "is_superuser") if "role" in written else ())])
     changes = [
-        f"{field}: {getattr(old, field) or '–'} → {getattr(person, field) or '–'}"
+        _changed(field, getattr(old, field) or "–", getattr(person, field) or "–")
         for field in written
         if getattr(old, field) != getattr(person, field)
     ]
     if changes:
-        note(person, by, "changed the account", "; ".join(changes), old_address=old.email)
+        note(person, by, "changed the account", clauses(*changes), old_address=old.email)
+
+
+def _changed(field: str, old: object, new: object) -> str:
+    names = {"role": ("role", "other"), "is_active": ("can", "could")}.get(field, ("before", "after"))
+    return clause(CHANGED[field], **dict(zip(names, (old, new), strict=True)))
 
 
 @transaction.atomic
@@ -97,7 +127,9 @@ def got_password(person: User) -> None:
 
 def created_at_server(person: User) -> None:
     """Record an account that somebody at the server's command line has made."""
-    note(person, person, "got an account", f"{AT_THE_SERVER}; role: {person.role}")
+    note(
+        person, person, "got an account", clauses(AT_THE_SERVER, clause(ROLE, role=ROLES[Role(person.role)]))
+    )
 
 
 @transaction.atomic

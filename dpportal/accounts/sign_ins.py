@@ -10,10 +10,11 @@ from django.contrib.auth.signals import user_logged_in, user_logged_out, user_lo
 from django.db import models, transaction
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy as _, gettext_noop
 
 from dpportal.accounts import audit
 from dpportal.accounts.addresses import client_address, client_network, network_of
+from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import FailedSignIn, User
 from dpportal.platform.json_types import Json
 
@@ -21,6 +22,10 @@ log = logging.getLogger(__name__)
 # Where a request notes by which means it signs somebody in.
 HOW = "dpportal.how"
 BACKEND = "django.contrib.auth.backends.ModelBackend"
+# What the record says of whoever came, and of tries of one address together.
+CAME_BY, CAME_AT = gettext_noop("from %(address)s, by %(how)s"), gettext_noop("from %(address)s, %(time)s")
+WRONG_TOKEN = gettext_noop("with a token that nobody has, from %(address)s, %(time)s")
+WRONG_NAME = gettext_noop("%(count)s × with a name that nobody has, from %(address)s, %(time)s")
 
 
 class How(models.TextChoices):
@@ -66,7 +71,9 @@ def _note_time(sender: object, user: User, **_kwargs: object) -> None:
 
 def _succeeded(sender: object, request: HttpRequest, user: User, **_kwargs: object) -> None:
     log.info("%r signed in from %s", user.get_username(), client_address(request))
-    audit.record(user, "signed in", user, f"from {client_address(request)}, by {how_of(request).label}")
+    audit.record(
+        user, "signed in", user, clause(CAME_BY, address=client_address(request), how=how_of(request).label)
+    )
 
 
 def _left(sender: object, request: HttpRequest, user: User | None, **_kwargs: object) -> None:
@@ -104,8 +111,8 @@ def enter_failed() -> None:
             mine, _rows = FailedSignIn.objects.filter(pk=failed.pk).delete()
             person = User.objects.filter(pk=failed.person).first()
             if mine and person:
-                at = f"{failed.at:%Y-%m-%d %H:%M:%S} UTC"
-                audit.record(person, "failed to sign in", person, f"from {failed.address}, {at}")
+                at = clause(CAME_AT, address=failed.address, time=f"{failed.at:%Y-%m-%d %H:%M:%S} UTC")
+                audit.record(person, "failed to sign in", person, at)
     _enter_strangers()
 
 
@@ -120,9 +127,9 @@ def _enter_strangers() -> None:
         with transaction.atomic():
             mine, _rows = FailedSignIn.objects.filter(pk__in=tries).delete()
             if mine:
-                what = "with a token that nobody has" if by_token else f"{mine} × with a name that nobody has"
-                came = f"from {network}, {minute:%Y-%m-%d %H:%M} UTC"
-                audit.record_stranger("failed to sign in", f"{what}, {came}")
+                at = {"address": network, "time": f"{minute:%Y-%m-%d %H:%M} UTC"}
+                detail = clause(WRONG_TOKEN, **at) if by_token else clause(WRONG_NAME, count=mine, **at)
+                audit.record_stranger("failed to sign in", detail)
 
 
 def _minute_of(moment: datetime) -> datetime:

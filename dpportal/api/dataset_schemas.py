@@ -9,6 +9,7 @@ from uuid import UUID
 from ninja import Field, Schema
 from pydantic import StrictBool
 
+from dpportal.api.number_types import IS_WHOLE, Number, Whole
 from dpportal.api.schemas import Strict
 
 ColumnName = Annotated[str, Field(max_length=200)]
@@ -71,7 +72,7 @@ class ShareSaid(Strict):
     """name: of a curator, as they sign in, or their e-mail address. right: 1 to see, 2 to release, 3 to own."""
 
     name: str = Field(max_length=254)
-    right: Literal[1, 2, 3]
+    right: Annotated[Literal[1, 2, 3], IS_WHOLE]
 
 
 class ShareShown(Schema):
@@ -114,7 +115,7 @@ class CoarserSaid(Strict):
     column: ColumnName
     name: str = Field(max_length=120)
     groups: dict[str, str] | None = None
-    edges: list[int | float] | None = Field(None, max_length=1000)
+    edges: list[Whole | Number] | None = Field(None, max_length=1000)
     step: str | None = Field(None, max_length=20)
 
 
@@ -136,9 +137,9 @@ class ReadingSaid(Strict):
     quote: Option = None
     encoding: Option = None
     sheet: Option = None
-    title_lines: int | None = None
-    header_lines: int | None = None
-    fewest_filled: int | None = None
+    title_lines: Whole | None = None
+    header_lines: Whole | None = None
+    fewest_filled: Whole | None = None
     note_words: Option = None
     decimal: Option = None
     thousands: Option = None
@@ -173,7 +174,7 @@ class CountedSaid(Strict):
     name: str = Field(max_length=120)
     description: str = Field("", max_length=4000)
     neighbours: Literal["add-remove", "replace-one"] = "add-remove"
-    max_rows: Annotated[int, Field(ge=1, le=1000)] = 1
+    max_rows: Annotated[Whole, Field(ge=1, le=1000)] = 1
     person: ColumnName = ""
     column: ColumnName = ""
     values: list[Annotated[str, Field(max_length=200)]] = Field(default_factory=list, max_length=1000)
@@ -182,7 +183,7 @@ class CountedSaid(Strict):
 class ConnectedTableSaid(Strict):
     """A table that stays in its own database, by the number that `offered_tables` has, and a name for it."""
 
-    table: int
+    table: Whole
     name: str = Field("", max_length=120)
     description: str = Field("", max_length=4000)
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 NO_SUCH_NAME = _("Nothing here has this name. Leave it out, or look up its name in the description.")
 # By the framework's kind of error; the values are those that it gives with the error, by its names.
 _TEXTS = {
+    "value_error": "%(error)s",
     "missing": _("This is missing. Send a value for it."),
     "extra_forbidden": NO_SUCH_NAME,
     "greater_than": _("Send a value above %(gt)s."),

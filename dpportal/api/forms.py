@@ -10,11 +10,12 @@ from dpportal.api.models import ApiToken, Scope
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.budgets.models import Budget
 from dpportal.platform.form_types import CleanedData
+from dpportal.platform.visible_text import VisibleTexts
 
 LONGEST_DAYS = 365
 
 
-class TokenForm(forms.Form):
+class TokenForm(VisibleTexts, forms.Form):
     """What a token is for, what it opens, what may be spent by it, and for how long."""
 
     name = forms.CharField(

@@ -45,7 +45,7 @@ from mechanisms.protocol import PlanError
 
 # After so many seconds a plan that is being searched for is asked for again.
 SEARCH_SECONDS = 2
-_TYPE = re.compile(r"str|int|float|bool|list\[.*\]|dict\[.*\]")
+_TYPE = re.compile(r"str|int|float|bool|(list|dict|function-before)\[.*\]")
 # Of statuses, as `HTTPStatus` has them: for the catalogue of translations.
 TITLES = (
     gettext_noop("Bad Request"),

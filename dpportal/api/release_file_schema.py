@@ -11,6 +11,7 @@ from dpportal.api.field_errors import field_error
 from dpportal.api.problems import place_of
 from dpportal.api.schemas import ChoicesSaid, DeclarationSaid, MethodSaid, Strict
 from dpportal.platform.json_types import Json
+from dpportal.platform.visible_text import hidden_sign
 
 
 class TableSaid(Strict):
@@ -19,6 +20,13 @@ class TableSaid(Strict):
     dataset: str | None = None
     file: str | None = None
     name: Annotated[str, Field(max_length=120)] = ""
+
+    @field_validator("name")
+    @classmethod
+    def _visible(cls, name: str) -> str:
+        if hidden := hidden_sign(name):
+            raise ValueError(hidden)
+        return name
 
 
 class FileMethodSaid(MethodSaid):

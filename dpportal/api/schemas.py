@@ -9,6 +9,8 @@ from uuid import UUID
 from ninja import Field, Schema
 from pydantic import StrictBool
 
+from dpportal.api.number_types import Number, Whole
+
 
 class Strict(Schema):
     """What a program sends: a name that is not known is a mistake, and no wish that is passed over."""
@@ -82,7 +84,7 @@ class Unit(Strict):
 
     neighbours: Literal["add-remove", "replace-one"] = "add-remove"
     unit_column: Annotated[str, Field(max_length=200)] = ""
-    max_rows: Annotated[int, Field(ge=1, le=1000)] = 1
+    max_rows: Annotated[Whole, Field(ge=1, le=1000)] = 1
     ignore_case: StrictBool = False
 
 
@@ -124,11 +126,11 @@ class MethodSaid(Strict):
     mechanism: str
     amount: Annotated[str, Field(examples=["0.5"])] = ""
     purpose: str | None = None
-    parameters: dict[str, str | int] = Field(default_factory=dict)
+    parameters: dict[str, str | Whole] = Field(default_factory=dict)
     counted_in: Literal["pure", "zcdp"] | None = None
 
 
-Choice = str | int | float | bool | list[str] | list[int] | None
+Choice = str | int | float | bool | list[str] | list[Whole] | None
 
 
 class ChoicesSaid(Strict):
@@ -150,7 +152,7 @@ class PlanSaid(ChoicesSaid):
     """A plan to ask for. amount: of all methods together, for offers. half_width: a wanted error, instead of a cost."""
 
     amount: str | None = None
-    half_width: float | None = Field(None, gt=0, le=1e12)
+    half_width: Number | None = Field(None, gt=0, le=1e12)
 
 
 class FieldShown(Schema):

@@ -8,6 +8,7 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import clause
 from dpportal.api import tokens
 from dpportal.api.models import ApiToken, TokenCharge
 from dpportal.budgets.amounts import plain
@@ -44,4 +45,5 @@ def charge(token: ApiToken, publication: ChargedPublication | ValueChoice) -> No
         values = {"symbol": held.symbol, "cost": plain(entry.amount), "left": plain(left)}
         raise LimitError(text % values)
     TokenCharge.objects.create(token=held, entry=entry)
-    audit.record(held.by, gettext_noop("spent by a token"), publication, f"token {held.pk}")
+    named = clause(gettext_noop("token %(id)s"), id=held.pk)
+    audit.record(held.by, gettext_noop("spent by a token"), publication, named)

@@ -11,9 +11,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import CharField, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit, mailing, people
+from dpportal.accounts.audit_words import clause, clauses
 from dpportal.accounts.models import AuditEntry, Role, User
 from dpportal.approvals import acts
 from dpportal.approvals.acts import OutdatedError
@@ -106,7 +107,7 @@ def approve(approval: Approval, by: User) -> Approval:
 @transaction.atomic
 def _outdated(approval: Approval, by: User, why: str) -> Approval:
     answered = _answer(approval, by, State.OUTDATED, why)
-    audit.record(by, "approved, but nothing was done", answered, f"{_named(answered)}; {why}")
+    audit.record(by, "approved, but nothing was done", answered, clauses(_named(answered), why))
     _tell(answered, _("It was approved, but is not possible any more, so nothing was done: %s") % why)
     return answered
 
@@ -116,7 +117,7 @@ def _outdated(approval: Approval, by: User, why: str) -> Approval:
 def refuse(approval: Approval, by: User, reason: str) -> Approval:
     """Say no, with a reason. Raises ApprovalError."""
     answered = _answer(approval, by, State.REFUSED, reason)
-    audit.record(by, "refused as second person", answered, f"{_named(answered)}; {reason}")
+    audit.record(by, "refused as second person", answered, clauses(_named(answered), reason))
     _tell(answered, _("It was refused: %s") % reason)
     return answered
 
@@ -211,7 +212,9 @@ def _label(key: int) -> str:
 
 
 def _named(approval: Approval) -> str:
-    return f"{approval.kind}, asked for by {approval.by.get_username()}: {approval.summary}"
+    text = gettext_noop("%(kind)s, asked for by %(by)s: %(summary)s")
+    by = approval.by.get_username()
+    return clause(text, kind=approval.kind, by=by, summary=approval.summary)
 
 
 def _tell(approval: Approval, text: str) -> None:

@@ -23,10 +23,11 @@ from dpportal.datasets.protection import Protection
 from dpportal.platform.form_types import CleanedData
 from dpportal.platform.listed_names import joint, listed
 from dpportal.platform.paragraphs import ParagraphsField
+from dpportal.platform.visible_text import VisibleTexts
 from mechanisms.accounting import Definition
 
 
-class ReasonForm(forms.Form):
+class ReasonForm(VisibleTexts, forms.Form):
     """Why a curator asks for a budget, or why it is declined."""
 
     reason = ParagraphsField(max_length=500)
@@ -58,7 +59,7 @@ def reason_field() -> forms.CharField:
     )
 
 
-class GrantAmountForm(forms.Form):
+class GrantAmountForm(VisibleTexts, forms.Form):
     """How much is to be granted for whom a dataset protects now, and what all that is granted then means.
 
     A typed amount counts before a worked choice. Kind and δ are asked before the first grant alone.
@@ -235,7 +236,7 @@ class GrantForm(GrantAmountForm):
         )
 
 
-class ReductionForm(forms.Form):
+class ReductionForm(VisibleTexts, forms.Form):
     """Takes back a part of an account that is neither spent nor reserved."""
 
     budget = forms.ModelChoiceField(queryset=Budget.objects.none(), label=_("budget"), empty_label=None)

@@ -15,9 +15,10 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.dispatch import Signal
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import clause, clauses
 from dpportal.accounts.models import User
 from dpportal.approvals import acts
 from dpportal.budgets import charge_journal, refusals, second_person
@@ -100,8 +101,7 @@ def _bind(dataset: Dataset, known: list[SimilarDataset], terms: GrantTerms, by: 
     if second_person.lacks_approval_of_grant(dataset.pk):
         raise BudgetRefusedError(second_person.missing_text())
     _bind_people(dataset, [other.dataset for other in known])
-    named = "; ".join(f"{other}: dataset {other.dataset.pk}" for other in known)
-    audit.record(by, "granted for a known table", dataset, named)
+    audit.record(by, "granted for a known table", dataset, near_duplicates.clauses_of(known))
     charged.send(Budget, dataset=dataset)  # what binds it is more than before
 
 
@@ -272,8 +272,8 @@ def enter_missing(dataset: Dataset, by: User, also: Collection[Dataset] = ()) ->
     `bind_again`.
     """
     if bound := bind_again(dataset, also):
-        names = sorted(f"dataset {other.pk}" for other in bound)
-        audit.record(by, "bound after a restore", dataset, "; ".join(names))
+        names = sorted(clause(gettext_noop("dataset %(id)s"), id=other.pk) for other in bound)
+        audit.record(by, "bound after a restore", dataset, clauses(*names))
     return [_enter(dataset, charge, by) for charge in charge_journal.missing(dataset)]
 
 

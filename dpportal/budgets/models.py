@@ -12,12 +12,14 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.budgets import continuing
 from dpportal.budgets.amounts import AmountField, DeltaField, plain, with_delta
 from dpportal.budgets.margins import margin_shown
 from dpportal.budgets.writing import Guarded, GuardedQuerySet, LedgerWriteError, require_writing
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.history.watched import WatchedManager, WatchedQuerySet
+from dpportal.platform.stored_texts import translated
 from dpportal.publications.statement import power_of_ten
 from mechanisms.accounting import SYMBOL, Definition, zcdp_to_epsilon
 
@@ -247,6 +249,15 @@ class LedgerEntry(Guarded):
         super().save(*args, **kwargs)
 
     @property
+    def purpose(self) -> str:
+        """What it is for: of a choice of values in the reader's language, of all else in words that people typed."""
+        choice = getattr(self, "value_choice", None)
+        if choice is None:
+            return self.reason
+        begins = self.reason.startswith(choice.stored_title)
+        return f"{choice.title}{self.reason.removeprefix(choice.stored_title) if begins else ''}"
+
+    @property
     def is_grant(self) -> bool:
         """Whether it adds to what may be spent."""
         return self.kind == self.Kind.GRANT
@@ -334,6 +345,16 @@ class BudgetRequest(models.Model):
         if self.amount is None:
             return ""
         return with_delta(f"{SYMBOL[Definition(self.definition)]} {plain(self.amount)}", self.delta)
+
+    @property
+    def purpose(self) -> str:
+        """What it is for: a draft by its title, a choice of values, which alone spends δ, in the reader's language."""
+        return translated(self.title) if self.delta else self.title
+
+    @property
+    def can_continue(self) -> bool:
+        """Whether its address still leads to what it is for."""
+        return bool(self.address) and continuing.can_continue(self)
 
     @property
     def margin_text(self) -> str:

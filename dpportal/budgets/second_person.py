@@ -82,6 +82,7 @@ def missing_text() -> str:
     return _("Here this needs a second person: ask for one on the page where it is confirmed.")
 
 
+@in_site_language
 def with_name(reason: str, approval: Approval | None, longest: int = 300) -> str:
     """The reason of a ledger line, which also names who approved it."""
     if approval is None or approval.answered_by is None:

@@ -11,6 +11,7 @@ from dpportal.datasets import geojson
 from dpportal.datasets.area_map import declare_areas
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.models import Dataset
+from dpportal.platform.visible_text import hidden_sign
 from mechanisms.domain import Categorical
 
 NOT_DECLARED = _("Declare the column's values first; then say which areas they are.")
@@ -26,6 +27,8 @@ class TakenAreas:
 
 def take_areas(dataset: Dataset, column: str, content: bytes, credit: str, by: User) -> TakenAreas:
     """Give a column the map that a GeoJSON file has. Raises GeoJsonError."""
+    if hidden := hidden_sign(credit):
+        raise geojson.GeoJsonError(hidden)
     declared = declared_of(dataset).get(column)
     if not isinstance(declared, Categorical):
         raise geojson.GeoJsonError(str(NOT_DECLARED))

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import clause, clauses
 from dpportal.accounts.models import User
 from dpportal.datasets import near_duplicates, records
 from dpportal.datasets.faults import DatasetError
@@ -23,6 +24,8 @@ from dpportal.tables.connections.models import SharedTable
 
 if TYPE_CHECKING:
     from dpportal.tables.pushdown.counting import Schema
+# What the record says of a table that a dataset is connected to.
+TABLE = gettext_noop("table %(id)s of connection %(connection)s")
 
 
 def connect(draft: Dataset, table: SharedTable, by: User) -> Dataset:
@@ -38,7 +41,7 @@ def connect(draft: Dataset, table: SharedTable, by: User) -> Dataset:
         )  # two at once are counted one after the other
         count_upload(by)
         draft.save()
-        audit.record(by, CONNECTED, draft, f"table {table.pk} of connection {table.connection_id}")
+        audit.record(by, CONNECTED, draft, clause(TABLE, id=table.pk, connection=table.connection_id))
         Conversion.objects.create(dataset=draft)
         CONVERSIONS.hint_on_commit(draft.pk)
     return draft
@@ -93,8 +96,9 @@ def follow(dataset: Dataset, by: User, *, mark: str, reason: str) -> None:
                 fingerprint=now,
                 granted_fingerprint="" if unbound else now,
             )
-            like = [f"{other}: dataset {other.dataset.pk}" for other in unbound]
-            details = "; ".join([schema.identity, *seen.lines, *like, f"reason: {reason.strip()}"])
+            because = clause(gettext_noop("reason: %(reason)s"), reason=reason.strip())
+            like = near_duplicates.clauses_of(unbound)
+            details = clauses(schema.identity, *seen.lines, like, because)
             audit.record(by, "followed a table", dataset, details)
     except IntegrityError:
         raise DatasetError(

@@ -13,6 +13,7 @@ from dpportal.datasets.declared import declared_of
 from dpportal.datasets.labels import BETWEEN
 from dpportal.datasets.models import Dataset
 from dpportal.platform.form_types import CleanedData
+from dpportal.platform.visible_text import VisibleTexts
 from mechanisms.domain import Attribute, Categorical, Date, DomainError, Integer, Real
 
 STEP_NAMES = {"week": _("Week"), "month": _("Month"), "quarter": _("Quarter"), "year": _("Year")}
@@ -20,7 +21,7 @@ TOO_FEW_CELLS = _("Declare the column in at least two cells first; then some can
 GONE = _("There is no such coarser column any more.")
 
 
-class CoarserForm(forms.Form):
+class CoarserForm(VisibleTexts, forms.Form):
     """What the new column is called, and what is put together. finer: the declared column."""
 
     name = forms.CharField(

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from django.utils.translation import gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import clause, clauses
 from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset, DomainVersion
 from mechanisms.domain import Attribute
 
 COLUMNS = gettext_noop("declared columns")
 PROTECTED = gettext_noop("declared who is protected")
+COLUMN, TOOK_BACK = gettext_noop("column %(places)s"), gettext_noop("took back: %(places)s")
+ONE_ROW = gettext_noop("columns: %(columns)s")
+COARSER, EACH_ROW = gettext_noop("a coarser one"), gettext_noop("each row")
+PERSON = gettext_noop("a person is %(person)s, with at most %(rows)s rows")
+PERSON_IN_ANY_CASE = gettext_noop(
+    "a person is %(person)s, without regard to case, with at most %(rows)s rows"
+)
 
 
 def columns_declared(dataset: Dataset, said: Mapping[str, Attribute | None], by: User | None) -> None:
@@ -20,9 +28,10 @@ def columns_declared(dataset: Dataset, said: Mapping[str, Attribute | None], by:
     if said:
         places = {column["name"]: str(place) for place, column in enumerate(dataset.columns, 1)}
         kept = {places.get(attribute.column, "?") for attribute in said.values() if attribute is not None}
-        left = {places.get(name, "a coarser one") for name, attribute in said.items() if attribute is None}
-        parts = [f"column {_listed(kept)}"] * bool(kept) + [f"took back: {_listed(left)}"] * bool(left)
-        audit.record(by or dataset.owner, COLUMNS, dataset, "; ".join(parts))
+        left = {places.get(name, COARSER) for name, attribute in said.items() if attribute is None}
+        parts = [clause(COLUMN, places=_listed(kept))] * bool(kept)
+        parts += [clause(TOOK_BACK, places=_listed(left))] * bool(left)
+        audit.record(by or dataset.owner, COLUMNS, dataset, clauses(*parts))
 
 
 def _listed(places: set[str]) -> str:
@@ -32,7 +41,14 @@ def _listed(places: set[str]) -> str:
 def protection_declared(dataset: Dataset, version: DomainVersion, by: User | None) -> None:
     """by: None for the owner."""
     places = {column["name"]: str(place) for place, column in enumerate(dataset.columns, 1)}
-    person = f"column {places.get(version.unit_column, '?')}" if version.unit_column else "each row"
-    case = ", without regard to case" if version.ignore_case else ""
-    detail = f"{version.neighbours}; a person is {person}{case}, with at most {version.max_rows} rows"
+    column = places.get(version.unit_column, "?")
+    person = clause(COLUMN, places=column) if version.unit_column else EACH_ROW
+    template = PERSON_IN_ANY_CASE if version.ignore_case else PERSON
+    detail = clauses(version.neighbours, clause(template, person=person, rows=version.max_rows))
     audit.record(by or dataset.owner, PROTECTED, dataset, detail)
+
+
+def one_row_confirmed(dataset: Dataset, columns: Collection[str], by: User) -> None:
+    """columns: those that look as if they told persons apart, of whom each has one row all the same."""
+    detail = clause(ONE_ROW, columns=", ".join(columns)) if columns else ""
+    audit.record(by, gettext_noop("confirmed one row a person"), dataset, detail)

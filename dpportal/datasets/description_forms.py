@@ -14,6 +14,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset, PublicDescription
 from dpportal.platform.form_types import CleanedData
+from dpportal.platform.visible_text import VisibleTexts
 from dpportal.publications.licences import LICENCES
 
 MAX_KEYWORDS = 20
@@ -22,7 +23,7 @@ _FULL = {4: "-01-01", 7: "-01"}
 _web_address = URLValidator(schemes=["https", "http"])
 
 
-class RenameForm(forms.ModelForm[Dataset]):
+class RenameForm(VisibleTexts, forms.ModelForm[Dataset]):
     """The name and the curator's own description of a dataset."""
 
     class Meta:
@@ -70,7 +71,7 @@ def _moment(text: str) -> str:
     return text
 
 
-class DescriptionForm(forms.ModelForm[PublicDescription]):
+class DescriptionForm(VisibleTexts, forms.ModelForm[PublicDescription]):
     """The public description of a dataset: every field is optional, and nothing is shown without the tick."""
 
     keywords = KeywordsField(

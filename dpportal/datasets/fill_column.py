@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.datasets import records, services
+from dpportal.datasets.declaration_record import COLUMN
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
 
@@ -22,4 +24,4 @@ def fill(dataset: Dataset, column: str, by: User) -> None:
     suggested = records.suggested_attribute(dataset, column)
     services.declare(dataset, column, suggested, filled=True, by=by)
     position = [each["name"] for each in dataset.columns].index(column)
-    audit.record(by, "filled domain from data", dataset, f"column {position + 1}")
+    audit.record(by, "filled domain from data", dataset, clause(COLUMN, places=position + 1))

@@ -24,6 +24,7 @@ from dpportal.platform.form_types import CleanedData
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import alternatives
 from dpportal.platform.typed_numbers import decimal_text, whole_text
+from dpportal.platform.visible_text import VisibleTexts
 from dpportal.tables import formats
 from dpportal.tables.connections.models import SharedTable
 from mechanisms import domain
@@ -37,7 +38,7 @@ EMPTY = _("This file is empty. Choose one with a line of column names and at lea
 CUT_SHORT = _("The upload did not arrive whole. Choose the file and start it again; nothing was kept.")
 
 
-class UploadForm(ReadingForm, forms.ModelForm[Dataset]):
+class UploadForm(VisibleTexts, ReadingForm, forms.ModelForm[Dataset]):
     """A table and a name for it. How the file is read is proposed from its first rows, and can be said."""
 
     file = forms.FileField(
@@ -52,6 +53,7 @@ class UploadForm(ReadingForm, forms.ModelForm[Dataset]):
     name = forms.CharField(
         label=_("name"), max_length=120, required=False, help_text=_("If empty, we use the file name.")
     )
+    shown = ("name", "description")
     # The last field of the request: where it is missing, the connection broke and the file may be cut short.
     arrived = forms.CharField(widget=forms.HiddenInput, initial=COMPLETE, required=False)
 
@@ -73,7 +75,7 @@ class UploadForm(ReadingForm, forms.ModelForm[Dataset]):
         return data
 
 
-class RemoteTableForm(forms.ModelForm[Dataset]):
+class RemoteTableForm(VisibleTexts, forms.ModelForm[Dataset]):
     """A table that lies elsewhere, of those that are offered, and a name for it."""
 
     table = forms.ModelChoiceField(

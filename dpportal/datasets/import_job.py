@@ -112,7 +112,7 @@ def _standing(dataset: Dataset, mark: str) -> Json:
 def _record(dataset: Dataset, similar: list[SimilarDataset]) -> None:
     """Write down for administrators what a table is like; a line each time, so that nobody can tell from the time."""
     action = gettext_noop("uploaded a known table") if similar else gettext_noop("uploaded a new table")
-    audit.record(dataset.owner, action, dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in similar))
+    audit.record(dataset.owner, action, dataset, near_duplicates.clauses_of(similar))
 
 
 def _keep_declarations(dataset: Dataset, names: list[str]) -> None:

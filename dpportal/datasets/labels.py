@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 
 from dpportal.platform.listed_names import listed
+from dpportal.platform.visible_text import hidden_sign
 from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Attribute, Categorical, DomainError
 
 BETWEEN = " = "
@@ -36,6 +37,8 @@ def wrong_values(attribute: Categorical, *, own_missing: bool, is_open: bool) ->
     own_missing, is_open: whether the column has cells of its own for missing and for other values.
     """
     named = attribute.words or attribute.values
+    if hidden := next(filter(None, (hidden_sign(name, has_lines=True) for name in named)), ""):
+        return hidden
     if not all(map(_composed, (*attribute.values, *attribute.words))):
         return _("A value or a label is empty. An empty field is a missing value, so take it off the list.")
     if own_missing and MISSING_LABEL.casefold() in {name.casefold() for name in named}:

@@ -14,13 +14,14 @@ from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.manual_counts import Protected
 from dpportal.datasets.models import Dataset
 from dpportal.platform.form_types import CleanedData
+from dpportal.platform.visible_text import VisibleTexts
 from mechanisms.accounting import Neighbours
 from mechanisms.domain import Categorical, DomainError
 
 MOST_CATEGORIES = 1_000
 
 
-class TablelessForm(forms.ModelForm[Dataset]):
+class TablelessForm(VisibleTexts, forms.ModelForm[Dataset]):
     """Whose running counts are kept. `who()` and `categories()` are what was declared, after `is_valid()`."""
 
     neighbours = forms.ChoiceField(

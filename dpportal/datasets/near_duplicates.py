@@ -10,8 +10,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import models
-from django.utils.translation import gettext as _, ngettext
+from django.utils.translation import gettext as _, gettext_noop, ngettext
 
+from dpportal.accounts.audit_words import clause, clauses
 from dpportal.datasets.models import Dataset
 from dpportal.history.watched import WatchedManager
 from dpportal.platform.keyed import keyed_digest
@@ -65,6 +66,12 @@ class SimilarDataset:
             "%(of)s of its %(all)s columns with nearly the same fields",
             self.alike.of_columns,
         ) % {"of": self.alike.columns, "all": self.alike.of_columns}
+
+
+def clauses_of(similar: Collection[SimilarDataset]) -> str:
+    """What the audit record says of them."""
+    text = gettext_noop("%(likeness)s: dataset %(id)s")
+    return clauses(*(clause(text, likeness=each, id=each.dataset.pk) for each in similar))
 
 
 def sketch_key() -> bytes:

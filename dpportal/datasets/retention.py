@@ -10,6 +10,7 @@ from django.utils import formats, timezone
 from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit, mailing
+from dpportal.accounts.audit_words import clause, clauses
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.datasets import services
 from dpportal.datasets.faults import DatasetError
@@ -26,6 +27,7 @@ NOTICE_DAYS = 3
 # records, of a reading that was refused or cancelled, too.
 SPARED = (Dataset.State.ERASED, Dataset.State.CONVERTING)
 WARNED, CHOSEN = gettext_noop("warned of the day of erasure"), gettext_noop("chose the day of erasure")
+NO_DAY = gettext_noop("none")
 
 
 @transaction.atomic
@@ -41,8 +43,8 @@ def choose_day(dataset: Dataset, day: dt.date | None, by: User) -> None:
     if day == dataset.erase_on:
         return
     Dataset.objects.filter(pk=dataset.pk).update(erase_on=day)
-    before = f"before: {dataset.erase_on}" if dataset.erase_on else "before: none"
-    audit.record(by, CHOSEN, dataset, f"{day or 'none'}; {before}")
+    before = clause(gettext_noop("before: %(day)s"), day=dataset.erase_on or NO_DAY)
+    audit.record(by, CHOSEN, dataset, clauses(str(day or NO_DAY), before))
     dataset.erase_on = day
     if is_near(dataset):
         _warn(dataset)

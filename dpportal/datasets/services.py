@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.datasets import derived, keys, protection_change, receipts, records, sealing
-from dpportal.datasets.declaration_record import columns_declared, protection_declared
+from dpportal.datasets.declaration_record import columns_declared, one_row_confirmed, protection_declared
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.frozen_declarations import own_facts
 from dpportal.datasets.identifying import columns_to_ask_about
@@ -29,7 +29,7 @@ from dpportal.datasets.protection import Protection
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
 from dpportal.datasets.truths import refuse_unread
 from dpportal.jobs.claims import JobState, reset_fields
-from dpportal.platform import listed_names, storage
+from dpportal.platform import listed_names, storage, visible_text
 from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions
 from mechanisms.domain import Attribute, DomainError
@@ -63,9 +63,9 @@ def create_dataset(
 def queue_new(draft: Dataset, upload: str, file_name: str, megabytes: int, options: Json, by: User) -> None:
     """A dataset of a file that lies in private storage already, and the job that reads it."""
     require_room(by, megabytes)
-    draft.owner, draft.upload, draft.options, draft.megabytes = by, upload, options, megabytes
-    draft.file_name = file_name[-255:]
-    draft.name = draft.name or draft.file_name.rsplit(".", 1)[0][:120]
+    draft.owner, draft.upload, draft.options = by, upload, options
+    draft.file_name, draft.megabytes = file_name[-255:], megabytes
+    draft.name = draft.name or visible_text.shown_name(draft.file_name.rsplit(".", 1)[0])[:120]
     draft.save(force_insert=True)
     audit.record(by, UPLOADED, draft)
     Conversion.objects.create(dataset=draft)
@@ -291,8 +291,7 @@ def confirm_one_row(dataset: Dataset, columns: Collection[str], by: User) -> Non
     Dataset.objects.filter(pk=dataset.pk).update(one_row_columns=confirmed)
     dataset.one_row_columns = confirmed
     _unit_is_declared(dataset)
-    named = f"columns: {', '.join(columns)}" if columns else ""
-    audit.record(by, "confirmed one row a person", dataset, named)
+    one_row_confirmed(dataset, columns, by)
 
 
 def require_ready(dataset: Dataset, refused: type[Exception]) -> None:

@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import CAME_FROM, clause
 from dpportal.accounts.models import AuditEntry, Role, User
 from dpportal.datasets import services
 from dpportal.datasets.access import require_offered, right_of
@@ -22,6 +23,12 @@ from dpportal.datasets.models import Dataset, Right, Share
 from dpportal.jobs.clock import db_ago
 
 NOBODY = gettext_noop("named nobody to share with")
+# As the audit record names them.
+RIGHTS = {
+    Right.SEE: gettext_noop("see"),
+    Right.RELEASE: gettext_noop("release"),
+    Right.OWN: gettext_noop("own"),
+}
 
 
 def share(dataset: Dataset, name: str, right: Right, by: User) -> Share:
@@ -62,8 +69,13 @@ def _given(dataset: Dataset, person: User, right: Right, by: User) -> Share:
     given, _new = Share.objects.update_or_create(
         dataset=dataset, person=person, defaults={"right": right, "seen": False}
     )
-    audit.record(by, "shared", dataset, f"with {person.get_username()}: {Right(right).name.lower()}")
+    audit.record(by, "shared", dataset, _shared(person, right))
     return given
+
+
+def _shared(person: User, right: int) -> str:
+    text = gettext_noop("with %(name)s: %(right)s")
+    return clause(text, name=person.get_username(), right=RIGHTS[Right(right)])
 
 
 @transaction.atomic
@@ -73,7 +85,7 @@ def take_back(given: Share, by: User) -> None:
     if given.person_id != by.pk:
         _require_owner(given.dataset, by)
     given.delete()
-    audit.record(by, "took back a share", given.dataset, f"from {given.person.get_username()}")
+    audit.record(by, "took back a share", given.dataset, clause(CAME_FROM, name=given.person.get_username()))
 
 
 def _lock(shares: QuerySet[Share], dataset: Dataset) -> bool:

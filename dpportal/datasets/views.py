@@ -63,7 +63,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     context = {
         "page_obj": page,
         "granted": [
-            a for a in asked if a.is_granted and not a.seen and a.by_id == request.user.pk and a.address
+            a for a in asked if a.is_granted and not a.seen and a.by_id == request.user.pk and a.can_continue
         ],
         "demonstration": demo_marker.is_pending(),
         "first_steps": FirstSteps.of(current_user(request)),

@@ -17,8 +17,10 @@ from uuid import UUID
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.charge_journal import Charge
@@ -156,7 +158,8 @@ def enter_missing(dataset_id: UUID, by: User) -> int:
     stream_tasks.resume_on_hold(dataset_id)
     value_choices.resume_on_hold(dataset_id)
     if entered:
-        audit.record(by, "entered missing charges", dataset, f"{len(entered)} after a restore")
+        number = clause(gettext_noop("%(count)s after a restore"), count=len(entered))
+        audit.record(by, "entered missing charges", dataset, number)
     return len(entered)
 
 
@@ -169,7 +172,9 @@ def _note(dataset_id: UUID, by: User) -> int:
     else:
         charges.note(dataset_id)
     gone = Dataset(pk=dataset_id, name=known[-1].dataset)
-    audit.record(by, "noted missing dataset", gone, f"{len(known)} charges")
+    audit.record(
+        by, "noted missing dataset", gone, clause(gettext_noop("%(count)s charges"), count=len(known))
+    )
     return len(known)
 
 

@@ -53,6 +53,8 @@ _TYPED = {
     "user",
     "detail",
     "reason",
+    "before",
+    "after",
 }
 
 

@@ -12,12 +12,14 @@ from django.dispatch import Signal
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy as _, gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.platform.paragraphs import ParagraphsField
 from dpportal.platform.stored_texts import translated
+from dpportal.platform.visible_text import VisibleTexts
 from dpportal.publications.draft import PUBLIC, Publication
 from dpportal.publications.verdict import Verdict, is_doubted
 from mechanisms import registry
@@ -100,7 +102,7 @@ class PublishForm(DetailsForm):
             )
 
 
-class WithdrawalForm(forms.Form):
+class WithdrawalForm(VisibleTexts, forms.Form):
     """Why a publication is taken back."""
 
     because = ParagraphsField(
@@ -173,7 +175,8 @@ def record_comparison(publication: Publication, by: User) -> None:
 def after_comparison(publication: Publication) -> str:
     """For the audit record: whether true counts were seen before what is recorded; empty if they were not."""
     seen = _rows_of(publication).filter(pk=publication.pk).values_list("compared_at", flat=True).get()
-    return f"after its comparison was seen at {seen.isoformat(timespec='seconds')}" if seen else ""
+    text = gettext_noop("after its comparison was seen at %(time)s")
+    return clause(text, time=seen.isoformat(timespec="seconds")) if seen else ""
 
 
 def details_of(
@@ -195,7 +198,8 @@ def set_details(publication: Publication, *, doi: str, supersedes: Publication |
     if (doi, supersedes) == (publication.doi, publication.supersedes):
         return
     replaced = publication.supersedes.pk if publication.supersedes else None
-    before = f"from DOI {publication.doi!r}, replacing {replaced}"
+    text = gettext_noop("from DOI %(quoted)s, replacing %(id)s")
+    before = clause(text, quoted=repr(publication.doi), id=replaced)
     audit.record(by, "changed details of", publication, before)
     rows.filter(pk=publication.pk).update(doi=doi, supersedes=supersedes)
     if supersedes != publication.supersedes:

@@ -1,26 +1,59 @@
 """A table of counts or totals as SDMX-CSV, which statistical offices exchange: a line for each observation.
 
-Codes are those of the CSV file beside it. A structure message says what dimensions and codes there are.
+Codes are those of the CSV file beside it, and those of `sdmx_codes` where it leaves a field empty. A structure message
+says what dimensions and codes there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from csv import DictReader
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
-from pyarrow import csv
+from pyarrow import compute, csv
 
 from dpportal.publications.archive import BundleFile
 from dpportal.publications.sdmx_structure import structure_file
 from dpportal.publications.table import Table
 from mechanisms.tabular.sdmx import AGENCY, MOST_CODES, VERSION, Layout, Observed, dataflow, structure_of
+from mechanisms.tabular.sdmx_codes import ALIKE, EmptyFields
 from mechanisms.tabular.sdmx_structure import Structure
 from mechanisms.tabular.workbook_parts import MOST_LINES
 
 _TEXT = pa.string()
+
+
+@dataclass
+class _Values:
+    """What a column has. own: its values in order, as an ordered set; None where they are very many.
+
+    alike: those that a code for empty fields could be taken for.
+    """
+
+    own: dict[str, None] | None = field(default_factory=dict)
+    alike: set[str] = field(default_factory=set)
+
+    def take(self, lines: pa.Array) -> None:
+        """Take in more lines."""
+        values = lines.unique().to_pylist()
+        self.alike.update(filter(ALIKE.fullmatch, values))
+        if self.own is not None:
+            self.own |= dict.fromkeys(values)
+            self.own = self.own if len(self.own) <= MOST_CODES else None
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A table whose observations are written. empty, codes: by column; no codes where they are very many."""
+
+    table: Table
+    layout: Layout
+    flow: str
+    empty: Mapping[str, EmptyFields]
+    codes: Mapping[str, tuple[str, ...]]
 
 
 def with_observations(tables: Sequence[Table], name: str, prepared: datetime) -> list[BundleFile]:
@@ -30,51 +63,55 @@ def with_observations(tables: Sequence[Table], name: str, prepared: datetime) ->
     """
     files: list[BundleFile] = []
     for table in tables:
-        if table.observed and (file := observations(table, name)) is not None:
-            files += [file, structure_file(_structure(table, name), file.path.with_suffix(".json"), prepared)]
+        if table.observed and (source := _source(table, name)) is not None:
+            file = _observations(source)
+            files += [file, structure_file(_structure(source), file.path.with_suffix(".json"), prepared)]
     return files
 
 
-def observations(table: Table, name: str) -> BundleFile | None:
-    """The observations of a table beside it; None if they are more than a spreadsheet holds lines."""
-    path = table.path.with_suffix(".sdmx.csv")
-    layout = _layout(table)
-    flow = f"{AGENCY}:{dataflow(table.path.stem, name)}({VERSION})"
+def _source(table: Table, name: str) -> _Source | None:
+    """None for a table of more observations than a spreadsheet holds lines."""
+    names = [str(field["name"]) for field in table.fields]
+    layout = Layout.of(names, table.observed, table.aside, _first_begins(table.path))
+    values = {column: _Values() for column in layout.dimensions.values()}
     lines = 1
-    with csv.CSVWriter(path, pa.schema([(column, _TEXT) for column in layout.header])) as writer:
-        for batch in _batches(table, layout, flow):
-            lines += batch.num_rows
+    with _opened(table.path, list(values) or names[:1]) as reader:
+        for batch in reader:
+            lines += batch.num_rows * len(table.observed)
             if lines > MOST_LINES:
-                break
+                return None
+            for column, each in values.items():
+                each.take(batch.column(column))
+    empty = {name: table.empty.get(name, EmptyFields()).beside(each.alike) for name, each in values.items()}
+    codes = {name: empty[name].codes(each.own or ()) for name, each in values.items()}
+    return _Source(table, layout, dataflow(table.path.stem, name), empty, codes)
+
+
+def _observations(source: _Source) -> BundleFile:
+    path = source.table.path.with_suffix(".sdmx.csv")
+    with csv.CSVWriter(path, pa.schema([(column, _TEXT) for column in source.layout.header])) as writer:
+        for batch in _batches(source):
             writer.write_batch(batch)
-    if lines > MOST_LINES:
-        path.unlink()
-        return None
-    return BundleFile(path, about_observations(table.path.name))
+    return BundleFile(path, about_observations(source.table.path.name))
 
 
 def about_observations(table: str) -> str:
     """What the file of observations beside a table is."""
-    return f"The same as {table}, as statistical offices exchange it (SDMX-CSV)"
+    return (
+        f"The same as {table}, as statistical offices exchange it (SDMX-CSV): _U for a missing value, _T for all "
+        "groups together, _Z where nothing can be named"
+    )
 
 
-def _structure(table: Table, name: str) -> Structure:
+def _structure(source: _Source) -> Structure:
     """What the observations of a table are made of."""
-    layout, flow = _layout(table), dataflow(table.path.stem, name)
+    table, layout = source.table, source.layout
     titles = {str(field["name"]): str(field.get("title", field["name"])) for field in table.fields}
-    named = {column: (titles[column], _values(table.path, column)) for column in layout.dimensions.values()}
-    return structure_of(layout, table.observed, flow, table.about, named)
-
-
-def _values(path: Path, column: str) -> tuple[str, ...]:
-    """The values of a column, in their order; none where one is missing, or where they are very many."""
-    found: dict[str, None] = {}
-    with _opened(path, [column]) as reader:
-        for batch in reader:
-            found |= dict.fromkeys(batch.column(0).unique().to_pylist())
-            if len(found) > MOST_CODES:
-                return ()
-    return () if "" in found else tuple(found)
+    named = {
+        column: (titles[column], source.codes[column], source.empty[column])
+        for column in layout.dimensions.values()
+    }
+    return structure_of(layout, table.observed, source.flow, table.about, named)
 
 
 def _opened(path: Path, columns: Sequence[str]) -> csv.CSVStreamingReader:
@@ -84,11 +121,6 @@ def _opened(path: Path, columns: Sequence[str]) -> csv.CSVStreamingReader:
         parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=_as_texts(columns),
     )
-
-
-def _layout(table: Table) -> Layout:
-    names = [str(field["name"]) for field in table.fields]
-    return Layout.of(names, table.observed, table.aside, _first_begins(table.path))
 
 
 def _first_begins(path: Path) -> str:
@@ -103,24 +135,33 @@ def _as_texts(columns: Sequence[str]) -> csv.ConvertOptions:
     )
 
 
-def _batches(table: Table, layout: Layout, flow: str) -> Iterator[pa.RecordBatch]:
+def _batches(source: _Source) -> Iterator[pa.RecordBatch]:
     """The observations of one statistic after the other."""
-    for each in table.observed:
-        wanted = dict.fromkeys([*layout.dimensions.values(), *each.columns])
-        with _opened(table.path, list(wanted)) as reader:
+    for each in source.table.observed:
+        columns = dict.fromkeys([*source.layout.dimensions.values(), *each.columns])
+        with _opened(source.table.path, list(columns)) as reader:
             for batch in reader:
-                yield _lines(batch, each, layout, flow)
+                yield _lines(batch, each, source)
 
 
-def _lines(batch: pa.RecordBatch, each: Observed, layout: Layout, flow: str) -> pa.RecordBatch:
+def _lines(batch: pa.RecordBatch, each: Observed, source: _Source) -> pa.RecordBatch:
     def always(text: str) -> pa.Array:
         return pa.array([text] * batch.num_rows, _TEXT)
 
-    def column(name: str) -> pa.Array:
-        return batch.column(name) if name else always("")
-
-    columns = [always("dataflow"), always(flow), always("I")]
-    columns += [column(name) for name in layout.dimensions.values()]
+    layout = source.layout
+    columns = [always("dataflow"), always(f"{AGENCY}:{source.flow}({VERSION})"), always("I")]
+    columns += [_coded(batch, name, source.empty[name]) for name in layout.dimensions.values()]
     columns += [always(each.statistic.upper())] if layout.has_statistics else []
-    columns += [column(name) for name in (each.value, each.lower, each.upper, each.error)]
+    numbers = (each.value, each.lower, each.upper, each.error)
+    columns += [batch.column(name) if name else always("") for name in numbers]
     return pa.RecordBatch.from_arrays(columns, names=layout.header)
+
+
+def _coded(batch: pa.RecordBatch, name: str, empty: EmptyFields) -> pa.Array:
+    """A column with codes in its empty fields."""
+    lines = batch.column(name)
+    codes = pa.scalar(empty.code)
+    if empty.by:
+        is_other = compute.is_in(batch.column(empty.by), pa.array(sorted(empty.values)))
+        codes = compute.if_else(is_other, empty.other, empty.code)
+    return compute.if_else(compute.equal(lines, ""), codes, lines)

@@ -7,7 +7,7 @@ class ReleasesConfig(AppConfig):
     verbose_name = _("Releases")
 
     def ready(self) -> None:
-        from dpportal.budgets import second_person
+        from dpportal.budgets import continuing, second_person
         from dpportal.budgets.ledger import BudgetRefusedError
         from dpportal.releases import (
             drafts,
@@ -24,6 +24,7 @@ class ReleasesConfig(AppConfig):
         refusals = (DraftError, services.ReleaseError, BudgetRefusedError)
         spender = second_person.Spender(Release, drafts.plan_of, services.request_release, refusals)
         second_person.declare(spender)
+        continuing.declare_drafts("releases:review", Release, "release_id")
         self._listen()
         self._watch()
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.platform.visible_text import VisibleTexts
 from dpportal.releases.models import LONGEST_TITLE
 
 
-class TitleForm(forms.Form):
+class TitleForm(VisibleTexts, forms.Form):
     """What a release is called on its public page."""
 
     title = forms.CharField(

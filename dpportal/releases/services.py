@@ -8,9 +8,10 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.budgets import confirming, ledger
 from dpportal.budgets.ledger import BudgetRefusedError
@@ -194,7 +195,8 @@ def rename(release: Release, title: str, by: User) -> None:
     release.refresh_from_db(from_queryset=Release.objects.select_for_update())
     if not title or title == release.title:
         return
-    audit.record(by, "renamed", release, f"from {release.title or release.proposed_title!r} to {title!r}")
+    before, text = release.title or release.proposed_title, gettext_noop("from %(before)s to %(after)s")
+    audit.record(by, "renamed", release, clause(text, before=repr(before), after=repr(title)))
     Release.objects.filter(pk=release.pk).update(title=title)
     rewrite_files(Release.objects.filter(pk=release.pk))
 

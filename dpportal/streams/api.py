@@ -14,6 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from dpportal.accounts import audit, sign_ins
+from dpportal.accounts.audit_words import clause
 from dpportal.accounts.program_tokens import TooManyRequestsError
 from dpportal.platform import strict_json
 from dpportal.platform.json_types import Json
@@ -112,7 +113,7 @@ def _publish(stream: Stream, update: Update) -> PublishedPeriod:
     by = stream.token.by
     [published] = execution.publish(stream.pk, [update], by=by)
     if published.new:
-        audit.record(by, "published by token", stream, f"period {update.index}")
+        audit.record(by, "published by token", stream, clause(execution.PERIOD, index=update.index))
     return published
 
 

@@ -7,7 +7,7 @@ class StreamsConfig(AppConfig):
     verbose_name = _("Running counts")
 
     def ready(self) -> None:
-        from dpportal.budgets import second_person
+        from dpportal.budgets import continuing, second_person
         from dpportal.budgets.ledger import BudgetRefusedError
         from dpportal.datasets.services import erasing
         from dpportal.streams import downloads, drafts, job_execution  # noqa: F401 (two kinds of job)
@@ -18,6 +18,7 @@ class StreamsConfig(AppConfig):
         erasing.connect(forget, dispatch_uid="streams forget what is erased")
         refusals = (StreamDraftError, StreamError, BudgetRefusedError)
         second_person.declare(second_person.Spender(Stream, drafts.plan_of, request_opening, refusals))
+        continuing.declare_drafts("streams:review", Stream, "stream_id")
         self._watch()
 
     def _watch(self) -> None:

@@ -18,7 +18,7 @@ from uuid import UUID
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _, ngettext
+from django.utils.translation import gettext as _, gettext_noop, ngettext
 
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger
@@ -37,6 +37,9 @@ from mechanisms.continual.clipping import clipped
 from mechanisms.continual.mechanism import StreamSecrets
 from mechanisms.noise import Noise
 from mechanisms.noise.secret import secret_noise
+
+# What the record says of one that was published.
+PERIOD = gettext_noop("period %(index)s")
 
 
 @dataclass(frozen=True)

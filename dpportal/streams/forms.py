@@ -16,6 +16,7 @@ from dpportal.budgets.amounts import amount_formfield
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import alternatives
 from dpportal.platform.stored_texts import translated
+from dpportal.platform.visible_text import VisibleTexts
 from dpportal.streams import bulk_csv, preview
 from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.calendar import Calendar, CalendarError
@@ -48,7 +49,7 @@ DATE_FORMS = [
 ]
 
 
-class CountedForm(forms.ModelForm[Stream]):
+class CountedForm(VisibleTexts, forms.ModelForm[Stream]):
     """What a stream counts."""
 
     mode = forms.ChoiceField(

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit, people
+from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.budgets import confirming, ledger
@@ -44,6 +45,9 @@ CHOICES = (
     "name", "description", "column", "cells", "split", "summed", "largest_increment", "step", "first_day", "horizon",
     "expected", "mechanism", "amount", "priced_in",
 )  # fmt: skip
+# What the record says of a file whose records may have been sent before.
+REPEATS_LIKE = gettext_noop("period %(index)s, like %(names)s")
+REPEATS_UNSEEN = gettext_noop("period %(index)s, not compared with others")
 
 
 class StreamError(Exception):
@@ -157,11 +161,13 @@ def confirm_file(stream: Stream, by: User, file: uuid.UUID | None = None) -> Non
     require_releaser(stream.dataset, by.pk, StreamError)
     require_open(stream)
     if job.repeats:
-        others = f"like {', '.join(job.repeats)}" if job.options["compared"] else "not compared with others"
-        audit.record(by, "confirmed repeated records", stream, f"period {job.index}, {others}")
+        template = REPEATS_LIKE if job.options["compared"] else REPEATS_UNSEEN
+        detail = clause(template, index=job.index, names=", ".join(job.repeats))
+        audit.record(by, "confirmed repeated records", stream, detail)
     if job.preview:
         seen = Preview(**job.preview)
-        audit.record(by, "confirmed a file of periods", stream, f"periods {seen.first} to {seen.last}")
+        detail = clause(gettext_noop("periods %(first)s to %(last)s"), first=seen.first, last=seen.last)
+        audit.record(by, "confirmed a file of periods", stream, detail)
     options = {**{k: v for k, v in job.options.items() if k not in QUESTIONS}, "confirmed": True}
     StreamJob.objects.filter(pk=job.pk).update(**reset_fields(), seen=False, options=options)
     STREAM_JOBS.hint_on_commit(job.pk)

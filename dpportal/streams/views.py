@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.accounts.recent_sign_in import is_recent, sign_in_again
@@ -111,7 +112,12 @@ def add(request: HttpRequest, stream: Stream) -> HttpResponseBase:
             [published] = execution.publish(stream.pk, [update], by=current_user(request))
             if not published.new:
                 return _tell_published(request, stream, update.index)
-            audit.record(current_user(request), "published by hand", stream, f"period {update.index}")
+            audit.record(
+                current_user(request),
+                "published by hand",
+                stream,
+                clause(execution.PERIOD, index=update.index),
+            )
         done = _("Period %(label)s is published.") % {"label": stream.calendar.label(update.index)}
         return f"{done} {_clipped_text(stream, published.clipped)}".strip()
 

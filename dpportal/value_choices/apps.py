@@ -5,12 +5,14 @@ class ValueChoicesConfig(AppConfig):
     name = "dpportal.value_choices"
 
     def ready(self) -> None:
+        from dpportal.budgets import continuing
         from dpportal.budgets.second_person import declare_performer
         from dpportal.datasets.services import erasing
-        from dpportal.value_choices import execution, second_person
+        from dpportal.value_choices import execution, prices, second_person
 
         erasing.connect(execution.end_waiting, dispatch_uid="choices that wait end with the records")
         declare_performer(second_person.LABEL, second_person.perform)
+        continuing.declare("values:choose", prices.is_open)
         self._watch()
 
     def _watch(self) -> None:

@@ -15,6 +15,7 @@ from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.history.watched import WatchedManager
 from dpportal.jobs.announcements import AnnouncedJob
+from dpportal.platform.stored_texts import in_site_language
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Attribute, Categorical
 from mechanisms.partition_selection.choosing import ValueChoicePlan
@@ -23,6 +24,12 @@ from mechanisms.partition_selection.choosing import ValueChoicePlan
 def title_of(column: str) -> str:
     """What a choice of this column's values is called."""
     return _("Values of %(column)s") % {"column": column}
+
+
+@in_site_language
+def stored_title(column: str) -> str:
+    """The same for what is kept and read by others: who reads it sees it in their own language."""
+    return title_of(column)
 
 
 class ValueChoice(AnnouncedJob):
@@ -60,6 +67,11 @@ class ValueChoice(AnnouncedJob):
     @property
     def title(self) -> str:
         return title_of(self.column)
+
+    @property
+    def stored_title(self) -> str:
+        """How the line of the ledger that pays for it begins."""
+        return stored_title(self.column)
 
     @property
     def ids(self) -> dict[str, str]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.urls import reverse
 from django.utils.functional import lazy
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import plain
+from dpportal.budgets.models import BudgetRequest
 from dpportal.budgets.requests import PricedDraft
 from dpportal.datasets.models import Dataset
 from dpportal.value_choices import services
-from dpportal.value_choices.models import title_of
+from dpportal.value_choices.models import ValueChoice, stored_title
 from mechanisms.partition_selection.choosing import ValueChoicePlan
 
 
@@ -19,7 +23,7 @@ def of(dataset: Dataset, column: str, plan: ValueChoicePlan) -> PricedDraft:
     """For the request of a budget. Instead of a margin it says which values would be kept."""
     amount, delta = services.costs(plan)
     return PricedDraft(
-        title_of(column),
+        stored_title(column),
         amount,
         plan.loss.definition.value,
         lazy(_kept, str)(plan),
@@ -38,6 +42,13 @@ def page_of(dataset: Dataset, column: str) -> str:
     """The path of the page on which the values of a column are chosen."""
     names = [each["name"] for each in dataset.columns]
     return reverse("values:choose", args=[dataset.pk, names.index(column)])
+
+
+def is_open(asked: BudgetRequest, ids: Mapping[str, Any]) -> bool:
+    """Whether the choice that was asked for can still be made: nothing of its column was chosen since."""
+    column = asked.dataset.columns[ids["position"]]["name"]
+    since = ValueChoice.objects.filter(dataset=asked.dataset, column=column, created_at__gte=asked.at)
+    return not services.why_not(asked.dataset, column) and not since.exists()
 
 
 def address_of(dataset: Dataset, column: str, plan: ValueChoicePlan) -> str:

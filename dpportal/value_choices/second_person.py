@@ -20,7 +20,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.platform.stored_texts import in_site_language
 from dpportal.platform.two_people import SPENDS
 from dpportal.value_choices import prices, services
-from dpportal.value_choices.models import ValueChoice, title_of
+from dpportal.value_choices.models import ValueChoice, stored_title
 from dpportal.value_choices.services import ChoiceError
 from mechanisms.partition_selection.choosing import ValueChoicePlan
 
@@ -63,7 +63,7 @@ def _asked(dataset: Dataset, column: str, plan: ValueChoicePlan, reviewed: str, 
         "delta": plain(delta),
         "reviewed": reviewed,
     }
-    summary = second_person.summary(cost, dataset, title_of(column))
+    summary = second_person.summary(cost, dataset, stored_title(column))
     return Asked(SPENDS, subject, summary, prices.address_of(dataset, column, plan), arguments)
 
 

@@ -11,9 +11,10 @@ from uuid import UUID
 from django.db import transaction
 from django.http import QueryDict
 from django.shortcuts import get_object_or_404
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger, refusals
 from dpportal.budgets.models import Budget
@@ -162,14 +163,18 @@ def require_possible(
 def _reserved(choice: ValueChoice, plan: ValueChoicePlan) -> ValueChoice:
     amount, delta = costs(plan)
     by, dataset = choice.created_by, choice.dataset
-    booking = ledger.Booking(choice.pk, choice.title, delta=delta)
+    booking = ledger.Booking(choice.pk, choice.stored_title, delta=delta)
     choice.plan_json = plan.to_json()
     choice.charge = ledger.reserve(dataset, amount, booking, definition=plan.loss.definition, by=by)
     freeze(choice.domain_version)
     choice.save()
-    audit.record(by, "chose values privately", dataset, f"choice {choice.pk}, {plan.loss}")
+    audit.record(by, "chose values privately", dataset, _named(choice, plan))
     CHOICES.hint_on_commit(choice.pk)
     return choice
+
+
+def _named(choice: ValueChoice, plan: ValueChoicePlan) -> str:
+    return clause(gettext_noop("choice %(id)s, %(loss)s"), id=choice.pk, loss=plan.loss)
 
 
 def choice_of(dataset: Dataset, choice_id: UUID) -> ValueChoice:

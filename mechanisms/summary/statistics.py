@@ -13,10 +13,18 @@ from mechanisms.summary.differences import difference
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import QUANTILES, CategoryEstimates, NumberEstimates, Summary
 from mechanisms.tabular.label_columns import written
+from mechanisms.tabular.sdmx_codes import NOT_APPLICABLE, TOTAL as ALL, UNKNOWN, EmptyFields
 
 GROUP, EVERYBODY, TOTAL = "group", "everybody", "total"
 PEOPLE, ROWS, SHARE = "people", "rows", "share"
 DAYS_SINCE, DAYS, RATIO = "days since 1970-01-01", "days", "ratio"
+MISSING_COUNT = "missing_count"
+# What the empty fields of totals.csv stand for: no column where people are counted, no value but of categories.
+EMPTY_FIELDS = {
+    "column": EmptyFields(NOT_APPLICABLE),
+    "value": EmptyFields(NOT_APPLICABLE, UNKNOWN, "statistic", frozenset({MISSING_COUNT})),
+    "group": EmptyFields(UNKNOWN, ALL, "whose", frozenset({EVERYBODY})),
+}
 DIFFERENCES = ("difference", "standardised_difference")
 Column = CategoryEstimates | NumberEstimates
 Place = tuple[int, ...]
@@ -106,7 +114,7 @@ def _rows(plan: SummaryPlan) -> list[_Row]:
 def _categories(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statistic]:
     assert isinstance(own, CategoryEstimates)
     for cell, value in enumerate(written(attribute, attribute.labels())):
-        names = ("count", "share") if value else ("missing_count", "missing")
+        names = ("count", "share") if value else (MISSING_COUNT, "missing")
         for name, unit, interval in zip(names, (PEOPLE, SHARE), (own.counts, own.shares), strict=True):
             yield _of(row, name, unit, interval, (row.place, cell))._replace(value=value)
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from mechanisms.tabular.sdmx_codes import EmptyFields
 from mechanisms.tabular.sdmx_structure import MEASURE, TIME, Dimension, Structure
 
 AGENCY, VERSION = "DPPORTAL", "1.0.0"
@@ -87,10 +88,16 @@ def structure_of(
     observed: Sequence[Observed],
     flow: str,
     about: str,
-    named: Mapping[str, tuple[str, tuple[str, ...]]],
+    named: Mapping[str, tuple[str, tuple[str, ...], EmptyFields]],
 ) -> Structure:
-    """What observations are made of. named: of each column its title and its values, without where they are many."""
-    dimensions = [Dimension(own, *named[column]) for own, column in layout.dimensions.items()]
+    """What observations are made of.
+
+    named: of each column its title, its codes, without where they are many, and those of its empty fields.
+    """
+    dimensions = []
+    for own, column in layout.dimensions.items():
+        title, codes, empty = named[column]
+        dimensions.append(Dimension(own, title, codes, empty.titles()))
     if layout.has_statistics:
         statistics = tuple(each.statistic.upper() for each in observed)
         dimensions.append(Dimension("STATISTIC", "What is estimated", statistics))

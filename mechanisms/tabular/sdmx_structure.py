@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mechanisms.json_types import JsonObject
 
@@ -24,11 +24,15 @@ MEASURE = "OBS_VALUE"
 
 @dataclass(frozen=True)
 class Dimension:
-    """identifier: in SDMX. title: in words. values: all that it has, in order; empty where they are not known."""
+    """identifier: in SDMX. title: in words. values: all that it has, in order; empty where they are not known.
+
+    titles: of codes that are no values of the table, by code; every other code is its own title.
+    """
 
     identifier: str
     title: str
     values: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_time(self) -> bool:
@@ -95,7 +99,8 @@ def _item(structure: Structure, identifier: str, name: str) -> JsonObject:
 
 
 def _list(structure: Structure, dimension: Dimension) -> JsonObject:
-    codes = [{"id": code, "name": code, "names": {LANGUAGE: code}} for code in dimension.values]
+    titles = {code: dimension.titles.get(code, code) for code in dimension.values}
+    codes = [{"id": code, "name": title, "names": {LANGUAGE: title}} for code, title in titles.items()]
     return {**_item(structure, structure.list_of(dimension), dimension.title), "codes": codes}
 
 

@@ -7,11 +7,12 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from mechanisms.json_types import JsonObject
+from mechanisms.summary.statistics import EMPTY_FIELDS
 from mechanisms.tabular.sdmx import (
     AGENCY,
     MOST_CODES,
@@ -21,6 +22,7 @@ from mechanisms.tabular.sdmx import (
     dataflow,
     structure_of,
 )
+from mechanisms.tabular.sdmx_codes import ALIKE, EmptyFields
 from mechanisms.tabular.sdmx_structure import message
 from mechanisms.verify import csv_file
 from mechanisms.verify.bundle import STREAM, Bundle
@@ -42,13 +44,18 @@ _OBSERVED = {
 
 @dataclass(frozen=True)
 class _Source:
-    """A table whose observations they are. stem: of its file's name."""
+    """A table whose observations they are. stem: of its file's name. empty: what its empty fields are, by column."""
 
     stem: str
     table: pd.DataFrame
     observed: Sequence[Observed]
     layout: Layout
     flow: str
+    empty: Mapping[str, EmptyFields]
+
+    def as_before(self) -> _Source:
+        """As earlier versions wrote it: with empty fields, and without a list of codes where there were some."""
+        return replace(self, empty=dict.fromkeys(self.empty, EmptyFields("")))
 
 
 def check(bundle: Bundle, name: str, package: JsonObject) -> Finding:
@@ -57,13 +64,18 @@ def check(bundle: Bundle, name: str, package: JsonObject) -> Finding:
     if f"{stem}.csv" not in bundle.entries:
         return Finding.of(name, "there is no table that it is made of", "")
     source = _source(bundle, stem)
-    if name.endswith(ENDING):
-        fault = (
-            "" if bundle.content(name) == "".join(_lines(source)).encode() else "it has other observations"
-        )
-    else:
-        fault = _fault_of_structure(bundle, name, source, package)
+    fault = _fault(bundle, name, source, package)
+    if fault and _fault(bundle, name, source.as_before(), package) == "":
+        fault = ""
     return Finding.of(name, fault, f"it is made of {stem}.csv")
+
+
+def _fault(bundle: Bundle, name: str, source: _Source, package: JsonObject) -> str:
+    """What is otherwise than the table has it, in words; empty if nothing is."""
+    if not name.endswith(ENDING):
+        return _fault_of_structure(bundle, name, source, package)
+    is_same = bundle.content(name) == "".join(_lines(source)).encode()
+    return "" if is_same else "it has other observations"
 
 
 def _source(bundle: Bundle, stem: str) -> _Source:
@@ -71,7 +83,12 @@ def _source(bundle: Bundle, stem: str) -> _Source:
     observed, aside = _observed(bundle.release["product"], [str(name) for name in table.columns])
     begins = str(table["begins"].iloc[0]) if "begins" in table and len(table) else ""
     layout = Layout.of([str(name) for name in table.columns], observed, aside, begins)
-    return _Source(stem, table, observed, layout, dataflow(stem, bundle_name(bundle)))
+    known = EMPTY_FIELDS if bundle.release["product"] == "summary" else {}
+    empty = {
+        name: known.get(name, EmptyFields()).beside({*filter(ALIKE.fullmatch, table[name])})
+        for name in layout.dimensions.values()
+    }
+    return _Source(stem, table, observed, layout, dataflow(stem, bundle_name(bundle)), empty)
 
 
 def bundle_name(bundle: Bundle) -> str:
@@ -108,7 +125,7 @@ def _lines(source: _Source) -> Iterator[str]:
     """As pyarrow writes texts: in quotation marks."""
     yield _line(source.layout.header)
     always = ["dataflow", f"{AGENCY}:{source.flow}({VERSION})", "I"]
-    dimensions = [source.table[name].tolist() for name in source.layout.dimensions.values()]
+    dimensions = [_coded(source, name) for name in source.layout.dimensions.values()]
     for each in source.observed:
         columns = [source.table[name].tolist() for name in each.columns]
         statistic = [each.statistic.upper()] if source.layout.has_statistics else []
@@ -116,6 +133,14 @@ def _lines(source: _Source) -> Iterator[str]:
         for place in range(len(source.table)):
             named = [column[place] for column in dimensions]
             yield _line([*always, *named, *statistic, *(column[place] for column in columns), *error])
+
+
+def _coded(source: _Source, name: str) -> list[str]:
+    """A dimension with codes in its empty fields."""
+    values, empty = source.table[name].tolist(), source.empty[name]
+    by = source.table[empty.by or name].tolist()
+    codes = (empty.other if empty.by and each in empty.values else empty.code for each in by)
+    return [value or code for value, code in zip(values, codes, strict=True)]
 
 
 def _line(fields: Sequence[str]) -> str:
@@ -133,7 +158,7 @@ def _fault_of_structure(bundle: Bundle, name: str, source: _Source, package: Jso
         return "it was prepared at another time than the release was measured"
     titles = _titles(package, f"{source.stem}.csv")
     named = {
-        column: (titles.get(column, column), _values(source.table, column))
+        column: (titles.get(column, column), _codes(source, column), source.empty[column])
         for column in source.layout.dimensions.values()
     }
     own = message(structure_of(source.layout, source.observed, source.flow, about, named), prepared)
@@ -147,6 +172,6 @@ def _titles(package: JsonObject, path: str) -> Mapping[str, str]:
     return {field["name"]: str(field.get("title", field["name"])) for field in fields}
 
 
-def _values(table: pd.DataFrame, column: str) -> tuple[str, ...]:
-    found = dict.fromkeys(table[column].tolist())
-    return () if "" in found or len(found) > MOST_CODES else tuple(found)
+def _codes(source: _Source, column: str) -> tuple[str, ...]:
+    found = dict.fromkeys(source.table[column].tolist())
+    return () if len(found) > MOST_CODES else source.empty[column].codes(found)

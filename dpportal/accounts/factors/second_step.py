@@ -9,6 +9,7 @@ from django.utils.crypto import constant_time_compare
 
 from dpportal.accounts import audit, locking, people
 from dpportal.accounts.addresses import client_address
+from dpportal.accounts.audit_words import CAME_FROM, clause
 from dpportal.accounts.factors import recovery, totp
 from dpportal.accounts.models import User
 from dpportal.accounts.sign_ins import How
@@ -58,7 +59,7 @@ def proved_by(request: HttpRequest, person: User, code: str) -> How | None:
 
 def refuse(request: HttpRequest, person: User) -> None:
     """Count and record a wrong code. Whoever typed it knows the password, so its person is told once it is locked."""
-    came_from = f"from {client_address(request)}"
+    came_from = clause(CAME_FROM, name=client_address(request))
     if locking.count_wrong_code(request, person):
         people.note(person, person, "failed the second step too often", came_from, alarming=True)
     else:

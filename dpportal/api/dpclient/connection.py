@@ -51,11 +51,15 @@ class Connection:
         key: str | None = None,
         **query: object,
     ) -> Any:
-        """What the API answers. key: a random UUID, with which the same request is done once. Raises PortalError."""
+        """What the API answers, None where that is nothing. Raises PortalError.
+
+        key: a random UUID, with which the same request is done once.
+        """
         options: dict[str, Any] = {"params": {n: str(v) for n, v in query.items() if v is not None}}
         if said is not None:
             options["json"] = said
-        return self.send(method, API + path, key=key, **options).json()
+        answer = self.send(method, API + path, key=key, **options)
+        return answer.json() if answer.content else None
 
     def send(
         self,

@@ -2,30 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from .connection import API, PATIENCE_SECONDS, POLL_SECONDS, Connection
 from .faults import PortalError
+from .publishing import Facts, Publishable
 
-Facts = dict[str, Any]
 AT_WORK = ("queued", "running")
 
 
-class RunningCount:
-    """A running count. facts: what the API says of it, by name."""
+class RunningCount(Publishable):
+    """A running count or its draft. facts: what the API says of it, by name."""
 
     def __init__(self, connection: Connection, facts: Facts) -> None:
-        self.connection, self.facts = connection, facts
-        self.id: str = facts["id"]
-        self._path = f"/streams/{self.id}"
+        super().__init__(connection, facts, "/streams")
 
-    @property
-    def state(self) -> str:
-        """Such as “open”."""
-        return str(self.facts["state"])
+    def open(self, *, key: str | None = None, one_row: bool = False) -> RunningCount:
+        """Spend its cost for good and have it opened; with a key, one that is paid for already stays as it is.
+
+        one_row: says that each person has one row, where a column looks like an identifier. Raises PortalError.
+        """
+        is_draft = self.state == "draft"
+        if not is_draft and key:
+            return self
+        said = {
+            "reviewed": (self.facts["reviewed"] or "") if is_draft else "",
+            "agreed": True,
+            "one_row": one_row,
+        }
+        self.facts = self.connection.call("POST", f"{self._path}/open", said, key=key)
+        return self
+
+    def wait(self, seconds: float = PATIENCE_SECONDS) -> RunningCount:
+        """Wait until it is open. Raises PortalError where it could not be opened."""
+        self.facts = self.connection.until(
+            lambda: self.connection.call("GET", self._path, wait=POLL_SECONDS),
+            lambda facts: facts["state"] != "opening",
+            seconds,
+        )
+        if self.state != "open":
+            raise PortalError(409, f"It is {self.state}.")
+        return self
+
+    def renew_token(self) -> str:
+        """A new token that opens this running count alone, shown this once; the one before it ends."""
+        return str(self.connection.call("POST", f"{self._path}/token")["token"])
+
+    def add_period(
+        self, period: int | str, counts: int | Mapping[str, int], *, token: str, key: str
+    ) -> Facts:
+        """Publish one period, by its number or a day in it; one that is published stays as it is. Raises PortalError.
+
+        counts: one number, or one for each value by its name. token: of this running count alone.
+        """
+        answer = self.connection.send(
+            "POST",
+            self.facts["periods"],
+            key=key,
+            headers={"Authorization": f"Bearer {token}"},
+            json={"period": period, "counts": counts},
+        )
+        published: Facts = answer.json()
+        return published
+
+    def close(self) -> RunningCount:
+        """End it before its horizon and delete its secret noise; what is published stays."""
+        self.facts = self.connection.call("POST", f"{self._path}/close")
+        return self
+
+    def again(self) -> RunningCount:
+        """A draft with the same choices."""
+        return RunningCount(self.connection, self.connection.call("POST", f"{self._path}/again"))
 
     def send_periods(
         self,

@@ -144,10 +144,10 @@ def _with_newlines(entry: object) -> object:
 def _check_values(attribute: Categorical) -> None:
     name = attribute.name[:80]
     if any("\0" in value for value in (*attribute.values, *attribute.words)):
-        raise CodebookError(
-            _("The codebook gives “%(name)s” a value with a zero byte. Leave it out.") % {"name": name}
-        )
+        text = _("The codebook gives “%(name)s” a value with a zero byte. Leave it out.")
+        raise CodebookError(text % {"name": name}, (attribute.name,))
     is_open = not attribute.closed
     wrong = wrong_values(attribute, own_missing=attribute.missing_cell, is_open=is_open)
     if wrong:
-        raise CodebookError(_("The codebook could not be used. %(reason)s") % {"reason": f"{name}: {wrong}"})
+        text = _("The codebook could not be used. %(reason)s")
+        raise CodebookError(text % {"reason": f"{name}: {wrong}"}, (attribute.name,))

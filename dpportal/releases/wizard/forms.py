@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.platform.json_types import Json
 from dpportal.platform.stored_texts import translated
+from dpportal.platform.visible_text import VisibleTexts
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, AUTOMATIC_TITLE, PRODUCTS
 from mechanisms.protocol import Mechanism, Parameter
@@ -20,7 +21,7 @@ PARAMETER = "parameter-"
 PURPOSE = "purpose"
 
 
-class ProductForm(forms.ModelForm[Release]):
+class ProductForm(VisibleTexts, forms.ModelForm[Release]):
     """What to release, and under which title."""
 
     class Meta:

@@ -14,6 +14,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _, gettext_lazy, gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.audit_words import clause, clauses
 from dpportal.accounts.permissions import current_user
 from dpportal.approvals import acts
 from dpportal.platform.json_types import Json
@@ -94,7 +95,7 @@ class ConnectionAdmin(admin.ModelAdmin[Connection]):
     def test_connection(self, request: HttpRequest, connections: QuerySet[Connection]) -> None:
         """Sign in as a job does, and look at the columns of each offered table; no row is read."""
         for connection in connections:
-            outcome = "the portal failed"
+            outcome = gettext_noop("the portal failed")
             try:
                 outcome = self._tried(request, connection)
             finally:
@@ -110,8 +111,9 @@ class ConnectionAdmin(admin.ModelAdmin[Connection]):
                 works.append(result.works)
         except SourceFault as fault:
             self.message_user(request, f"{connection}{joint(':')}{fault.message}", messages.ERROR)
-            return f"no session ({fault.code})"
-        return f"it answers; tables that can be counted: {sum(works[1:])} of {len(works[1:])}"
+            return clause(gettext_noop("no session (%(code)s)"), code=fault.code)
+        count = gettext_noop("tables that can be counted: %(count)s of %(all)s")
+        return clauses(gettext_noop("it answers"), clause(count, count=sum(works[1:]), all=len(works[1:])))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Connection | None = None) -> tuple[str, ...]:
         """Where a changed definition needs a second person, no offered table is led elsewhere by its connection."""
@@ -137,7 +139,7 @@ class ConnectionAdmin(admin.ModelAdmin[Connection]):
         saved = [table for table, _changed in formset.changed_objects] + formset.new_objects
         for inline in formset.forms:
             if inline.instance in saved and inline not in waiting and "vouched" in inline.changed_data:
-                word = inline.instance.vouched or "(taken back)"
+                word = inline.instance.vouched or gettext_noop("(taken back)")
                 audit.record(current_user(request), "vouched for a table", inline.instance, word)
 
     def _put_off(

@@ -71,6 +71,49 @@ def test_a_choice_of_yes_or_no_is_no_text(program, dataset):
         assert status == 200 or answer["errors"] == {"choices.deviation": ["Send true or false."]}
 
 
+def test_true_is_no_number(program, dataset):
+    whole, number = ["Send a whole number."], ["Send a number."]
+    plan = {"product": "histogram", "choices": {"columns": ["age"]}, "method": {"mechanism": ""}}
+    running = {"dataset": str(dataset.pk), "name": "x", "amount": "1"}
+    for act, path, said, errors in (
+        ("put", "declaration", {"unit": {"max_rows": True}}, {"unit.max_rows": whole}),
+        (
+            "patch",
+            "reading",
+            {"title_lines": True, "header_lines": False},
+            {"title_lines": whole, "header_lines": whole},
+        ),
+        ("post", "shares", {"name": "someone", "right": True}, {"right": whole}),
+        (
+            "post",
+            "declaration/coarser",
+            {"column": "age", "name": "x", "edges": [False, 9]},
+            {"edges.0": [*whole, *number]},
+        ),
+        ("post", "plans", {**plan, "half_width": True}, {"half_width": number}),
+        (
+            "post",
+            "plans",
+            {**plan, "method": {"mechanism": "", "parameters": {"k": True}}},
+            {"method.parameters.k": ["Send a text.", *whole]},
+        ),
+        (
+            "post",
+            "plans",
+            {**plan, "choices": {"people": True}},
+            {"choices.people": ["Write a whole number, such as 1500, 1,500 or 1 500."]},
+        ),
+    ):
+        assert program.said(act, f"/datasets/{dataset.pk}/{path}", said, 422)["errors"] == errors
+    for name in ("horizon", "expected", "largest_increment"):
+        assert program.said("post", "/streams", {**running, name: True}, 422)["errors"] == {name: whole}
+    assert program.said("post", "/streams", {**running, "cells": [True]}, 422)["errors"] == {"cells.0": whole}
+    assert program.said("post", "/datasets/counted", {"name": "x", "max_rows": True}, 422)["errors"] == {
+        "max_rows": whole
+    }
+    assert program.said("post", "/datasets/connected", {"table": True}, 422)["errors"] == {"table": whole}
+
+
 def test_json_is_read_in_one_way():
     assert strict_json.read(b'{"a": [1, 2.5, null, {"a": true}]}') == {"a": [1, 2.5, None, {"a": True}]}
     with pytest.raises(strict_json.DoubledNameError, match="a"):

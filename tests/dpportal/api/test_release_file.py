@@ -130,6 +130,7 @@ def test_a_file_that_is_no_table_leaves_no_dataset(table_file, tmp_path):
         (TABLE.replace('name = "People"', "name = 5"), "table.name: Send a text"),
         (TABLE + "parameters = 5", "release.method.parameters: Send an object"),
         (TABLE + '[declaration.unit]\nmax_rows = "many"', "declaration.unit.max_rows: Send a whole number"),
+        (TABLE + "[declaration.unit]\nmax_rows = true", "declaration.unit.max_rows: Send a whole number"),
         (TABLE + "title = 5\n[declaration.unit]\nmaxrows = 2", "declaration.unit.maxrows: Nothing here"),
         ("release = 5\n" + TABLE.partition("[release]")[0], "release: Send an object"),
     ],

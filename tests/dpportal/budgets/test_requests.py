@@ -18,6 +18,7 @@ from dpportal.budgets.margins import margin_shown
 from dpportal.budgets.models import BudgetRequest
 from dpportal.datasets import services, sharing
 from dpportal.datasets.models import Right
+from dpportal.releases import services as release_services
 from tests.dpportal import building
 from tests.dpportal.budgets.test_granting import change, place
 from tests.dpportal.building import deliver_mail, stored_dataset
@@ -241,3 +242,28 @@ def test_what_was_asked_in_chinese_is_kept_in_english_and_read_in_both(desk, off
     for page in (reverse("office"), place(without)):
         shown = office.get(page).text
         assert "Margin of a count" not in shown and "± " in shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["discarded", "spent"])
+def test_the_bell_goes_on_with_a_draft_only_while_it_is_one(desk, dataset, administrator, end):
+    draft = building.complete_draft(dataset, "0.1")
+    review = reverse("releases:review", args=[draft.pk])
+    desk.post(reverse("releases:ask", args=[draft.pk]), {"reason": WHY})
+    ledger.grant(
+        dataset,
+        Decimal(1),
+        definition="pure",
+        reason="Ages",
+        by=administrator,
+        terms=ledger.GrantTerms(answers=BudgetRequest.objects.get()),
+    )
+    for page in ("datasets:list", "releases:finished"):
+        assert review in desk.get(reverse(page)).text
+    if end == "discarded":
+        release_services.discard(draft)
+    else:
+        building.confirm(draft)
+    assert review not in desk.get(reverse("releases:finished")).text
+    BudgetRequest.objects.update(seen=False)
+    assert review not in desk.get(reverse("datasets:list")).text

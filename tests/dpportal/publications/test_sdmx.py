@@ -13,8 +13,10 @@ from pysdmx.io import read_sdmx
 
 from dpportal.publications import sdmx
 from dpportal.publications.table import Table
+from mechanisms.summary.statistics import EMPTY_FIELDS
 from mechanisms.tabular.sdmx import Observed
 
+PREPARED = datetime(2026, 1, 31, 12, tzinfo=UTC)
 COUNT = Observed("noisy_count", "lower", "upper", "error")
 
 
@@ -26,8 +28,8 @@ def table(folder: Path, text: str, **said) -> Table:
 
 
 def observations(of: Table) -> pd.DataFrame:
-    file = sdmx.observations(of, "release-1")
-    assert file is not None and file.name == "counts.sdmx.csv"
+    file = sdmx.with_observations([of], "release-1", PREPARED)[0]
+    assert file.name == "counts.sdmx.csv"
     return pd.read_csv(file.path, dtype=str, keep_default_na=False)
 
 
@@ -38,7 +40,7 @@ def test_each_cell_is_an_observation(tmp_path):
         "STRUCTURE", "STRUCTURE_ID", "ACTION", "COLOUR", "DIMENSION_2",
         "OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "STANDARD_ERROR",
     ]  # fmt: skip
-    assert frame["OBS_VALUE"].tolist() == ["3", "-1"] and frame["COLOUR"].tolist() == ["red, or so", ""]
+    assert frame["OBS_VALUE"].tolist() == ["3", "-1"] and frame["COLOUR"].tolist() == ["red, or so", "_U"]
     assert set(frame["STRUCTURE"]) == {"dataflow"} and set(frame["ACTION"]) == {"I"}
     assert re.fullmatch(r"[A-Z]+:[A-Z][A-Z0-9_]*\([0-9.]+\)", frame["STRUCTURE_ID"][0])
 
@@ -75,9 +77,6 @@ def test_columns_whose_identifiers_would_be_the_same_are_all_there(tmp_path):
     assert frame.iloc[0, 3:7].tolist() == ["1", "2", "3", "4"]
 
 
-PREPARED = datetime(2026, 1, 31, 12, tzinfo=UTC)
-
-
 def structure(of: Table) -> tuple[Any, list[str]]:
     """The data structure as pysdmx reads it, once its own copy of the standard's schema has let it pass."""
     files = sdmx.with_observations([of], "release-1", PREPARED)
@@ -102,7 +101,7 @@ def test_the_structure_names_every_column_and_code_and_fits_the_standard_s_schem
 
 
 def test_codes_are_listed_only_where_each_value_is_one(tmp_path, monkeypatch):
-    text = "colour,size,noisy_count,error,lower,upper\nred,,3,1,0,6\nblue,M,1,1,0,2\n"
+    text = 'colour,size,noisy_count,error,lower,upper\nred,"2, 3",3,1,0,6\nblue,M,1,1,0,2\n'
     definition, _columns = structure(table(tmp_path, text, observed=[COUNT]))
     assert definition.components["SIZE"].local_codes is None
     monkeypatch.setattr(sdmx, "MOST_CODES", 1)
@@ -116,3 +115,23 @@ def test_statistics_are_a_dimension_with_codes(tmp_path):
         table(tmp_path, "group,n,nl,nu,t,tl,tu\na,1,0,2,10,9,11\n", observed=both)
     )
     assert [code.id for code in definition.components["STATISTIC"].local_codes.items] == ["NUMBER", "TOTAL"]
+
+
+def test_a_missing_value_has_a_code_with_a_name_which_no_value_has(tmp_path):
+    text = "colour,size,noisy_count,error,lower,upper\nred,,3,1,0,6\n,_U,1,1,0,2\n"
+    of = table(tmp_path, text, observed=[COUNT])
+    frame = observations(of)
+    assert frame["COLOUR"].tolist() == ["red", "_U"] and frame["SIZE"].tolist() == ["__U", "_U"]
+    definition, _columns = structure(of)
+    codes = {name: definition.components[name].local_codes.items for name in ("COLOUR", "SIZE")}
+    assert [(code.id, code.name) for code in codes["COLOUR"]] == [("red", "red"), ("_U", "Unknown")]
+    assert [(code.id, code.name) for code in codes["SIZE"]] == [("_U", "_U"), ("__U", "Unknown")]
+
+
+def test_an_empty_field_says_by_its_line_whether_it_is_all_or_missing(tmp_path):
+    text = "whose,group,noisy_count,error,lower,upper\ngroup,a,3,1,0,6\ngroup,,1,1,0,2\neverybody,,4,1,0,2\n"
+    of = table(tmp_path, text, observed=[COUNT], empty={"group": EMPTY_FIELDS["group"]})
+    assert observations(of)["GROUP"].tolist() == ["a", "_U", "_T"]
+    definition, _columns = structure(of)
+    codes = definition.components["GROUP"].local_codes.items
+    assert [(code.id, code.name) for code in codes] == [("a", "a"), ("_U", "Unknown"), ("_T", "Total")]

@@ -6,16 +6,43 @@ from decimal import Decimal
 from html import unescape
 
 import pytest
+from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils.translation import override
 
+from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget, BudgetRequest
 from dpportal.budgets.requests import news
-from dpportal.value_choices.models import ValueChoice
+from dpportal.value_choices.models import ValueChoice, title_of
 from tests.dpportal import building
 from tests.dpportal.approvals.conftest import desk_of
+from tests.dpportal.value_choices.test_representations import requested
 
 COST = "?amount=0.5&delta=0.0000001"
 DELTA = Decimal("0.0000001")
+
+
+CHINESE = {"accept-language": "zh-hans"}
+
+
+@pytest.fixture
+def coloured(dataset, administrator):
+    """The small table, with a δ to spend."""
+    terms = ledger.GrantTerms(delta=10 * DELTA)
+    ledger.grant(dataset, Decimal(1), definition="pure", reason="Colours", by=administrator, terms=terms)
+    return dataset
+
+
+@pytest.fixture(autouse=True)
+def english_afterwards():
+    """A request of the test client leaves its language behind."""
+    with override("en"):
+        yield
+
+
+def in_chinese(column: str) -> str:
+    with override("zh-hans"):
+        return title_of(column)
 
 
 def page(dataset) -> str:
@@ -86,3 +113,31 @@ def test_who_owns_it_not_does_not_ask(dataset, other_curator):
     address = reverse("values:ask", args=[dataset.pk, 0]) + COST
     assert desk_of(other_curator).post(address, {"reason": "Colours"}).status_code == 404
     assert not BudgetRequest.objects.exists()
+
+
+def test_what_it_is_for_is_said_in_the_language_of_each_reader(dataset, administrator):
+    address = reverse("values:ask", args=[dataset.pk, 0]) + COST
+    desk_of(dataset.owner).post(address, {"reason": "Colours"}, headers=CHINESE)
+    asked, office = BudgetRequest.objects.get(), reverse("office")
+    assert asked.title == "Values of colour" and "Values" not in in_chinese("colour")
+    assert "For “Values of colour”" in " ".join(desk_of(administrator).get(office).text.split())
+    assert in_chinese("colour") in desk_of(administrator).get(office, headers=CHINESE).text
+
+
+def test_the_ledger_says_it_in_the_language_of_each_reader(coloured):
+    with override("zh-hans"):
+        choice = requested(coloured)
+        assert choice.charge.purpose == in_chinese("colour")
+    assert choice.charge.reason == "Values of colour"
+    address = reverse("budgets:ledger", args=[coloured.pk])
+    assert "Values of colour" in desk_of(coloured.owner).get(address).text
+    assert in_chinese("colour") in desk_of(coloured.owner).get(address, headers=CHINESE).text
+
+
+def test_the_bell_goes_on_with_it_only_until_it_was_chosen(coloured):
+    asks(coloured)
+    BudgetRequest.objects.update(state=BudgetRequest.State.GRANTED, answered_at=Now())
+    bell, address = reverse("releases:finished"), BudgetRequest.objects.get().address.replace("&", "&amp;")
+    assert address in desk_of(coloured.owner).get(bell).text
+    requested(coloured)
+    assert address not in desk_of(coloured.owner).get(bell).text

@@ -20,7 +20,16 @@ from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.page import on_paper, table_json
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.statistics import EVERYBODY, GROUP, PEOPLE, ROWS, TOTAL, in_files, may_be_empty
+from mechanisms.summary.statistics import (
+    EMPTY_FIELDS,
+    EVERYBODY,
+    GROUP,
+    PEOPLE,
+    ROWS,
+    TOTAL,
+    in_files,
+    may_be_empty,
+)
 from mechanisms.summary.told import NumberEstimates, Summary
 from mechanisms.tabular.csv_frames import write_frame
 from mechanisms.tabular.headers import Headers, valid_names
@@ -96,6 +105,7 @@ def write(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> list[
                 ABOUT_TOTALS.format(unit=ROWS if plan.loss.unit.counts_rows else PEOPLE),
             ),
             observed=[Observed("estimate", "interval_lower", "interval_upper")],
+            empty=EMPTY_FIELDS,
         ),
     ]
     if plan.lines:

@@ -27,6 +27,7 @@ from dpportal.releases.products import presenter_of
 from dpportal.releases.services import ReleaseError
 from mechanisms.domain import Categorical, Integer
 from mechanisms.inert_text import inert
+from mechanisms.verify import observations
 from mechanisms.verify.bundle import Bundle, BundleError
 from mechanisms.verify.checks import verify
 from mechanisms.verify.csv_file import fault_of
@@ -171,6 +172,14 @@ def test_missing_values_and_codes_of_numbers_are_read_by_others_too(rich, tmp_pa
     path = downloaded(MISSING[product](rich), tmp_path)
     assert all(loaded(path, tmp_path / "unpacked").values())
     run(path, tmp_path / "unpacked")
+    assert not failed(path)
+    name = {"means": "totals", "response": "estimates"}.get(product, product) + ".sdmx.csv"
+    content = Bundle.read(path).content(name)
+    assert b'"_U"' in content
+    before = Bundle.read(altered(path, **{name: content.replace(b'"_U"', b'""')}))
+    assert observations.check(before, name, {}).state is State.HOLDS  # as earlier versions wrote it
+    other = Bundle.read(altered(path, **{name: content.replace(b'"_U"', b'"_Z"')}))
+    assert observations.check(other, name, {}).state is State.FAILED
 
 
 def test_a_bundle_of_an_earlier_version_holds(tmp_path):
