@@ -51,7 +51,7 @@ def typeset(text: str, engine: str, folder: Path) -> tuple[str, Path]:
     (folder / "table1.tex").write_text(text, encoding="utf-8")
     for _time in range(TIMES):
         command = [engine, "-interaction=nonstopmode", "-halt-on-error", "table1.tex"]
-        ran = subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=300)  # noqa: S603
+        ran = subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=300)
         assert ran.returncode == 0, ran.stdout.decode(errors="replace")[-1500:]
     return (folder / "table1.log").read_text(encoding="utf-8", errors="replace"), folder / "table1.pdf"
 
@@ -74,7 +74,7 @@ def test_pdflatex_prints_any_name_within_the_sheet(signs, groups, tmp_path) -> N
     said, sheets = typeset(document(signs, groups), "pdflatex", tmp_path)
     check(said)
     if shutil.which("pdftotext"):
-        text = subprocess.run(["pdftotext", "-layout", sheets, "-"], capture_output=True, check=True)  # noqa: S603, S607
+        text = subprocess.run(["pdftotext", "-layout", sheets, "-"], capture_output=True, check=True)
         printed = text.stdout.decode()
         assert printed.count("Table 1") == -(-(groups + 1) // 4) if groups > 2 else 1
         assert "Mean (SD)" in printed and "95 %" in printed and "±" in printed
@@ -83,7 +83,7 @@ def test_pdflatex_prints_any_name_within_the_sheet(signs, groups, tmp_path) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("signs", ["Возраст, α", "性别：男女（年龄）、《表》", "Ħal Għaxaq"])
 def test_xelatex_prints_other_letters_and_leaves_none_out(signs, tmp_path) -> None:
-    found = subprocess.run(["fc-list"], capture_output=True, check=False) if shutil.which("fc-list") else None  # noqa: S607
+    found = subprocess.run(["fc-list"], capture_output=True, check=False) if shutil.which("fc-list") else None
     if not found or not any(font in found.stdout.decode() for font in latex.FONTS):
         pytest.skip("there is none of the fonts that have these letters")
     check(typeset(document(signs, 7), "xelatex", tmp_path)[0])
