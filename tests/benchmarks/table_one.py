@@ -180,8 +180,8 @@ def large(rows: int) -> tuple[float, float, float]:
     """Processor seconds and GB of a large summary, from its stored file to what is told, and seconds of the floor.
 
     rows: of the file, from which the time of counting is extrapolated to those of `LARGE`; what counting takes for next
-    to no rows is counted once, and so are plan, noise and estimates, which take longer of groups of few. The floor is DuckDB's own sum or largest value
-    of each column of the same file, which means nothing yet.
+    to no rows is counted once, and so are plan, noise and estimates, which take longer of groups of few. The floor is
+    DuckDB's own sum or largest value of each column of the same file, which means nothing yet.
     """
     columns, groups, people = LARGE
     group = Categorical("g", values=tuple(map(str, range(groups - 1))))
