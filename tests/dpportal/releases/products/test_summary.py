@@ -214,6 +214,16 @@ class TestDrafts:
         answer = sent(rich, client, columns=["colour"], group="colour")
         assert "Choose a column besides the one that makes the groups" in answer.text
 
+    @pytest.mark.parametrize("twice", ["colour", "age"])
+    def test_a_column_that_is_not_chosen_or_makes_the_groups_cannot_matter_twice(
+        self, rich, client, twice
+    ) -> None:
+        dataset_services.declare_all(rich, [Integer("age", lower=0, upper=9), Boolean("colour")])
+        own = {"columns": ["colour"]} if twice == "age" else {"columns": ["colour", "age"], "group": "colour"}
+        answer = sent(rich, client, **own, twice=[twice])
+        assert "can matter twice" in answer.text and f"Leave out here: {twice}." in answer.text
+        assert not Release.objects.get().parameters
+
     def test_a_column_that_matters_twice_has_a_smaller_margin(self, rich) -> None:
         def margins(twice: list[str]) -> dict[str, float]:
             draft = Release.objects.create(
