@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mechanisms.domain import Attribute, Date
+from mechanisms.moments.column import DAYS_SINCE
 from mechanisms.moments.estimates import Interval
 from mechanisms.summary.counts import readings
 from mechanisms.summary.differences import difference
@@ -16,7 +17,7 @@ from mechanisms.tabular.label_columns import written
 
 GROUP, EVERYBODY, TOTAL = "group", "everybody", "total"
 PEOPLE, ROWS, SHARE = "people", "rows", "share"
-DAYS_SINCE, DAYS, RATIO = "days since 1970-01-01", "days", "ratio"
+DAYS, RATIO = "days", "ratio"
 DIFFERENCES = ("difference", "standardised_difference")
 Column = CategoryEstimates | NumberEstimates
 Place = tuple[int, ...]

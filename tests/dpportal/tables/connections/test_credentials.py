@@ -102,9 +102,9 @@ class TestPostgreSQL(Failing):
     def test_that_asks_nobody_is_not_believed(self, connection, door):
         connection.port = door.beyond[1]
         credential_follows(connection)
-        with pytest.raises(SourceFault, match="asks for no password, or not by SCRAM-SHA-256") as fault:
-            with postgres.reading(connection):
-                pass
+        words = "asks for no password, or not by SCRAM-SHA-256"
+        with pytest.raises(SourceFault, match=words) as fault, postgres.reading(connection):
+            pass
         assert fault.value.code == "sign-in"
 
     def test_with_another_port_is_not_dialled_by_a_release(self, elsewhere):
