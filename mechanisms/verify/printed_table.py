@@ -170,5 +170,6 @@ def _plain(cell: str) -> str:
         .replace("\\dots{}", "…")
         .replace("\\%", "%")
         .replace("$\\pm$", "±")
+        .replace("~", " ")
     )
     return " ".join(unescape(words).split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from uuid import uuid4
 
 import pytest
@@ -11,12 +12,14 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.api import repeating
 from dpportal.budgets import ledger
 from dpportal.budgets.models import BudgetRequest
+from dpportal.datasets import codebooks, take_codebook
 from dpportal.datasets.domain_fit_job import FITS
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Conversion, Dataset, DomainVersion, Right, Share
 from dpportal.jobs.claims import JobState
 from dpportal.platform import storage
 from dpportal.releases.models import Release
+from mechanisms.domain import Boolean
 from tests.dpportal import building
 from tests.dpportal.api.calling import BASE
 from tests.dpportal.unlocked_storage import unlocked_storage
@@ -123,6 +126,24 @@ def test_yes_and_no_that_a_program_does_not_spell_are_as_the_table_writes_them(p
     program.said("put", address, spelled)
     # What is declared stays, however often the shorter form is sent.
     assert program.said("put", address, said)["columns"]["smokes"]["values"] == ["false", "true"]
+
+
+@pytest.mark.parametrize(
+    ("more", "missing"),
+    [({}, None), ({"missing_cell": True}, 2), ({"closed": False}, 0), ({"closed": True, "misfits_to": 1}, 1)],
+)
+def test_what_is_neither_yes_nor_no_is_left_out_unless_a_program_says_otherwise(
+    program, dataset, more, missing
+):
+    """As on pages: an empty field is no “no”. A codebook that counts it as one says so, and is read so again."""
+    Dataset.objects.update(columns=[{"name": "smokes"}], column_looks=[{}])
+    address = f"/datasets/{dataset.pk}/declaration"
+    columns = program.said("put", address, {"columns": {"smokes": {"kind": "boolean", **more}}})["columns"]
+    [declared] = dataset.current_domain().domain().project(["smokes"]).attributes
+    assert isinstance(declared, Boolean) and declared.missing == missing
+    assert codebooks.read(json.dumps(columns).encode(), ["smokes"]).attributes == (declared,)
+    [lines] = codebooks.read(codebooks.as_csv(take_codebook.written(dataset)).encode(), ["smokes"]).attributes
+    assert lines.missing == missing
 
 
 def test_what_was_promised_can_be_read_before_somebody_else_is_protected(program, dataset):
