@@ -82,7 +82,7 @@ class ChosenCounts:
 def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figure:
     """Mirrored bars for two groups along an order, lines for more, bars for a column without an order.
 
-    adjusted: as `ChosenCounts.values`; then a reader may have these counts of the same cells in place of the noisy ones.
+    adjusted: as `ChosenCounts.values`; then a reader may have these of the same cells in place of the noisy ones.
     """
     pair, (order, _labels) = _facing(chosen), in_order(chosen)
     groups = largest_groups(chosen) if pair is None else pair

@@ -27,7 +27,7 @@ from dpportal.charts.chosen_counts import (
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import are_lines, error_bars, group_bars, group_line, with_margins
-from dpportal.charts.small_multiples import MAX_APART, in_panels
+from dpportal.charts.small_multiples import FRAME, MAX_APART, in_panels
 from dpportal.charts.style import Figure, HalfWidth, hover, plain
 from dpportal.platform.listed_names import in_a_row, joint
 from mechanisms.arrays import Floats
@@ -35,6 +35,8 @@ from mechanisms.domain import Attribute
 
 # Bars, or places of lines, in all panels together, up to which each has its margin drawn.
 MOST_MARGINS = 1200
+# Pixels between the names of the first row and those of the groups.
+LEGEND_ROOM = 28
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,9 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
         along=each.along.name,
     )
     layout = {**drawn.json["layout"], "barmode": "group", "showlegend": each.by is not None}
+    # Above the names of the first row.
+    layout["legend"] = {"y": 1 + LEGEND_ROOM / (layout["height"] - FRAME)}
+    layout["margin"] = {**layout["margin"], "t": 2 * LEGEND_ROOM}
     if each.along.ordered:
         layout["meta"] = {**layout.get("meta", {}), "is_ordered": True}
     shown = Figure({**drawn.json, "layout": layout}, drawn.caption, drawn.title)

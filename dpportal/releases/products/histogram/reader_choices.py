@@ -205,8 +205,8 @@ def figure(
 ) -> Json:
     """The chart that is chosen. values: (cells,) estimates; summed: of a box, with its margin if all boxes have one.
 
-    of_a_cell: half the interval of any single cell, where there is one. adjusted: (cells,) counts that a reader may have
-    in place of the estimates, save on a map.
+    of_a_cell: half the interval of any single cell, where there is one. adjusted: (cells,) counts that a reader may
+    have in place of the estimates, save on a map.
     """
     if form.on_map is not None:
         return map_figure(form, values, summed)
