@@ -27,7 +27,7 @@ def uneven(drawing: Drawing) -> Iterator[str]:
         ends = np.array(drawing.whiskers)
         side = int(np.median(ends[:, 0, 1] == ends[:, 1, 1]) > np.median(ends[:, 0, 0] == ends[:, 1, 0]))
         yield from (f"{line[0, side]:.1f}" for line in ends if line[0, side] != line[1, side])
-        yield from _off(ends[:, 0, side])
+        yield from _off_centres(ends[:, 0, side], drawing, side)
     for bars in drawing.bars:
         yield from _off(bars[:, 0])
         yield from _others(bars[:, 3])
@@ -62,6 +62,19 @@ def _off(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
     return [f"{each:.1f}" for each in places[wrong]] if wrong.sum() <= SHARE * len(places) else []
 
 
+def _off_centres(places: np.ndarray, drawing: Drawing, side: int) -> list[str]:
+    """Whiskers that stand in the middle of no bar and no dot; where none does, those that are not even."""
+    upright = [
+        *(bars[:, 0] + bars[:, 3] / 2 for bars in drawing.bars),
+        *(dots[:, 0] + dots[:, 2] for dots in drawing.dots),
+    ]
+    lying = [cells[:, 1] + cells[:, 3] / 2 for cells in drawing.rectangles]
+    centres = np.concatenate([*(lying if side else upright), np.zeros(0)])
+    apart = np.abs(places[:, None] - centres[None, :]).min(axis=1, initial=np.inf)
+    wrong = apart > _DISTANCE
+    return [f"{each:.1f}" for each in places[wrong]] if wrong.mean() <= SHARE else _off(places)
+
+
 def _pitches(places: np.ndarray) -> Iterator[float]:
     """How far the next one may be: what most pairs say that are far apart, and of few places, each of these pairs."""
     first, second = np.triu_indices(len(places), 1)
@@ -76,7 +89,6 @@ def _off_labels(drawing: Drawing) -> Iterator[str]:
     words = [word for word in drawing.words if word.anchor == "middle"]
     lowest = max((word.y for word in words), default=0.0)
     below = [word for word in words if word.y == lowest]
-    labels = np.array(sorted(word.x for word in below))
     are_marks = all(WORD_OF_NUMBER.fullmatch(word.text) for word in below)
     series = [
         *(bars[:, 0] + bars[:, 3] / 2 for bars in drawing.bars),
@@ -84,12 +96,22 @@ def _off_labels(drawing: Drawing) -> Iterator[str]:
         *(line[:, 0] for line in drawing.lines),
     ]
     for places in series:
+        left, right = _reach(places, drawing)
+        labels = np.array(sorted(word.x for word in below if left <= word.x <= right))
         if len(places) == len(labels) > 1:
             apart = places - labels
             wrong = np.abs(apart - np.median(apart)) > _DISTANCE
             # Marks of an axis are as many as the shapes by chance only.
             if (len(places) < 4 and not are_marks) or wrong.sum() <= SHARE * len(places):
                 yield from (f"{each:.1f}" for each in places[wrong])
+
+
+def _reach(places: np.ndarray, drawing: Drawing) -> tuple[float, float]:
+    """From where to where the panel goes that the shapes are in, of several beside each other."""
+    level = [rule[:, 0] for rule in drawing.grid if rule.shape == (2, 2) and rule[0, 1] == rule[1, 1]]
+    middle = float(np.median(places)) if len(places) else 0.0
+    own = [(float(ends.min()), float(ends.max())) for ends in level if ends.min() <= middle <= ends.max()]
+    return own[0] if own else (-np.inf, np.inf)
 
 
 def _others(values: np.ndarray) -> list[str]:

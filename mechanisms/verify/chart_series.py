@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -9,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.tabular.equal_steps import steps_of_equal_width
-from mechanisms.verify.chart_orders import drawn_lines
+from mechanisms.verify.chart_orders import NOISY, drawn_lines
 
 # Of a series' numbers so many at most are not of the column that it is compared with.
 SHARE = 0.5
+_WRITTEN = 1e-5
 # Lines of a series, and labels of a column by which lines are chosen, at most.
 _LONGEST, _MOST_LABELS = 2000, 64
 
@@ -97,13 +99,18 @@ def _series(table: pd.DataFrame) -> Iterator[np.ndarray]:
 def _whole(columns: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
     """Estimates of people as whole numbers, with the widest margin, which some charts give to all."""
     names = list(columns)
+    yield from (np.round(columns[name]) for name in (NOISY,) if name in columns)
     for place, name in enumerate(names):
         upper = f"{name.removesuffix('lower')}upper"
         if name.endswith("lower") and upper in columns:
-            reach = np.ceil(np.nanmax(columns[upper] - columns[name]) / 2)
+            widest = float(np.nanmax(columns[upper] - columns[name])) / 2
+            # Ends are written with six digits, so that a whole margin may seem to be a little more.
+            off = _WRITTEN * float(np.nanmax(np.abs([columns[name], columns[upper]])))
             for each in names[max(0, place - 3) : place]:
                 rounded = np.round(columns[each])
-                yield from (rounded, rounded - reach, rounded + reach)
+                yield rounded
+                for reach in {math.ceil(widest - off), math.ceil(widest)}:
+                    yield from (rounded - reach, rounded + reach)
 
 
 def _steps(density: pd.DataFrame) -> Iterator[np.ndarray]:

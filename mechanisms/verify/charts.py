@@ -86,7 +86,7 @@ def _compare(drawing: Drawing, series: ChartSeries, found: ComparedCharts) -> No
     found.strange += [
         *shades,
         *chart_places.uneven(drawing),
-        *_strange_words(drawing.words, marks, series, shown),
+        *_strange_words(drawing, marks, panels, series, shown),
     ]
 
 
@@ -222,20 +222,27 @@ def _without_axis(drawing: Drawing) -> Iterator[np.ndarray]:
 
 
 def _strange_words(
-    words: Sequence[Word],
+    drawing: Drawing,
     marks: set[int],
+    panels: Sequence[np.ndarray],
     series: ChartSeries,
     shown: Sequence[ShapeNumbers],
 ) -> Iterator[str]:
     """Words with numbers that are no mark of an axis, no label, and no number of a shape."""
+    upright = [grid for grid in panels if grid[0][1] == grid[0][3]]
+    headings = [word.text for word in drawing.words if len(upright) > 1 and _is_heading(word, upright)]
+    yield from (text for text in headings if text not in series.labels or headings.count(text) > 1)
     others = [
-        word for place, word in enumerate(words) if place not in marks and WORD_OF_NUMBER.search(word.text)
+        word
+        for place, word in enumerate(drawing.words)
+        if place not in marks and not (len(upright) > 1 and _is_heading(word, upright))
     ]
-    for row, across in _rows(others):
+    for row, across in _rows(others, upright):
         if len(row) >= 3 and across != "over" and all(WORD_OF_NUMBER.fullmatch(word.text) for word in row):
             yield from _off_scale(row, across)
             continue
-        yield from (word.text for word in row if "95" not in (_levels(word.text) or ["95"]))
+        said = [word.text for word in row if word.text not in series.labels]
+        yield from (text for text in said if "95" not in (_levels(text) or ["95"]))
         is_over = across == "over"
         strange = [word.text for word in row if not _is_known(word, series, shown, is_over)]
         # Words of a calendar, or of another language, are in no table.
@@ -246,17 +253,37 @@ def _strange_words(
         yield from (text for text in dict.fromkeys(texts) if texts.count(text) > 1 and text in series.labels)
 
 
-def _rows(words: Sequence[Word]) -> Iterator[tuple[list[Word], str]]:
-    """Words in a row below the shapes, or in a column beside them, or each by itself over its shape."""
+def _is_heading(word: Word, panels: Sequence[np.ndarray]) -> bool:
+    """Whether it stands over the middle of a panel, as the name of one of several does."""
+    return word.anchor == "middle" and any(
+        abs(word.x - (grid[0, 0] + grid[0, 2]) / 2) < _NEAR and abs(word.y - grid[:, 1].min() + _DOWN) < _NEAR
+        for grid in panels
+    )
+
+
+def _rows(words: Sequence[Word], panels: Sequence[np.ndarray]) -> Iterator[tuple[list[Word], str]]:
+    """Words with numbers in a row below the shapes of a panel, in a column beside them, or each over its shape."""
     columns: dict[float, list[Word]] = {}
-    rows: dict[float, list[Word]] = {}
+    rows: dict[tuple[float, float], list[Word]] = {}
     for word in words:
-        (columns if word.anchor == "end" else rows).setdefault(
-            word.x if word.anchor == "end" else word.y, []
-        ).append(word)
-    yield from ((column, "y") for column in columns.values())
-    lowest = max(rows, default=0.0)
-    yield from ((row, "x" if height == lowest else "over") for height, row in rows.items())
+        if word.anchor == "end":
+            columns.setdefault(word.x, []).append(word)
+        else:
+            rows.setdefault((word.y, _left_of(word, panels)), []).append(word)
+    lowest = max((height for height, _left in rows), default=0.0)
+    beside = [(column, "y") for column in columns.values()]
+    below = [
+        (row, "x" if height == lowest or len(panels) > 1 else "over")
+        for (height, _left), row in rows.items()
+    ]
+    for every, across in (*beside, *below):
+        if numbered := [word for word in every if WORD_OF_NUMBER.search(word.text)]:
+            yield numbered, across
+
+
+def _left_of(word: Word, panels: Sequence[np.ndarray]) -> float:
+    """Where the panel begins that the word is in or below."""
+    return max((float(grid[0, 0]) for grid in panels if grid[0, 0] <= word.x), default=0.0)
 
 
 def _off_scale(row: Sequence[Word], across: str) -> Iterator[str]:

@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from mechanisms.accounting import Loss, chance_factor
+from mechanisms.accounting import Loss
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.csv_tables import tables
 from mechanisms.verify.json_values import leaves
+from mechanisms.verify.loss_factor import factor_shown
 from mechanisms.verify.shown_numbers import NUMBER, step_of, value_of
 
 # Numbers that the portal's sentences have whatever was released: the example of a margin, levels, the first year of
@@ -94,10 +95,4 @@ class KnownNumbers:
 
 
 def _of_loss(loss: Loss) -> Iterator[float]:
-    amount = float(loss.amount)
-    yield amount
-    factor = chance_factor(amount)
-    if math.isfinite(factor):
-        # A promise is rounded up to three digits.
-        digits = 10.0 ** (math.floor(math.log10(factor)) - 2)
-        yield from (factor, math.ceil(factor / digits) * digits)
+    yield from (float(loss.amount), *factor_shown(loss))

@@ -60,6 +60,13 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     # Histograms.
     ("for each of the # cells", "lines histogram"),
     ("# people, by …", "people"),
+    ("# rows, by …", "people"),
+    ("# ± # people, by …", "everyone", "everyone's margin"),
+    ("# ± # rows, by …", "everyone", "everyone's margin"),
+    ("stand in for # ± # people", "everyone", "everyone's margin"),
+    ("stand in for # ± # rows", "everyone", "everyone's margin"),
+    ("the largest group is …, with # ± #.", "most of a column", "margin of a column"),
+    ("The # largest of # groups", "drawn values", "sizes"),
     ("within ± # of", "half_width"),
     ("Margin: ± # people", "half_width"),
     ("off by up to # in …", "bins"),
@@ -81,7 +88,7 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("# group is not compared", "drawn"),
     ("# groups are not compared", "drawn"),
     ("rounded down to steps of #", "steps"),
-    ("Drawn are # of # groups", "drawn", "lines totals"),
+    ("Drawn are # of # groups", "drawn", "groups"),
     # Summaries.
     ("at most # % are # or below", "percent summary interval_upper", "bounds"),
     ("at most # % are # or above", "percent summary interval_upper", "bounds"),

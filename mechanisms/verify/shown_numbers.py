@@ -7,11 +7,13 @@ from enum import Enum
 
 import numpy as np
 
-# A thousands' separator stands before three digits alone.
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+# A thousands' separator stands before three digits alone; a power of ten is raised.
 NUMBER = re.compile(
     r"(?<![\w.])[0-9]{1,3}(?:[,\u202f][0-9]{3})+(?:\.[0-9]+)?"
-    r"|(?<![\w.])[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
+    rf"|(?<![\w.])[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+| × 10[{_RAISED}]+)?"
 )
+_FLAT = str.maketrans(_RAISED, "0123456789")
 # Of the last digit's step: files have fewer digits than what a text rounds, and errors are rounded twice.
 _APART, _ROUNDED = 0.55, 1e-4
 
@@ -26,13 +28,18 @@ class Rounding(Enum):
 
 def value_of(number: str) -> float:
     """What it says."""
-    return float(re.sub("[,\u202f]", "", number).replace("\u2212", "-"))
+    return float(re.sub("[,\u202f]", "", _in_digits(number)).replace("\u2212", "-"))
 
 
 def step_of(number: str) -> float:
     """The step of its last digit."""
-    mantissa, _e, power = number.partition("e")
+    mantissa, _e, power = _in_digits(number).partition("e")
     return float(10.0 ** (int(power or 0) - len(mantissa.partition(".")[2])))
+
+
+def _in_digits(number: str) -> str:
+    """With an e before its power of ten."""
+    return number.replace(" × 10", "e").translate(_FLAT)
 
 
 def is_shown(number: str, value: float, rounding: Rounding) -> bool:

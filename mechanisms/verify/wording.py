@@ -97,7 +97,7 @@ class _Texts:
                 "worded by the portal; its numbers are those of report.html",
             )
         if name == README:
-            text, strange = translated.english_part(text)
+            text, strange = translated.english_part(text, str(self._bundle.release["title"]))
             beside += Compared(0, tuple(strange))
         if name.endswith(".html"):
             lines = html_tables.compared(self._quantities.tables, text)
