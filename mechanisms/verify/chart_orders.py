@@ -35,6 +35,13 @@ def drawn_lines(table: pd.DataFrame) -> Iterator[np.ndarray]:
             yield from _series(lines, along, groups, noisy)
 
 
+def drawn_cells(table: pd.DataFrame) -> Iterator[np.ndarray]:
+    """Places of the lines of a map: all, and those without cells that the portal added."""
+    if NOISY in table and len(columns := _columns(table)) == 2 and len(table) <= _LONGEST:
+        for shown in product(*(_without_own(table[name], codes) for name, codes in columns.items())):
+            yield np.flatnonzero(np.logical_and.reduce(shown))
+
+
 def largest_places(totals: np.ndarray, groups: int = 1) -> np.ndarray:
     """The places of the values that are shown, the largest first. groups: bars of each."""
     return np.argsort(-totals, kind="stable")[: most_drawn(groups)]

@@ -15,8 +15,11 @@ _DISTANCE = 0.16
 _FEW = 40
 
 
-def uneven(drawing: Drawing) -> Iterator[str]:
-    """Places across that are not as far apart as the others of their series; widths and feet that differ."""
+def uneven(drawing: Drawing, sizes: Set[int] = frozenset()) -> Iterator[str]:
+    """Places across that are not as far apart as the others of their series; widths and feet that differ.
+
+    sizes: how many cells a map may have along a side.
+    """
     yield from _off_labels(drawing)
     last = {float(end) for rule in drawing.grid for end in rule[:, 0]}
     for line in drawing.lines:
@@ -25,7 +28,7 @@ def uneven(drawing: Drawing) -> Iterator[str]:
         yield from _off(half[:, 0])
     if drawing.whiskers:
         ends = np.array(drawing.whiskers)
-        side = int(np.median(ends[:, 0, 1] == ends[:, 1, 1]) > np.median(ends[:, 0, 0] == ends[:, 1, 0]))
+        side = _side_of_whiskers(ends, drawing)
         yield from (f"{line[0, side]:.1f}" for line in ends if line[0, side] != line[1, side])
         yield from _off_centres(ends[:, 0, side], drawing, side)
     for bars in drawing.bars:
@@ -48,7 +51,7 @@ def uneven(drawing: Drawing) -> Iterator[str]:
         yield from (f"{each:g}" for each in outline[1:-1:2, 1][outline[1:-1:2, 1] != outline[2:-1:2, 1]])
         yield from (f"{each:g}" for each in outline[3:-1:2, 0][outline[3:-1:2, 0] != outline[2:-2:2, 0]])
     if drawing.rectangles and not drawing.grid:
-        yield from _off_map(drawing.rectangles)
+        yield from _off_map(drawing.rectangles, sizes)
 
 
 def _off(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
@@ -60,6 +63,12 @@ def _off(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
     wrong = min((np.abs(rest - np.median(rest)) > _DISTANCE for rest in rests), key=np.sum)
     wrong[-1] &= float(places[-1]) not in ends
     return [f"{each:.1f}" for each in places[wrong]] if wrong.sum() <= SHARE * len(places) else []
+
+
+def _side_of_whiskers(ends: np.ndarray, drawing: Drawing) -> int:
+    """0 where they stand, 1 where they lie; those without a length do as the bars do."""
+    level, upright = (np.median(ends[:, 0, side] == ends[:, 1, side]) for side in (1, 0))
+    return int(level > upright or (level == upright and bool(drawing.rectangles)))
 
 
 def _off_centres(places: np.ndarray, drawing: Drawing, side: int) -> list[str]:
@@ -119,7 +128,7 @@ def _others(values: np.ndarray) -> list[str]:
     return [f"{each:g}" for each in values[values != np.median(values)]] if len(values) > 2 else []
 
 
-def _off_map(series: Sequence[np.ndarray]) -> Iterator[str]:
+def _off_map(series: Sequence[np.ndarray], sizes: Set[int]) -> Iterator[str]:
     """Corners of a map's cells that are not on one grid, and sizes that are not cells of it.
 
     Of bars to both sides of a line, rows that are not even; a bar of nobody has no width.
@@ -131,14 +140,18 @@ def _off_map(series: Sequence[np.ndarray]) -> Iterator[str]:
             yield from _off(bars[:, 1])
         yield from _others(height)
         return
-    for begins, sizes in ((left, width), (top, height)):
-        span = (begins + sizes).max() - begins.min()
-        pitch = span / max(1, round(span / sizes[sizes > 0].min(initial=span or 1.0)))
-        for places in (begins, begins + sizes):
-            steps = (places - begins.min()) / (pitch or 1)
-            yield from (
-                f"{each:.1f}" for each in places[np.abs(steps - np.round(steps)) * pitch > 2 * _DISTANCE]
-            )
+    for begins, reach in ((left, width), (top, height)):
+        span = (begins + reach).max() - begins.min()
+        narrowest = max(1, round(span / reach[reach > 0].min(initial=span or 1.0)))
+        places = np.concatenate([begins, begins + reach])
+        grids = [_off_grid(places, span / cells) for cells in (narrowest, *sizes) if span >= cells > 0]
+        yield from min(grids, key=len, default=[])
+
+
+def _off_grid(places: np.ndarray, pitch: float) -> list[str]:
+    """Edges of cells so far apart that are not on their grid."""
+    steps = (places - places.min()) / pitch
+    return [f"{each:.1f}" for each in places[np.abs(steps - np.round(steps)) * pitch > 2 * _DISTANCE]]
 
 
 def _lie_on_a_line(left: np.ndarray, width: np.ndarray) -> bool:

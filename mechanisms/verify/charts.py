@@ -85,7 +85,7 @@ def _compare(drawing: Drawing, series: ChartSeries, found: ComparedCharts) -> No
     found.numbers += count
     found.strange += [
         *shades,
-        *chart_places.uneven(drawing),
+        *chart_places.uneven(drawing, series.sizes),
         *_strange_words(drawing, marks, panels, series, shown),
     ]
 
@@ -194,13 +194,28 @@ def _shapes(drawing: Drawing) -> Iterator[tuple[np.ndarray, bool]]:
         yield from ((band[:half], False), (band[half:][::-1], False))
     if drawing.whiskers:
         ends = np.array([line for line in drawing.whiskers if line.shape == (2, 2)])
-        yield from ((ends[:, 0], False), (ends[:, 1], False))
+        yield from ((own[:, side], False) for own in _of_each(ends, drawing) for side in (0, 1))
     for dots in drawing.dots:
         yield dots[:, :2] + np.array([1.0, 0.0]) * dots[:, 2:3], True
     for bars in drawing.bars:
         yield np.column_stack([bars[:, 0] + bars[:, 3] / 2, bars[:, 2]]), True
     for cells in drawing.rectangles:
-        yield np.column_stack([cells[:, 0] + cells[:, 2], cells[:, 1] + cells[:, 3] / 2]), True
+        yield np.column_stack([_far_ends(cells), cells[:, 1] + cells[:, 3] / 2]), True
+
+
+def _of_each(ends: np.ndarray, drawing: Drawing) -> list[np.ndarray]:
+    """Whiskers of each series of bars or dots, one after the other; all together where they are not as many."""
+    sizes = [len(series) for series in drawing.bars or drawing.rectangles or drawing.dots]
+    sums = np.cumsum(sizes).tolist()
+    return np.split(ends, sums[: sums.index(len(ends))]) if len(ends) in sums else [ends]
+
+
+def _far_ends(bars: np.ndarray) -> np.ndarray:
+    """Of bars that lie the ends away from the line on which all of them begin."""
+    left, right = bars[:, 0], bars[:, 0] + bars[:, 2]
+    places, numbers = np.unique(np.concatenate([left, right]).round(1), return_counts=True)
+    line = places[numbers.argmax()]
+    return np.where(np.abs(right - line) < _PIXEL, left, right)
 
 
 def _is_in(places: np.ndarray, grid: np.ndarray, scale: Scale) -> bool:
@@ -290,12 +305,20 @@ def _off_scale(row: Sequence[Word], across: str) -> Iterator[str]:
     """Marks along an axis that are not even."""
     values = np.array([value_of(word.text) for word in row])
     places = np.array([getattr(word, across) for word in row])
+    wrong = [_uneven(places, each) for each in (values, _mirrored(places, values))]
+    yield from (row[int(place)].text for place in min(wrong, key=len))
+
+
+def _mirrored(places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Marks of an axis whose numbers grow to both sides, with those before nought below it."""
+    return np.where(places < places[values.argmin()], -values, values)
+
+
+def _uneven(places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Which marks are not where the others say."""
     slope = _slope(places, values)
     begins = values - slope * places
-    yield from (
-        row[int(place)].text
-        for place in np.flatnonzero(np.abs(begins - np.median(begins)) > 2 * _NEAR * abs(slope))
-    )
+    return np.flatnonzero(np.abs(begins - np.median(begins)) > 2 * _NEAR * abs(slope))
 
 
 def _levels(text: str) -> list[str]:

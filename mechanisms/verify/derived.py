@@ -5,8 +5,10 @@ How many people there are in all, with a margin; the same of one cell of a singl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
@@ -30,6 +32,7 @@ MOST_CELLS, MOST_SUMMED = 2**24, 2**20
 class Derived:
     """By what they are. column_sums: the most people of a value of each column, with their margins.
 
+    reaches: the margins of one cell of three columns, of the people of all others.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
     """
 
@@ -37,6 +40,7 @@ class Derived:
     margins: list[float] = field(default_factory=list)
     column_sums: list[float] = field(default_factory=list)
     column_margins: list[float] = field(default_factory=list)
+    reaches: set[int] = field(default_factory=set)
     bins: list[float] = field(default_factory=list)
 
     def everyone(self, told: CellSum | None) -> None:
@@ -58,12 +62,18 @@ def derived(bundle: Bundle, counts: Integers) -> Derived:
 def _histogram(own: Derived, plan: Plan, values: np.ndarray, counts: Integers) -> None:
     own.people += [float(plan.details["total"])] if "total" in plan.details else []
     own.bins += _bins(plan.domain, counts)
+    own.reaches |= set() if plan.half_width is None else {math.ceil(plan.half_width)}
     if plan.domain.size > MOST_CELLS:
         return
     method, inner, measured = registry.mechanism(plan.mechanism).measured_by(plan, values)
     shape = plan.domain.shape
     if method.is_linear:
         own.everyone(method.cell_sum(inner, measured, [np.arange(size) for size in shape]))
+    if method.is_plain and len(shape) > 2:
+        for kept in combinations(range(len(shape)), 3):
+            one = [np.arange(1 if axis in kept else size) for axis, size in enumerate(shape)]
+            half_width = method.cell_sum(inner, measured, one).half_width
+            own.reaches |= set() if half_width is None else {math.ceil(half_width)}
     if method.is_plain and len(shape) > 1 and plan.domain.size <= MOST_SUMMED:
         for axis, people in enumerate(people_in_cells(plan.domain, measured)):
             one = [np.arange(1 if place == axis else size) for place, size in enumerate(shape)]

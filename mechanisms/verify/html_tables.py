@@ -15,6 +15,7 @@ from html import unescape
 import numpy as np
 import pandas as pd
 
+from mechanisms.inert_text import as_shown
 from mechanisms.verify.shown_numbers import Rounding, is_shown
 
 _TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
@@ -79,7 +80,7 @@ def _plain(cell: str) -> str:
 
 def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
     """None where the labels of its rows name no lines of this table."""
-    texts = {str(name): [" ".join(text.split()) for text in table[name]] for name in table.columns}
+    texts = {str(name): [" ".join(as_shown(text).split()) for text in table[name]] for name in table.columns}
     labels = _labels(rows, texts)
     lines = list(zip(*(texts[name] for name in labels.values()), strict=True))
     keys = [tuple(row[j] for j in labels) for row in rows]

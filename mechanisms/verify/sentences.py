@@ -71,6 +71,9 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("Margin: ± # people", "half_width"),
     ("off by up to # in …", "bins"),
     ("by the bins alone, off by up to #", "bins"),
+    ("off by up to # days in …", "bins"),
+    ("off by up to …, # in …; usually", "bins"),
+    ("off by up to …, # days in …; usually", "bins"),
     # Totals and means.
     ("The mean of … is # ± #", "column in_all mean", "margin in_all mean"),
     ("Values above # count as #", "bounds", "bounds"),

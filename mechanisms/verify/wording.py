@@ -20,7 +20,8 @@ from html import unescape
 import numpy as np
 import pandas as pd
 
-from mechanisms.verify import chart_maps, charts, html_tables, printed_table, sentences, strategy, translated
+from mechanisms.domain import Domain
+from mechanisms.verify import chart_maps, chart_panels, charts, html_tables, printed_table, sentences, strategy, translated
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.chart_series import ChartSeries
 from mechanisms.verify.finding import Finding, State
@@ -162,7 +163,16 @@ class _Texts:
             text for table in own.values() for name in table for text in (str(name), *table[name].unique())
         )
         labels = {*texts, *(str(value) for _path, value in leaves(self._bundle.release))}
-        return ChartSeries(own, labels, self._weights())
+        return ChartSeries(own, labels, self._weights(), self._drawn())
+
+    def _drawn(self) -> Iterator[np.ndarray]:
+        """Counts of three columns and more in the order of small charts, and the ends of their intervals."""
+        noisy = self._quantities.column("histogram noisy_count")
+        if len(noisy):
+            for own in chart_panels.drawn(Domain.from_json(self._bundle.release["plan"]["domain"]), noisy):
+                yield own
+                for reach in self._quantities.derived.reaches:
+                    yield from (own - reach, own + reach)
 
     def _weights(self) -> np.ndarray | None:
         """Of a strategy that is small enough for a chart to show each of them."""
