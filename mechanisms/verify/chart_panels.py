@@ -12,12 +12,10 @@ from itertools import permutations
 import numpy as np
 
 from mechanisms.domain import Attribute, Categorical, Domain
-from mechanisms.verify.chart_orders import largest_places
+from mechanisms.verify.chart_orders import MOST_BESIDE, largest_places
 
 # Panels of a page, groups in each, cells along a chart, and of a table.
 _PANELS, _GROUPS, _ALONG, _CELLS = 14, 12, 400, 2**17
-# Groups that can be told apart.
-_TOLD_APART = range(1, 8)
 
 
 def drawn(domain: Domain, noisy: np.ndarray) -> Iterator[np.ndarray]:
@@ -45,7 +43,7 @@ def _lines(attributes: Sequence[Attribute], table: np.ndarray) -> Iterator[np.nd
         for groups in by:
             for panels in apart:
                 drawn_cells = table[np.ix_(places, groups, panels)]
-                orders = {tuple(largest_places(drawn_cells.sum(axis=(1, 2)), few)) for few in _TOLD_APART}
+                orders = {tuple(largest_places(drawn_cells.sum(axis=(1, 2)), few)) for few in range(1, MOST_BESIDE + 1)}
                 for order in orders:
                     own = table[places[list(order)]]
                     yield from (own[:, group, panel] for group in chosen for panel in panels[:_PANELS])

@@ -148,7 +148,13 @@ def _whole(columns: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
-    """Shares in percent of steps of equal width."""
+    """Shares in percent of steps of equal width; the last one stands to its end."""
+    for shares in equal_steps(density):
+        yield from (shares, np.append(shares, shares[-1]))
+
+
+def equal_steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
+    """Shares in percent of each column's and group's steps."""
     numbers = density.assign(
         **{name: pd.to_numeric(density[name], errors="coerce") for name in ("first", "last", "share")}
     )
@@ -157,8 +163,7 @@ def _steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
         whole = len(first) > 1 and first[1] - last[0] == 1
         if np.isfinite(first).all() and len(first):
             edges = np.append(first, last[-1] + whole)
-            shares = 100 * steps_of_equal_width(edges, own["share"].to_numpy(float))[1]
-            yield from (shares, np.append(shares, shares[-1]))
+            yield 100 * steps_of_equal_width(edges, own["share"].to_numpy(float))[1]
 
 
 def _wrong(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from mechanisms.domain import Domain, Ordered
 from mechanisms.microdata.box_sums import cell_sum
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.protocol import Plan
+from mechanisms.summary.differences import difference
+from mechanisms.summary.estimates import estimates
+from mechanisms.summary.plan import SummaryPlan
 from mechanisms.synthesis.bin_error import most_mean_error
 from mechanisms.synthesis.table import people_in_cells
 from mechanisms.verify import planned
@@ -33,6 +36,7 @@ class Derived:
     """By what they are. column_sums: the most people of a value of each column, with their margins.
 
     reaches: the margins of one cell of three columns, of the people of all others.
+    differences: of two groups of a summary, with the ends of their intervals.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
     """
 
@@ -42,6 +46,7 @@ class Derived:
     column_margins: list[float] = field(default_factory=list)
     reaches: set[int] = field(default_factory=set)
     bins: list[float] = field(default_factory=list)
+    differences: list[float] = field(default_factory=list)
 
     def everyone(self, told: CellSum | None) -> None:
         """told: all people, where the measurement tells them."""
@@ -87,6 +92,16 @@ def _microdata(own: Derived, plan: MicrodataPlan, values: np.ndarray, _counts: I
     own.everyone(cell_sum(registry.microdata(plan.mechanism), plan, values, None, every))
 
 
+def _summary(own: Derived, plan: SummaryPlan, values: np.ndarray, _counts: Integers) -> None:
+    """A table compares the two groups that it shows, which need not be the first one and another."""
+    told = estimates(plan, values) if plan.groups.size > 1 else None
+    for column in told.columns if told else ():
+        for pair in permutations(range(plan.groups.size), 2):
+            between = difference(column, *pair)
+            for each in (between.plain, between.standardised):
+                own.differences += np.concatenate([each.estimate, each.lower, each.upper]).tolist()
+
+
 def _bins(domain: Domain, counts: Integers) -> Iterator[float]:
     people = people_in_cells(domain, counts) if counts.size == domain.size else [None] * len(domain.shape)
     for attribute, own in zip(domain.attributes, people, strict=True):
@@ -99,4 +114,5 @@ def _bins(domain: Domain, counts: Integers) -> Iterator[float]:
 _WORKERS: dict[str, Callable[[Derived, object, np.ndarray, Integers], None]] = {
     "histogram": _histogram,
     "microdata": _microdata,
+    "summary": _summary,
 }

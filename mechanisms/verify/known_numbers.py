@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -26,8 +26,9 @@ _SMALL = 12
 class KnownNumbers:
     """The numbers of a bundle's tables and of release.json, and what follows from them at once."""
 
-    def __init__(self, bundle: Bundle) -> None:
-        self._bundle = bundle
+    def __init__(self, bundle: Bundle, derived: Sequence[float] = ()) -> None:
+        """derived: what is worked out of the measurement, and in no table."""
+        self._bundle, self._derived = bundle, np.array(derived, float)
         # The statement is what its own numbers are looked for beside.
         self._said = [value for path, value in leaves(bundle.release) if path != "statement"]
         self._texts = {text for value in self._said for text in NUMBER.findall(str(value))}
@@ -48,6 +49,7 @@ class KnownNumbers:
         """Ascending, without signs."""
         parts = [
             np.array(list(self._of_release())),
+            self._derived[np.isfinite(self._derived)],
             *(self._of_table(table) for _stem, table in tables(self._bundle)),
         ]
         values = np.abs(np.concatenate(parts))

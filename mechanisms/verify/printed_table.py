@@ -119,7 +119,7 @@ def strange_lines(name: str, text: str, printed: pd.DataFrame, summary: pd.DataF
             ]
         elif words not in known and _NUMBER.sub("#", words) in forms:
             strange += _NUMBER.findall(words)
-        elif words == "":
+        elif words == "" and cells[:1] != [_EVERYBODY]:
             strange += _strange_people(
                 cells, [called for _head, called in _groups(printed, summary)], summary
             )
@@ -170,5 +170,6 @@ def _plain(cell: str) -> str:
         .replace("\\dots{}", "…")
         .replace("\\%", "%")
         .replace("$\\pm$", "±")
+        .replace("$-$", "\u2212")
     )
     return " ".join(unescape(words).split())

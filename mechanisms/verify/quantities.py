@@ -14,7 +14,8 @@ import pandas as pd
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.verify.bundle import Bundle
-from mechanisms.verify.chart_orders import most_drawn
+from mechanisms.verify.chart_orders import MOST_BESIDE, most_drawn
+from mechanisms.verify.chart_series import equal_steps
 from mechanisms.verify.csv_tables import tables
 from mechanisms.verify.derived import Derived, derived
 from mechanisms.verify.json_values import leaves
@@ -148,6 +149,13 @@ def _step_ends(own: Quantities) -> Iterator[float]:
             yield from (lower + step, lower + planned["steps"] * step)
 
 
+def _step_parts(own: Quantities) -> list[int]:
+    """Of steps that are written as fractions."""
+    columns = [each["column"] for each in own.plan.get("columns", ()) if "column" in each]
+    steps = [Fraction(column["step"]) for column in columns if "step" in column]
+    return [part for step in steps for part in (step.numerator, step.denominator)]
+
+
 def _most(own: Quantities, place: str) -> list[float]:
     values = own.column(place)
     return [np.nanmax(values)] if len(values) else []
@@ -188,10 +196,12 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "bins": _bins,
     "bounds": lambda own: [*own.named("lower", "upper"), *_step_ends(own)],
     "steps": lambda own: own.named("step"),
+    "step parts": _step_parts,
     "drawn": _drawn,
     "groups": _groups,
+    "equal steps": lambda own: [len(e) for e in equal_steps(own.tables["density"])] if "density" in own.tables else [],
     "sizes": _sizes,
-    "drawn values": _drawn_values,
+    "drawn values": lambda own: [*_drawn_values(own), *range(1, MOST_BESIDE + 1)],
     "everyone": lambda own: own.derived.people,
     "everyone's margin": lambda own: own.derived.margins,
     "most of a column": lambda own: own.derived.column_sums,

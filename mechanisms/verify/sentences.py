@@ -91,10 +91,12 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("# group is not compared", "drawn"),
     ("# groups are not compared", "drawn"),
     ("rounded down to steps of #", "steps"),
+    ("in steps of #/#", "step parts", "step parts"),
     ("Drawn are # of # groups", "drawn", "groups"),
     # Summaries.
     ("at most # % are # or below", "percent summary interval_upper", "bounds"),
     ("at most # % are # or above", "percent summary interval_upper", "bounds"),
+    ("how many lie in each of # steps of equal width", "equal steps"),
     ("it has # to # people", "column totals interval_lower", "column totals interval_upper"),
     ("Values were counted from # to #", "bounds", "bounds"),
     ("# ± # people, by …", "column summary estimate", "margin summary estimate"),

@@ -16,6 +16,8 @@ NUMBER = re.compile(
 _FLAT = str.maketrans(_RAISED, "0123456789")
 # Of the last digit's step: files have fewer digits than what a text rounds, and errors are rounded twice.
 _APART, _ROUNDED = 0.55, 1e-4
+# What is above a whole step by however little is rounded up to the next one; a whole one is not.
+_NEXT = 1 - 1e-9
 
 
 class Rounding(Enum):
@@ -47,8 +49,8 @@ def is_shown(number: str, value: float, rounding: Rounding) -> bool:
     apart = (value_of(number) - value) / step_of(number)
     within = {
         Rounding.NEAREST: abs(apart) <= _APART,
-        Rounding.UP: -_ROUNDED <= apart < 1 - _ROUNDED,
-        Rounding.DOWN: -_ROUNDED <= -apart < 1 - _ROUNDED,
+        Rounding.UP: -_ROUNDED <= apart < _NEXT,
+        Rounding.DOWN: -_ROUNDED <= -apart < _NEXT,
     }
     return within[rounding] or (value < 0 and not value_of(number))
 
@@ -56,4 +58,4 @@ def is_shown(number: str, value: float, rounding: Rounding) -> bool:
 def are_shown(number: str, values: np.ndarray) -> np.ndarray:
     """Which of the values the number shows, without sign: rounded, or, as margins are, rounded up."""
     apart = (value_of(number) - np.abs(values)) / step_of(number)
-    return np.asarray((np.abs(apart) <= _APART) | ((apart >= -_ROUNDED) & (apart < 1 - _ROUNDED)))
+    return np.asarray((np.abs(apart) <= _APART) | ((apart >= -_ROUNDED) & (apart < _NEXT)))

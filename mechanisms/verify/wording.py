@@ -9,6 +9,7 @@ interval, or as a sum of a column. That binds the numbers, not the words around 
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -21,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.domain import Domain
-from mechanisms.verify import chart_maps, chart_panels, charts, html_tables, printed_table, sentences, strategy, translated
+from mechanisms.verify import chart_maps, chart_panels, chart_shares, charts, html_tables, printed_table, sentences, strategy, translated
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.chart_series import ChartSeries
 from mechanisms.verify.finding import Finding, State
@@ -72,7 +73,8 @@ class _Texts:
 
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
-        self._known, self._quantities = KnownNumbers(bundle), Quantities(bundle)
+        self._quantities = Quantities(bundle)
+        self._known = KnownNumbers(bundle, self._quantities.derived.differences)
         said = (bundle.release.get("statement"), bundle.release["plan"].get("explanation"))
         # What texts repeat word for word; longer ones first, of which another may be a part.
         self._repeated = sorted(
@@ -104,7 +106,7 @@ class _Texts:
             lines = html_tables.compared(self._quantities.tables, text)
             beside += Compared(lines.numbers, tuple(lines.strange))
         beside += self._printed(name, text)
-        shown = readable(name, text)
+        shown = _cells(text) if name == PRINTED_FILE else readable(name, text)
         if name in (README, ENGLISH):
             beside += Compared(0, tuple(self._not_repeated(shown)))
         return self.finding_of(name, shown, beside)
@@ -166,7 +168,9 @@ class _Texts:
         return ChartSeries(own, labels, self._weights(), self._drawn())
 
     def _drawn(self) -> Iterator[np.ndarray]:
-        """Counts of three columns and more in the order of small charts, and the ends of their intervals."""
+        """What a chart picks or adds up itself: shares of a summary, counts of three columns and more."""
+        if "summary" in self._quantities.tables:
+            yield from chart_shares.drawn(self._quantities.tables["summary"])
         noisy = self._quantities.column("histogram noisy_count")
         if len(noisy):
             for own in chart_panels.drawn(Domain.from_json(self._bundle.release["plan"]["domain"]), noisy):
@@ -219,6 +223,11 @@ def _descriptions(bundle: Bundle) -> str:
     documents = [json.loads(bundle.content(name)) for name in DOCUMENTS if name in bundle.entries]
     said = [value for each in documents for path, value in leaves(each) if path.rpartition(".")[2] in WORDS]
     return " ".join(map(str, said))
+
+
+def _cells(table: str) -> str:
+    """The fields of a CSV file, which no comma joins."""
+    return "\n".join(field for line in csv.reader(io.StringIO(table)) for field in line)
 
 
 def readable(name: str, text: str) -> str:
