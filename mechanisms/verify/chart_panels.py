@@ -43,7 +43,10 @@ def _lines(attributes: Sequence[Attribute], table: np.ndarray) -> Iterator[np.nd
         for groups in by:
             for panels in apart:
                 drawn_cells = table[np.ix_(places, groups, panels)]
-                orders = {tuple(largest_places(drawn_cells.sum(axis=(1, 2)), few)) for few in range(1, MOST_BESIDE + 1)}
+                orders = {
+                    tuple(largest_places(drawn_cells.sum(axis=(1, 2)), few))
+                    for few in range(1, MOST_BESIDE + 1)
+                }
                 for order in orders:
                     own = table[places[list(order)]]
                     yield from (own[:, group, panel] for group in chosen for panel in panels[:_PANELS])

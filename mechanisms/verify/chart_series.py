@@ -90,9 +90,7 @@ def _by_length(series: Iterable[np.ndarray]) -> dict[int, np.ndarray]:
     return {length: np.array(list(own.values())) for length, own in every.items()}
 
 
-def _nearest(
-    values: np.ndarray, series: np.ndarray, tolerance: float
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def _nearest(values: np.ndarray, series: np.ndarray, tolerance: float) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of many series those with fewest other numbers, and which these are."""
     wrong = np.abs(values - series) > tolerance + 1e-5 * np.abs(values)
     number = wrong.sum(axis=1)

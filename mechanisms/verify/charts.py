@@ -288,8 +288,7 @@ def _rows(words: Sequence[Word], panels: Sequence[np.ndarray]) -> Iterator[tuple
     lowest = max((height for height, _left in rows), default=0.0)
     beside = [(column, "y") for column in columns.values()]
     below = [
-        (row, "x" if height == lowest or len(panels) > 1 else "over")
-        for (height, _left), row in rows.items()
+        (row, "x" if height == lowest or len(panels) > 1 else "over") for (height, _left), row in rows.items()
     ]
     for every, across in (*beside, *below):
         if numbered := [word for word in every if WORD_OF_NUMBER.search(word.text)]:
@@ -331,7 +330,9 @@ def _is_known(word: Word, series: ChartSeries, shown: Sequence[ShapeNumbers], is
 
     is_over: whether it stands over a shape, where a number is no label.
     """
-    is_label = word.text in series.labels and not (is_over and WORD_OF_NUMBER.fullmatch(word.text))
+    # What begins beside the end of a line is its name.
+    is_number = is_over and word.anchor != "start" and WORD_OF_NUMBER.fullmatch(word.text)
+    is_label = word.text in series.labels and not is_number
     if is_label or not WORD_OF_NUMBER.search(_LEVEL.sub("", word.text)):
         return True
     if word.text.endswith("…"):

@@ -7,7 +7,6 @@ that was changed, or swapped with another line's, is in none.
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +16,13 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.inert_text import as_shown
-from mechanisms.verify.shown_numbers import Rounding, is_shown
+from mechanisms.verify.shown_numbers import Rounding, is_shown, with_days
 
 _TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 _ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _NUMBER = r"[0-9][0-9,\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
-_DATE, _FIRST = re.compile(r"\b[0-9]{4}-[01][0-9]-[0-3][0-9]\b"), dt.date(1970, 1, 1)
 _SIGNED = re.compile(f"[-\u2212]?{_NUMBER}")
 # Of a table's rows so many at least have labels and numbers of one table's lines, or it shows something else.
 _SHARE = 0.5
@@ -91,7 +89,7 @@ def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
     if not labels or len(place) < len(lines) or len(set(keys)) < len(keys) or len(own) < _SHARE * len(rows):
         return None
     values = list(_candidates(table.iloc[[place[keys[number]] for number in own]]))
-    shown = [[_with_days(rows[number][j]) for number in own] for j in range(len(rows[0])) if j not in labels]
+    shown = [[with_days(rows[number][j]) for number in own] for j in range(len(rows[0])) if j not in labels]
     strange = [number for column in shown for number in _strange(column, values)]
     # A row of all has another label, which is a word.
     others = [number for number, key in enumerate(keys) if key not in place]
@@ -100,11 +98,6 @@ def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
     ]
     strange += [text for text, name in named if _SIGNED.search(text) and text not in texts[name]]
     return ComparedTables(sum(len(_SIGNED.findall(cell)) for column in shown for cell in column), strange)
-
-
-def _with_days(cell: str) -> str:
-    """With the days since 1 January 1970 in place of each date, as files have it."""
-    return _DATE.sub(lambda day: str((dt.date.fromisoformat(day[0]) - _FIRST).days), cell)
 
 
 def _labels(rows: Rows, texts: Mapping[str, Sequence[str]]) -> dict[int, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +21,7 @@ from mechanisms.verify.shown_numbers import NUMBER, step_of, value_of
 # Numbers that the portal's sentences have whatever was released: the example of a margin, levels, the first year of
 # dates, lines of a spreadsheet.
 WORDED = frozenset({39.0, 95.0, 99.9, 100.0, 1970.0, 1_048_576.0})
+_FRACTION = re.compile("[0-9]+/[1-9][0-9]*")
 # Up to here whole numbers stand in sentences as words do.
 _SMALL = 12
 
@@ -59,6 +62,7 @@ class KnownNumbers:
         release = self._bundle.release
         yield from (value_of(text) for text in self._texts)
         yield from (float(value) for value in self._said if isinstance(value, int | float))
+        yield from map(float, map(Fraction, filter(_FRACTION.fullmatch, map(str, self._said))))
         yield from map(float, (len(release["files"]), len(self._bundle.entries)))
         plan = release["plan"]
         if plan.get("lower_bound"):

@@ -41,7 +41,9 @@ class Quantities:
     def derived(self) -> Derived:
         """What is worked out of the measurement."""
         counts = self.column("histogram count")
-        return derived(self._bundle, counts.astype(np.int64) if np.isfinite(counts).all() else np.array([], np.int64))
+        return derived(
+            self._bundle, counts.astype(np.int64) if np.isfinite(counts).all() else np.array([], np.int64)
+        )
 
     def of(self, name: str) -> np.ndarray:
         """The values that a number of this name may show; none where the release has no such thing."""
@@ -199,7 +201,9 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "step parts": _step_parts,
     "drawn": _drawn,
     "groups": _groups,
-    "equal steps": lambda own: [len(e) for e in equal_steps(own.tables["density"])] if "density" in own.tables else [],
+    "equal steps": lambda own: (
+        [len(e) for e in equal_steps(own.tables["density"])] if "density" in own.tables else []
+    ),
     "sizes": _sizes,
     "drawn values": lambda own: [*_drawn_values(own), *range(1, MOST_BESIDE + 1)],
     "everyone": lambda own: own.derived.people,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from enum import Enum
 
@@ -14,6 +15,8 @@ NUMBER = re.compile(
     rf"|(?<![\w.])[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+| × 10[{_RAISED}]+)?"
 )
 _FLAT = str.maketrans(_RAISED, "0123456789")
+DATE = re.compile(r"\b[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|30|31)\b")
+_FIRST = dt.date(1970, 1, 1)
 # Of the last digit's step: files have fewer digits than what a text rounds, and errors are rounded twice.
 _APART, _ROUNDED = 0.55, 1e-4
 # What is above a whole step by however little is rounded up to the next one; a whole one is not.
@@ -26,6 +29,11 @@ class Rounding(Enum):
     NEAREST = "nearest"
     UP = "up"
     DOWN = "down"
+
+
+def with_days(text: str) -> str:
+    """With the days since 1 January 1970 in place of each date, as files have it."""
+    return DATE.sub(lambda day: str((dt.date.fromisoformat(day[0]) - _FIRST).days), text)
 
 
 def value_of(number: str) -> float:

@@ -22,7 +22,17 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.domain import Domain
-from mechanisms.verify import chart_maps, chart_panels, chart_shares, charts, html_tables, printed_table, sentences, strategy, translated
+from mechanisms.verify import (
+    chart_maps,
+    chart_panels,
+    chart_shares,
+    charts,
+    html_tables,
+    printed_table,
+    sentences,
+    strategy,
+    translated,
+)
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.chart_series import ChartSeries
 from mechanisms.verify.finding import Finding, State
