@@ -59,6 +59,8 @@ class ChartSeries:
         # By their bytes, since many are the same; no chart has as many shapes as the longest.
         own = {each.tobytes(): each for each in every if len(each) <= _LONGEST and np.isfinite(each).all()}
         self.every = [(each, np.sort(each)) for each in own.values()]
+        # Of what is below nobody a small picture shows nothing.
+        self._above = [(np.maximum(own, 0), np.maximum(known, 0)) for own, known in self.every]
         self._drawn = _by_length(drawn)
 
     def match(self, values: np.ndarray, tolerance: float, *, scaled: bool = False) -> MatchedSeries | None:
@@ -67,9 +69,10 @@ class ChartSeries:
         scaled: whether only the sizes beside the largest are known.
         """
         for in_order in (True, False):
+            every = self._above if scaled else self.every
             found = [
                 (own if in_order else known, _wrong(values, own / one, known / one, tolerance, in_order))
-                for own, known in self.every
+                for own, known in every
                 if not in_order or len(own) == len(values)
                 for one in [_unit(values, own, known, in_order) if scaled else 1.0]
             ]

@@ -24,7 +24,7 @@ from mechanisms.summary.estimates import estimates
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.synthesis.bin_error import most_mean_error
 from mechanisms.synthesis.table import people_in_cells
-from mechanisms.verify import planned
+from mechanisms.verify import expected, microdata, planned
 from mechanisms.verify.bundle import MEASUREMENT, Bundle
 
 # Cells that are added up, and of the tables whose single columns are.
@@ -37,6 +37,7 @@ class Derived:
 
     reaches: the margins of one cell of three columns, of the people of all others.
     differences: of two groups of a summary, with the ends of their intervals.
+    expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
     """
 
@@ -47,6 +48,8 @@ class Derived:
     reaches: set[int] = field(default_factory=set)
     bins: list[float] = field(default_factory=list)
     differences: list[float] = field(default_factory=list)
+    expected: list[float] = field(default_factory=list)
+    times_measured: np.ndarray | None = None
 
     def everyone(self, told: CellSum | None) -> None:
         """told: all people, where the measurement tells them."""
@@ -61,6 +64,8 @@ def derived(bundle: Bundle, counts: Integers) -> Derived:
     own = Derived()
     if worker is not None and MEASUREMENT in bundle.entries and (found := planned.read(bundle)) is not None:
         worker(own, found.stated, bundle.measurement, counts)
+        if isinstance(found.stated, MicrodataPlan):
+            _rows(own, bundle, found.stated)
     return own
 
 
@@ -90,6 +95,18 @@ def _histogram(own: Derived, plan: Plan, values: np.ndarray, counts: Integers) -
 def _microdata(own: Derived, plan: MicrodataPlan, values: np.ndarray, _counts: Integers) -> None:
     every = [np.arange(size) for size in plan.domain.shape]
     own.everyone(cell_sum(registry.microdata(plan.mechanism), plan, values, None, every))
+
+
+def _rows(own: Derived, bundle: Bundle, plan: MicrodataPlan) -> None:
+    """What is told of rows that are fitted again here."""
+    if not microdata.is_fitted_again(bundle, plan):
+        return
+    try:
+        result = microdata.fitted(bundle, plan)
+    except ImportError:  # which the rows' own check says
+        return
+    own.expected += expected.numbers(plan, result)
+    own.times_measured = expected.times_measured(plan, result)
 
 
 def _summary(own: Derived, plan: SummaryPlan, values: np.ndarray, _counts: Integers) -> None:

@@ -84,7 +84,8 @@ class _Texts:
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
         self._quantities = Quantities(bundle)
-        self._known = KnownNumbers(bundle, self._quantities.derived.differences)
+        derived = self._quantities.derived
+        self._known = KnownNumbers(bundle, [*derived.differences, *derived.expected])
         said = (bundle.release.get("statement"), bundle.release["plan"].get("explanation"))
         # What texts repeat word for word; longer ones first, of which another may be a part.
         self._repeated = sorted(
@@ -189,7 +190,9 @@ class _Texts:
                     yield from (own - reach, own + reach)
 
     def _weights(self) -> np.ndarray | None:
-        """Of a strategy that is small enough for a chart to show each of them."""
+        """Of a strategy that is small enough for a chart to show each of them, or how often pairs were measured."""
+        if self._quantities.derived.times_measured is not None:
+            return self._quantities.derived.times_measured
         matrix = strategy.matrix_of(self._bundle) if strategy.STRATEGY in self._bundle.entries else None
         is_shown = matrix is not None and matrix.shape[0] * matrix.shape[1] <= chart_maps.MOST
         return matrix.toarray().astype(float) if matrix is not None and is_shown else None
