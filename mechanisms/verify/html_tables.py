@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.inert_text import as_shown
-from mechanisms.verify.shown_numbers import Rounding, is_shown, with_days
+from mechanisms.verify.shown_numbers import DATE, Rounding, is_shown
 
 _TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 _ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
@@ -24,6 +24,7 @@ _CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _NUMBER = r"[0-9][0-9,\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 _SIGNED = re.compile(f"[-\u2212]?{_NUMBER}")
+_SHOWN = re.compile(f"{DATE.pattern}|{_SIGNED.pattern}")
 # Of a table's rows so many at least have labels and numbers of one table's lines, or it shows something else.
 _SHARE = 0.5
 Rows = list[list[str]]
@@ -89,7 +90,7 @@ def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
     if not labels or len(place) < len(lines) or len(set(keys)) < len(keys) or len(own) < _SHARE * len(rows):
         return None
     values = list(_candidates(table.iloc[[place[keys[number]] for number in own]]))
-    shown = [[with_days(rows[number][j]) for number in own] for j in range(len(rows[0])) if j not in labels]
+    shown = [[rows[number][j] for number in own] for j in range(len(rows[0])) if j not in labels]
     strange = [number for column in shown for number in _strange(column, values)]
     # A row of all has another label, which is a word.
     others = [number for number, key in enumerate(keys) if key not in place]
@@ -97,7 +98,7 @@ def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
         (text, name) for number in others for text, name in zip(keys[number], labels.values(), strict=True)
     ]
     strange += [text for text, name in named if _SIGNED.search(text) and text not in texts[name]]
-    return ComparedTables(sum(len(_SIGNED.findall(cell)) for column in shown for cell in column), strange)
+    return ComparedTables(sum(len(_SHOWN.findall(cell)) for column in shown for cell in column), strange)
 
 
 def _labels(rows: Rows, texts: Mapping[str, Sequence[str]]) -> dict[int, str]:
@@ -128,10 +129,7 @@ def _candidates(lines: pd.DataFrame) -> Iterator[Candidate]:
     """
     columns = {name: pd.to_numeric(lines[name], errors="coerce").to_numpy(float) for name in lines.columns}
     own = {name: column for name, column in columns.items() if not np.isnan(column).all()}
-    # A date is the day in which a number of days falls.
-    every: list[Candidate] = [
-        (values, rounding) for values in own.values() for rounding in (Rounding.NEAREST, Rounding.DOWN)
-    ]
+    every: list[Candidate] = [(values, Rounding.NEAREST) for values in own.values()]
     for place, name in enumerate(own):
         upper = f"{name.removesuffix('lower')}upper"
         if name.endswith("lower") and upper in own:
@@ -155,11 +153,11 @@ def _strange(cells: Sequence[str], values: Sequence[Candidate]) -> list[str]:
     """The numbers in a column's cells that are not those of the column which most cells of their form show there."""
     forms: dict[str, list[int]] = {}
     for line, cell in enumerate(cells):
-        forms.setdefault(_SIGNED.sub("#", cell), []).append(line)
+        forms.setdefault(_SHOWN.sub("#", cell), []).append(line)
     strange: list[str] = []
     for form, lines in forms.items():
         for slot in range(form.count("#")):
-            own = [(line, _SIGNED.findall(cells[line])[slot]) for line in lines]
+            own = [(line, _SHOWN.findall(cells[line])[slot]) for line in lines]
             wrong: list[list[str]] = [
                 [number for line, number in own if not is_shown(number, each[line], rounding)]
                 for each, rounding in values

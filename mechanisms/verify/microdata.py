@@ -68,7 +68,7 @@ def is_fitted_again(bundle: Bundle, plan: MicrodataPlan) -> bool:
 
 
 def fitted(bundle: Bundle, plan: MicrodataPlan) -> MicrodataResult:
-    """The rows that the measurement makes, once for all checks. Raises ImportError where a method's package is missing."""
+    """The rows that the measurement makes, once for all checks. Raises ImportError where a package is missing."""
     if "rows" not in bundle.worked_out:
         method = registry.microdata(plan.mechanism)
         bundle.worked_out["rows"] = method.reconstruct(plan, Measurement(bundle.measurement))

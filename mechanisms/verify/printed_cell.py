@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from mechanisms.verify.shown_numbers import DATE, Rounding, is_shown, with_days
+from mechanisms.verify.shown_numbers import DATE, Rounding, days_of, is_shown
 
 NUMBER = f"(?:{DATE.pattern}|[-\u2212+]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?)"
 # How several numbers stand in one cell, by how many there are; a range has two as a number with a share has.
@@ -67,13 +67,9 @@ def _is_limit(name: str, found: re.Match[str]) -> bool:
 def _is_end_beyond(text: str, name: str, found: re.Match[str], line: np.ndarray) -> bool:
     """Whether an end is said to lie at a day or beyond it, and does; days are known to steps of months or years."""
     kind, place = name[:-1], name[-1]
-    if (
-        kind not in ("low", "high")
-        or not DATE.fullmatch(text)
-        or found.groupdict().get(f"limit{kind}{place}") is None
-    ):
+    day = days_of(text)
+    if kind not in ("low", "high") or day is None or found.groupdict().get(f"limit{kind}{place}") is None:
         return False
-    day = float(with_days(text))
     return bool(line[1] <= day) if kind == "low" else bool(line[2] >= day)
 
 
@@ -81,9 +77,7 @@ def _is_of(text: str, name: str, line: np.ndarray) -> bool:
     estimate, low, high = line
     kind = name[:-1]
     values = {"value": estimate, "low": low, "high": high, "margin": max(estimate - low, high - estimate)}
-    # A date is the day in which a number of days falls.
-    rounding = Rounding.DOWN if DATE.fullmatch(text) else _ROUNDED[kind]
-    return is_shown(with_days(text).removeprefix("+"), float(values[kind]), rounding)
+    return is_shown(text.removeprefix("+"), float(values[kind]), _ROUNDED[kind])
 
 
 @cache

@@ -31,9 +31,12 @@ class Rounding(Enum):
     DOWN = "down"
 
 
-def with_days(text: str) -> str:
-    """With the days since 1 January 1970 in place of each date, as files have it."""
-    return DATE.sub(lambda day: str((dt.date.fromisoformat(day[0]) - _FIRST).days), text)
+def days_of(text: str) -> float | None:
+    """The days since 1 January 1970 of a date, as files have them; None of any other text."""
+    try:
+        return float((dt.date.fromisoformat(text) - _FIRST).days) if DATE.fullmatch(text) else None
+    except ValueError:
+        return None
 
 
 def value_of(number: str) -> float:
@@ -53,7 +56,12 @@ def _in_digits(number: str) -> str:
 
 
 def is_shown(number: str, value: float, rounding: Rounding) -> bool:
-    """Whether a number is this value, rounded so; what is below 0 may be cut to 0."""
+    """Whether a number is this value, rounded so; what is below 0 may be cut to 0.
+
+    A date is the day in which a number of days falls, however it is rounded.
+    """
+    if DATE.fullmatch(number):
+        return days_of(number) == np.floor(value)
     apart = (value_of(number) - value) / step_of(number)
     within = {
         Rounding.NEAREST: abs(apart) <= _APART,
