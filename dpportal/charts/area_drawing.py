@@ -26,7 +26,9 @@ def area_drawing(figure: FigureJson, width: int) -> FigureJson:
         outlines = [
             [(EDGE + (x - left) * scale, EDGE + (y - top) * scale) for x, y in ring] for ring in rings(trace)
         ]
-        path = "".join("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in ring) + "z" for ring in outlines if ring)
+        path = "".join(
+            ["M" + "L".join([f"{x:.1f} {y:.1f}" for x, y in ring]) + "z" for ring in outlines if ring]
+        )
         areas.append(_shape(path, trace["opacity"]))
         areas[-1]["title"] = trace["text"]
         texts += _named(str(trace["name"]), outlines, trace["opacity"])
@@ -48,14 +50,10 @@ def area_drawing(figure: FigureJson, width: int) -> FigureJson:
 
 def rings(trace: Trace) -> Iterator[list[tuple[float, float]]]:
     """The outlines of an area of `area_map`, which stand one after the other with nothing between them."""
-    ring: list[tuple[float, float]] = []
-    for x, y in zip(trace["x"], trace["y"], strict=True):
-        if x is None:
-            yield ring
-            ring = []
-        else:
-            ring.append((x, y))
-    yield ring
+    xs, ys = trace["x"], trace["y"]
+    ends = [place for place, x in enumerate(xs) if x is None]
+    for first, end in zip([0, *(end + 1 for end in ends)], [*ends, len(xs)], strict=True):
+        yield list(zip(xs[first:end], ys[first:end], strict=True))
 
 
 def frame(traces: Sequence[Trace]) -> tuple[float, float, float, float]:
@@ -70,7 +68,7 @@ def _named(name: str, outlines: list[list[tuple[float, float]]], opacity: float)
     drawn = [ring for ring in outlines if ring]
     if not drawn:
         return []
-    widest = max(drawn, key=lambda ring: max(x for x, _y in ring) - min(x for x, _y in ring))
+    widest = max(drawn, key=_width)
     xs, ys = [x for x, _y in widest], [y for _x, y in widest]
     x, y, half = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2, LETTER * len(name) / 2
     corners = [(x + side, y + end) for side in (-half, 0, half) for end in (-LINE / 3, LINE / 3)]
@@ -78,6 +76,11 @@ def _named(name: str, outlines: list[list[tuple[float, float]]], opacity: float)
         return []
     colour = "var(--on-accent)" if opacity > DARK else "var(--text)"
     return [_text(name, x, y + 4, "middle") | {"strong": True, "colour": colour}]
+
+
+def _width(ring: list[tuple[float, float]]) -> float:
+    xs = [x for x, _y in ring]
+    return max(xs) - min(xs)
 
 
 def _is_inside(place: tuple[float, float], ring: list[tuple[float, float]]) -> bool:

@@ -17,6 +17,8 @@ from dpportal.charts.svg_paths import round_step
 from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.arrays import Floats
 
+# Areas that a page draws on one map, while a visitor waits.
+MOST_AREAS = 400
 # Shades of a map: as many as can be told apart and named.
 CLASSES = 5
 WIDTH, TALLEST, LEGEND = 760, 620, 40

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
+from dpportal.charts.area_map import MOST_AREAS
 from dpportal.datasets import geojson
 from dpportal.datasets.area_map import declare_areas
 from dpportal.datasets.declared import declared_of
@@ -32,6 +33,11 @@ def take_areas(dataset: Dataset, column: str, content: bytes, credit: str, by: U
     declared = declared_of(dataset).get(column)
     if not isinstance(declared, Categorical):
         raise geojson.GeoJsonError(str(NOT_DECLARED))
+    if len(declared.values) > MOST_AREAS:
+        text = _(
+            "A map has at most %(most)s areas, and this column has %(values)s values. Declare fewer, larger areas."
+        )
+        raise geojson.GeoJsonError(text % {"most": f"{MOST_AREAS:,}", "values": f"{len(declared.values):,}"})
     read = geojson.read(content, [*declared.values, *declared.words])
     declare_areas(dataset, column, read, credit, by)
     words, known = declared.words or declared.values, set(read.shapes)

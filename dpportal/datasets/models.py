@@ -311,7 +311,7 @@ class Conversion(Job):
     @property
     def failure_for_administrators(self) -> str:
         """Not why: where a line of the file is at fault, its number says how many there are at least."""
-        return _("Its owners read why on the dataset's page.") if self.failure else ""
+        return str(_("Its owners read why on the dataset's page.")) if self.failure else ""
 
 
 class Fit(Job):

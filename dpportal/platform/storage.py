@@ -156,6 +156,11 @@ def require_space(more: int = 0) -> None:
         raise DiskFullError
 
 
+def is_local() -> bool:
+    """Whether stored files lie in a folder, and not on a server that is asked for each."""
+    return isinstance(default_storage, FileSystemStorage)
+
+
 @contextmanager
 def local_path(name: str) -> Iterator[Path]:
     """A path at which a stored file can be read: its own on a local storage, else a copy on disk for the while.

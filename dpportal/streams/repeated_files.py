@@ -54,6 +54,7 @@ def _like(earlier: Json, facts: TableFacts, sketch: Sketch) -> bool:
 
 def keep(job: StreamJob, facts: TableFacts) -> None:
     """Remember what a published period's file held, and whether whoever sent it sees rows."""
+    assert job.index is not None
     held = {"digest": facts.content_digest, "sketch": b64encode(facts.sketch).decode()}
     content = {**held, SEEN: _sees_rows(job)}
     period = job.stream.periods.get(index=job.index)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from django.http import QueryDict
 
-from dpportal.charts.area_map import Areas
+from dpportal.charts.area_map import MOST_AREAS, Areas
 from dpportal.datasets.area_map import AreaMap
 from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
@@ -94,11 +94,11 @@ class HistogramPresenter(Presenter[Plan, Result]):
 
 
 def _maps(release: Release, plan: Plan) -> dict[int, Areas]:
-    """The outlines that its dataset has for the values of its columns, by the column's place."""
+    """The outlines that its dataset has for the values of its columns, by the column's place; of few enough values."""
     places = {name: place for place, name in enumerate(plan.domain.names)}
     maps = AreaMap.objects.filter(dataset=release.dataset_id, column__in=places)
     read = {places[own.column]: own.areas(plan.domain.attributes[places[own.column]]) for own in maps}
-    return {place: areas for place, areas in read.items() if areas.shapes}
+    return {place: areas for place, areas in read.items() if 0 < len(areas.shapes) <= MOST_AREAS}
 
 
 def _numbers(release: Release, plan: Plan) -> AbstractContextManager[np.ndarray] | None:

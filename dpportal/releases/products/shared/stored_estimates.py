@@ -52,13 +52,11 @@ def estimates(release: Release) -> Iterator[np.ndarray]:
 
 @contextmanager
 def _mapped(name: str) -> Iterator[np.ndarray]:
-    try:
-        default_storage.path(name)
-    except NotImplementedError:
-        yield _copied(name)
-    else:
+    if storage.is_local():
         with storage.local_path(name) as path:
             yield np.asarray(np.load(path, mmap_mode="r"))
+    else:
+        yield _copied(name)
 
 
 def _copied(name: str) -> np.ndarray:

@@ -5,6 +5,7 @@ What is done is counted, not timed, as in test_public_work.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import partial
 
@@ -13,8 +14,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from dpportal.charts.area_map import MOST_AREAS
 from dpportal.charts.column_summaries import MOST_LABELS, shares_figure
 from dpportal.datasets import services
+from dpportal.datasets.area_files import take_areas
+from dpportal.datasets.geojson import MAX_POINTS, GeoJsonError
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, presenter_of
@@ -78,6 +82,37 @@ def test_groups_are_offered_where_there_are_few(dataset, colours, cells) -> None
     release = counted(dataset, cells, columns=["colour", "age"])
     for query in ("?x=1", "?along=0&by=1", "?along=1&by=0&scale=share"):
         assert most_calls(release, query) < MOST_CALLS, query
+
+
+def circles(number: int) -> bytes:
+    """So many areas, of as many corners together as a map may have."""
+    angles = np.linspace(0, 2 * np.pi, MAX_POINTS // number - 1)
+    shape = [(np.cos(angle) / 2, np.sin(angle) / 2) for angle in angles]
+    features = [
+        {
+            "properties": {"name": f"area {place}"},
+            "geometry": {
+                "type": "Polygon",
+                "coordinates": [[[x + place % 20, y + place // 20] for x, y in shape]],
+            },
+        }
+        for place in range(number)
+    ]
+    return json.dumps({"features": features}).encode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [["colour"], ["colour", "age"]])
+def test_a_map_of_the_most_areas_does_little(dataset, columns) -> None:
+    values = tuple(f"area {place}" for place in range(MOST_AREAS))
+    services.declare(dataset, "colour", Categorical("colour", values=values, closed=True))
+    assert take_areas(dataset, "colour", circles(MOST_AREAS), "", dataset.owner).lacking == []
+    release = counted(dataset, 300, columns=columns)
+    assert most_calls(release, "?map=0") < MOST_CALLS
+    assert Client().get(pages(release, "?map=0")[1]).text.count("<path") >= MOST_AREAS
+    services.declare(dataset, "colour", Categorical("colour", values=(*values, "area 400"), closed=True))
+    with pytest.raises(GeoJsonError, match="at most 400 areas, and this column has 401"):
+        take_areas(dataset, "colour", circles(MOST_AREAS), "", dataset.owner)
 
 
 def summary_page_of(groups: int, columns: int) -> Json:
