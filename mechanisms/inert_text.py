@@ -12,6 +12,11 @@ _RUNS = re.compile(GUARDED)
 _NEGATIVE_NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?")
 
 
+def as_shown(text: str) -> str:
+    """The text that `inert` made this one of, as pages show it."""
+    return text[1:] if text.startswith("'") and inert(text[1:]) == text else text
+
+
 def inert(text: str) -> str:
     """The text, with an apostrophe before it if a spreadsheet would take it for a formula."""
     runs = _RUNS.match(text) and not _NEGATIVE_NUMBER.fullmatch(text)

@@ -55,13 +55,23 @@ class ActFilter(admin.AllValuesFieldListFilter):
             yield {**choice, "display": translated(choice["display"])}
 
 
-class OfferedFilters(admin.ModelAdmin[M]):
-    """A list that is filtered by what it offers alone: any other filter would reveal a field that no page shows."""
+class PlainList(admin.ModelAdmin[M]):
+    """A list that speaks as the portal's pages do."""
 
     def changelist_view(self, request: HttpRequest, extra_context: Json | None = None) -> HttpResponse:
         """Headed by what it lists, where Django says “Select … to view”."""
         title = capfirst(str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+    def get_action_choices(
+        self, request: HttpRequest, default_choices: list[tuple[str, str]] | None = None
+    ) -> list[tuple[str, str]]:
+        """With words where Django has a dash."""
+        return super().get_action_choices(request, default_choices or [("", _("choose what to do"))])
+
+
+class OfferedFilters(PlainList[M]):
+    """A list that is filtered by what it offers alone: any other filter would reveal a field that no page shows."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Not Django's rule, which allows what belongs to the row, such as the keys of a person's sessions."""
@@ -88,10 +98,24 @@ class PortalUserAdmin(OfferedFilters[User]):
     add_fieldsets: _FieldsetSpec = [(None, {"fields": ["username", "email", "role"]})]
     readonly_fields = ["last_login", "date_joined"]
     actions = ["unlock", "end_sessions", "remove_second_factors"]
+    help_texts = {
+        "username": gettext_lazy(
+            "Up to 150 letters, digits and @ . + - _ to sign in with. Readers never see it."
+        ),
+        "is_active": gettext_lazy(
+            "Without the tick this person cannot sign in. Nobody is deleted, since the record names them."
+        ),
+    }
     change_form_template = "admin/accounts/person.html"
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> _FieldsetSpec:
         return self.fieldsets if obj else self.add_fieldsets
+
+    def get_form(
+        self, request: HttpRequest, obj: User | None = None, change: bool = False, **options: Any
+    ) -> type[ModelForm[User]]:
+        """With what the portal says of a name and a tick, in place of Django's words for programmers."""
+        return super().get_form(request, obj, change=change, help_texts=self.help_texts, **options)
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """The record names people, so they are switched off instead."""

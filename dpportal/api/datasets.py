@@ -6,7 +6,6 @@ from hmac import HMAC
 from uuid import UUID
 
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from ninja import Router
@@ -93,9 +92,7 @@ def upload(request: HttpRequest) -> object:
     sent = repeating.RepeatableRequest(request, UPLOAD, _content(request, file, digest))
     if (known := sent.earlier()) is not None:
         return shown(request, dataset_for(request, known, Right.SEE))
-    with transaction.atomic():
-        services.create_dataset(draft, file, form.options().to_json(), by)
-        sent.remember(draft.pk)
+    services.create_dataset(draft, file, form.options().to_json(), by, sent.remember)
     return Status(201, shown(request, dataset_for(request, draft.pk, Right.SEE)))
 
 

@@ -6,7 +6,6 @@ from typing import Annotated
 from uuid import UUID
 
 from django.core.files.base import ContentFile
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Field, Router
@@ -66,9 +65,8 @@ def send_periods(request: HttpRequest, stream_id: UUID, said: PeriodsSaid) -> ob
     )
     require_valid(form, sent_as={"pasted": "lines"})
     file = ContentFile(form.cleaned_data["pasted"].encode(), "sent.csv")
-    with transaction.atomic():
-        job = services.queue_counts(found, file, form.options, current_user(request), confirmed=False)
-        sent.remember(job.pk)
+    by = current_user(request)
+    job = services.queue_counts(found, file, form.options, by, confirmed=False, and_note=sent.remember)
     return Status(202, shown(job))
 
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit
 from dpportal.accounts.audit_words import clause
+from dpportal.api import tokens
 from dpportal.api.models import ApiToken, TokenCharge
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.charged_publication import ChargedPublication
@@ -27,11 +28,11 @@ def spent_by(token: ApiToken) -> Decimal:
 
 
 def charge(token: ApiToken, publication: ChargedPublication | ValueChoice) -> None:
-    """Enter the charge that was just reserved. Raises LimitError, which undoes the reservation.
+    """Enter the charge that was just reserved. Raises LimitError or AuthenticationError, which undo the reservation.
 
     In the caller's transaction.
     """
-    held = ApiToken.objects.select_for_update().get(pk=token.pk)
+    held = tokens.held(token)
     publication.refresh_from_db()
     assert publication.charge is not None
     entry = publication.charge

@@ -13,7 +13,8 @@ from ninja import Router
 from ninja.responses import Status
 
 from dpportal.accounts.permissions import current_user
-from dpportal.api.authentication import READ, RELEASE
+from dpportal.api import tokens
+from dpportal.api.authentication import READ, RELEASE, token_of
 from dpportal.api.confirmed_by_token import confirm
 from dpportal.api.period_files import newest_shown
 from dpportal.api.problems import RefusedError
@@ -111,8 +112,14 @@ def close_stream(request: HttpRequest, stream_id: UUID) -> object:
 
 @router.post("/{uuid:stream_id}/token", auth=RELEASE, response={201: TokenShown})
 def stream_token(request: HttpRequest, stream_id: UUID) -> object:
-    """A new token that opens this running count alone, to send its periods with; the one before it ends."""
-    token = services.renew_token(stream_for(request, stream_id), current_user(request))
+    """A new token that opens this running count alone, to send its periods with; the one before it ends.
+
+    It works no longer than the token that asks for it.
+    """
+    stream = stream_for(request, stream_id)
+    with transaction.atomic():
+        made_with = tokens.held(token_of(request))
+        token = services.renew_token(stream, current_user(request), made_with)
     return Status(201, TokenShown(token=token))
 
 

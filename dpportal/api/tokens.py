@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_noop
+from ninja.errors import AuthenticationError
 
 from dpportal.accounts import audit, people, program_tokens
 from dpportal.accounts.factors import rules
@@ -15,6 +16,7 @@ from dpportal.accounts.models import User
 from dpportal.accounts.provider import standing
 from dpportal.api.models import ApiToken, Scope
 from dpportal.platform import keys
+from dpportal.streams import tokens as stream_tokens
 
 REQUESTS_PER_MINUTE = 120
 # By it a token is recognised where it should not stand, such as in a public repository.
@@ -43,12 +45,24 @@ def make(
 
 @transaction.atomic
 def revoke(token: ApiToken, by: User) -> bool:
-    """Have it open nothing any more. Returns whether it was not revoked before."""
+    """Have it open nothing any more, nor what was made with it. Returns whether it was not revoked before."""
     working = ApiToken.objects.filter(pk=token.pk, revoked_at=None)
     if not working.update(revoked_at=timezone.now()):
         return False
+    stream_tokens.end_those_made_with(token)
     audit.record(by, gettext_noop("revoked a token"), token)
     return True
+
+
+def held(token: ApiToken) -> ApiToken:
+    """A token that was let in, kept from being revoked until the caller's transaction ends.
+
+    Raises AuthenticationError if that has happened meanwhile.
+    """
+    own = ApiToken.objects.select_for_update().get(pk=token.pk)
+    if not own.works:
+        raise AuthenticationError
+    return own
 
 
 def of(text: str) -> ApiToken | None:

@@ -26,11 +26,15 @@ class UnapprovedError(Exception):
 
 @dataclass(frozen=True)
 class Act:
-    """title: what it is called. perform: does what was asked for, in the name of who asked. Raises OutdatedError."""
+    """title: what it is called. perform: does what was asked for, in the name of who asked. Raises OutdatedError.
+
+    rehearse: works out what it would do, and keeps nothing, so that workers begin with what takes long to find.
+    """
 
     kind: str
     title: str | Promise
     perform: Callable[[Approval], None]
+    rehearse: Callable[[Approval], None] | None = None
 
 
 def declare(act: Act) -> None:

@@ -79,6 +79,13 @@ def _kept(asked: Asked, by: User) -> Approval:
     )
 
 
+def rehearse(approval: Approval) -> None:
+    """Work out what waits to be approved, and keep nothing: what has to be searched for is asked of workers."""
+    act = acts.act_of(approval)
+    if act.rehearse is not None and approval.is_waiting:
+        act.rehearse(approval)
+
+
 def approve(approval: Approval, by: User) -> Approval:
     """Do what was asked for, in the name of who asked: both or neither. Raises ApprovalError.
 

@@ -43,7 +43,7 @@ def confirmed(
     person, `act` waits for one.
     """
     identifying = columns_to_ask_about(draft.dataset)
-    misfits = mostly_misfits(draft.dataset, draft.counted_columns)
+    misfits = mostly_misfits(draft.dataset, draft.counted_columns, by)
 
     def spend(reviewed: str) -> None:
         if identifying:

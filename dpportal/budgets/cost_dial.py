@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
+from functools import partial
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -16,7 +17,7 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
 from dpportal.platform.typed_numbers import decimal_text
 from dpportal.publications import cost_search
-from dpportal.publications.verdict import Verdict
+from dpportal.publications.verdict import Verdict, VerdictLevel
 from mechanisms.accounting import SYMBOL, Definition
 
 # What a dial begins with where nothing is left.
@@ -88,17 +89,18 @@ def most_proposed(budget: Budget) -> Decimal:
     return hundredths or (left / 10).quantize(STEP, ROUND_FLOOR) or UNSPENDABLE
 
 
-def usual(budget: Budget, is_useful: Callable[[Decimal], bool]) -> Decimal:
+def usual(budget: Budget, is_at_least: Callable[[VerdictLevel, Decimal], bool]) -> Decimal:
     """The cost that every wizard begins with: the least that is expected to be useful, within a tenth of what is left.
 
-    Where nothing within that is known to be useful it is all of that. Without a budget the cost is to be asked for, so
-    it may be higher, as long as it is not dear; a tenth of ε 1 where that is not enough either.
+    Where nothing within that is known to be useful it is all of that. Without a budget the cost is to be asked for:
+    then it is the least that is coarse, as long as it is not dear; a tenth of ε 1 where that is not enough either.
     """
-    most = most_proposed(budget)
-    if budget.is_granted:
-        return cost_search.least_useful(most, is_useful) or most
-    dearest = DEAREST[Definition(budget.definition)]
-    return cost_search.least_useful(dearest, is_useful) or most / 10
+    most, is_useful = most_proposed(budget), partial(is_at_least, VerdictLevel.USEFUL)
+    useful = cost_search.least_useful(most, is_useful)
+    if budget.is_granted or useful:
+        return useful or most
+    dearest, is_coarse = DEAREST[Definition(budget.definition)], partial(is_at_least, VerdictLevel.COARSE)
+    return cost_search.least_useful(dearest, is_coarse) or most / 10
 
 
 def worth(verdict: Verdict | None, amount: Decimal, definition: Definition, least: Decimal | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -27,9 +28,13 @@ from mechanisms.accounting import Definition
 
 @dataclass(frozen=True)
 class Spender:
-    """What is confirmed of a room's drafts. request: reserves and queues. refusals: why it may not."""
+    """What is confirmed of a room's drafts. plan: makes a draft's plan. request: reserves and queues.
+
+    refusals: why these may not.
+    """
 
     drafts: type[ChargedPublication]
+    plan: Callable[..., object]
     request: Callable[..., bool]
     refusals: tuple[type[Exception], ...]
 
@@ -123,4 +128,13 @@ def _confirm_draft(spender: Spender, approval: Approval) -> None:
         raise OutdatedError(_("It was confirmed before."))
 
 
-SPEND = Act(SPENDS, gettext_lazy("Spend of a budget"), _spend)
+def _plan(approval: Approval) -> None:
+    """Plan what was asked for; why that is not possible is told when it is approved."""
+    spender = _spenders.get(approval.arguments.get("draft", ""))
+    draft = spender and spender.drafts._default_manager.filter(pk=approval.subject).first()
+    if spender and draft:
+        with suppress(*spender.refusals):
+            spender.plan(draft)
+
+
+SPEND = Act(SPENDS, gettext_lazy("Spend of a budget"), _spend, _plan)

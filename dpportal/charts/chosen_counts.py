@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _, ngettext
 
+from dpportal.charts.both_kinds import of_both_kinds, one_at_a_time
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.counts import interval_caption
@@ -78,26 +79,44 @@ class ChosenCounts:
     not_drawn: str = ""
 
 
-def chosen_figure(chosen: ChosenCounts) -> Figure:
-    """Mirrored bars for two groups along an order, lines for more, bars for a column without an order."""
-    names, groups = group_names(chosen), largest_groups(chosen)
-    order, labels = in_order(chosen)
-    pair = _facing(chosen)
-    groups = groups if pair is None else pair
-    values, half_width = shown_values(chosen)[order][:, groups], shown_margins(chosen)
-    if isinstance(half_width, np.ndarray):
-        half_width = half_width[order][:, groups]
+def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figure:
+    """Mirrored bars for two groups along an order, lines for more, bars for a column without an order.
+
+    adjusted: as `ChosenCounts.values`; then a reader may have these of the same cells in place of the noisy ones.
+    """
+    pair, (order, _labels) = _facing(chosen), in_order(chosen)
+    groups = largest_groups(chosen) if pair is None else pair
     draw = _side_by_side if pair is None else _mirrored
-    figure = draw(labels, [names[g] for g in groups], values, half_width, chosen)
+    figure = _drawn(chosen, draw, order, groups)
     are_bars = pair is None and not (chosen.by and are_lines(chosen.along))
-    caption = caption_of(chosen, groups, not are_bars or values.size <= MOST_WHISKERS)
+    caption = caption_of(chosen, groups, not are_bars or len(order) * len(groups) <= MOST_WHISKERS)
     by = f" × {chosen.by.name}" if chosen.by else ""
     title = _("%(counted)s by %(columns)s") % {
         "counted": counted_word().capitalize(),
         "columns": chosen.along.name + by,
     }
     display = Display(is_ordered=chosen.along.ordered)
-    return finished(figure, title=title, caption=caption, display=display)
+    shown = finished(figure, title=title, caption=caption, display=display)
+    if adjusted is None:
+        return shown
+    other = _drawn(of_adjusted(chosen, adjusted), draw, order, groups).to_dict()
+    return one_at_a_time(shown, of_both_kinds(shown.json["data"], other["data"]))
+
+
+def of_adjusted(chosen: ChosenCounts, adjusted: Floats) -> ChosenCounts:
+    """The same of adjusted counts, which have no margins."""
+    return replace(chosen, values=adjusted, half_width=None, rest_half_width=None, group_half_width=None)
+
+
+def _drawn(
+    chosen: ChosenCounts, draw: Callable[..., go.Figure], order: Sequence[int], groups: Sequence[int]
+) -> go.Figure:
+    """order, groups: the places of cells along the chart, and of groups."""
+    labels, names = plain_all(cell_names(chosen.along)), group_names(chosen)
+    values, half_width = shown_values(chosen)[order][:, groups], shown_margins(chosen)
+    if isinstance(half_width, np.ndarray):
+        half_width = half_width[order][:, groups]
+    return draw([labels[place] for place in order], [names[g] for g in groups], values, half_width, chosen)
 
 
 def caption_of(chosen: ChosenCounts, shown: Sequence[int], draws_margins: bool = True) -> str:

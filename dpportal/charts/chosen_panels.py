@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from django.utils.translation import gettext as _
 
+from dpportal.charts.both_kinds import of_both_kinds, one_at_a_time
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.chosen_counts import (
     ChosenCounts,
@@ -17,6 +18,7 @@ from dpportal.charts.chosen_counts import (
     in_order,
     largest_groups,
     margin_of,
+    of_adjusted,
     shares_have_margins,
     shown_margins,
     shown_values,
@@ -25,7 +27,7 @@ from dpportal.charts.chosen_counts import (
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import are_lines, error_bars, group_bars, group_line, with_margins
-from dpportal.charts.small_multiples import MAX_APART, in_panels
+from dpportal.charts.small_multiples import FRAME, MAX_APART, in_panels
 from dpportal.charts.style import Figure, HalfWidth, hover, plain
 from dpportal.platform.listed_names import in_a_row, joint
 from mechanisms.arrays import Floats
@@ -33,6 +35,8 @@ from mechanisms.domain import Attribute
 
 # Bars, or places of lines, in all panels together, up to which each has its margin drawn.
 MOST_MARGINS = 1200
+# Pixels between the names of the first row and those of the groups.
+LEGEND_ROOM = 28
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,14 @@ class ChosenPanels:
     """What is drawn. each: what one chart shows, of all its people together. apart: each of its cells has one.
 
     values: (cells of along, groups, cells of apart), estimates; page: which MAX_APART of them are shown, from 0.
+    adjusted: the same of adjusted counts, which a reader then may have in place of the noisy ones.
     """
 
     each: ChosenCounts
     apart: Attribute
     values: Floats
     page: int = 0
+    adjusted: Floats | None = None
 
     @property
     def cells(self) -> list[int]:
@@ -71,18 +77,12 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
     draws_margins = len(labels) * len(groups) * len(cells) <= MOST_MARGINS
     each_of = [replace(each, values=chosen.values[:, :, cell]) for cell in cells]
     people = np.array([has_people(of_one) for of_one in each_of])
-    templates = _templates(each, groups, labels, draws_margins)
-
-    def panel(place: int) -> list[FigureJson]:
-        counts, margins = shown_values(each_of[place])[order], shown_margins(each_of[place])
-        margins = margins[order] if isinstance(margins, np.ndarray) else margins
-        counts[:, ~people[place]] = np.nan
-        return [trace for template in templates for trace in template.filled(counts, margins, place == 0)]
-
+    noisy = _Panels(each_of, people, order, _templates(each, groups, labels, draws_margins))
+    adjusted = _adjusted(chosen, noisy, _templates(of_adjusted(each, each.values), groups, labels, False))
     names = cell_names(chosen.apart)
     drawn = in_panels(
         [names[cell] for cell in cells],
-        panel,
+        lambda place: of_both_kinds(noisy.of(place), adjusted.of(place) if adjusted else ()),
         title=_title(chosen),
         caption=in_a_row(
             [
@@ -95,9 +95,13 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
         along=each.along.name,
     )
     layout = {**drawn.json["layout"], "barmode": "group", "showlegend": each.by is not None}
+    # Above the names of the first row.
+    layout["legend"] = {"y": 1 + LEGEND_ROOM / (layout["height"] - FRAME)}
+    layout["margin"] = {**layout["margin"], "t": 2 * LEGEND_ROOM}
     if each.along.ordered:
         layout["meta"] = {**layout.get("meta", {}), "is_ordered": True}
-    return Figure({**drawn.json, "layout": layout}, drawn.caption, drawn.title)
+    shown = Figure({**drawn.json, "layout": layout}, drawn.caption, drawn.title)
+    return one_at_a_time(shown, shown.json["data"]) if adjusted else shown
 
 
 def _title(chosen: ChosenPanels) -> str:
@@ -153,6 +157,34 @@ def _numbers_of(trace: FigureJson, values: Floats, half_width: HalfWidth) -> Fig
 def known(values: Floats) -> list[float | None]:
     """Numbers as JSON has them: NaN is none."""
     return [None if np.isnan(value) else float(value) for value in values]
+
+
+@dataclass(frozen=True)
+class _Panels:
+    """What the panels draw of one kind of count. order: of the cells along each.
+
+    people: (panels, groups), whether anybody certainly is in a group.
+    """
+
+    each_of: Sequence[ChosenCounts]
+    people: np.ndarray
+    order: list[int]
+    templates: Sequence[_PanelTraces]
+
+    def of(self, place: int) -> list[FigureJson]:
+        """The traces of one panel."""
+        counts, margins = shown_values(self.each_of[place])[self.order], shown_margins(self.each_of[place])
+        margins = margins[self.order] if isinstance(margins, np.ndarray) else margins
+        counts[:, ~self.people[place]] = np.nan
+        return [trace for own in self.templates for trace in own.filled(counts, margins, place == 0)]
+
+
+def _adjusted(chosen: ChosenPanels, noisy: _Panels, templates: Sequence[_PanelTraces]) -> _Panels | None:
+    """The same cells of adjusted counts, where a reader may have them."""
+    if (counts := chosen.adjusted) is None:
+        return None
+    each_of = [of_adjusted(chosen.each, counts[:, :, cell]) for cell in chosen.cells]
+    return replace(noisy, each_of=each_of, templates=templates)
 
 
 def _templates(

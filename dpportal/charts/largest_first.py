@@ -6,21 +6,21 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_names
-from dpportal.charts.lying_bars import MANY, names_fit
+from dpportal.charts.lying_bars import MANY, WINDOW, names_fit
 from dpportal.charts.own_cells import DrawnCells
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute, Categorical, Domain
 from mechanisms.verify.chart_orders import largest_places
 
 # Up to so many values stand as they were declared, however long their names are: an order may be meant.
-FEW, WIDTH = 8, 760
+FEW = 8
 
 
 def is_long(attribute: Attribute) -> bool:
     """Whether a column's values are sorted unless a reader chooses otherwise."""
     if attribute.ordered or attribute.size <= FEW:
         return False
-    return attribute.size > MANY or not names_fit(cell_names(attribute), WIDTH)
+    return attribute.size > MANY or not names_fit(cell_names(attribute), WINDOW)
 
 
 def largest(totals: Floats, groups: int = 1) -> list[int]:

@@ -27,23 +27,36 @@ MOST_CELLS, TICKS = 64, 5
 NARROW, FEW_TICKS = 260, 2
 # More names than this lie, however short they are.
 MANY = 12
+# Pixels of a window's drawing; what lies there lies in any other as well.
+WINDOW, ANY_WIDTH = 760, 100_000
 # Pixels of one bar: alone, and beside those of other groups.
 ALONE, GROUPED = 15, 9
 
 
 def lies(figure: FigureJson, width: int) -> bool:
     """Whether names do not fit side by side under bars or points, and no order asks for it."""
-    traces, meta = shown_traces(figure), figure["layout"].get("meta") or {}
-    is_plain = all(_is_bars(trace) or trace.get("mode") == "markers" for trace in traces)
-    if meta.get("is_ordered") is not False or not traces or not is_plain:
-        return False
+    meta = figure["layout"].get("meta") or {}
+    return meta.get("is_ordered") is False and width <= lies_up_to(shown_traces(figure))
+
+
+def lies_up_to(traces: Sequence[Trace]) -> int:
+    """The width, in pixels, up to which bars or points without an order lie; 0: they always stand."""
+    if not traces or not all(_is_bars(trace) or trace.get("mode") == "markers" for trace in traces):
+        return 0
     names = [plain_label(str(name)) for name in traces[0]["x"]]
-    return len(names) <= MOST_CELLS and (len(names) > MANY or not names_fit(names, width))
+    if len(names) > MOST_CELLS:
+        return 0
+    needed = math.ceil(_width_of(names) / ROOM) - 1
+    return ANY_WIDTH if len(names) > MANY or needed >= WINDOW else needed
 
 
 def names_fit(names: Sequence[str], width: int) -> bool:
     """Whether they stand side by side in a drawing so many pixels wide."""
-    return LETTER * max(map(len, names), default=0) * len(names) <= ROOM * width
+    return _width_of(names) <= ROOM * width
+
+
+def _width_of(names: Sequence[str]) -> float:
+    return LETTER * max(map(len, names), default=0) * len(names)
 
 
 def shown_traces(figure: FigureJson) -> list[Trace]:

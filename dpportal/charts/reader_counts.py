@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.both_kinds import one_at_a_time
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.cells import shaped
 from dpportal.charts.counted_word import counted_word
@@ -64,7 +65,7 @@ def reader_figure(
         figure = switched_figure(domain, raw=raw, counts=counts, half_width=half_width, partition=partition)
     else:
         figure = _grouped(domain, axes, raw, counts, half_width)
-    return _one_at_a_time(replace(figure, caption=in_a_row([figure.caption, *said])))
+    return one_at_a_time(replace(figure, caption=in_a_row([figure.caption, *said])), figure.json["data"])
 
 
 def _with_people(
@@ -127,13 +128,3 @@ def _traces(
         drawn = group_line(*of_group) if are_lines(along) else [group_bars(*of_group)]
         traces += [trace.update(meta=kind) for trace in drawn]
     return traces
-
-
-def _one_at_a_time(figure: Figure) -> Figure:
-    """The same with adjusted counts hidden until they are chosen."""
-    data = [{**trace, "visible": trace.get("meta") != "synthetic"} for trace in figure.json["data"]]
-    layout = figure.json["layout"]
-    meta = {**(layout.get("meta") or {}), "is_switched": True}
-    return Figure(
-        {**figure.json, "data": data, "layout": {**layout, "meta": meta}}, figure.caption, figure.title
-    )

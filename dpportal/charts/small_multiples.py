@@ -26,7 +26,7 @@ COLOURS = [f"var(--series-{number})" for number in range(1, MAX_TOGETHER + 1)]
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 PATTERNS = ("", "/", "\\", "x", "-", ".")
-_PANEL, _FRAME, _NARROWEST = 190, 110, 640
+FRAME, _PANEL, _NARROWEST = 110, 190, 640
 # For each name of a panel, which make_subplots leaves out where it is empty.
 _PLACEHOLDER = "–"
 
@@ -141,7 +141,7 @@ def _panels(number: int) -> FigureJson:
     figure.update_annotations(font={"size": 13})
     figure.update_layout(showlegend=False, margin={"b": 64, "l": 72})
     width = _NARROWEST if columns > 1 else 0
-    height = _FRAME + _PANEL * rows
+    height = FRAME + _PANEL * rows
     layout: FigureJson = finished(
         figure, title="", caption="", display=Display(height=height, min_width=width)
     ).json["layout"]

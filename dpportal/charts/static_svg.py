@@ -13,7 +13,7 @@ import numpy as np
 from dpportal.charts.area_drawing import area_drawing
 from dpportal.charts.axis import LINE, TICKS, Axis
 from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.lying_bars import lies, lying_drawing, shown_traces
+from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, shown_traces
 from dpportal.charts.svg_paths import bar, filled, points, rectangle, up_to_mark
 from dpportal.charts.trace_values import (
     Trace,
@@ -28,7 +28,7 @@ from dpportal.charts.trace_values import (
     values_on,
 )
 
-WIDTH, HEIGHT = 760, 360
+WIDTH, HEIGHT = WINDOW, 360
 TOP, RIGHT, GAP, LETTER = 44, 16, 8, 6.6
 LONGEST_LABEL = 24
 # Shades of a heat map, of which the palest differs from none at all, and what stands for that of no number.

@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.lying_bars import lies_up_to
 
 # Of intervals: the same for all marks, one for each share, which none reaches below 0, or none.
 HalfWidth = int | np.ndarray | None
@@ -157,9 +158,13 @@ def finished(
     figure.update_layout(template=TEMPLATE)
     if display.height:
         figure.update_layout(height=display.height)
-    if meta := display.meta():
-        figure.update_layout(meta=meta)
-    return Figure(json=figure.to_dict(), caption=caption, title=title)
+    json = figure.to_dict()
+    meta = display.meta()
+    if display.is_ordered is False and (width := lies_up_to(json["data"])):
+        meta["lies_up_to"] = width
+    if meta:
+        json["layout"]["meta"] = meta
+    return Figure(json=json, caption=caption, title=title)
 
 
 def first_spread(released: np.ndarray) -> str:

@@ -104,10 +104,10 @@ class DatasetAdmin(ReadOnlyAdmin[Dataset]):
 
 @admin.register(Conversion)
 class ConversionAdmin(DurationColumn, ReadOnlyAdmin[Conversion]):
-    """Jobs that read uploads. Not how far one is: that says how large the table is."""
+    """Jobs that read uploads. Not how far one is, nor at which line it failed: that says how large the table is."""
 
     list_display = ["dataset", "state", "step", "attempts", "queued_at", "finished_at", "lasted"]
-    fields = ["dataset", "state", "step", "attempts", "queued_at", "started_at", "finished_at", "failure"]
+    fields = ["dataset", "state", "step", "attempts", "queued_at", "started_at", "finished_at"]
     list_filter = ["state"]
     search_fields = ["dataset__name"]
     list_select_related = ["dataset"]

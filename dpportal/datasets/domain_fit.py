@@ -87,16 +87,24 @@ def current(dataset: Dataset) -> TableFit | None:
 def shown_warnings(dataset: Dataset, columns: Collection[str], to: User) -> list[FitWarning] | None:
     """Where more than 1 % of the rows do not fit these columns or the limit of each person's rows.
 
-    True numbers, for the curator's eyes: that they are shown is recorded. None if nobody looked since the last change.
+    True numbers, for the curator's eyes: that they are shown is recorded. None if nobody looked since the last change;
+    to whoever may see no true number, nothing is shown.
     """
+    if why_true_counts_hidden(dataset, to):
+        return []
     warnings = _warnings(dataset, columns)
     if warnings:
         audit.record(to, "viewed the fit", dataset)
     return warnings
 
 
-def mostly_misfits(dataset: Dataset, columns: Collection[str]) -> list[str]:
-    """The columns in which half of the rows, or more, fit nothing declared; none if nobody looked."""
+def mostly_misfits(dataset: Dataset, columns: Collection[str], to: User) -> list[str]:
+    """The columns in which half of the rows, or more, fit nothing declared; none if nobody looked.
+
+    Nor are there any for whoever may see no true number: whether they are asked about one would tell it.
+    """
+    if why_true_counts_hidden(dataset, to):
+        return []
     return [w.column for w in _warnings(dataset, columns) or [] if w.column and w.share >= MOST]
 
 

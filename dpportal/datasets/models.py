@@ -308,6 +308,11 @@ class Conversion(Job):
     def __str__(self) -> str:
         return f"Conversion of {self.dataset_id}"
 
+    @property
+    def failure_for_administrators(self) -> str:
+        """Not why: where a line of the file is at fault, its number says how many there are at least."""
+        return _("Its owners read why on the dataset's page.") if self.failure else ""
+
 
 class Fit(Job):
     """The job that looks how a dataset's table fits its declarations. asked: the digest of what it looks at."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from uuid import UUID
 
 from django.core.files.base import File
 from django.core.files.storage import default_storage
@@ -38,10 +39,23 @@ from mechanisms.domain import Attribute, DomainError
 erasing = Signal()
 
 
-def create_dataset(draft: Dataset, file: File[bytes], options: Json, by: User) -> Dataset:
-    """Keep the upload and queue its conversion."""
-    with _stored_original(draft, file) as upload, transaction.atomic():
-        queue_new(draft, upload, file.name or "table", megabytes(file.size), options, by)
+def create_dataset(
+    draft: Dataset, file: File[bytes], options: Json, by: User, and_note: Callable[[UUID], None] | None = None
+) -> Dataset:
+    """Keep the upload, which may take long, and then queue its conversion, in a transaction of its own.
+
+    and_note: is called in that with the dataset's id; where it raises, nothing was done.
+    """
+    upload = _stored_original(draft, file)
+    try:
+        with transaction.atomic():
+            queue_new(draft, upload, file.name or "table", megabytes(file.size), options, by)
+            if and_note is not None:
+                and_note(draft.pk)
+    except BaseException:
+        with suppress(storage.StorageFault):  # the sweep deletes what no row names
+            default_storage.delete(upload)
+        raise
     return draft
 
 
@@ -58,26 +72,17 @@ def queue_new(draft: Dataset, upload: str, file_name: str, megabytes: int, optio
     CONVERSIONS.hint_on_commit(draft.pk)
 
 
-@contextmanager
-def _stored_original(dataset: Dataset, file: File[bytes]) -> Iterator[str]:
-    """The name of the file in private storage; it is deleted if the block fails."""
+def _stored_original(dataset: Dataset, file: File[bytes]) -> str:
+    name = storage.random_name(records.folder(dataset.pk), sealing.ORIGINAL)
     try:
-        name = storage.random_name(records.folder(dataset.pk), sealing.ORIGINAL)
-        sealing.keep_upload(name, file, is_new=True)
+        return sealing.keep_upload(name, file, is_new=True)
     except storage.StorageFault as fault:
         raise DatasetError(str(fault)) from None
-    try:
-        yield name
-    except BaseException:
-        with suppress(storage.StorageFault):  # the sweep deletes what no row names
-            default_storage.delete(name)
-        raise
 
 
 def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> None:
-    """Declare how the file is read. Only what finds the fields needs the file to be read again."""
+    """Declare how the file is read, after a look at it. Only what finds the fields needs it to be read again."""
     dataset.refresh_from_db()
-    # May wait for a file server, so nothing is locked yet.
     columns, seen = columns_under(dataset, options), (dataset.table, dataset.options)
     with transaction.atomic():
         lock_dataset(dataset)
@@ -99,9 +104,8 @@ def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> No
             Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.CONVERTING)
             _queue_conversion(dataset)
         else:
-            raise DatasetError(
-                _("The uploaded file is no longer kept, so its fields cannot be found in another way.")
-            )
+            text = _("The uploaded file is no longer kept, so its fields cannot be found in another way.")
+            raise DatasetError(text)
 
 
 @transaction.atomic
@@ -339,36 +343,32 @@ def _require_idle(dataset: Dataset) -> None:
     """Raises DatasetError while a job is at the records. The dataset is locked, so that none begins meanwhile."""
     active = (JobState.QUEUED, JobState.RUNNING)
     if not dataset.is_tableless and dataset.conversion.active:
-        raise DatasetError(
-            _("The file is still being read. Wait until that has ended, then delete the records.")
-        )
+        text = _("The file is still being read. Wait until that has ended, then delete the records.")
+        raise DatasetError(text)
     if dataset.releases.filter(job__state__in=active).exists():
-        raise DatasetError(
-            _(
-                "A release of this dataset is in work. Wait until it has ended, or cancel it, "
-                "then delete the records."
-            )
+        text = _(
+            "A release of this dataset is in work. Wait until it has ended, or cancel it, "
+            "then delete the records."
         )
+        raise DatasetError(text)
     if dataset.value_choices.filter(state__in=active).exists():
-        raise DatasetError(
-            _(
-                "The values of a column are being chosen from these records. Wait until that has ended, then delete "
-                "them."
-            )
+        text = _(
+            "The values of a column are being chosen from these records. Wait until that has ended, then delete "
+            "them."
         )
+        raise DatasetError(text)
 
 
 def _erase_files(dataset: Dataset) -> None:
     """Delete the files of a dataset that no row names any more. Raises DatasetError if they cannot be reached now."""
+    text = _(
+        "Nothing can be released from these records any more, but the file storage does not answer. The portal "
+        "deletes the files by itself as soon as it does."
+    )
     try:
         records.erase(dataset)
     except storage.StorageFault:
-        raise DatasetError(
-            _(
-                "Nothing can be released from these records any more, but the file storage does not answer. The portal "
-                "deletes the files by itself as soon as it does."
-            )
-        ) from None
+        raise DatasetError(text) from None
 
 
 def allow_duplicate(dataset: Dataset, reason: str, by: User) -> None:
@@ -385,15 +385,15 @@ def remove(dataset: Dataset, by: User) -> None:
     with transaction.atomic():
         removable = (Dataset.State.REFUSED, Dataset.State.DUPLICATE, Dataset.State.CANCELLED)
         if dataset.state not in removable:
-            raise DatasetError(
-                _("Only an upload that was not loaded can be removed; delete its records instead.")
-            )
+            text = _("Only an upload that was not loaded can be removed; delete its records instead.")
+            raise DatasetError(text)
         audit.record(by, "removed an upload", dataset)
         try:
             keys.destroy(dataset.pk)
             dataset.delete()
         except ProtectedError:
-            raise DatasetError(
-                _("This dataset has a budget or drafts, so it stays on the list. Delete its records instead.")
-            ) from None
+            text = _(
+                "This dataset has a budget or drafts, so it stays on the list. Delete its records instead."
+            )
+            raise DatasetError(text) from None
     _erase_files(dataset)

@@ -191,14 +191,17 @@ def _declared(dataset: Dataset, domain: DomainVersion | None) -> Json:
 
 @curator_required
 @require_GET
-@with_dataset(Right.RELEASE)
+@with_dataset(Right.OWN)
 def progress(request: HttpRequest, dataset: Dataset) -> HttpResponse:
-    """The live part of the home page while a file is read; tells htmx where to go when it has ended."""
+    """The live part of the home page while a file is read; tells htmx where to go when it has ended.
+
+    How far that is says how large the table is, so it is for owners alone.
+    """
     response = render(request, "datasets/_conversion.html", {"dataset": dataset})
     if dataset.conversion.active:
         return response
     is_declared = dataset.domain_versions.filter(attributes__isnull=False).exists()
-    if dataset.has_rows and dataset.can_own and dataset.unit_declared and not is_declared:
+    if dataset.has_rows and dataset.unit_declared and not is_declared:
         response["HX-Redirect"] = reverse("datasets:domain", args=[dataset.pk])
     else:
         response["HX-Refresh"] = "true"

@@ -25,4 +25,5 @@ class DurationColumn:
 
     @admin.display(description=_("elapsed"))
     def lasted(self, job: _WithDuration) -> timedelta:
-        return job.lasted
+        """In whole seconds."""
+        return timedelta(seconds=round(job.lasted.total_seconds()))

@@ -139,6 +139,11 @@ class Job(models.Model):
         return min(100, 100 * self.progress // self.progress_total) if self.progress_total else None
 
     @property
+    def failure_for_administrators(self) -> str:
+        """Why it failed, as far as those may read it who see no row."""
+        return self.failure
+
+    @property
     def elapsed(self) -> timedelta:
         """Since it was queued; while it is active, the database is asked what time it is."""
         return max(timedelta(0), (self.finished_at or database_now()) - self.queued_at)

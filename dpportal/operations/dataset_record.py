@@ -14,6 +14,7 @@ from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.releases.models import Release
 from dpportal.streams.models import Stream
+from dpportal.value_choices.models import ValueChoice
 
 PAGE_SIZE = 50
 # No curator learns that somebody else holds nearly the same table: lines of that are for administrators alone. An act
@@ -28,7 +29,8 @@ SHOWN = {
     "asked for a budget", "granted a budget", "declined a budget", "reduced a budget", "entered missing charges",
     "renamed", "published", "withdrew", "replaced", "changed details of", "downloaded unpublished",
     "spent by a token", "made a token", "published by token", "closed", "stopped a file",
-    "confirmed a file of periods", "confirmed repeated records", "dropped repeated records",
+    "chose values privately", "estimated the people", "confirmed a file of periods", "confirmed repeated records",
+    "dropped repeated records",
 }  # fmt: skip
 
 
@@ -47,8 +49,8 @@ def page(request: HttpRequest, dataset: Dataset) -> HttpResponse:
 
 
 def lines_of(dataset: Dataset) -> QuerySet[AuditEntry]:
-    """The lines of the dataset, its releases and its running counts that its owners may see, newest first."""
-    made = [(kind, kind._default_manager.filter(dataset=dataset)) for kind in (Release, Stream)]
+    """The lines that its owners may see, newest first: of it, its releases, running counts and choices of values."""
+    made = [(kind, kind._default_manager.filter(dataset=dataset)) for kind in (Release, Stream, ValueChoice)]
     subjects = [f"dataset {dataset.pk}"]
     subjects += [
         f"{kind._meta.model_name} {pk}" for kind, rows in made for pk in rows.values_list("pk", flat=True)

@@ -36,6 +36,8 @@ OF_SCRIPTS = (
     _("Remove selected %s"),
     _("(click to clear)"),
 )
+# Counted texts of scripts, said as the portal says them in any language.
+COUNTED = "%(sel)s of %(cnt)s selected"
 
 
 class ScriptTexts(JavaScriptCatalog):
@@ -45,4 +47,6 @@ class ScriptTexts(JavaScriptCatalog):
 
     def get_catalog(self) -> dict[str, list[str] | str]:
         """Translations by their English text."""
-        return {**super().get_catalog(), **{text: gettext(text) for text in OF_SCRIPTS}}
+        ticked = gettext("%(sel)s of %(cnt)s ticked")
+        own = {text: gettext(text) for text in OF_SCRIPTS}
+        return {**super().get_catalog(), **own, COUNTED: [ticked, ticked]}

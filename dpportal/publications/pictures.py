@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import joint
 from dpportal.publications.descriptions import styles
 from dpportal.publications.metadata import Metadata
 
@@ -46,13 +47,15 @@ def in_light(text: str) -> str:
 
 
 def _source(metadata: Metadata) -> str:
-    source = _("Source: %(author)s. %(kind)s. %(link)s") % {
-        "author": metadata.author,
-        "kind": metadata.kind,
-        "link": metadata.link,
-    }
-    terms = metadata.about.terms
-    return f"{source}. " + _("Licence: %(name)s") % {"name": terms.name} if terms else source
+    about = metadata.about
+    parts = [
+        _("Data of %(period)s") % {"period": about.period} if about.period else "",
+        about.publisher,
+        _("Source: %(author)s. %(kind)s. %(link)s")
+        % {"author": metadata.author, "kind": metadata.kind, "link": metadata.link},
+        _("Licence: %(name)s") % {"name": about.terms.name} if about.terms else "",
+    ]
+    return joint(".").join(filter(None, parts))
 
 
 def _legend(names: list[tuple[str, str]]) -> list[tuple[str, str, float]]:

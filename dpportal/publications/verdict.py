@@ -13,17 +13,17 @@ from mechanisms.accounting import Definition
 
 # Shares of people in another cell than in truth, up to which counts are of use, and of some use.
 SHARES = (0.1, 0.3)
-# Half the 95 % interval of a typical answer over the answer itself, likewise.
-RATIOS = (0.2, 0.6)
-# The same of a typical cell of a table of counts, beside the share of people in another cell. Statistical offices warn
-# of a coefficient of variation from 16.6 % on, which is half an interval of a third; at 1 the interval reaches nobody.
-CELL_RATIOS = (1 / 3, 1.0)
+# Half the 95 % interval of a typical count or answer over the count itself, up to which it is useful, coarse, doubtful.
+# The British office calls a coefficient of variation of up to 5 % precise, which is half an interval of a tenth; the
+# Canadian one warns from 16.6 % on, which is one of a third; at 1 the interval reaches nobody.
+MARGINS = (0.1, 1 / 3, 1.0)
 
 
 class VerdictLevel(StrEnum):
-    """Whether the noise leaves something to learn."""
+    """Whether the noise leaves something to learn; the best first."""
 
     USEFUL = "useful"
+    COARSE = "coarse"
     DOUBTFUL = "doubtful"
     USELESS = "useless"
 
@@ -67,9 +67,17 @@ class Verdict:
         return self.level is VerdictLevel.USEFUL
 
     @property
+    def is_coarse(self) -> bool:
+        """Whether large differences show, and small ones do not."""
+        return self.level is VerdictLevel.COARSE
+
+    @property
     def is_doubtful(self) -> bool:
         """Whether it is of some use only."""
         return self.level is VerdictLevel.DOUBTFUL
+
+    def is_at_least(self, level: VerdictLevel) -> bool:
+        return _rank(self.level) <= _rank(level)
 
     def amount(self, amount: Decimal, definition: Definition) -> Decimal | None:
         """The cost from which it is expected to be of use, rounded up to two digits; None if that is not known."""
@@ -80,16 +88,25 @@ class Verdict:
 
 
 def level_of(error: float, ends: tuple[float, float]) -> VerdictLevel:
-    """Of an error, by the largest ones that are of use, and of some use."""
+    """Of an error, by the largest ones that are useful, and doubtful."""
     if error <= ends[0]:
         return VerdictLevel.USEFUL
     return VerdictLevel.DOUBTFUL if error <= ends[1] else VerdictLevel.USELESS
 
 
+def level_of_margin(ratio: float) -> VerdictLevel:
+    """Of counts and answers, by a typical one's margin over itself."""
+    levels = zip(VerdictLevel, MARGINS, strict=False)
+    return next((level for level, end in levels if ratio <= end), VerdictLevel.USELESS)
+
+
 def level_of_cells(share: float, ratio: float) -> VerdictLevel:
     """Of counts: the worse one by the share of people in another cell and by a typical cell's margin over the cell."""
-    levels = list(VerdictLevel)
-    return max(level_of(share, SHARES), level_of(ratio, CELL_RATIOS), key=levels.index)
+    return max(level_of(share, SHARES), level_of_margin(ratio), key=_rank)
+
+
+def _rank(level: VerdictLevel) -> int:
+    return list(VerdictLevel).index(level)
 
 
 def useful_width(answer: float, ratio: float) -> float:
@@ -106,7 +123,7 @@ def of_answers(half_width: float, answer: float, name: str, unit: str = "", insi
     name: what a typical answer is called at the beginning of a sentence. unit: what is counted, if not people. inside:
     its name inside a sentence.
     """
-    level = level_of(half_width / max(answer, 1e-9), RATIOS)
+    level = level_of_margin(half_width / max(answer, 1e-9))
     text = _("%(name)s is %(answer)s %(unit)s, ± %(half)s.") % {
         "name": name,
         "unit": unit or _("people"),
@@ -115,7 +132,7 @@ def of_answers(half_width: float, answer: float, name: str, unit: str = "", insi
     }
     if level is VerdictLevel.USELESS:
         text = _("The noise of an answer is about as large as the answer itself.") + " " + text
-    wanted = useful_width(answer, RATIOS[0])
+    wanted = useful_width(answer, MARGINS[0])
     calmer = 1.0 if level is VerdictLevel.USEFUL else max(1.0, half_width / max(wanted, 1e-9))
     return Verdict(level, text, calmer, Typical(answer, half_width, inside or _("a typical answer")))
 
@@ -123,7 +140,7 @@ def of_answers(half_width: float, answer: float, name: str, unit: str = "", insi
 def measured_verdict(error: float) -> Verdict:
     """After measuring. error: root mean square over answers, as a share of theirs. For the curator only."""
     text = _("A typical answer is off by %(percent)s of its size.") % {"percent": percent(error)}
-    return Verdict(level_of(1.96 * error, RATIOS), text)
+    return Verdict(level_of_margin(1.96 * error), text)
 
 
 def percent(share: float) -> str:
@@ -143,4 +160,4 @@ def rounded(people: float) -> str:
 
 def is_doubted(verdict: Verdict | None) -> bool:
     """Whether what has it is published only after its curator was asked once more."""
-    return verdict is not None and not verdict.is_useful
+    return verdict is not None and not verdict.is_at_least(VerdictLevel.COARSE)

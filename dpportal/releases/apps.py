@@ -10,6 +10,7 @@ class ReleasesConfig(AppConfig):
         from dpportal.budgets import continuing, second_person
         from dpportal.budgets.ledger import BudgetRefusedError
         from dpportal.releases import (
+            drafts,
             execution,  # noqa: F401 (a kind of job, as the next two)
             services,
         )
@@ -21,7 +22,8 @@ class ReleasesConfig(AppConfig):
 
         set_keeper(strategies.StoredInputs())
         refusals = (DraftError, services.ReleaseError, BudgetRefusedError)
-        second_person.declare(second_person.Spender(Release, services.request_release, refusals))
+        spender = second_person.Spender(Release, drafts.plan_of, services.request_release, refusals)
+        second_person.declare(spender)
         continuing.declare_drafts("releases:review", Release, "release_id")
         self._listen()
         self._watch()

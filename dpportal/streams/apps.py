@@ -10,14 +10,14 @@ class StreamsConfig(AppConfig):
         from dpportal.budgets import continuing, second_person
         from dpportal.budgets.ledger import BudgetRefusedError
         from dpportal.datasets.services import erasing
-        from dpportal.streams import downloads, job_execution  # noqa: F401 (two kinds of job)
+        from dpportal.streams import downloads, drafts, job_execution  # noqa: F401 (two kinds of job)
         from dpportal.streams.measure import StreamDraftError
         from dpportal.streams.models import Stream
         from dpportal.streams.services import StreamError, forget, request_opening
 
         erasing.connect(forget, dispatch_uid="streams forget what is erased")
         refusals = (StreamDraftError, StreamError, BudgetRefusedError)
-        second_person.declare(second_person.Spender(Stream, request_opening, refusals))
+        second_person.declare(second_person.Spender(Stream, drafts.plan_of, request_opening, refusals))
         continuing.declare_drafts("streams:review", Stream, "stream_id")
         self._watch()
 
@@ -43,4 +43,4 @@ class StreamsConfig(AppConfig):
         watch(
             Stream, *Stream.CONFIRMED, *paid, *own, "largest_increment", *calendar, rows=Stream.IS_CONFIRMED
         )
-        watch(Token, "by", "expires_at")
+        watch(Token, "by", "expires_at", "made_with")

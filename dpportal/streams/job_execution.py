@@ -80,7 +80,7 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
     used = published.period.key == key
     # What a file held is compared with the next period's; after the last there is none.
     if used and facts.rows and Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN).exists():
-        repeated_files.keep(stream, job.index, facts)
+        repeated_files.keep(job, facts)
     claim.write(options={"told": asdict(facts.oddities), "used": used})
     _finish(job, claim)
 

@@ -159,6 +159,8 @@ class Token(ProgramToken):
     """Until when a stream's token opens it; its digest stands in the stream. `tokens` writes it."""
 
     stream = models.OneToOneField(Stream, primary_key=True, on_delete=models.CASCADE, related_name="token")
+    # The token of the API that a program asked for it with, which it ends with.
+    made_with = models.UUIDField(null=True)
 
     objects = WatchedManager()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
+from contextlib import suppress
 
 from django.core.files.base import File
 from django.core.files.storage import default_storage
@@ -14,6 +16,7 @@ from django.utils.translation import gettext as _, gettext_noop
 from dpportal.accounts import audit, people
 from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
+from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.budgets import confirming, ledger
 from dpportal.datasets import records, sealing, services as datasets
 from dpportal.datasets.access import require_releaser
@@ -222,22 +225,34 @@ def _drop_unanswered(stream: Stream) -> None:
         _drop(job)
 
 
-def queue_counts(stream: Stream, file: File[bytes], options: Json, by: User, *, confirmed: bool) -> StreamJob:
-    """Have every period of a file published. Raises StreamError.
+def queue_counts(
+    stream: Stream,
+    file: File[bytes],
+    options: Json,
+    by: User,
+    *,
+    confirmed: bool,
+    and_note: Callable[[uuid.UUID], None] | None = None,
+) -> StreamJob:
+    """Have every period of a file published. Not to be called inside a transaction. Raises StreamError.
 
-    options: of `bulk_csv.read`. confirmed: whether without a preview that the curator has to agree to.
+    options: of `bulk_csv.read`. confirmed: whether without a preview that the curator has to agree to. and_note: called
+    with the job's id in the transaction that queues it; where it raises, nothing was done.
     """
     options = {**options, **({"confirmed": True} if confirmed else {})}
     job = StreamJob(stream=stream, kind=StreamJob.Kind.COUNTS, options=options, created_by=by)
-    return _queue_file(job, file)
+    return _queue_file(job, file, and_note)
 
 
-def renew_token(stream: Stream, by: User) -> str:
-    """A new token for programs; the one before it opens nothing any more. Only this call ever shows it."""
+def renew_token(stream: Stream, by: User, made_with: ProgramToken | None = None) -> str:
+    """A new token for programs; the one before it opens nothing any more. Only this call ever shows it.
+
+    made_with: see `tokens.renew`.
+    """
     if not stream.is_open:
         raise StreamError(_("Only an open running count takes periods from programs. Open it first."))
     with transaction.atomic():
-        token = tokens.renew(stream, by)
+        token = tokens.renew(stream, by, made_with)
         audit.record(by, "made a token", stream)
         people.note(by, by, gettext_noop("made a token for programs"), stream.name, alarming=True)
     return token
@@ -313,8 +328,10 @@ def _cancel_opening(stream: Stream) -> None:
         transaction.on_commit(void, robust=True)
 
 
-def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:
-    """Keep a file in the dataset's private folder and queue its job."""
+def _queue_file(
+    job: StreamJob, file: File[bytes], and_note: Callable[[uuid.UUID], None] | None = None
+) -> StreamJob:
+    """Keep a file in the dataset's private folder, which may take long, and then queue its job."""
     require_open(job.stream)
     job.file_name = (file.name or "file")[-255:]
     name = f"{records.folder(job.stream.dataset_id)}/{uuid.uuid4()}{WAITING}"
@@ -327,17 +344,21 @@ def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:
             _require_still_open(job.stream)
             _drop_unanswered(job.stream)
             _queue(job)
-    except IntegrityError:
-        default_storage.delete(job.file)
-        raise StreamError(
-            _(
-                "Another job of this running count is in work. Wait until it has ended, then send the file again."
-            )
-        ) from None
-    except StreamError:
-        default_storage.delete(job.file)
+            if and_note is not None:
+                and_note(job.pk)
+    except BaseException as error:
+        with suppress(storage.StorageFault):  # the sweep deletes what no row names
+            default_storage.delete(job.file)
+        if isinstance(error, IntegrityError):
+            raise StreamError(_busy_text()) from None
         raise
     return job
+
+
+def _busy_text() -> str:
+    return _(
+        "Another job of this running count is in work. Wait until it has ended, then send the file again."
+    )
 
 
 def require_open(stream: Stream) -> None:

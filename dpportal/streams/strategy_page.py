@@ -123,7 +123,7 @@ def usual_amount(stream: Stream) -> Decimal:
         mechanism = _offer(offered, stream.mechanism).mechanism.name
     except StreamDraftError:
         mechanism = ""
-    return cost_dial.usual(budget, partial(_is_useful, stream, mechanism))
+    return cost_dial.usual(budget, partial(_is_at_least, stream, mechanism))
 
 
 def worth_of(stream: Stream, mechanism: str, amount: Decimal) -> str:
@@ -132,13 +132,14 @@ def worth_of(stream: Stream, mechanism: str, amount: Decimal) -> str:
         plan = _plan(stream, mechanism, amount)
     except StreamDraftError:
         return ""
-    least = cost_search.least_useful(amount, partial(_is_useful, stream, plan.mechanism))
+    is_useful = partial(_is_at_least, stream, plan.mechanism, VerdictLevel.USEFUL)
+    least = cost_search.least_useful(amount, is_useful)
     return cost_dial.worth(_expected(stream, plan), amount, plan.loss.definition, least)
 
 
-def _is_useful(stream: Stream, mechanism: str, amount: Decimal) -> bool:
+def _is_at_least(stream: Stream, mechanism: str, level: VerdictLevel, amount: Decimal) -> bool:
     try:
-        return _expected(stream, _plan(stream, mechanism, amount)).is_useful
+        return _expected(stream, _plan(stream, mechanism, amount)).is_at_least(level)
     except StreamDraftError:
         return False
 

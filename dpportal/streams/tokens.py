@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import program_tokens
 from dpportal.accounts.factors import rules
 from dpportal.accounts.models import User
-from dpportal.accounts.program_tokens import LIFETIME, digest
+from dpportal.accounts.program_tokens import LIFETIME, ProgramToken, digest
 from dpportal.accounts.provider import standing
 from dpportal.datasets.access import require_releaser
 from dpportal.platform import keys
@@ -32,22 +32,29 @@ class WaitingError(TokenRefusedError):
     status = 401
 
 
-def renew(stream: Stream, by: User) -> str:
+def renew(stream: Stream, by: User, made_with: ProgramToken | None = None) -> str:
     """A new token, with which a program acts for this person; the one before it opens nothing any more.
 
-    In the caller's transaction.
+    made_with: the token of a program that asks for it, which it does not outlive. In the caller's transaction.
     """
     token = keys.new_token()
     Stream.objects.filter(pk=stream.pk).update(token_sha256=digest(token))
+    latest = timezone.now() + LIFETIME
     fresh = {
         "by": by,
-        "expires_at": timezone.now() + LIFETIME,
+        "made_with": made_with and made_with.pk,
+        "expires_at": min(latest, made_with.expires_at) if made_with else latest,
         "used_at": None,
         "minute": None,
         "requests": 0,
     }
     Token.objects.update_or_create(stream=stream, defaults=fresh)
     return token
+
+
+def end_those_made_with(token: ProgramToken) -> None:
+    """Have those open nothing any more that a program asked for with this token."""
+    Stream.objects.filter(token__made_with=token.pk).update(token_sha256="")
 
 
 def opens(token: str, stream: Stream | None) -> bool:

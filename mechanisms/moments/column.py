@@ -16,6 +16,8 @@ from mechanisms.refusal import Wording
 # Steps from bound to bound: edges of decimals are compared one by one, and squares of steps must leave room in 64 bits.
 MAX_STEPS = 100_000
 EPOCH = dt.date(1970, 1, 1)
+# How files call the unit of a mean of dates.
+DAYS_SINCE = "days since 1970-01-01"
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,11 @@ class MeasuredColumn:
     def is_date(self) -> bool:
         """Whether its values are days, which have a mean and no total."""
         return isinstance(self.attribute, Date)
+
+    @property
+    def mean_unit(self) -> str:
+        """The unit of a mean in files; empty of a number, whose own it has."""
+        return DAYS_SINCE if self.is_date else ""
 
     @property
     def bound_texts(self) -> tuple[str, str]:

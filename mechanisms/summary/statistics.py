@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mechanisms.domain import Attribute, Date
+from mechanisms.moments.column import DAYS_SINCE
 from mechanisms.moments.estimates import Interval
 from mechanisms.summary.counts import readings
 from mechanisms.summary.differences import difference
@@ -17,7 +18,7 @@ from mechanisms.tabular.sdmx_codes import NOT_APPLICABLE, TOTAL as ALL, UNKNOWN,
 
 GROUP, EVERYBODY, TOTAL = "group", "everybody", "total"
 PEOPLE, ROWS, SHARE = "people", "rows", "share"
-DAYS_SINCE, DAYS, RATIO = "days since 1970-01-01", "days", "ratio"
+DAYS, RATIO = "days", "ratio"
 MISSING_COUNT = "missing_count"
 # What the empty fields of totals.csv stand for: no column where people are counted, no value but of categories.
 EMPTY_FIELDS = {

@@ -7,11 +7,11 @@ import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -33,10 +33,14 @@ class BundleError(RefusalError):
 
 @dataclass(frozen=True)
 class Bundle:
-    """path: of the zip. entries: the name of each file in it, by its name without folder."""
+    """path: of the zip. entries: the name of each file in it, by its name without folder.
+
+    worked_out: what one check made of it that took long, for others.
+    """
 
     path: Path
     entries: dict[str, str]
+    worked_out: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def read(cls, path: Path) -> Bundle:

@@ -93,8 +93,12 @@ def _strange(cells: np.ndarray, series: ChartSeries) -> list[str] | None:
 
 
 def _candidates(cells: np.ndarray, series: ChartSeries) -> Iterator[tuple[np.ndarray, float, float]]:
-    """Columns, ends of their scale, and powers; each column by itself before all that share one scale."""
-    columns = [own for own, _known in series.every if len(own) == len(cells)]
+    """Columns, ends of their scale, and powers; each column by itself before all that share one scale.
+
+    On a scale that begins at nobody what is below counts as nobody.
+    """
+    told = [own for own, _known in series.every if len(own) == len(cells)]
+    columns = [*told, *(np.maximum(own, 0) for own in told if (own < 0).any())]
     largest = [float(np.abs(own).max()) for own in columns]
     for own, end in zip(columns, largest, strict=True):
         yield from product([own], {1.0, end, float(int(end))} - {0.0}, _POWERS)

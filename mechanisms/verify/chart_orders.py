@@ -14,9 +14,11 @@ import pandas as pd
 
 from mechanisms.domain import MISSING_LABEL, OTHER_LABEL
 
-NOISY = "noisy_count"
+NOISY, MISSING = "noisy_count", (MISSING_LABEL, "")
 # Values in a chart, and bars of all groups together, where the largest are shown.
 MOST_VALUES, MOST_BARS = 25, 100
+# Groups that are told apart.
+MOST_BESIDE = 7
 # Lines of a table that is shown so.
 _LONGEST = 2000
 
@@ -35,9 +37,21 @@ def drawn_lines(table: pd.DataFrame) -> Iterator[np.ndarray]:
             yield from _series(lines, along, groups, noisy)
 
 
+def drawn_cells(table: pd.DataFrame) -> Iterator[np.ndarray]:
+    """Places of the lines of a map: all, and those without cells that the portal added."""
+    if NOISY in table and len(columns := _columns(table)) == 2 and len(table) <= _LONGEST:
+        for shown in product(*(_without_own(table[name], codes) for name, codes in columns.items())):
+            yield np.flatnonzero(np.logical_and.reduce(shown))
+
+
 def largest_places(totals: np.ndarray, groups: int = 1) -> np.ndarray:
     """The places of the values that are shown, the largest first. groups: bars of each."""
-    return np.argsort(-totals, kind="stable")[: min(MOST_VALUES, max(1, MOST_BARS // groups))]
+    return np.argsort(-totals, kind="stable")[: most_drawn(groups)]
+
+
+def most_drawn(groups: int) -> int:
+    """How many values are shown, at most. groups: bars of each."""
+    return min(MOST_VALUES, max(1, MOST_BARS // max(1, groups)))
 
 
 def _columns(table: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -52,11 +66,14 @@ def _columns(table: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def _without_own(labels: pd.Series, codes: np.ndarray) -> list[np.ndarray]:
-    """Which lines are shown: all, or those without one of the portal's own cells, or without both."""
+    """Which lines are shown: all, or those without one of the portal's own cells, or without both.
+
+    What is missing is an empty field; beside a column of labels it is called so there.
+    """
     texts = labels.to_numpy()
-    own = [texts != label for label in (OTHER_LABEL, MISSING_LABEL) if (texts == label).any()]
+    own = [texts != label for label in (OTHER_LABEL, *MISSING) if (texts == label).any()]
     every = np.ones(len(codes), bool)
-    return [every, *own, *([np.logical_and(*own)] if len(own) == 2 else [])]
+    return [every, *own, *([np.logical_and.reduce(own)] if len(own) > 1 else [])]
 
 
 def _pairs(columns: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -15,8 +15,11 @@ _DISTANCE = 0.16
 _FEW = 40
 
 
-def uneven(drawing: Drawing) -> Iterator[str]:
-    """Places across that are not as far apart as the others of their series; widths and feet that differ."""
+def uneven(drawing: Drawing, sizes: Set[int] = frozenset()) -> Iterator[str]:
+    """Places across that are not as far apart as the others of their series; widths and feet that differ.
+
+    sizes: how many cells a map may have along a side.
+    """
     yield from _off_labels(drawing)
     last = {float(end) for rule in drawing.grid for end in rule[:, 0]}
     for line in drawing.lines:
@@ -25,9 +28,9 @@ def uneven(drawing: Drawing) -> Iterator[str]:
         yield from _off(half[:, 0])
     if drawing.whiskers:
         ends = np.array(drawing.whiskers)
-        side = int(np.median(ends[:, 0, 1] == ends[:, 1, 1]) > np.median(ends[:, 0, 0] == ends[:, 1, 0]))
+        side = _side_of_whiskers(ends, drawing)
         yield from (f"{line[0, side]:.1f}" for line in ends if line[0, side] != line[1, side])
-        yield from _off(ends[:, 0, side])
+        yield from _off_centres(ends[:, 0, side], drawing, side)
     for bars in drawing.bars:
         yield from _off(bars[:, 0])
         yield from _others(bars[:, 3])
@@ -48,7 +51,7 @@ def uneven(drawing: Drawing) -> Iterator[str]:
         yield from (f"{each:g}" for each in outline[1:-1:2, 1][outline[1:-1:2, 1] != outline[2:-1:2, 1]])
         yield from (f"{each:g}" for each in outline[3:-1:2, 0][outline[3:-1:2, 0] != outline[2:-2:2, 0]])
     if drawing.rectangles and not drawing.grid:
-        yield from _off_map(drawing.rectangles)
+        yield from _off_map(drawing.rectangles, sizes)
 
 
 def _off(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
@@ -60,6 +63,25 @@ def _off(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
     wrong = min((np.abs(rest - np.median(rest)) > _DISTANCE for rest in rests), key=np.sum)
     wrong[-1] &= float(places[-1]) not in ends
     return [f"{each:.1f}" for each in places[wrong]] if wrong.sum() <= SHARE * len(places) else []
+
+
+def _side_of_whiskers(ends: np.ndarray, drawing: Drawing) -> int:
+    """0 where they stand, 1 where they lie; those without a length do as the bars do."""
+    level, upright = (np.median(ends[:, 0, side] == ends[:, 1, side]) for side in (1, 0))
+    return int(level > upright or (level == upright and bool(drawing.rectangles)))
+
+
+def _off_centres(places: np.ndarray, drawing: Drawing, side: int) -> list[str]:
+    """Whiskers that stand in the middle of no bar and no dot; where none does, those that are not even."""
+    upright = [
+        *(bars[:, 0] + bars[:, 3] / 2 for bars in drawing.bars),
+        *(dots[:, 0] + dots[:, 2] for dots in drawing.dots),
+    ]
+    lying = [cells[:, 1] + cells[:, 3] / 2 for cells in drawing.rectangles]
+    centres = np.concatenate([*(lying if side else upright), np.zeros(0)])
+    apart = np.abs(places[:, None] - centres[None, :]).min(axis=1, initial=np.inf)
+    wrong = apart > _DISTANCE
+    return [f"{each:.1f}" for each in places[wrong]] if wrong.mean() <= SHARE else _off(places)
 
 
 def _pitches(places: np.ndarray) -> Iterator[float]:
@@ -76,7 +98,6 @@ def _off_labels(drawing: Drawing) -> Iterator[str]:
     words = [word for word in drawing.words if word.anchor == "middle"]
     lowest = max((word.y for word in words), default=0.0)
     below = [word for word in words if word.y == lowest]
-    labels = np.array(sorted(word.x for word in below))
     are_marks = all(WORD_OF_NUMBER.fullmatch(word.text) for word in below)
     series = [
         *(bars[:, 0] + bars[:, 3] / 2 for bars in drawing.bars),
@@ -84,6 +105,8 @@ def _off_labels(drawing: Drawing) -> Iterator[str]:
         *(line[:, 0] for line in drawing.lines),
     ]
     for places in series:
+        left, right = _reach(places, drawing)
+        labels = np.array(sorted(word.x for word in below if left <= word.x <= right))
         if len(places) == len(labels) > 1:
             apart = places - labels
             wrong = np.abs(apart - np.median(apart)) > _DISTANCE
@@ -92,12 +115,20 @@ def _off_labels(drawing: Drawing) -> Iterator[str]:
                 yield from (f"{each:.1f}" for each in places[wrong])
 
 
+def _reach(places: np.ndarray, drawing: Drawing) -> tuple[float, float]:
+    """From where to where the panel goes that the shapes are in, of several beside each other."""
+    level = [rule[:, 0] for rule in drawing.grid if rule.shape == (2, 2) and rule[0, 1] == rule[1, 1]]
+    middle = float(np.median(places)) if len(places) else 0.0
+    own = [(float(ends.min()), float(ends.max())) for ends in level if ends.min() <= middle <= ends.max()]
+    return own[0] if own else (-np.inf, np.inf)
+
+
 def _others(values: np.ndarray) -> list[str]:
     """Those that are not the same as the most are."""
     return [f"{each:g}" for each in values[values != np.median(values)]] if len(values) > 2 else []
 
 
-def _off_map(series: Sequence[np.ndarray]) -> Iterator[str]:
+def _off_map(series: Sequence[np.ndarray], sizes: Set[int]) -> Iterator[str]:
     """Corners of a map's cells that are not on one grid, and sizes that are not cells of it.
 
     Of bars to both sides of a line, rows that are not even; a bar of nobody has no width.
@@ -109,14 +140,18 @@ def _off_map(series: Sequence[np.ndarray]) -> Iterator[str]:
             yield from _off(bars[:, 1])
         yield from _others(height)
         return
-    for begins, sizes in ((left, width), (top, height)):
-        span = (begins + sizes).max() - begins.min()
-        pitch = span / max(1, round(span / sizes[sizes > 0].min(initial=span or 1.0)))
-        for places in (begins, begins + sizes):
-            steps = (places - begins.min()) / (pitch or 1)
-            yield from (
-                f"{each:.1f}" for each in places[np.abs(steps - np.round(steps)) * pitch > 2 * _DISTANCE]
-            )
+    for begins, reach in ((left, width), (top, height)):
+        span = (begins + reach).max() - begins.min()
+        narrowest = max(1, round(span / reach[reach > 0].min(initial=span or 1.0)))
+        places = np.concatenate([begins, begins + reach])
+        grids = [_off_grid(places, span / cells) for cells in (narrowest, *sizes) if span >= cells > 0]
+        yield from min(grids, key=len, default=[])
+
+
+def _off_grid(places: np.ndarray, pitch: float) -> list[str]:
+    """Edges of cells so far apart that are not on their grid."""
+    steps = (places - places.min()) / pitch
+    return [f"{each:.1f}" for each in places[np.abs(steps - np.round(steps)) * pitch > 2 * _DISTANCE]]
 
 
 def _lie_on_a_line(left: np.ndarray, width: np.ndarray) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from mechanisms.inert_text import as_shown
 from mechanisms.tabular.equal_steps import steps_of_equal_width
-from mechanisms.verify.chart_orders import drawn_lines
+from mechanisms.verify.chart_orders import NOISY, drawn_cells, drawn_lines
 
 # Of a series' numbers so many at most are not of the column that it is compared with.
 SHARE = 0.5
+_WRITTEN = 1e-5
 # Lines of a series, and labels of a column by which lines are chosen, at most.
 _LONGEST, _MOST_LABELS = 2000, 64
 
@@ -40,10 +43,15 @@ class ChartSeries:
     """What a series of a chart may show: columns of the tables, of all lines and of those with one label."""
 
     def __init__(
-        self, tables: Mapping[str, pd.DataFrame], labels: set[str], weights: np.ndarray | None = None
+        self,
+        tables: Mapping[str, pd.DataFrame],
+        labels: set[str],
+        weights: np.ndarray | None = None,
+        drawn: Iterable[np.ndarray] = (),
     ) -> None:
-        """weights: of a strategy, sums × cells, which a map shows."""
-        self.labels = labels
+        """weights: of a strategy, sums × cells, which a map shows. drawn: what a chart adds up itself, in its order."""
+        self.labels = {*labels, *map(as_shown, labels)}
+        self.sizes = frozenset(size for table in tables.values() for size in _sizes(table))
         every = [each for table in tables.values() for each in _series(table)]
         every += [] if weights is None else [weights.ravel()]
         if "density" in tables:
@@ -51,6 +59,9 @@ class ChartSeries:
         # By their bytes, since many are the same; no chart has as many shapes as the longest.
         own = {each.tobytes(): each for each in every if len(each) <= _LONGEST and np.isfinite(each).all()}
         self.every = [(each, np.sort(each)) for each in own.values()]
+        # Of what is below nobody a small picture shows nothing.
+        self._above = [(np.maximum(own, 0), np.maximum(known, 0)) for own, known in self.every]
+        self._drawn = _by_length(drawn)
 
     def match(self, values: np.ndarray, tolerance: float, *, scaled: bool = False) -> MatchedSeries | None:
         """The series that a shape shows; None where it shows none of them.
@@ -58,17 +69,35 @@ class ChartSeries:
         scaled: whether only the sizes beside the largest are known.
         """
         for in_order in (True, False):
+            every = self._above if scaled else self.every
             found = [
                 (own if in_order else known, _wrong(values, own / one, known / one, tolerance, in_order))
-                for own, known in self.every
+                for own, known in every
                 if not in_order or len(own) == len(values)
                 for one in [_unit(values, own, known, in_order) if scaled else 1.0]
             ]
+            if in_order and not scaled and len(values) in self._drawn:
+                found += _nearest(values, self._drawn[len(values)], tolerance)
             fewest = min((int(wrong.sum()) for _own, wrong in found), default=len(values))
             if found and fewest <= SHARE * len(values):
                 best = [(own, wrong) for own, wrong in found if wrong.sum() == fewest]
                 return MatchedSeries(best[0][1], [own for own, _wrong in best], in_order)
         return None
+
+
+def _by_length(series: Iterable[np.ndarray]) -> dict[int, np.ndarray]:
+    """Those of one length as one array: (n, length), each once."""
+    every: dict[int, dict[bytes, np.ndarray]] = {}
+    for each in series:
+        every.setdefault(len(each), {})[each.tobytes()] = each
+    return {length: np.array(list(own.values())) for length, own in every.items()}
+
+
+def _nearest(values: np.ndarray, series: np.ndarray, tolerance: float) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of many series those with fewest other numbers, and which these are."""
+    wrong = np.abs(values - series) > tolerance + 1e-5 * np.abs(values)
+    number = wrong.sum(axis=1)
+    return [(series[place], wrong[place]) for place in np.flatnonzero(number == number.min())]
 
 
 def _unit(values: np.ndarray, own: np.ndarray, known: np.ndarray, in_order: bool) -> float:
@@ -92,22 +121,41 @@ def _series(table: pd.DataFrame) -> Iterator[np.ndarray]:
                 yield from (known, 100 * known)
     every = [*own.values(), *_whole(own)]
     yield from (column[lines] for lines in drawn_lines(table) for column in every)
+    yield from (column[lines] for lines in drawn_cells(table) for column in every)
+
+
+def _sizes(table: pd.DataFrame) -> Iterator[int]:
+    """How many values each column of words has, with and without cells that the portal added."""
+    for name in table.columns:
+        values = table[name].nunique()
+        yield from (values, values - 1, values - 2) if values <= _LONGEST else ()
 
 
 def _whole(columns: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
     """Estimates of people as whole numbers, with the widest margin, which some charts give to all."""
     names = list(columns)
+    yield from (np.round(columns[name]) for name in (NOISY,) if name in columns)
     for place, name in enumerate(names):
         upper = f"{name.removesuffix('lower')}upper"
         if name.endswith("lower") and upper in columns:
-            reach = np.ceil(np.nanmax(columns[upper] - columns[name]) / 2)
+            widest = float(np.nanmax(columns[upper] - columns[name])) / 2
+            # Ends are written with six digits, so that a whole margin may seem to be a little more.
+            off = _WRITTEN * float(np.nanmax(np.abs([columns[name], columns[upper]])))
             for each in names[max(0, place - 3) : place]:
                 rounded = np.round(columns[each])
-                yield from (rounded, rounded - reach, rounded + reach)
+                yield rounded
+                for reach in {math.ceil(widest - off), math.ceil(widest)}:
+                    yield from (rounded - reach, rounded + reach)
 
 
 def _steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
-    """Shares in percent of steps of equal width."""
+    """Shares in percent of steps of equal width; the last one stands to its end."""
+    for shares in equal_steps(density):
+        yield from (shares, np.append(shares, shares[-1]))
+
+
+def equal_steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
+    """Shares in percent of each column's and group's steps."""
     numbers = density.assign(
         **{name: pd.to_numeric(density[name], errors="coerce") for name in ("first", "last", "share")}
     )
@@ -116,8 +164,7 @@ def _steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
         whole = len(first) > 1 and first[1] - last[0] == 1
         if np.isfinite(first).all() and len(first):
             edges = np.append(first, last[-1] + whole)
-            shares = 100 * steps_of_equal_width(edges, own["share"].to_numpy(float))[1]
-            yield from (shares, np.append(shares, shares[-1]))
+            yield 100 * steps_of_equal_width(edges, own["share"].to_numpy(float))[1]
 
 
 def _wrong(

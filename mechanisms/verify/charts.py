@@ -85,8 +85,8 @@ def _compare(drawing: Drawing, series: ChartSeries, found: ComparedCharts) -> No
     found.numbers += count
     found.strange += [
         *shades,
-        *chart_places.uneven(drawing),
-        *_strange_words(drawing.words, marks, series, shown),
+        *chart_places.uneven(drawing, series.sizes),
+        *_strange_words(drawing, marks, panels, series, shown),
     ]
 
 
@@ -194,13 +194,28 @@ def _shapes(drawing: Drawing) -> Iterator[tuple[np.ndarray, bool]]:
         yield from ((band[:half], False), (band[half:][::-1], False))
     if drawing.whiskers:
         ends = np.array([line for line in drawing.whiskers if line.shape == (2, 2)])
-        yield from ((ends[:, 0], False), (ends[:, 1], False))
+        yield from ((own[:, side], False) for own in _of_each(ends, drawing) for side in (0, 1))
     for dots in drawing.dots:
         yield dots[:, :2] + np.array([1.0, 0.0]) * dots[:, 2:3], True
     for bars in drawing.bars:
         yield np.column_stack([bars[:, 0] + bars[:, 3] / 2, bars[:, 2]]), True
     for cells in drawing.rectangles:
-        yield np.column_stack([cells[:, 0] + cells[:, 2], cells[:, 1] + cells[:, 3] / 2]), True
+        yield np.column_stack([_far_ends(cells), cells[:, 1] + cells[:, 3] / 2]), True
+
+
+def _of_each(ends: np.ndarray, drawing: Drawing) -> list[np.ndarray]:
+    """Whiskers of each series of bars or dots, one after the other; all together where they are not as many."""
+    sizes = [len(series) for series in drawing.bars or drawing.rectangles or drawing.dots]
+    sums = np.cumsum(sizes).tolist()
+    return np.split(ends, sums[: sums.index(len(ends))]) if len(ends) in sums else [ends]
+
+
+def _far_ends(bars: np.ndarray) -> np.ndarray:
+    """Of bars that lie the ends away from the line on which all of them begin."""
+    left, right = bars[:, 0], bars[:, 0] + bars[:, 2]
+    places, numbers = np.unique(np.concatenate([left, right]).round(1), return_counts=True)
+    line = places[numbers.argmax()]
+    return np.where(np.abs(right - line) < _PIXEL, left, right)
 
 
 def _is_in(places: np.ndarray, grid: np.ndarray, scale: Scale) -> bool:
@@ -222,20 +237,27 @@ def _without_axis(drawing: Drawing) -> Iterator[np.ndarray]:
 
 
 def _strange_words(
-    words: Sequence[Word],
+    drawing: Drawing,
     marks: set[int],
+    panels: Sequence[np.ndarray],
     series: ChartSeries,
     shown: Sequence[ShapeNumbers],
 ) -> Iterator[str]:
     """Words with numbers that are no mark of an axis, no label, and no number of a shape."""
+    upright = [grid for grid in panels if grid[0][1] == grid[0][3]]
+    headings = [word.text for word in drawing.words if len(upright) > 1 and _is_heading(word, upright)]
+    yield from (text for text in headings if text not in series.labels or headings.count(text) > 1)
     others = [
-        word for place, word in enumerate(words) if place not in marks and WORD_OF_NUMBER.search(word.text)
+        word
+        for place, word in enumerate(drawing.words)
+        if place not in marks and not (len(upright) > 1 and _is_heading(word, upright))
     ]
-    for row, across in _rows(others):
+    for row, across in _rows(others, upright):
         if len(row) >= 3 and across != "over" and all(WORD_OF_NUMBER.fullmatch(word.text) for word in row):
             yield from _off_scale(row, across)
             continue
-        yield from (word.text for word in row if "95" not in (_levels(word.text) or ["95"]))
+        said = [word.text for word in row if word.text not in series.labels]
+        yield from (text for text in said if "95" not in (_levels(text) or ["95"]))
         is_over = across == "over"
         strange = [word.text for word in row if not _is_known(word, series, shown, is_over)]
         # Words of a calendar, or of another language, are in no table.
@@ -246,29 +268,56 @@ def _strange_words(
         yield from (text for text in dict.fromkeys(texts) if texts.count(text) > 1 and text in series.labels)
 
 
-def _rows(words: Sequence[Word]) -> Iterator[tuple[list[Word], str]]:
-    """Words in a row below the shapes, or in a column beside them, or each by itself over its shape."""
+def _is_heading(word: Word, panels: Sequence[np.ndarray]) -> bool:
+    """Whether it stands over the middle of a panel, as the name of one of several does."""
+    return word.anchor == "middle" and any(
+        abs(word.x - (grid[0, 0] + grid[0, 2]) / 2) < _NEAR and abs(word.y - grid[:, 1].min() + _DOWN) < _NEAR
+        for grid in panels
+    )
+
+
+def _rows(words: Sequence[Word], panels: Sequence[np.ndarray]) -> Iterator[tuple[list[Word], str]]:
+    """Words with numbers in a row below the shapes of a panel, in a column beside them, or each over its shape."""
     columns: dict[float, list[Word]] = {}
-    rows: dict[float, list[Word]] = {}
+    rows: dict[tuple[float, float], list[Word]] = {}
     for word in words:
-        (columns if word.anchor == "end" else rows).setdefault(
-            word.x if word.anchor == "end" else word.y, []
-        ).append(word)
-    yield from ((column, "y") for column in columns.values())
-    lowest = max(rows, default=0.0)
-    yield from ((row, "x" if height == lowest else "over") for height, row in rows.items())
+        if word.anchor == "end":
+            columns.setdefault(word.x, []).append(word)
+        else:
+            rows.setdefault((word.y, _left_of(word, panels)), []).append(word)
+    lowest = max((height for height, _left in rows), default=0.0)
+    beside = [(column, "y") for column in columns.values()]
+    below = [
+        (row, "x" if height == lowest or len(panels) > 1 else "over") for (height, _left), row in rows.items()
+    ]
+    for every, across in (*beside, *below):
+        if numbered := [word for word in every if WORD_OF_NUMBER.search(word.text)]:
+            yield numbered, across
+
+
+def _left_of(word: Word, panels: Sequence[np.ndarray]) -> float:
+    """Where the panel begins that the word is in or below."""
+    return max((float(grid[0, 0]) for grid in panels if grid[0, 0] <= word.x), default=0.0)
 
 
 def _off_scale(row: Sequence[Word], across: str) -> Iterator[str]:
     """Marks along an axis that are not even."""
     values = np.array([value_of(word.text) for word in row])
     places = np.array([getattr(word, across) for word in row])
+    wrong = [_uneven(places, each) for each in (values, _mirrored(places, values))]
+    yield from (row[int(place)].text for place in min(wrong, key=len))
+
+
+def _mirrored(places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Marks of an axis whose numbers grow to both sides, with those before nought below it."""
+    return np.where(places < places[values.argmin()], -values, values)
+
+
+def _uneven(places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Which marks are not where the others say."""
     slope = _slope(places, values)
     begins = values - slope * places
-    yield from (
-        row[int(place)].text
-        for place in np.flatnonzero(np.abs(begins - np.median(begins)) > 2 * _NEAR * abs(slope))
-    )
+    return np.flatnonzero(np.abs(begins - np.median(begins)) > 2 * _NEAR * abs(slope))
 
 
 def _levels(text: str) -> list[str]:
@@ -281,7 +330,9 @@ def _is_known(word: Word, series: ChartSeries, shown: Sequence[ShapeNumbers], is
 
     is_over: whether it stands over a shape, where a number is no label.
     """
-    is_label = word.text in series.labels and not (is_over and WORD_OF_NUMBER.fullmatch(word.text))
+    # What begins beside the end of a line is its name.
+    is_number = is_over and word.anchor != "start" and WORD_OF_NUMBER.fullmatch(word.text)
+    is_label = word.text in series.labels and not is_number
     if is_label or not WORD_OF_NUMBER.search(_LEVEL.sub("", word.text)):
         return True
     if word.text.endswith("…"):

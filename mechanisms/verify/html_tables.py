@@ -15,7 +15,8 @@ from html import unescape
 import numpy as np
 import pandas as pd
 
-from mechanisms.verify.shown_numbers import Rounding, is_shown
+from mechanisms.inert_text import as_shown
+from mechanisms.verify.shown_numbers import DATE, Rounding, is_shown
 
 _TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 _ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
@@ -23,6 +24,7 @@ _CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _NUMBER = r"[0-9][0-9,\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 _SIGNED = re.compile(f"[-\u2212]?{_NUMBER}")
+_SHOWN = re.compile(f"{DATE.pattern}|{_SIGNED.pattern}")
 # Of a table's rows so many at least have labels and numbers of one table's lines, or it shows something else.
 _SHARE = 0.5
 Rows = list[list[str]]
@@ -79,7 +81,7 @@ def _plain(cell: str) -> str:
 
 def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
     """None where the labels of its rows name no lines of this table."""
-    texts = {str(name): [" ".join(text.split()) for text in table[name]] for name in table.columns}
+    texts = {str(name): [" ".join(as_shown(text).split()) for text in table[name]] for name in table.columns}
     labels = _labels(rows, texts)
     lines = list(zip(*(texts[name] for name in labels.values()), strict=True))
     keys = [tuple(row[j] for j in labels) for row in rows]
@@ -96,7 +98,7 @@ def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
         (text, name) for number in others for text, name in zip(keys[number], labels.values(), strict=True)
     ]
     strange += [text for text, name in named if _SIGNED.search(text) and text not in texts[name]]
-    return ComparedTables(sum(len(_SIGNED.findall(cell)) for column in shown for cell in column), strange)
+    return ComparedTables(sum(len(_SHOWN.findall(cell)) for column in shown for cell in column), strange)
 
 
 def _labels(rows: Rows, texts: Mapping[str, Sequence[str]]) -> dict[int, str]:
@@ -151,11 +153,11 @@ def _strange(cells: Sequence[str], values: Sequence[Candidate]) -> list[str]:
     """The numbers in a column's cells that are not those of the column which most cells of their form show there."""
     forms: dict[str, list[int]] = {}
     for line, cell in enumerate(cells):
-        forms.setdefault(_SIGNED.sub("#", cell), []).append(line)
+        forms.setdefault(_SHOWN.sub("#", cell), []).append(line)
     strange: list[str] = []
     for form, lines in forms.items():
         for slot in range(form.count("#")):
-            own = [(line, _SIGNED.findall(cells[line])[slot]) for line in lines]
+            own = [(line, _SHOWN.findall(cells[line])[slot]) for line in lines]
             wrong: list[list[str]] = [
                 [number for line, number in own if not is_shown(number, each[line], rounding)]
                 for each, rounding in values

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from mechanisms.accounting import Loss, chance_factor
+from mechanisms.accounting import Loss
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.csv_tables import tables
 from mechanisms.verify.json_values import leaves
+from mechanisms.verify.loss_factor import factor_shown
 from mechanisms.verify.shown_numbers import NUMBER, step_of, value_of
 
 # Numbers that the portal's sentences have whatever was released: the example of a margin, levels, the first year of
 # dates, lines of a spreadsheet.
 WORDED = frozenset({39.0, 95.0, 99.9, 100.0, 1970.0, 1_048_576.0})
+_FRACTION = re.compile("[0-9]+/[1-9][0-9]*")
 # Up to here whole numbers stand in sentences as words do.
 _SMALL = 12
 
@@ -25,8 +29,9 @@ _SMALL = 12
 class KnownNumbers:
     """The numbers of a bundle's tables and of release.json, and what follows from them at once."""
 
-    def __init__(self, bundle: Bundle) -> None:
-        self._bundle = bundle
+    def __init__(self, bundle: Bundle, derived: Sequence[float] = ()) -> None:
+        """derived: what is worked out of the measurement, and in no table."""
+        self._bundle, self._derived = bundle, np.array(derived, float)
         # The statement is what its own numbers are looked for beside.
         self._said = [value for path, value in leaves(bundle.release) if path != "statement"]
         self._texts = {text for value in self._said for text in NUMBER.findall(str(value))}
@@ -47,6 +52,7 @@ class KnownNumbers:
         """Ascending, without signs."""
         parts = [
             np.array(list(self._of_release())),
+            self._derived[np.isfinite(self._derived)],
             *(self._of_table(table) for _stem, table in tables(self._bundle)),
         ]
         values = np.abs(np.concatenate(parts))
@@ -56,6 +62,7 @@ class KnownNumbers:
         release = self._bundle.release
         yield from (value_of(text) for text in self._texts)
         yield from (float(value) for value in self._said if isinstance(value, int | float))
+        yield from map(float, map(Fraction, filter(_FRACTION.fullmatch, map(str, self._said))))
         yield from map(float, (len(release["files"]), len(self._bundle.entries)))
         plan = release["plan"]
         if plan.get("lower_bound"):
@@ -94,10 +101,4 @@ class KnownNumbers:
 
 
 def _of_loss(loss: Loss) -> Iterator[float]:
-    amount = float(loss.amount)
-    yield amount
-    factor = chance_factor(amount)
-    if math.isfinite(factor):
-        # A promise is rounded up to three digits.
-        digits = 10.0 ** (math.floor(math.log10(factor)) - 2)
-        yield from (factor, math.ceil(factor / digits) * digits)
+    yield from (float(loss.amount), *factor_shown(loss))

@@ -50,16 +50,30 @@ def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     yield _counts(bundle, "columns.csv", headers.within(lines, "column"))
     yield _counts(bundle, "codebook.csv", codebook_frame(plan.domain))
     yield from declared_rows.check(bundle, ROWS, plan.domain, plan.wishes)
-    if int(bundle.release["synthetic_rows"]) * len(plan.domain.shape) > MOST_FITTED:
+    if not is_fitted_again(bundle, plan):
         yield Finding(ROWS, State.NOT_CHECKED, f"more than {MOST_FITTED:,} values are not fitted again")
         return
     try:
-        result = registry.microdata(plan.mechanism).reconstruct(plan, measured)
+        result = fitted(bundle, plan)
     except ImportError as missing:
         yield Finding(ROWS, State.NOT_CHECKED, f"it takes the package {missing.name}")
         return
     yield from _pairs(bundle, plan, result)
     yield from _rows(bundle, plan, measured, result)
+
+
+def is_fitted_again(bundle: Bundle, plan: MicrodataPlan) -> bool:
+    """Whether the rows are few enough."""
+    return int(bundle.release["synthetic_rows"]) * len(plan.domain.shape) <= MOST_FITTED
+
+
+def fitted(bundle: Bundle, plan: MicrodataPlan) -> MicrodataResult:
+    """The rows that the measurement makes, once for all checks. Raises ImportError where a package is missing."""
+    if "rows" not in bundle.worked_out:
+        method = registry.microdata(plan.mechanism)
+        bundle.worked_out["rows"] = method.reconstruct(plan, Measurement(bundle.measurement))
+    result: MicrodataResult = bundle.worked_out["rows"]
+    return result
 
 
 def _pairs(bundle: Bundle, plan: MicrodataPlan, result: MicrodataResult) -> Iterator[Finding]:

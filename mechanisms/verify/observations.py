@@ -105,11 +105,12 @@ def _observed(product: str, names: list[str]) -> tuple[list[Observed], list[str]
         return [estimate], aside[-1:] if product != STREAM else aside
     # A number is added to a name that is a column's of the curator, too.
     [*_before, measured] = [place for place, name in enumerate(names) if _is(name, "measured")]
-    numbers = names[measured + 1 :]
+    numbers, units = names[measured + 1 :], names[len(names) - _is(names[-1], "mean_unit") :]
+    numbers = numbers[: len(numbers) - len(units)]
     return [
         Observed(value, lower, upper, statistic=_statistic(value))
         for value, lower, upper in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)
-    ], []
+    ], units
 
 
 def _statistic(header: str) -> str:

@@ -12,16 +12,18 @@ from functools import cache
 
 import numpy as np
 
-from mechanisms.verify.shown_numbers import Rounding, is_shown
+from mechanisms.verify.shown_numbers import DATE, Rounding, days_of, is_shown
 
-NUMBER = "[-\u2212+]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?"
+NUMBER = f"(?:{DATE.pattern}|[-\u2212+]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?)"
 # How several numbers stand in one cell, by how many there are; a range has two as a number with a share has.
 PATTERNS = {1: ("{}",), 2: ("{} ({})", "{} … {}"), 3: ("{} [{}, {}]",)}
+_BEYOND = " or less| or more| or earlier| or later"
 _UNIT = "(?: %| days)?"
-_VALUE = f"(?:–|(?P<value#>{NUMBER})(?P<limit#> or less| or more)?{_UNIT})"
+_VALUE = f"(?:–|(?P<value#>{NUMBER})(?P<limit#>{_BEYOND})?{_UNIT})"
 _MARGIN = (
     f"(?:–|± (?P<margin#>{NUMBER}){_UNIT}|± less than {NUMBER}"
-    f"|(?P<low#>{NUMBER}) to (?P<high#>{NUMBER})(?: or less| or more)?{_UNIT}|{NUMBER}(?: or less| or more){_UNIT})"
+    f"|(?P<low#>{NUMBER})(?P<limitlow#>{_BEYOND})? to (?P<high#>{NUMBER})(?P<limithigh#>{_BEYOND})?{_UNIT}"
+    f"|{NUMBER}(?:{_BEYOND}){_UNIT})"
 )
 _SHARE = "|".join(
     (
@@ -47,6 +49,7 @@ def strange(cell: str, lines: np.ndarray, scales: Sequence[float]) -> list[str] 
                 text
                 for name, text in _named(found)
                 if not _is_limit(name, found)
+                and not _is_end_beyond(text, name, found, lines[int(name[-1])])
                 and not _is_of(text, name, scales[int(name[-1])] * lines[int(name[-1])])
             ]
     return None
@@ -59,6 +62,15 @@ def _named(found: re.Match[str]) -> Iterator[tuple[str, str]]:
 def _is_limit(name: str, found: re.Match[str]) -> bool:
     """Whether a value is said to lie beyond a limit, which is declared and not estimated."""
     return name.startswith("value") and found[f"limit{name[-1]}"] is not None
+
+
+def _is_end_beyond(text: str, name: str, found: re.Match[str], line: np.ndarray) -> bool:
+    """Whether an end is said to lie at a day or beyond it, and does; days are known to steps of months or years."""
+    kind, place = name[:-1], name[-1]
+    day = days_of(text)
+    if kind not in ("low", "high") or day is None or found.groupdict().get(f"limit{kind}{place}") is None:
+        return False
+    return bool(line[1] <= day) if kind == "low" else bool(line[2] >= day)
 
 
 def _is_of(text: str, name: str, line: np.ndarray) -> bool:

@@ -10,6 +10,7 @@ from itertools import zip_longest
 import numpy as np
 import pandas as pd
 
+from mechanisms.inert_text import as_shown
 from mechanisms.verify import printed_cell
 from mechanisms.verify.html_tables import Rows, rows_of, tables_of
 from mechanisms.verify.shown_numbers import Rounding, is_shown
@@ -21,7 +22,8 @@ _STATISTICS = {
     "Mean (SD)": ("mean", "deviation"),
     "Median [Q1, Q3]": ("quantile_50", "quantile_25", "quantile_75"),
     "5 % … 95 %": ("quantile_05", "quantile_95"),
-    "Missing": ("missing",),
+    # Of a column of categories also how many they are.
+    "Missing": ("missing_count", "missing"),
     "People, n": ("number",),
     "Rows, n": ("number",),
 }
@@ -108,7 +110,7 @@ def strange_lines(name: str, text: str, printed: pd.DataFrame, summary: pd.DataF
     """Numbers of the same table in another file that table1.csv does not have in the line with its words."""
     known: dict[str, list[list[str]]] = {}
     for _place, line in printed.iterrows():
-        known.setdefault(str(line["row"]), []).append(_numbers(map(str, line.iloc[2:])))
+        known.setdefault(as_shown(str(line["row"])), []).append(_numbers(map(str, line.iloc[2:])))
     forms = {_NUMBER.sub("#", words) for words in known if _NUMBER.search(words)}
     strange: list[str] = []
     for words, *cells in _rows(name, text):
@@ -119,7 +121,7 @@ def strange_lines(name: str, text: str, printed: pd.DataFrame, summary: pd.DataF
             ]
         elif words not in known and _NUMBER.sub("#", words) in forms:
             strange += _NUMBER.findall(words)
-        elif words == "":
+        elif words == "" and cells[:1] != [_EVERYBODY]:
             strange += _strange_people(
                 cells, [called for _head, called in _groups(printed, summary)], summary
             )
@@ -170,5 +172,7 @@ def _plain(cell: str) -> str:
         .replace("\\dots{}", "…")
         .replace("\\%", "%")
         .replace("$\\pm$", "±")
+        .replace("~", " ")
+        .replace("$-$", "\u2212")
     )
     return " ".join(unescape(words).split())

@@ -11,10 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mechanisms.accounting import Loss, chance_factor
+from mechanisms.accounting import Loss
+from mechanisms.domain import Domain
 from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.chart_orders import MOST_BESIDE, most_drawn
+from mechanisms.verify.chart_series import equal_steps
 from mechanisms.verify.csv_tables import tables
+from mechanisms.verify.derived import Derived, derived
 from mechanisms.verify.json_values import leaves
+from mechanisms.verify.loss_factor import factor_shown
 
 _COUNTS = ("noisy_count", "count", "estimate", "answer", "released_count")
 
@@ -31,6 +36,14 @@ class Quantities:
     def tables(self) -> dict[str, pd.DataFrame]:
         """By the stem of its file's name."""
         return dict(tables(self._bundle))
+
+    @cached_property
+    def derived(self) -> Derived:
+        """What is worked out of the measurement."""
+        counts = self.column("histogram count")
+        return derived(
+            self._bundle, counts.astype(np.int64) if np.isfinite(counts).all() else np.array([], np.int64)
+        )
 
     def of(self, name: str) -> np.ndarray:
         """The values that a number of this name may show; none where the release has no such thing."""
@@ -66,26 +79,19 @@ class Quantities:
 
 
 def _number(value: Any) -> float | None:
+    """Of a number, or of a text that is one; a step may be a fraction."""
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        return float(Fraction(value))
+    except (TypeError, ValueError, ArithmeticError):
         return None
-
-
-def _factor(own: Quantities) -> list[float]:
-    factor = chance_factor(float(Loss.from_json(own.plan["loss"]).amount))
-    if not math.isfinite(factor):
-        return []
-    # A promise is rounded up to three digits.
-    step = 10.0 ** (math.floor(math.log10(factor)) - 2)
-    return [math.ceil(factor / step) * step]
 
 
 def _people(own: Quantities) -> list[float]:
     """How many there are in all: what the counts of a table add up to, as they are or where they are above 0."""
     columns = (own.column(f"{stem} {name}") for stem in own.tables for name in _COUNTS)
     sums = [each for own in columns if len(own) for each in (np.nansum(own), np.nansum(np.maximum(own, 0)))]
-    return [*sums, *map(float, map(len, own.tables.values())), *own.column("in_all number")]
+    lines = map(float, map(len, own.tables.values()))
+    return [*sums, *lines, *own.column("in_all number"), *own.derived.people]
 
 
 def _bins(own: Quantities) -> list[float]:
@@ -95,7 +101,25 @@ def _bins(own: Quantities) -> list[float]:
     between = np.diff(np.array([float(each) for each in ends])).tolist()
     bounds = np.array(own.named("lower", "upper"))
     spans = np.abs(bounds[:, None] - bounds[None, :]).ravel().tolist()
-    return [width - less for width in (*widths, *between, *spans) for less in (0, 1)]
+    told = [width - less for width in (*widths, *between, *spans) for less in (0, 1)]
+    return [*told, *own.derived.bins]
+
+
+def _sizes(own: Quantities) -> list[int]:
+    """How many values each column has of which cells are made, with and without cells that the portal added."""
+    shape = Domain.from_json(own.plan["domain"]).shape if "domain" in own.plan else ()
+    return [size - left_out for size in shape for left_out in (0, 1, 2)]
+
+
+def _drawn_values(own: Quantities) -> list[int]:
+    """How many of the values of a column are drawn where the largest are, alone or for each value of others."""
+    sizes = sorted({1, *_sizes(own)})
+    return [most_drawn(first * second) for first in sizes for second in sizes]
+
+
+def _groups(own: Quantities) -> list[float]:
+    """Of which each measured column has a line."""
+    return [len(own.tables["totals"]) / len(own.plan["columns"])] if "totals" in own.tables else []
 
 
 def _drawn(own: Quantities) -> Iterable[float]:
@@ -125,6 +149,13 @@ def _step_ends(own: Quantities) -> Iterator[float]:
         if column and (lower := _number(column["attribute"]["lower"])) is not None:
             step = float(Fraction(column["step"]))
             yield from (lower + step, lower + planned["steps"] * step)
+
+
+def _step_parts(own: Quantities) -> list[int]:
+    """Of steps that are written as fractions."""
+    columns = [each["column"] for each in own.plan.get("columns", ()) if "column" in each]
+    steps = [Fraction(column["step"]) for column in columns if "step" in column]
+    return [part for step in steps for part in (step.numerator, step.denominator)]
 
 
 def _most(own: Quantities, place: str) -> list[float]:
@@ -160,14 +191,25 @@ def _lines(own: Quantities, stem: str) -> list[float]:
 
 _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "loss": lambda own: [float(Loss.from_json(own.plan["loss"]).amount)],
-    "factor": _factor,
+    "factor": lambda own: factor_shown(Loss.from_json(own.plan["loss"])),
     "max_rows": lambda own: [float(own.plan["loss"]["max_rows"])],
     "people": _people,
     "half_width": _half_width,
     "bins": _bins,
     "bounds": lambda own: [*own.named("lower", "upper"), *_step_ends(own)],
     "steps": lambda own: own.named("step"),
+    "step parts": _step_parts,
     "drawn": _drawn,
+    "groups": _groups,
+    "equal steps": lambda own: (
+        [len(e) for e in equal_steps(own.tables["density"])] if "density" in own.tables else []
+    ),
+    "sizes": _sizes,
+    "drawn values": lambda own: [*_drawn_values(own), *range(1, MOST_BESIDE + 1)],
+    "everyone": lambda own: own.derived.people,
+    "everyone's margin": lambda own: own.derived.margins,
+    "most of a column": lambda own: own.derived.column_sums,
+    "margin of a column": lambda own: own.derived.column_margins,
     "shares": lambda own: [float(part) for each in own.plan["shares"].values() for part in each.split("/")],
     "above bound": _above_bound,
     "characteristics": lambda own: [float(len(own.plan["columns"]))],

@@ -169,7 +169,7 @@ def _statistics(
     lines = len(estimates[0].number.estimate)
     present = [name for name in by_name[0] if any(each[name] is not None for each in by_name)]
     nothing = Interval(*(np.full(lines, np.nan),) * 3)
-    named = ["measured", *(name + end for name in by_name[0] for end in ENDS)]
+    named = ["measured", *(name + end for name in by_name[0] for end in ENDS), "mean_unit"]
     headers = dict(zip(named, valid_names(named, list(groups)), strict=True))
     columns: dict[str, Column] = {
         name: np.tile(np.asarray(labels), len(estimates)) for name, labels in groups.items()
@@ -182,7 +182,8 @@ def _statistics(
         own = np.concatenate([part.estimate for part in parts])
         for end, values in zip(ENDS, (own, low, high), strict=True):
             columns[headers[name + end]] = Numbers(values, 10, scale=high - low)
-    return columns
+    units = [planned.column.mean_unit for planned in plan.columns for _line in range(lines)]
+    return {**columns, headers["mean_unit"]: texts(units)} if any(units) else columns
 
 
 def _by_name(own: ColumnEstimates) -> dict[str, Interval | None]:

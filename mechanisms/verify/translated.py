@@ -32,13 +32,13 @@ def strange(english: str, chinese: str) -> list[str]:
     ]
 
 
-def english_part(readme: str) -> tuple[str, list[str]]:
+def english_part(readme: str, title: str) -> tuple[str, list[str]]:
     """The English part of README.md, and the numbers that it or the Chinese one has oftener, in whatever order.
 
-    How files are read by programs stands in the English one alone.
+    How files are read by programs stands in the English one alone, and so does the release's title.
     """
     english, _begin, chinese = readme.partition(_CHINESE_PART)
-    first, second = numbers(english.partition(_ENGLISH_ALONE)[0]), numbers(chinese)
+    first, second = numbers(english.partition(_ENGLISH_ALONE)[0]), numbers(chinese) + numbers(title)
     return english, [*(first - second), *(second - first)] if chinese else []
 
 

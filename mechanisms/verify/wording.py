@@ -9,6 +9,7 @@ interval, or as a sum of a column. That binds the numbers, not the words around 
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -20,7 +21,18 @@ from html import unescape
 import numpy as np
 import pandas as pd
 
-from mechanisms.verify import chart_maps, charts, html_tables, printed_table, sentences, strategy, translated
+from mechanisms.domain import Domain
+from mechanisms.verify import (
+    chart_maps,
+    chart_panels,
+    chart_shares,
+    charts,
+    html_tables,
+    printed_table,
+    sentences,
+    strategy,
+    translated,
+)
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.chart_series import ChartSeries
 from mechanisms.verify.finding import Finding, State
@@ -71,7 +83,9 @@ class _Texts:
 
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
-        self._known, self._quantities = KnownNumbers(bundle), Quantities(bundle)
+        self._quantities = Quantities(bundle)
+        derived = self._quantities.derived
+        self._known = KnownNumbers(bundle, [*derived.differences, *derived.expected])
         said = (bundle.release.get("statement"), bundle.release["plan"].get("explanation"))
         # What texts repeat word for word; longer ones first, of which another may be a part.
         self._repeated = sorted(
@@ -97,13 +111,13 @@ class _Texts:
                 "worded by the portal; its numbers are those of report.html",
             )
         if name == README:
-            text, strange = translated.english_part(text)
+            text, strange = translated.english_part(text, str(self._bundle.release["title"]))
             beside += Compared(0, tuple(strange))
         if name.endswith(".html"):
             lines = html_tables.compared(self._quantities.tables, text)
             beside += Compared(lines.numbers, tuple(lines.strange))
         beside += self._printed(name, text)
-        shown = readable(name, text)
+        shown = _cells(text) if name == PRINTED_FILE else readable(name, text)
         if name in (README, ENGLISH):
             beside += Compared(0, tuple(self._not_repeated(shown)))
         return self.finding_of(name, shown, beside)
@@ -162,10 +176,23 @@ class _Texts:
             text for table in own.values() for name in table for text in (str(name), *table[name].unique())
         )
         labels = {*texts, *(str(value) for _path, value in leaves(self._bundle.release))}
-        return ChartSeries(own, labels, self._weights())
+        return ChartSeries(own, labels, self._weights(), self._drawn())
+
+    def _drawn(self) -> Iterator[np.ndarray]:
+        """What a chart picks or adds up itself: shares of a summary, counts of three columns and more."""
+        if "summary" in self._quantities.tables:
+            yield from chart_shares.drawn(self._quantities.tables["summary"])
+        noisy = self._quantities.column("histogram noisy_count")
+        if len(noisy):
+            for own in chart_panels.drawn(Domain.from_json(self._bundle.release["plan"]["domain"]), noisy):
+                yield own
+                for reach in self._quantities.derived.reaches:
+                    yield from (own - reach, own + reach)
 
     def _weights(self) -> np.ndarray | None:
-        """Of a strategy that is small enough for a chart to show each of them."""
+        """Of a strategy that is small enough for a chart to show each of them, or how often pairs were measured."""
+        if self._quantities.derived.times_measured is not None:
+            return self._quantities.derived.times_measured
         matrix = strategy.matrix_of(self._bundle) if strategy.STRATEGY in self._bundle.entries else None
         is_shown = matrix is not None and matrix.shape[0] * matrix.shape[1] <= chart_maps.MOST
         return matrix.toarray().astype(float) if matrix is not None and is_shown else None
@@ -209,6 +236,11 @@ def _descriptions(bundle: Bundle) -> str:
     documents = [json.loads(bundle.content(name)) for name in DOCUMENTS if name in bundle.entries]
     said = [value for each in documents for path, value in leaves(each) if path.rpartition(".")[2] in WORDS]
     return " ".join(map(str, said))
+
+
+def _cells(table: str) -> str:
+    """The fields of a CSV file, which no comma joins."""
+    return "\n".join(field for line in csv.reader(io.StringIO(table)) for field in line)
 
 
 def readable(name: str, text: str) -> str:

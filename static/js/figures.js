@@ -13,6 +13,7 @@
    layout.meta.is_counts: the reader may spread the heights likewise, where one cell stands far above the others.
    layout.meta.is_switched: the traces carry meta, and the reader chooses of which kind they are shown.
    layout.meta.begins: the spread that is chosen at first.
+   layout.meta.lies_up_to: in a place no wider than that, in pixels, names stand at the side and bars lie beside them.
    A page that draws at once includes plotly.min.js before this file. Figures that htmx brings in later are drawn as
    they arrive, those inside a closed <details> when it opens. */
 "use strict";
@@ -26,6 +27,8 @@
   const BACK = { root: signed((size) => size ** 2), log: signed((size) => 10 ** size - 1) };
   // In pixels, and in letters.
   const NARROW = 480, LONGEST_NAME = 18;
+  // Of lying bars, in pixels: one alone, one beside others, what is between names, and what is around all.
+  const ALONE = 15, BESIDE = 9, SLOT_GAP = 8, FRAME = 120;
   const SHARES = [0, 0.01, 0.1, 0.25, 0.5, 1];
 
   const configuration = (name, isMap) => ({
@@ -169,6 +172,47 @@
     tools.addEventListener("change", () => draw(element, figure));
   }
 
+  const swapped = (text) => text?.replace(/%\{([xy])/g, (_, axis) => `%{${axis === "x" ? "y" : "x"}`);
+
+  const lyingTrace = ({ x, y, error_y: errors, hovertemplate, ...trace }) => ({
+    ...trace,
+    x: y,
+    y: x,
+    ...(trace.type === "bar" ? { orientation: "h" } : {}),
+    ...(errors ? { error_x: errors } : {}),
+    hovertemplate: swapped(hovertemplate),
+  });
+
+  const lyingShape = ({ x0, x1, y0, y1, xref, yref, ...shape }) => ({
+    ...shape,
+    x0: y0,
+    x1: y1,
+    y0: x0,
+    y1: x1,
+    xref: yref?.replace("y", "x"),
+    yref: xref?.replace("x", "y"),
+  });
+
+  /* A line for each name, the first on top; the element grows with them. */
+  function lying(element, { data, layout }) {
+    const traces = data.filter(({ visible = true }) => visible === true);
+    const names = traces[0].x;
+    const slot = SLOT_GAP + (traces.length > 1 ? BESIDE * traces.length : ALONE);
+    element.style.height = `${FRAME + slot * names.length}px`;
+    return {
+      data: data.map(lyingTrace),
+      layout: {
+        ...layout,
+        xaxis: { ...layout.yaxis, ticks: "outside", showgrid: true, showline: false, tickformat: "," },
+        yaxis: { ...layout.xaxis, tickformat: "", showgrid: false, nticks: 0, dtick: 1, range: [names.length - 0.5, -0.5] },
+        shapes: layout.shapes?.map(lyingShape),
+      },
+    };
+  }
+
+  const asItLies = (element, figure) =>
+    element.clientWidth <= (figure.layout.meta?.lies_up_to ?? 0) ? lying(element, figure) : figure;
+
   /* On a phone names are cut that would leave no room for what they name; the pointer tells them whole. */
   function withShortNames(element, { data, layout }) {
     if (element.clientWidth >= NARROW) return layout;
@@ -180,7 +224,7 @@
   }
 
   function draw(element, figure) {
-    const chosen = asChosen(element, figure);
+    const chosen = asItLies(element, asChosen(element, figure));
     const { data, layout } = coloured({ ...chosen, layout: withShortNames(element, chosen) }, getComputedStyle(document.documentElement));
     const name = (document.getElementById(`${element.id}-title`)?.textContent || element.id).trim();
     return Plotly.react(element, data, layout, configuration(name, Boolean(layout.meta?.is_map)));

@@ -52,3 +52,38 @@ def test_a_browser_and_its_system_have_the_comma_of_the_reader() -> None:
     assert session.browser_text == session.browser
     with override("zh-hans"):
         assert session.browser_text.endswith("、Windows") and "Another" not in session.browser_text
+
+
+@pytest.fixture
+def office(client: Client, administrator: User) -> Client:
+    """An administrator who reads English."""
+    client.force_login(administrator)
+    return client
+
+
+def text_of(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+@pytest.mark.parametrize(
+    ("address", "words", "django"),
+    [
+        (
+            "accounts/user/",
+            ("choose what to do", "Do this", "of 1 ticked"),
+            (">Go<", "---------", "1 selected"),
+        ),
+        ("accounts/user/add/", ("Readers never see it",), ("Required. 150 characters", "@/./+/-/_")),
+        ("accounts/user/{pk}/change/", ("Nobody is deleted",), ("Designates whether", "deleting accounts")),
+        ("accounts/", ("People and the audit record",), ("record administration",)),
+        ("connections/connection/", ("Connections",), ("Select connection",)),
+    ],
+)
+def test_pages_speak_like_the_portal(office: Client, administrator: User, address, words, django) -> None:
+    page = office.get(f"/admin/{address.format(pk=administrator.pk)}").text
+    assert all(word in text_of(page) for word in words)
+    assert not [word for word in django if word in page]
+
+
+def test_the_counter_of_ticks_has_one_word_in_page_and_script(office: Client) -> None:
+    assert "%(sel)s of %(cnt)s ticked" in office.get("/admin/jsi18n/").text

@@ -13,7 +13,7 @@ from django.test import Client
 from dpportal.publications import verdict
 from dpportal.releases.products.histogram.usefulness import BLOCKS
 from dpportal.releases.products.means.planner import RANGES
-from dpportal.releases.products.selection.verdict import NEAR_RANKS
+from dpportal.releases.products.selection.verdict import LEADS, NEAR_RANKS
 from dpportal.releases.products.summary.planner import SHARES
 from mechanisms.accounting import Definition, Loss
 from mechanisms.selection import FewestConflicts, PermuteAndFlip
@@ -62,17 +62,20 @@ def test_the_tests_that_are_said_to_prove_what_is_protected_are_there(client: Cl
 def test_the_guide_says_when_each_product_is_useful(client: Client) -> None:
     """The limits that the page has are those that products judge by."""
     page = " ".join(client.get("/guide/").text.partition('id="useful"')[2].partition("</section>")[0].split())
-    said = [
-        [int(number) for number in re.findall(r"(\d+)(?= %| points|\.)", line)]
-        for line in page.split("<li>")[1:]
-    ]
+    first, *lines = page.split("<li>")
+    said = [[int(number) for number in re.findall(r"(\d+)(?= %| points|\.)", line)] for line in lines]
     cells, sums, means, summary, answers, choices, rows = said
     assert [cells[0], cells[-1]] == rows == [round(100 * share) for share in verdict.SHARES]
-    assert "a third of it, such as 36 ± 12" in page and "as large as the cell" in page
-    assert verdict.CELL_RATIOS == (1 / 3, 1)
-    assert sums == [] and BLOCKS == (1 / 20, 1 / 4)
+    for words in (
+        "at most 10 % of the count, such as 120 ± 12",
+        "up to a third, such as 36 ± 12",
+        "count itself",
+    ):
+        assert words in first
+    assert verdict.MARGINS == (0.1, 1 / 3, 1)
+    assert sums == answers == [] and BLOCKS == (1 / 20, 1 / 4)
     assert means == [round(100 * share) for share in RANGES]
     assert summary == [2, *means] and SHARES == RANGES
-    assert answers == [round(100 * ratio) for ratio in verdict.RATIOS]
-    ranks = [round(100 * NEAR_RANKS * ratio / verdict.RATIOS[0]) for ratio in verdict.RATIOS]
-    assert [number for number in choices if number != 95] == answers + ranks
+    leads = [round(100 * ratio) for ratio in LEADS]
+    ranks = [round(100 * NEAR_RANKS * ratio / LEADS[0]) for ratio in LEADS]
+    assert [number for number in choices if number != 95] == leads + ranks

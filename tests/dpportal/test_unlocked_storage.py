@@ -17,6 +17,7 @@ from dpportal.datasets.derived import described_columns
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
 from dpportal.jobs import claims
+from dpportal.platform import storage
 from dpportal.releases import execution
 from dpportal.releases.models import Release, ReleaseJob
 from tests.dpportal import building
@@ -31,10 +32,12 @@ def _unlocked() -> Iterator[None]:
         yield
 
 
-def test_the_guard_sees_a_file_that_is_touched_inside_a_transaction():
+def test_the_guard_sees_a_file_that_is_touched_inside_a_transaction(tmp_path):
     default_storage.exists("a")
     with pytest.raises(LockedMeanwhileError), transaction.atomic():
         default_storage.save("a", ContentFile(b""))
+    with pytest.raises(LockedMeanwhileError), transaction.atomic():
+        storage.keep(tmp_path / "a", "a")
 
 
 def test_how_a_file_is_read_is_changed(client, curator):

@@ -17,6 +17,8 @@ from dpportal.platform import storage
 from dpportal.platform.storage import PrivateStorage
 
 METHODS = ("open", "save", "delete", "exists", "listdir", "size", "get_modified_time")
+# A file that is moved to its place passes none of these.
+FUNCTIONS = ("local_path", "keep")
 
 
 class LockedMeanwhileError(AssertionError):
@@ -46,5 +48,6 @@ def unlocked_storage() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in METHODS:
             patch.setattr(PrivateStorage, name, _guarded(getattr(PrivateStorage, name), name))
-        patch.setattr(storage, "local_path", _guarded(storage.local_path, "local_path"))
+        for name in FUNCTIONS:
+            patch.setattr(storage, name, _guarded(getattr(storage, name), name))
         yield

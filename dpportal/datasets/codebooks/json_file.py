@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from dpportal.datasets.codebooks.faults import CodebookError, WrongFieldError
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
-from mechanisms.domain import Attribute, Categorical, Date, Integer, Real, attribute_from_json
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real, attribute_from_json
 from mechanisms.domain.product import KINDS
 
 MAX_DIGITS = 18  # what a whole number of a table can have
@@ -58,7 +58,7 @@ def attribute(name: str, entry: object) -> Attribute:
         kind = entry.get("kind")
         if not isinstance(kind, str) or kind not in KINDS:
             raise WrongFieldError("kind", _("one of %(kinds)s") % {"kinds": listed(KINDS)})
-        entry = _in_bins(kind, entry)
+        entry = _with_closed(kind, _in_bins(kind, entry))
         _check_names(kind, entry)
         for key, value in entry.items():
             _check(kind, key, value)
@@ -68,6 +68,11 @@ def attribute(name: str, entry: object) -> Attribute:
     if not isinstance(entry, list) or any(isinstance(value, list | dict) for value in entry):
         raise TypeError
     return Categorical(name, values=tuple(str(value) for value in entry))
+
+
+def _with_closed(kind: str, entry: Json) -> Json:
+    """A yes-or-no column is closed unless somebody says otherwise, as on pages: an empty field is no “no”."""
+    return {"closed": True, **entry} if kind == Boolean.kind else entry
 
 
 def _in_bins(kind: str, entry: Json) -> Json:

@@ -21,7 +21,14 @@ def as_json(book: Codebook) -> str:
 def _entry(attribute: Attribute, is_filled: bool) -> Json:
     entry = attribute.to_json()
     del entry["name"]
+    if _counts_empty_as_no(attribute):
+        entry["closed"] = False
     return {**entry, FILLED: True} if is_filled else entry
+
+
+def _counts_empty_as_no(attribute: Attribute) -> bool:
+    """Whether a yes-or-no column was declared to count as “no” what is neither: a codebook has to say so."""
+    return isinstance(attribute, Boolean) and not attribute.closed
 
 
 def as_csv(book: Codebook) -> str:
@@ -56,7 +63,7 @@ def _listed(attribute: Attribute) -> list[tuple[str, str]]:
 
 
 def _facts(attribute: Attribute) -> dict[str, str]:
-    others = ""
+    others = attribute.regular_labels()[0] if _counts_empty_as_no(attribute) else ""
     if attribute.closed:
         to = attribute.misfits_to
         others = DROPPED if to is None else attribute.regular_labels()[to]

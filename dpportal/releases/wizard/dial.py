@@ -13,6 +13,7 @@ from dpportal.budgets import cost_dial
 from dpportal.budgets.cost_dial import DialError
 from dpportal.platform.json_types import Json
 from dpportal.publications import cost_search
+from dpportal.publications.verdict import VerdictLevel
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, ReleasePlan, planner_of
@@ -52,7 +53,7 @@ def usual_amount(draft: Release) -> Decimal:
         mechanism = _plan(draft, draft.mechanism, cost_dial.most_proposed(budget)).mechanism
     except ValidationError:
         mechanism = ""
-    return cost_dial.usual(budget, partial(_is_useful, draft, mechanism))
+    return cost_dial.usual(budget, partial(_is_at_least, draft, mechanism))
 
 
 def worth_of(draft: Release, plan: ReleasePlan, amount: Decimal) -> str:
@@ -61,16 +62,17 @@ def worth_of(draft: Release, plan: ReleasePlan, amount: Decimal) -> str:
     plan: at that amount.
     """
     verdict = planner_of(draft).verdict(plan, draft)
-    least = cost_search.least_useful(amount, partial(_is_useful, draft, plan.mechanism))
+    is_useful = partial(_is_at_least, draft, plan.mechanism, VerdictLevel.USEFUL)
+    least = cost_search.least_useful(amount, is_useful)
     return cost_dial.worth(verdict, amount, plan.loss.definition, least)
 
 
-def _is_useful(draft: Release, mechanism: str, amount: Decimal) -> bool:
+def _is_at_least(draft: Release, mechanism: str, level: VerdictLevel, amount: Decimal) -> bool:
     try:
         verdict = planner_of(draft).verdict(_plan(draft, mechanism, amount), draft)
     except ValidationError:
         return False
-    return verdict is not None and verdict.is_useful
+    return verdict is not None and verdict.is_at_least(level)
 
 
 def _plan(draft: Release, mechanism: str, amount: Decimal) -> ReleasePlan:

@@ -14,6 +14,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _, gettext_lazy, gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.admin import PlainList
 from dpportal.accounts.audit_words import clause, clauses
 from dpportal.accounts.permissions import current_user
 from dpportal.approvals import acts
@@ -63,7 +64,7 @@ class SharedTables(admin.StackedInline[SharedTable, Connection]):
 
 
 @admin.register(Connection)
-class ConnectionAdmin(admin.ModelAdmin[Connection]):
+class ConnectionAdmin(PlainList[Connection]):
     """Databases that administrators connect; their passwords lie outside the portal's database."""
 
     list_display = ["name", "kind", "host", "database", "user", "table_count", "all_curators"]

@@ -94,5 +94,6 @@ def _sign_in(connection: Connection, answer: Future[str]) -> None:
 
 NO_SESSION = (
     "No session. Either nothing answers there, or it is another server, or not as encrypted as declared, or it refuses "
-    "the user, the password or the database. Whoever runs the portal finds in its log which."
+    "the user, the password or the database, or, as a PostgreSQL, does not ask for the password by SCRAM-SHA-256. "
+    "Whoever runs the portal finds in its log which."
 )

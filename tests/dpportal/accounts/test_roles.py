@@ -5,6 +5,7 @@ import re
 import pytest
 from django.core.files.storage import default_storage
 from django.urls import reverse
+from django.utils import timezone
 
 from dpportal.accounts.models import Role, User
 from dpportal.datasets import records
@@ -63,6 +64,25 @@ def test_the_admin_does_not_tell_how_large_a_table_is_that_is_being_read(client,
     client.force_login(administrator)
     page = client.get(f"/admin/datasets/conversion/{dataset.pk}/change/")
     assert page.status_code == 200 and not {str(far), str(size)} & set(re.findall(r"\d+", page.text))
+
+
+def test_administrators_do_not_read_at_which_line_a_table_could_not_be_read(client, administrator, dataset):
+    """There are as many lines at least. That, and why, its owners read."""
+    Conversion.objects.update_or_create(
+        dataset=dataset,
+        defaults={
+            "state": "failed",
+            "failure": "Line 48,151,623 holds a NUL byte.",
+            "finished_at": timezone.now(),
+        },
+    )
+    client.force_login(administrator)
+    pages = [
+        client.get(f"/admin/datasets/conversion/{dataset.pk}/change/"),
+        client.get(reverse("health_page")),
+    ]
+    assert [page.status_code for page in pages] == [200, 200]
+    assert not any("48,151,623" in page.text for page in pages) and "owners read why" in pages[1].text
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from uuid import uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from dpportal.accounts.models import AuditEntry
+from dpportal.api import repeating
 from dpportal.budgets import ledger
 from dpportal.budgets.models import BudgetRequest
+from dpportal.datasets import codebooks, take_codebook
 from dpportal.datasets.domain_fit_job import FITS
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Conversion, Dataset, DomainVersion, Right, Share
 from dpportal.jobs.claims import JobState
+from dpportal.platform import storage
 from dpportal.releases.models import Release
+from mechanisms.domain import Boolean
 from tests.dpportal import building
 from tests.dpportal.api.calling import BASE
+from tests.dpportal.unlocked_storage import unlocked_storage
 
 CONTENT = b"age,sex\n" + b"".join(b"%d,%s\n" % (i % 90, b"mf"[i % 2 : i % 2 + 1]) for i in range(200))
 
@@ -37,6 +43,21 @@ def test_an_upload_is_read_once_for_its_key(program):
     CONVERSIONS.run(Dataset.objects.get().pk)
     shown = program.said("get", f"/datasets/{sent.json()['id']}")
     assert (shown["state"], shown["columns"], shown["asks_for_unit"]) == ("stored", ["age", "sex"], True)
+
+
+def test_no_lock_is_held_while_an_upload_is_stored(program):
+    """A file server may be slow, and SQLite has one lock for all who write."""
+    with unlocked_storage():
+        assert upload(program, key=str(uuid4())).status_code == 201
+
+
+def test_an_upload_whose_key_another_request_takes_meanwhile_leaves_nothing(program, monkeypatch):
+    key = str(uuid4())
+    assert upload(program, key=key).status_code == 201
+    before = set(storage.names_under("records"))
+    monkeypatch.setattr(repeating.RepeatableRequest, "earlier", lambda _request: None)  # it was asked before
+    assert upload(program, key=key).status_code == 409
+    assert Dataset.objects.count() == 1 and set(storage.names_under("records")) == before
 
 
 @pytest.mark.parametrize(
@@ -105,6 +126,24 @@ def test_yes_and_no_that_a_program_does_not_spell_are_as_the_table_writes_them(p
     program.said("put", address, spelled)
     # What is declared stays, however often the shorter form is sent.
     assert program.said("put", address, said)["columns"]["smokes"]["values"] == ["false", "true"]
+
+
+@pytest.mark.parametrize(
+    ("more", "missing"),
+    [({}, None), ({"missing_cell": True}, 2), ({"closed": False}, 0), ({"closed": True, "misfits_to": 1}, 1)],
+)
+def test_what_is_neither_yes_nor_no_is_left_out_unless_a_program_says_otherwise(
+    program, dataset, more, missing
+):
+    """As on pages: an empty field is no “no”. A codebook that counts it as one says so, and is read so again."""
+    Dataset.objects.update(columns=[{"name": "smokes"}], column_looks=[{}])
+    address = f"/datasets/{dataset.pk}/declaration"
+    columns = program.said("put", address, {"columns": {"smokes": {"kind": "boolean", **more}}})["columns"]
+    [declared] = dataset.current_domain().domain().project(["smokes"]).attributes
+    assert isinstance(declared, Boolean) and declared.missing == missing
+    assert codebooks.read(json.dumps(columns).encode(), ["smokes"]).attributes == (declared,)
+    [lines] = codebooks.read(codebooks.as_csv(take_codebook.written(dataset)).encode(), ["smokes"]).attributes
+    assert lines.missing == missing
 
 
 def test_what_was_promised_can_be_read_before_somebody_else_is_protected(program, dataset):

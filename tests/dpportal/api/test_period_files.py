@@ -7,11 +7,14 @@ from uuid import uuid4
 import pytest
 
 from dpportal.accounts.models import AuditEntry
+from dpportal.api import repeating
 from dpportal.api.models import Scope
+from dpportal.platform import storage
 from dpportal.streams.job_execution import STREAM_JOBS
 from dpportal.streams.models import StreamJob
 from tests.dpportal.api.calling import Program
 from tests.dpportal.streams import building
+from tests.dpportal.unlocked_storage import unlocked_storage
 
 LINES = "period,count\n1,5\n2,3\n3,4\n"
 
@@ -61,6 +64,22 @@ def test_what_is_sent_again_with_its_key_is_one_file_whatever_is_in_it(program, 
     first = sent(program, stream, Idempotency_Key=key)
     assert sent(program, stream, LINES.replace("5", "6"), 200, Idempotency_Key=key) == first
     assert stream.jobs.exclude(kind=StreamJob.Kind.OPEN).count() == 1
+
+
+def test_no_lock_is_held_while_a_file_of_periods_is_stored(program, stream):
+    with unlocked_storage():
+        sent(program, stream, Idempotency_Key=str(uuid4()))
+
+
+def test_a_file_of_periods_whose_key_is_taken_meanwhile_leaves_nothing(program, stream, monkeypatch):
+    key = str(uuid4())
+    first = sent(program, stream, Idempotency_Key=key)
+    program.said("post", f"{files(stream)}/{first['id']}/stop")
+    before = set(storage.names_under("records"))
+    monkeypatch.setattr(repeating.RepeatableRequest, "earlier", lambda _request: None)  # it was asked before
+    sent(program, stream, status=409, Idempotency_Key=key)
+    assert StreamJob.objects.filter(kind="counts").count() == 1
+    assert set(storage.names_under("records")) == before
 
 
 def test_a_file_is_dropped_or_stopped_once_and_for_all(program, stream):

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+import pytest
+from django.db import transaction
+from ninja.errors import AuthenticationError
+
+from dpportal.api import tokens
+from dpportal.streams import services as stream_services
 from dpportal.streams.job_execution import STREAM_JOBS
-from dpportal.streams.models import Stream, StreamJob
+from dpportal.streams.models import Stream, StreamJob, Token
+from tests.dpportal.api.calling import Program
+from tests.dpportal.streams import building
 
 SAID = {
     "name": "Newcomers",
@@ -63,3 +71,30 @@ def test_running_counts_are_listed_for_whoever_may_release(program, stranger, da
     assert [(row["id"], row["state"]) for row in page["items"]] == [(draft["id"], "draft")]
     assert (page["count"], page["next"]) == (1, None)
     assert stranger.said("get", "/streams")["items"] == []
+
+
+def sends(program, stream: Stream, token: str, period: int) -> int:
+    """The status that a period is answered with."""
+    said, header = {"period": period, "counts": 40}, {"Authorization": f"Bearer {token}"}
+    path = f"/streams/{stream.pk}/periods"
+    return program.client.post(path, said, content_type="application/json", headers=header).status_code
+
+
+def test_what_opens_a_running_count_ends_with_the_token_that_asked_for_it(program, dataset):
+    """Its person revokes the one that was stolen, and what the thief had made with it opens nothing either."""
+    stream = building.open_stream(dataset)
+    of_the_curator = stream_services.renew_token(stream, dataset.owner)
+    tokens.revoke(Program(dataset.owner).token, dataset.owner)
+    assert sends(program, stream, of_the_curator, 1) == 201
+    of_a_program = program.said("post", f"/streams/{stream.pk}/token", status=201)["token"]
+    assert Token.objects.get().expires_at == program.token.expires_at
+    assert sends(program, stream, of_a_program, 2) == 201
+    assert tokens.revoke(program.token, dataset.owner)
+    assert sends(program, stream, of_a_program, 3) == 403
+
+
+def test_a_token_that_was_revoked_meanwhile_asks_for_none_and_spends_nothing(program, dataset):
+    let_in = program.again()
+    tokens.revoke(let_in, dataset.owner)
+    with pytest.raises(AuthenticationError), transaction.atomic():
+        tokens.held(let_in)

@@ -15,9 +15,13 @@ from dpportal.approvals.services import ApprovalError
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets import services as datasets
+from dpportal.jobs import search_cache
+from dpportal.jobs.search_cache import SEARCHES
 from dpportal.releases import drafts, services as releases
 from dpportal.releases.models import Release
 from dpportal.streams.models import Stream
+from mechanisms.domain import Integer
 from tests.dpportal import building
 from tests.dpportal.approvals.conftest import answers, desk_of
 from tests.dpportal.streams import building as stream_building
@@ -185,6 +189,28 @@ def test_what_is_not_possible_any_more_is_not_done_and_says_so(
     assert len(charges()) == before
     line = AuditEntry.objects.get(action="approved, but nothing was done")
     assert line.by == second and not AuditEntry.objects.filter(action="approved as second person").exists()
+
+
+def test_what_has_to_be_searched_for_anew_is_approved_later_and_not_asked_for_again(large, second):
+    """As when the portal was updated between asking and answering: searches of older code are found anew."""
+    datasets.declare(large.dataset, "age", Integer("age", lower=0, upper=599))
+    Release.objects.update(columns=["age"], mechanism="hierarchical-histogram", purpose="ranges")
+    desk_of(large.created_by).get(reverse("releases:review", args=[large.pk]))
+    search()
+    confirms(large)
+    search_cache.forget_all()
+    for _twice in range(2):
+        assert "Approve it again in a minute" in answers(second, Approval.objects.get()).text
+        assert Approval.objects.get().is_waiting and charges() == []
+    search()
+    assert "Approved, and done." in answers(second, Approval.objects.get()).text
+    assert len(charges()) == 1
+
+
+def search() -> None:
+    """What a worker does."""
+    for question in SEARCHES.jobs():
+        SEARCHES.run(question.pk)
 
 
 def test_what_could_not_be_paid_is_not_asked_for(large, administrator):

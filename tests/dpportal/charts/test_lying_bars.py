@@ -15,6 +15,7 @@ from mechanisms.domain import Categorical, Domain, Integer
 
 LONG = tuple(f"Metropolitan area of the {word}" for word in ("north", "south", "east", "west", "coast"))
 AREA, SEX = Categorical("area", values=LONG, closed=True), Categorical("sex", values=("f", "m"), closed=True)
+MANY_TOWNS = Categorical("town", values=tuple(f"t{place}" for place in range(40)), closed=True)
 
 
 def drawn(*columns, width: int = 760):
@@ -98,3 +99,22 @@ def test_a_table_of_eight_by_eight_is_a_map_and_a_smaller_one_bars(groups, kind)
     raw = np.arange(8 * groups)
     figure = reader_figure(Domain((many, by)), raw=raw, counts=raw, half_width=1)
     assert {trace["type"] for trace in figure.json["data"]} == {kind}
+
+
+@pytest.mark.parametrize("width", [360, 500, 760])
+@pytest.mark.parametrize(
+    "column", [AREA, Categorical("letter", values=tuple("abcdefgh"), closed=True), SEX, MANY_TOWNS]
+)
+def test_the_live_chart_lies_where_the_picture_does(column, width):
+    """Its program looks at one number alone; more than twelve names, or too long ones, lie however wide the page is."""
+    raw = np.arange(column.size)
+    figure = reader_figure(Domain((column,)), raw=raw, counts=raw, half_width=5).json
+    up_to = figure["layout"]["meta"].get("lies_up_to", 0)
+    assert (width <= up_to) == ("V" not in drawing(figure, width)["areas"][0]["path"])
+    assert (up_to > 2000) == (column in (AREA, MANY_TOWNS))
+
+
+def test_what_has_an_order_stands_live_as_well():
+    ages = Integer("age", lower=0, upper=99)
+    figure = reader_figure(Domain((ages,)), raw=np.arange(100), counts=np.arange(100), half_width=5).json
+    assert "lies_up_to" not in figure["layout"]["meta"]

@@ -23,6 +23,12 @@ def test_an_owner_sees_who_did_what_with_dataset_and_releases(client, curator, a
     assert reverse("dataset_record", args=[ready.dataset_id]) in ledger
 
 
+def test_an_owner_sees_what_private_choices_of_values_spent_and_by_which_program(dataset):
+    audit.record(dataset.owner, "spent by a token", building.requested_values(dataset), "token 1")
+    lines = list(lines_of(dataset).values_list("action", flat=True))
+    assert "chose values privately" in lines and "spent by a token" in lines
+
+
 def test_nothing_is_shown_of_other_datasets_or_of_tables_that_are_nearly_the_same(dataset, other_curator):
     other = building.stored_dataset(other_curator, "Another")
     audit.record(other_curator, "viewed first rows", other)

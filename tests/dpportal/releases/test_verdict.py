@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import records
-from dpportal.publications.verdict import Verdict, VerdictLevel, level_of_cells, of_answers
+from dpportal.publications.verdict import Verdict, VerdictLevel, is_doubted, level_of_cells, of_answers
 from dpportal.releases import execution
 from dpportal.releases.models import Release
 from dpportal.releases.products import presenter_of
@@ -60,8 +60,16 @@ def test_a_histogram_is_useful_only_if_its_typical_cell_is_too():
     doubtful = usefulness.expected(histogram_plan("0.143", 100), 3600, "cells")
     assert doubtful.level is VerdictLevel.DOUBTFUL and "36, ± 21" in doubtful.text
     assert level_of_cells(0.098, 21 / 36) is VerdictLevel.DOUBTFUL
-    assert [level_of_cells(share, 0.3) for share in (0.1, 0.3, 0.31)] == list(VerdictLevel)
-    assert [level_of_cells(0.05, ratio) for ratio in (1 / 3, 1, 1.01)] == list(VerdictLevel)
+    useful, coarse, *worse = VerdictLevel
+    assert [level_of_cells(share, 0.1) for share in (0.1, 0.3, 0.31)] == [useful, *worse]
+    assert [level_of_cells(0.05, ratio) for ratio in (0.1, 1 / 3, 1, 1.01)] == [useful, coarse, *worse]
+
+
+def test_a_third_more_or_less_is_coarse_and_published_without_a_further_question():
+    """36 people ± 12 is no count to rely on, and still shows who is twice as many."""
+    coarse = usefulness.expected(histogram_plan("0.25", 100), 3600, "cells")
+    assert coarse.level is VerdictLevel.COARSE and "36, ± 12" in coarse.text and not is_doubted(coarse)
+    assert of_answers(12, 36, "A count").level is VerdictLevel.COARSE
 
 
 @pytest.mark.parametrize("definition", Definition, ids=lambda d: d.value)
@@ -83,7 +91,7 @@ def test_at_the_cost_that_is_named_it_is_useful_and_below_it_is_not(definition, 
 @pytest.mark.parametrize("method", ["laplace", "gaussian", "dawa"])
 @pytest.mark.parametrize("amount", ["0.05", "0.2", "1"])
 def test_the_cost_that_is_named_does_not_depend_on_the_one_at_hand(method, amount):
-    """8,500 cells, 4,000 people: a third of 0.47 people is less than one, so 95 % of the cells must have no noise.
+    """8,500 cells, 4,000 people: a tenth of 0.47 people is less than one, so 95 % of the cells must have no noise.
 
     Laplace noise is 0 with probability (1 - q)/(1 + q), q = exp(-ε), which is 0.95 at 3.66; Gaussian noise with about
     1/(1 + 2q), q = exp(-ρ), which is 0.95 at 3.64.
@@ -126,8 +134,8 @@ def test_a_cost_is_named_with_two_digits_rounded_up():
 
 
 def test_the_levels_of_answers():
-    levels = [of_answers(half, 100, "A count").level for half in (20, 21, 60, 61)]
-    assert levels == [VerdictLevel.USEFUL, VerdictLevel.DOUBTFUL, VerdictLevel.DOUBTFUL, VerdictLevel.USELESS]
+    levels = [of_answers(half, 100, "A count").level for half in (10, 33, 100, 101)]
+    assert levels == list(VerdictLevel)
 
 
 def test_a_typical_answer_is_that_of_people_spread_evenly():
@@ -187,7 +195,7 @@ def test_a_useless_release_is_not_published_without_a_word(desk, draft):
 
 @pytest.mark.slow
 def test_a_useful_one_is_published_with_one_press(desk, draft):
-    Release.objects.filter(pk=draft.pk).update(people=1000)
+    Release.objects.filter(pk=draft.pk).update(people=3000)
     release = released(draft, "0.9")
     address = reverse("releases:publish", args=[release.pk])
     page = desk.get(address).content.decode()

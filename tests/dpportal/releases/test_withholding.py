@@ -38,7 +38,7 @@ def fresh(release: Release) -> Release:
 def test_the_question_before_publishing_does_not_follow_the_truth(desk, dataset):
     """Foreseen as useful, and wrong in truth: there is no box to tick, no word of the error, and no look."""
     release = building.requested_release(dataset, "0.9")
-    Release.objects.filter(pk=release.pk).update(people=1000)
+    Release.objects.filter(pk=release.pk).update(people=3000)
     execution.RELEASES.run(release.pk)
     comparison = records.comparison(release.dataset_id, release.pk)
     assert comparison is not None

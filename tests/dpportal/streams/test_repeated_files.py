@@ -139,7 +139,7 @@ def test_who_sees_no_row_learns_of_no_guessed_row_whether_an_earlier_file_held_i
         job = send(begun, b"colour,age,visit\n%s\n" % guess, period, other_curator)
         told = page(client, begun)
         answers.append((job.repeats, job.step, begun.periods.count()))
-        assert "Only owners of the dataset are told" in told and "nearly the same rows" not in told
+        assert "is not said" in told and "nearly the same rows" not in told
         services.drop_file(begun, other_curator)
     assert answers[0] == answers[1]
     send(begun, NEXT, 2, other_curator)
@@ -148,6 +148,26 @@ def test_who_sees_no_row_learns_of_no_guessed_row_whether_an_earlier_file_held_i
         AuditEntry.objects.get(action="confirmed repeated records").detail
         == "period 2, not compared with others"
     )
+
+
+def test_who_sees_no_row_is_asked_alike_after_a_file_without_rows(stream, other_curator) -> None:
+    """Else no question would say that there was none."""
+    sharing.share(stream.dataset, other_curator.username, Right.RELEASE, stream.created_by)
+    send(stream, b"colour,age,visit\n", 1)
+    assert stream.periods.count() == 1
+    assert send(stream, NEXT, 2, other_curator).repeats == ["1"]
+
+
+@pytest.mark.parametrize("real", [FIRST, NEXT], ids=["as guessed", "otherwise"])
+def test_whether_an_owner_s_file_holds_what_somebody_guessed_is_not_told_by_a_question(
+    client, stream, other_curator, real
+) -> None:
+    sharing.share(stream.dataset, other_curator.username, Right.RELEASE, stream.created_by)
+    send(stream, FIRST, 1, other_curator)
+    job = send(stream, real, 2)
+    assert (job.repeats, job.options["compared"], stream.periods.count()) == (["1"], False, 1)
+    client.force_login(other_curator)
+    assert "is not said" in page(client, stream)
 
 
 def test_who_owns_a_dataset_with_others_is_asked_about_rows(begun, other_curator) -> None:

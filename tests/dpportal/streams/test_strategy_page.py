@@ -43,7 +43,9 @@ def test_using_a_recommended_strategy_leads_to_the_review(curious, dataset) -> N
     assert f"<dt>Method</dt><dd>{title}</dd>" in curious.get(answer.url).content.decode()
 
 
-@pytest.mark.parametrize(("expected", "said"), [(100_000, "useful"), (100, "doubtful"), (10, "useless")])
+@pytest.mark.parametrize(
+    ("expected", "said"), [(100_000, "useful"), (100, "coarse"), (40, "doubtful"), (10, "useless")]
+)
 def test_a_curator_is_told_whether_noise_leaves_anything(curious, dataset, expected, said) -> None:
     """± 38 or so of the last running count at ε = 0.5, whatever is expected."""
     draft = building.draft_stream(dataset, expected=expected)
@@ -55,7 +57,7 @@ def test_a_curator_is_told_whether_noise_leaves_anything(curious, dataset, expec
 
 @pytest.mark.slow
 def test_the_cost_that_would_do_is_a_link(curious, dataset) -> None:
-    draft = building.draft_stream(dataset, expected=100)
+    draft = building.draft_stream(dataset, expected=160)
     page = curious.get(f"/streams/{draft.pk}/strategy/")
     better = page.context["better_amount"]
     assert f"?amount={better.normalize():f}" in page.text

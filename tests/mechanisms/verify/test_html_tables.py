@@ -88,6 +88,28 @@ def test_a_table_of_one_line_is_read_by_its_headings():
     assert compared({"chances": table}, shown.replace("99.4", "89.4")).strange == ["89.4"]
 
 
+def test_a_date_is_the_day_of_its_number():
+    table = pd.DataFrame(
+        {
+            "colour": ["red", "blue"],
+            "mean": ["18506.74713", "18610.49573"],
+            "mean_lower": ["18387", "18514.93146"],
+            "mean_upper": ["18653", "18653"],
+        }
+    )
+    rows = [("red", "2020-09-01 2020-05-05 to 2021-01-26"), ("blue", "2020-12-14 2020-09-09 to 2021-01-26")]
+    assert compared({"totals": table}, page(rows)).strange == []
+    assert compared(
+        {"totals": table}, page([(rows[0][0], rows[0][1].replace("09-01", "09-02")), rows[1]])
+    ).strange
+
+
+def test_a_label_that_a_spreadsheet_would_run_is_shown_without_its_apostrophe():
+    table = pd.DataFrame({"colour": ["'=1+1", "blue"], "count": ["412", "97"]})
+    assert compared({"histogram": table}, page([("=1+1", "412"), ("blue", "97")])).strange == []
+    assert compared({"histogram": table}, page([("=1+1", "412"), ("blue", "98")])).strange == ["98"]
+
+
 def test_a_table_of_something_else_is_not_compared(sources):
     assert compared(sources, page([("sepal", "12", "13"), ("petal", "14", "15")])).numbers == 0
     # Labels that name no line for certain, as of made-up rows.

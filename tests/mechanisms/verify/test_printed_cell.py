@@ -9,6 +9,7 @@ from mechanisms.verify.printed_cell import strange
 
 MEAN = [(49.657, 48.781, 50.534), (28.398, 26.762, 29.991)]
 MEDIAN = [(51.0, 48.0, 52.0), (27.0, 22.0, 28.0), (75.0, 71.2, 78.8)]
+DAY = [(19721.938, 19696.077, 19746.010), (761.22, 730.99, 778.389)]
 PEOPLE, UNSURE = [(299.68, 297.41, 300.83)], [(0.0031, 0.0, 0.0104)]
 CELLS = {
     "a mean": ("49.66 (28.4) ± 0.88 (± 1.7)", MEAN, (1, 1)),
@@ -17,6 +18,13 @@ CELLS = {
     "a range": ("51 … 75 [48 to 52 … ± 4]", MEDIAN[::2], (1, 1)),
     "people": ("300 [297 to 301]", PEOPLE, (1,)),
     "a share": ("at most 1.04 %", UNSURE, (100,)),
+    "a number and its share of missing": (
+        "5 (8.3 %) ± 1 (7.5 to 9.4 %)",
+        [(5.0, 4.1, 5.8), (0.0833, 0.0751, 0.0934)],
+        (1, 100),
+    ),
+    "a day": ("2023-12-30 (761 days) ± 26 days (730 to 779 days)", DAY, (1, 1)),
+    "days": ("2023-12-30 [2023-12-01 to 2024-01-31]", [(19721.9, 19692.0, 19753.0)], (1,)),
     "a number with its share": ("51 (0.31 %) [48 to 52 (0.00 to 1.04 %)]", [MEDIAN[0], *UNSURE], (1, 100)),
 }
 
@@ -29,6 +37,17 @@ def test_each_digit_that_is_changed_is_named(cell, lines, scales):
         if letter.isdigit():
             other = cell[:place] + str((int(letter) + 1) % 10) + cell[place + 1 :]
             assert strange(other, known, scales) != [], other
+
+
+def test_an_end_beyond_a_limit_may_lie_before_it_but_not_after():
+    """Of a column of years, whose first step ends on 31 July 2020."""
+    cell = "2025-01-18 [2020-07-31 or earlier to 2027-05-01 or later]"
+    assert strange(cell, np.array([(20106.0, 18456.0, 20956.0)]), (1,)) == []
+    assert strange(cell, np.array([(20106.0, 18496.0, 20956.0)]), (1,)) == ["2020-07-31"]
+    assert strange(cell, np.array([(20106.0, 18456.0, 20926.0)]), (1,)) == ["2027-05-01"]
+    assert strange(cell.replace("01-18", "01-19"), np.array([(20106.0, 18456.0, 20956.0)]), (1,)) == [
+        "2025-01-19"
+    ]
 
 
 def test_two_numbers_of_a_cell_that_are_swapped_are_named():

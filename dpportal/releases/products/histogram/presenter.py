@@ -44,8 +44,8 @@ class HistogramPresenter(Presenter[Plan, Result]):
         if not reader_choices.begins_chosen(plan.domain):
             return shown
         form = reader_choices.ChartForm(plan.domain, QueryDict())
-        drawn = reader_choices.figure(form, result.raw, _sums(release, plan), shown["interval"])
-        return {**shown, "figure": drawn}
+        sums, margin = _sums(release, plan), shown["interval"]
+        return {**shown, "figure": reader_choices.figure(form, result.raw, sums, margin, result.counts)}
 
     def compare(self, reconstructed: ReconstructedRelease[Plan, Result], true: np.ndarray) -> Json:
         return comparison.build(reconstructed.plan, reconstructed.result, true)
@@ -71,7 +71,8 @@ class HistogramPresenter(Presenter[Plan, Result]):
         if not form.is_asked and form.on_map is None:
             return {"chart_form": form}
         with values as numbers:
-            drawn = reader_choices.figure(form, numbers, _sums(release, plan), shown.get("interval"))
+            sums, margin = _sums(release, plan), shown.get("interval")
+            drawn = reader_choices.figure(form, numbers, sums, margin, page.adjusted_counts(plan, shown))
             return {"chart_form": form, "figure": drawn}
 
     def explore(self, release: Release, plan: Plan, question: QueryDict) -> Json:

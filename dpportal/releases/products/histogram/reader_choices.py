@@ -201,24 +201,30 @@ def figure(
     values: np.ndarray,
     summed: Callable[[Picks], CellSum | None],
     of_a_cell: int | None = None,
+    adjusted: np.ndarray | None = None,
 ) -> Json:
     """The chart that is chosen. values: (cells,) estimates; summed: of a box, with its margin if all boxes have one.
 
-    of_a_cell: half the interval of any single cell, where there is one.
+    of_a_cell: half the interval of any single cell, where there is one. adjusted: (cells,) counts that a reader may
+    have in place of the estimates, save on a map.
     """
     if form.on_map is not None:
         return map_figure(form, values, summed)
     domain, (along, by), apart = form.domain, form.axes(), form.panels()
     kept = [axis for axis in (along, by, apart) if axis is not None]
     picks = form.picks(kept)
-    table = np.rint(_over(values.reshape(domain.shape)[np.ix_(*picks)], kept))
+    picked = np.ix_(*picks)
+    table = np.rint(_over(values.reshape(domain.shape)[picked], kept))
     one_page = apart is None or len(pages_of(domain.attributes[apart])) == 1
     axes = kept if one_page else kept[:-1]
     drawn = _with_people(domain, axes, table, lambda axis: _margin(summed, picks, [axis], of_a_cell))
     for axis, places in zip(axes, drawn.places, strict=True):
         picks[axis] = places
     groups = None if by is None else drawn.attributes[1]
-    cells = drawn.of(table).reshape(drawn.attributes[0].size, groups.size if groups else 1, -1)
+    shape = drawn.attributes[0].size, groups.size if groups else 1, -1
+    cells, other = drawn.of(table).reshape(shape), None
+    if adjusted is not None:
+        other = drawn.of(_over(adjusted.reshape(domain.shape)[picked], kept)).reshape(shape)
     is_shares = form.value("scale") == "share"
     rest, group = _margins_of_group(summed, picks, kept) if is_shares else (None, None)
     chosen = ChosenCounts(
@@ -233,9 +239,10 @@ def figure(
         not_drawn=drawn.caption,
     )
     if apart is None:
-        return figure_json(chosen_figure(chosen))
+        return figure_json(chosen_figure(chosen, None if other is None else other[:, :, 0]))
     panels = drawn.attributes[-1] if one_page else domain.attributes[apart]
-    return figure_json(panels_figure(ChosenPanels(chosen, panels, cells, int(form.value("page") or 0))))
+    page = int(form.value("page") or 0)
+    return figure_json(panels_figure(ChosenPanels(chosen, panels, cells, page, other)))
 
 
 def _with_people(

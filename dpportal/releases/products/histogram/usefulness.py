@@ -10,12 +10,13 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.counted_word import counted_word
 from dpportal.publications.verdict import (
-    CELL_RATIOS,
+    MARGINS,
     SHARES,
     Typical,
     Verdict,
     VerdictLevel,
     about,
+    is_doubted,
     level_of,
     level_of_cells,
     rounded,
@@ -83,12 +84,12 @@ def _calmer(absolute: float, typical: Typical, law: NoiseLaw | None) -> float:
 
     Noise in whole people soon is none at all as it becomes less than one, so the least divisor is looked for.
     """
-    most, wanted = SHARES[0] * 2 * typical.answer, useful_width(typical.answer, CELL_RATIOS[0])
+    most, wanted = SHARES[0] * 2 * typical.answer, useful_width(typical.answer, MARGINS[0])
     low, high = 1.0, max(1.0, absolute / most, typical.half_width / wanted)
     for _attempt in range(STEPS if law else 0):
         middle = math.sqrt(low * high)
         scaled = _scaled(law, middle)
-        is_narrow = scaled.half_width() <= CELL_RATIOS[0] * typical.answer
+        is_narrow = scaled.half_width() <= MARGINS[0] * typical.answer
         enough = is_narrow and scaled.mean_absolute <= most
         low, high = (low, middle) if enough else (middle, high)
     return high
@@ -117,7 +118,7 @@ def _of_sums(sigma: float, cells: int, people: int) -> Verdict:
 
 def _mild(verdict: Verdict) -> Verdict:
     """Doubtful at worst: where people crowd into few cells, such a method does better than plain noise."""
-    if verdict.is_useful:
+    if not is_doubted(verdict):
         return verdict
     caveat = _(
         "How far off this method is depends on the data, and it does better than plain noise where a few cells "

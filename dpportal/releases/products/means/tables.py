@@ -19,7 +19,7 @@ from mechanisms.tabular.headers import valid_names
 from mechanisms.tabular.label_columns import LabelColumn, label_columns
 from mechanisms.tabular.sdmx import Observed
 
-MEASURED = "measured"
+MEASURED, MEAN_UNIT = "measured", "mean_unit"
 TITLES = {
     "number": "Estimated number of %s with a value",
     "total": "Estimated total",
@@ -29,6 +29,7 @@ TITLES = {
     "share_at_low": "Estimated share of values at the lower end",
     "share_at_high": "Estimated share of values at the upper end",
 }
+ABOUT_UNIT = "Unit of the mean; empty for the column's own"
 ENDS = {"": "", "_lower": ": lower end of the margin (95 %)", "_upper": ": upper end of the margin (95 %)"}
 
 
@@ -74,9 +75,11 @@ def _table(
     for planned, estimates in zip(plan.columns, result, strict=True):
         numbers = pd.DataFrame(_numbers(estimates, names))
         numbers.insert(0, names[MEASURED], planned.column.attribute.name)
+        numbers[names[MEAN_UNIT]] = planned.column.mean_unit
         frames.append(pd.concat([groups, numbers], axis=1))
     present = [statistic for statistic in TITLES if any(statistic in statistics(column) for column in result)]
-    ordered = [*groups.columns, names[MEASURED], *(names[t + end] for t in present for end in ENDS)]
+    units = [names[MEAN_UNIT]] if any(planned.column.is_date for planned in plan.columns) else []
+    ordered = [*groups.columns, names[MEASURED], *(names[t + end] for t in present for end in ENDS), *units]
     write_frame(pd.concat(frames, ignore_index=True)[ordered], path, float_format="%.10g")
     kinds = [{"name": names[MEASURED], "type": "string", "title": "What is measured"}]
     counted = "rows" if plan.loss.unit.counts_rows else "people"
@@ -90,9 +93,10 @@ def _table(
         for statistic in present
         for end, about in ENDS.items()
     ]
+    kinds += [{"name": name, "type": "string", "title": ABOUT_UNIT} for name in units]
     fields = [*(column.field() for column in labels), *kinds]
     observed = [_observed(statistic, names) for statistic in present]
-    return Table(path, about_file, fields, observed=observed)
+    return Table(path, about_file, fields, observed=observed, aside=units)
 
 
 def _ends(plan: MomentsPlan) -> dict[str, str]:
@@ -121,7 +125,7 @@ def _group_frame(plan: MomentsPlan, labels: list[LabelColumn]) -> pd.DataFrame:
 
 def _number_names(labels: list[LabelColumn]) -> dict[str, str]:
     """What the columns of numbers are called beside those of the groups, by what they are."""
-    names = [MEASURED, *(statistic + end for statistic in TITLES for end in ENDS)]
+    names = [MEASURED, *(statistic + end for statistic in TITLES for end in ENDS), MEAN_UNIT]
     return dict(zip(names, valid_names(names, [column.name for column in labels]), strict=True))
 
 

@@ -6,12 +6,15 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.charts.counted_word import counted_word
-from dpportal.publications.verdict import RATIOS, Verdict, VerdictLevel, about, level_of, percent, rounded
+from dpportal.publications.verdict import Verdict, VerdictLevel, about, level_of, percent, rounded
 from mechanisms.domain import Attribute, Date, Integer, Real
 from mechanisms.selection import Quantile, SelectionPlan
 
 # A choice is good if it trails the best by at most this share of the best one's count; a quantile, of all ranks.
 NEAR, NEAR_RANKS = 0.1, 0.02
+# The lead that is told with 95 % chance over the people of an average candidate, up to which a choice is of use, and of
+# some use.
+LEADS = (0.2, 0.6)
 # The chance of a good choice from which it is of use, and of some use.
 CHANCES = (0.9, 0.5)
 
@@ -24,7 +27,7 @@ def expected(plan: SelectionPlan, lead: float, people: int, column: Attribute | 
     """
     counted = counted_word(plan.loss.unit.max_rows)
     if plan.score.kind == Quantile.kind:
-        share, ratio = lead / people, lead / people * RATIOS[0] / NEAR_RANKS
+        share, ratio = lead / people, lead / people * LEADS[0] / NEAR_RANKS
         text = _of_ranks(share, column, counted)
     else:
         average = people / len(plan.candidates)
@@ -34,8 +37,8 @@ def expected(plan: SelectionPlan, lead: float, people: int, column: Attribute | 
             "a candidate on average."
         )
         text = text % {"lead": rounded(lead), "average": rounded(average), "counted": counted}
-    level = level_of(ratio, RATIOS)
-    return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else ratio / RATIOS[0])
+    level = level_of(ratio, LEADS)
+    return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else ratio / LEADS[0])
 
 
 def without_people(lead: float, counted: str) -> Verdict:

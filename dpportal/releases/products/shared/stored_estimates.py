@@ -1,7 +1,12 @@
-"""Stored numbers of a release that everyone may know: what was measured, and estimates beside it."""
+"""Stored numbers of a release that everyone may know: what was measured, and estimates beside it.
+
+Where files lie on a file server, each page of a release would fetch them anew; so the last ones stay here for a while.
+"""
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +15,12 @@ from django.core.files.storage import default_storage
 
 from dpportal.platform import storage
 from dpportal.releases.models import Release
+
+# Numbers fetched from a file server, by the place of their file, the last that was asked for at the end: mapped, from a
+# file that has no name on the disk any more. A file is never written again with other numbers.
+MOST_COPIED_BYTES = 2**29
+_copies: OrderedDict[tuple[object, str], np.ndarray] = OrderedDict()
+_changing = threading.Lock()
 
 
 @contextmanager
@@ -41,8 +52,29 @@ def estimates(release: Release) -> Iterator[np.ndarray]:
 
 @contextmanager
 def _mapped(name: str) -> Iterator[np.ndarray]:
+    try:
+        default_storage.path(name)
+    except NotImplementedError:
+        yield _copied(name)
+    else:
+        with storage.local_path(name) as path:
+            yield np.asarray(np.load(path, mmap_mode="r"))
+
+
+def _copied(name: str) -> np.ndarray:
+    """The numbers of a file on a server; fetched while nobody else is kept waiting."""
+    place = getattr(default_storage, "bucket_name", None), name
+    with _changing:
+        if (known := _copies.get(place)) is not None:
+            _copies.move_to_end(place)
+            return known
     with storage.local_path(name) as path:
-        yield np.asarray(np.load(path, mmap_mode="r"))
+        values = np.asarray(np.load(path, mmap_mode="r"))
+    with _changing:
+        _copies[place] = values
+        while sum(copy.nbytes for copy in _copies.values()) > MOST_COPIED_BYTES:
+            _copies.popitem(last=False)
+    return values
 
 
 def stored_name(release: Release) -> str:

@@ -6,6 +6,7 @@ from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import listed
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
 from mechanisms.domain import Domain
@@ -74,6 +75,12 @@ class SummaryForm(ChoiceForm):
         if len(set(data.get("columns", [])) - {group}) > MAX_COLUMNS:
             text = _("Choose at most %(most)s columns: more are not summarised together.")
             self.add_error("columns", text % {"most": MAX_COLUMNS})
+        others = set(data.get("columns", [])) - {group}
+        if "columns" in data and (odd := [name for name in data.get(TWICE, []) if name not in others]):
+            text = _(
+                "Only a chosen column that makes no groups can matter twice. Leave out here: %(columns)s."
+            )
+            self.add_error(TWICE, text % {"columns": listed(odd)})
         return data
 
     def apply(self, draft: Release) -> None:
@@ -86,4 +93,4 @@ def choose(draft: Release, columns: list[str], group: str, twice: list[str]) -> 
     """Write columns and groups into a draft, the grouping column first."""
     others = [name for name in columns if name != group]
     draft.columns = [group, *others] if group else others
-    draft.parameters = {GROUP: group, TWICE: [name for name in twice if name in others]}
+    draft.parameters = {GROUP: group, TWICE: twice}

@@ -1,6 +1,7 @@
 """The table in LaTeX, with booktabs and longtable: a file that compiles by itself and can be cut from.
 
-Any engine takes a table in Latin letters; one with others says that it is for LuaLaTeX or XeLaTeX.
+Any engine takes a table in Latin letters; one with others says that it is for LuaLaTeX or XeLaTeX, and asks for a font
+that has Greek and Cyrillic ones, or ctex. Cells break into lines, so that the table is as wide as the sheet at most.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ _SIGNS = {
     "%": r"\%",
     "&": r"\&",
     "#": r"\#",
-    "_": r"\_",
+    "_": r"\_\allowbreak{}",
     "$": r"\$",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    # No line ends between the sign and its number.
+    "± ": r"$\pm$~",
     "±": r"$\pm$",
     "−": r"$-$",
     "…": r"\dots{}",
@@ -37,6 +40,9 @@ _SIGNS = {
     "”": "''",
     "‘": "`",
     "’": "'",
+    "„": r"\quotedblbase{}",
+    "‚": r"\quotesinglbase{}",
+    "—": "---",
     "ε": r"$\varepsilon$",
     "ρ": r"$\rho$",
     "δ": r"$\delta$",
@@ -56,6 +62,18 @@ _EASTERN = re.compile(
     "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
 
+_EIGHT_BITS = [
+    r"\usepackage[utf8]{inputenc}",
+    r"\usepackage[T1]{fontenc}",
+    r"\usepackage{textcomp}",
+    # Outlines, of which a reader can search and copy the letters.
+    r"\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}",
+]
+# Of the width of the line: the labels, and all columns of numbers together; the rest is between them.
+_LABELS, _NUMBERS, _WIDEST = 0.2, 0.73, 0.25
+# The first one that there is; without it letters that the usual font lacks would be missing without a word.
+FONTS = ("Times New Roman", "DejaVu Serif", "FreeSerif", "Noto Serif")
+
 
 def document(parts: Sequence[Json], loss: str) -> str:
     """A document with the table alone. parts: of `page.on_paper`. loss: in words."""
@@ -72,10 +90,9 @@ def _table(shown: Json) -> Iterator[str]:
     head = ["", *(f"{h['name']}" for h in shown["heads"]), *_difference_heads(shown)]
     people = ["", *(f"n = {joined(h['value'], h['margin'])}" for h in shown["heads"])]
     people += [""] * (len(head) - len(people))
-    # A part that goes on has the number of the one before.
-    star = "*" if shown.get("goes_on") else ""
-    yield rf"\begin{{longtable}}{{l{'r' * (len(head) - 1)}}}"
-    yield rf"\caption{star}{{{escaped(shown['caption'])}}}\\"
+    yield rf"\begin{{longtable}}{{{_columns(len(head) - 1)}}}"
+    # The caption has its number by itself.
+    yield rf"\caption*{{{escaped(shown['caption'])}}}\\"
     yield r"\toprule"
     yield _row(head)
     yield _row(people)
@@ -86,29 +103,47 @@ def _table(shown: Json) -> Iterator[str]:
     yield r"\end{longtable}"
 
 
+def _columns(numbers: int) -> str:
+    """Columns that break their texts into lines: one of labels, and so many of numbers, alike."""
+    wide = min(_NUMBERS / max(numbers, 1), _WIDEST)
+    labels = rf">{{\raggedright\arraybackslash\hangindent=2em\hspace{{0pt}}}}p{{{_LABELS}\linewidth}}"
+    return (
+        rf"{labels}*{{{numbers}}}{{>{{\raggedleft\arraybackslash\hspace{{0pt}}}}p{{{wide:.3f}\linewidth}}}}"
+    )
+
+
 def _document(content: str) -> str:
     """content: what stands in it, escaped."""
-    first, fonts = [], [r"\usepackage[utf8]{inputenc}", r"\usepackage[T1]{fontenc}", r"\usepackage{textcomp}"]
+    first, fonts = [], _EIGHT_BITS
     if _OTHER_LETTERS.search(content):
         first = [
             "% !TeX program = lualatex",
             "% For LuaLaTeX or XeLaTeX: pdfLaTeX has not all of these letters.",
         ]
-        fonts = [r"\usepackage{fontspec}"]
+        fonts = [r"\usepackage{fontspec}", _main_font()]
     if _EASTERN.search(content):
-        fonts.append(r"\usepackage[scheme=plain]{ctex}")
+        fonts = [*fonts, r"\usepackage[scheme=plain]{ctex}"]
     lines = [
         *first,
+        "% Typeset it three times: longtable learns the widths of its columns.",
         r"\documentclass{article}",
         *fonts,
-        r"\usepackage{booktabs,longtable,pdflscape}",
+        r"\usepackage{array,booktabs,longtable}",
+        r"\usepackage[a4paper,landscape,margin=15mm]{geometry}",
         r"\begin{document}",
-        r"\begin{landscape}\small",
+        r"\footnotesize\setlength{\tabcolsep}{4pt}\renewcommand{\arraystretch}{1.1}",
         content,
-        r"\end{landscape}",
         r"\end{document}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _main_font() -> str:
+    """Chooses the first font that there is."""
+    chosen = ""
+    for font in reversed(FONTS):
+        chosen = rf"\IfFontExistsTF{{{font}}}{{\setmainfont{{{font}}}}}{{{chosen}}}"
+    return chosen
 
 
 def escaped(text: str) -> str:
@@ -127,7 +162,9 @@ def _difference_heads(shown: Json) -> list[str]:
 
 
 def _block(block: Json, columns: int) -> Iterator[str]:
-    yield rf"\multicolumn{{{columns}}}{{l}}{{\textbf{{{escaped(block['name'])}}}}}\\"
+    name = rf"\raggedright\textbf{{{escaped(block['name'])}}}"
+    # No sheet ends with the name of a column.
+    yield rf"\multicolumn{{{columns}}}{{p{{{_LABELS + _NUMBERS}\linewidth}}}}{{{name}}}\\*"
     for row in block["rows"]:
         cells = [*row["cells"], row.get("difference"), row.get("standardised")]
         texts = [joined(c["value"], c["margin"]) if c else "" for c in cells]

@@ -99,7 +99,7 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
             text = _(
                 "A group of average size has %(number)s %(counted)s, too few to tell anything of any column."
             )
-            return Verdict(VerdictLevel.USELESS, text % size, 2.0)
+            return Verdict(VerdictLevel.USELESS, text % size)
         level = level_of(error, SHARES)
         text = _("In a group of %(number)s %(counted)s a typical share is told to within ± %(share)s points.")
         if len(plan.lines) == len(plan.columns):

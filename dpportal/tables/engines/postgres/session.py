@@ -363,11 +363,18 @@ def _fault_of(error: psycopg.Error, connecting: bool) -> tuple[str, str]:
     return "refused", refused % {"code": state}
 
 
+# Of libpq's versions, where a server asks for no password, or otherwise than `require_auth` wants it.
+OTHER_SIGN_IN = ("authentication method requirement", "requirement failed")
 NO_ENTRY = ("authentication failed", "no password supplied", "not permitted to log in", "pg_hba.conf")
 
 
 def _refused(words: str) -> tuple[str, str]:
     """Why no connection was made; nothing was asked yet, so the server's words hold no value of a table."""
+    if any(said in words for said in OTHER_SIGN_IN):
+        return "sign-in", _(
+            "The database asks for no password, or not by SCRAM-SHA-256, so nobody can tell whether it is the right "
+            "one. Its administrator has to set “scram-sha-256” for the connection's user in its pg_hba.conf."
+        )
     if any(said in words for said in NO_ENTRY):
         return "credential", _("The database refuses the user or its password. Ask an administrator.")
     if "SSL" in words or "certificate" in words:

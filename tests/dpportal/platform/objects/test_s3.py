@@ -12,15 +12,17 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
+from django.test import Client
 
 from dpportal.datasets import direct_upload, sealing, services
 from dpportal.operations import sweeping
 from dpportal.platform import storage
 from dpportal.platform.objects.s3 import PrivateS3Storage
 from dpportal.platform.records_guard import reading
-from dpportal.releases import bundle, execution, results
+from dpportal.releases import bundle, execution, going_public, results
 from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Release
+from dpportal.releases.products.shared import stored_estimates
 from tests.dpportal import building
 
 MEGABYTE = 2**20
@@ -120,6 +122,30 @@ def check_download(client, release: Release) -> None:
 
 @pytest.mark.slow
 @pytest.mark.django_db
+@pytest.mark.slow
+def test_readers_pages_fetch_the_numbers_of_a_release_once(store, curator, administrator, monkeypatch):
+    """However often strangers ask; of many releases, the last stay."""
+    release = building.requested_release(building.granted(building.stored_dataset(curator), administrator))
+    execution.RELEASES.run(release.pk)
+    release.refresh_from_db()
+    going_public.publish(release, curator)
+    stored_estimates._copies.clear()
+    fetched, own = [], storage.local_path
+    monkeypatch.setattr(storage, "local_path", lambda name: fetched.append(name) or own(name))
+    visitor, address = Client(), release.get_absolute_url()
+    for query in ("", "?x=1", "explore/?pick-in-0=1", "explore/?pick-in-0=2"):
+        assert visitor.get(f"{address}{query}").status_code == 200
+    assert fetched == [release.measurement]
+    monkeypatch.setattr(stored_estimates, "MOST_COPIED_BYTES", 1)
+    with stored_estimates.measured(release) as known:
+        assert stored_estimates._copied(release.measurement) is known
+    stored_estimates._copies.clear()
+    for _again in range(2):
+        with stored_estimates.measured(release) as values:
+            assert values.tolist() == known.tolist()
+    assert fetched == [release.measurement] * 3 and not stored_estimates._copies
+
+
 def test_no_name_tells_anything(store, curator, client):
     client.force_login(curator)
     building.sent(client, CSV)

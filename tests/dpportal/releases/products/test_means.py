@@ -36,6 +36,7 @@ from mechanisms.moments.mechanism import MOST_ROWS, BernsteinSums, exact_sums
 from tests.dpportal import building
 from tests.dpportal.publications.test_notebook import run
 from tests.dpportal.releases.products.building import files, finished, page_of
+from tests.dpportal.releases.products.test_verified import downloaded, failed
 
 # Ages of each colour: 0 to 99, each once.
 MEAN, DEVIATION = 49.5, float(np.arange(100).std())
@@ -341,7 +342,7 @@ def test_decimals_and_missing_values(curator, administrator, client) -> None:
 
 
 @pytest.mark.slow
-def test_dates_have_a_mean_and_no_total(curator, administrator, client) -> None:
+def test_dates_have_a_mean_and_no_total(curator, administrator, client, tmp_path) -> None:
     """The 1st, 11th and 21st of January 2020: the 11th on average, each a hundred times; ε = 50."""
     client.force_login(curator)
     rows = ["a,2020-01-01", "b,2020-01-11", "b,2020-01-21"] * 100
@@ -352,6 +353,12 @@ def test_dates_have_a_mean_and_no_total(curator, administrator, client) -> None:
     dataset_services.declare_all(dataset, [Categorical("g", values=("a", "b")), day])
     release = means(dataset, groups=("g",), measured=["day"])
     table, together = table_of(release), table_of(release, "in_all.csv").iloc[0]
+    assert set(table["mean_unit"]) == {"days since 1970-01-01"} == {together["mean_unit"]}
+    # Bundle and verifier agree on that column, and it is no dimension of the observations.
+    path = downloaded(release, tmp_path)
+    run(path, tmp_path / "unpacked")
+    [package] = (tmp_path / "unpacked").rglob("datapackage.json")
+    assert not failed(path) and frictionless.validate(str(package)).valid
     assert "total" not in table and together["deviation"] == pytest.approx(np.std([1, 11, 21]), abs=1)
     assert abs(
         dt.date(1970, 1, 1) + dt.timedelta(float(together["mean"])) - dt.date(2020, 1, 11)

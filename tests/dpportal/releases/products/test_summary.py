@@ -21,7 +21,6 @@ from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
 from dpportal.releases.products.shared.cells import COUNT_AND_SHARE, SINGLE, Told, aligned, joined
-from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.form import usual_columns
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
 from mechanisms.summary.truth import true_summary
@@ -215,6 +214,16 @@ class TestDrafts:
         answer = sent(rich, client, columns=["colour"], group="colour")
         assert "Choose a column besides the one that makes the groups" in answer.text
 
+    @pytest.mark.parametrize("twice", ["colour", "age"])
+    def test_a_column_that_is_not_chosen_or_makes_the_groups_cannot_matter_twice(
+        self, rich, client, twice
+    ) -> None:
+        dataset_services.declare_all(rich, [Integer("age", lower=0, upper=9), Boolean("colour")])
+        own = {"columns": ["colour"]} if twice == "age" else {"columns": ["colour", "age"], "group": "colour"}
+        answer = sent(rich, client, **own, twice=[twice])
+        assert "can matter twice" in answer.text and f"Leave out here: {twice}." in answer.text
+        assert not Release.objects.get().parameters
+
     def test_a_column_that_matters_twice_has_a_smaller_margin(self, rich) -> None:
         def margins(twice: list[str]) -> dict[str, float]:
             draft = Release.objects.create(
@@ -272,30 +281,6 @@ def test_dates_are_days_and_missing_values_are_told(curator, administrator, clie
     assert numbers["missing"] == pytest.approx(0.25, abs=0.02)
     services.publish(release, curator)
     assert re.search(r"2020-01-1\d", page_of(client, release))
-
-
-def test_latex_prints_names_as_they_are() -> None:
-    assert latex.escaped(r"50% & {x}_1\y") == r"50\% \& \{x\}\_1\textbackslash{}y"
-    assert latex.escaped("– ≥ “a”") == r"-- $\ge$ ``a''"
-    # Neither a dash nor curly quotes, and no end of a paragraph within bold letters.
-    assert latex.escaped("a--b,,'c'") == r"a-{}-b,{},\textquotesingle{}c\textquotesingle{}"
-    assert latex.escaped("2020-01-05\r\r\x0c1,000") == "2020-01-05   1,000"
-
-
-@pytest.mark.parametrize(
-    ("caption", "packages"),
-    [
-        ("Größe, Łódź – “n ≥ 5”", ["[utf8]{inputenc}", "[T1]{fontenc}", "{textcomp}"]),
-        ("Ħal Għaxaq", ["{fontspec}"]),
-        ("Возраст", ["{fontspec}"]),
-        ("表 1", ["{fontspec}", "[scheme=plain]{ctex}"]),
-    ],
-)
-def test_latex_of_letters_that_no_font_of_eight_bits_has_is_for_another_engine(caption, packages) -> None:
-    text = latex.document([{"caption": caption, "heads": [], "difference_name": "", "blocks": []}], "ε = 1")
-    used = re.findall(r"\\usepackage(.*)\n", text)
-    assert used == [*packages, "{booktabs,longtable,pdflscape}"]
-    assert text.startswith("% !TeX program = lualatex") == ("{fontspec}" in packages)
 
 
 def test_a_margin_is_the_wider_side_rounded_up() -> None:

@@ -170,10 +170,11 @@ def test_the_least_useful_cost_has_two_digits_and_is_hardly_more(threshold):
     assert least_useful(Decimal("0.9") * true, lambda amount: amount >= true) is None
 
 
-def is_useful(draft: Release, amount: Decimal) -> bool:
+def level(draft: Release, amount: Decimal) -> str:
     plan = next(o.plan for o in drafts.offers(draft, amount) if o.mechanism.name == "laplace-histogram")
     verdict = planner_of(draft).verdict(plan, draft)
-    return verdict is not None and verdict.is_useful
+    assert verdict is not None
+    return verdict.level.value
 
 
 def test_a_draft_begins_at_the_cost_that_is_just_useful_within_a_tenth_of_what_is_left(
@@ -183,19 +184,23 @@ def test_a_draft_begins_at_the_cost_that_is_just_useful_within_a_tenth_of_what_i
     draft = building.complete_draft(dataset)
     draft.mechanism, draft.people = "laplace-histogram", 3000
     usual = usual_amount(draft)
-    assert usual < 1 and is_useful(draft, usual) and not is_useful(draft, usual * Decimal("0.85"))
+    assert usual < 1 and level(draft, usual) == "useful" and level(draft, usual * Decimal("0.85")) == "coarse"
     for people in (None, 3):  # unknown, or hopeless
         draft.people = people
         assert usual_amount(draft) == 1
 
 
-def test_without_a_budget_what_is_useful_is_proposed_if_it_is_not_dear(dataset, bare, administrator):
+def test_without_a_budget_what_is_at_least_coarse_is_proposed_if_it_is_not_dear(dataset, bare, administrator):
     building.granted(dataset, administrator, "1")
     paid, unpaid = building.complete_draft(dataset), building.complete_draft(bare)
     for draft in (paid, unpaid):
         draft.mechanism, draft.people = "laplace-histogram", 160
     assert usual_amount(paid) == Decimal("0.2")
-    assert 1 < usual_amount(unpaid) <= 3 and is_useful(unpaid, usual_amount(unpaid))
+    usual = usual_amount(unpaid)
+    assert 1 < usual <= 3 and level(unpaid, usual) == "coarse"
+    assert level(unpaid, usual * Decimal("0.85")) == "doubtful"
+    unpaid.people = 3000
+    assert usual_amount(unpaid) < 1 and level(unpaid, usual_amount(unpaid)) == "useful"
     unpaid.people = 8
     assert usual_amount(unpaid) == Decimal("0.1")
 
@@ -229,7 +234,7 @@ def test_the_dial_says_what_the_margin_is_beside_a_typical_cell_and_what_would_d
     Release.objects.filter(pk=draft.pk).update(people=100 * cells)
     turned = {"epsilon": "0.5", "mechanism": "laplace-histogram"}
     # Laplace noise of scale 2: ± 6 of 100 people in a cell.
-    assert "± 6 is 6 % of a typical cell; ε 0.0" in (
+    assert "± 6 is 6 % of a typical cell; ε 0." in (
         worth := desk.get(reverse("releases:dial", args=[draft.pk]), turned).json()["worth"]
     )
     assert worth.endswith("would do instead of 0.50.") and worth in page(desk, draft, "method") + worth

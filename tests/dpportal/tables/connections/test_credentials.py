@@ -94,15 +94,18 @@ class TestPostgreSQL(Failing):
         with closing(ScramDoor("127.0.0.1", 1, PASSWORD, CLEARTEXT)) as rogue:
             connection.port = rogue.port
             credential_follows(connection)
-            with pytest.raises(SourceFault), postgres.reading(connection):
+            with pytest.raises(SourceFault) as fault, postgres.reading(connection):
                 pass
+            assert fault.value.code == "sign-in" and "pg_hba.conf" in fault.value.message
             assert not any(PASSWORD.encode() in given for given in rogue.given)
 
     def test_that_asks_nobody_is_not_believed(self, connection, door):
         connection.port = door.beyond[1]
         credential_follows(connection)
-        with pytest.raises(SourceFault), postgres.reading(connection):
+        words = "asks for no password, or not by SCRAM-SHA-256"
+        with pytest.raises(SourceFault, match=words) as fault, postgres.reading(connection):
             pass
+        assert fault.value.code == "sign-in"
 
     def test_with_another_port_is_not_dialled_by_a_release(self, elsewhere):
         with closing(socket.create_server(("127.0.0.1", 0))) as listening:

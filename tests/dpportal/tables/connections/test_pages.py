@@ -16,6 +16,7 @@ from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset, Fit, Right
 from dpportal.releases import execution
 from dpportal.tables.connections.models import Connection, SharedTable
+from mechanisms.domain import Categorical
 from tests.dpportal import building
 from tests.dpportal.tables.connections.conftest import PASSWORD, READER, connected
 from tests.dpportal.tables.connections.refusals import released
@@ -248,6 +249,25 @@ class TestCoOwnerToWhomItIsNotOfferedAnyMore:
         for answer in (desk.get(address, follow=True), desk.post(address, follow=True)):
             assert "not offered" in said(answer) and ">300<" not in answer.content.decode()
         assert Fit.objects.values_list("fence", "queued_at").get() == before
+
+    def test_reads_on_no_review_how_many_rows_fit_nothing(self, theirs, elsewhere, curator):
+        """Nor is asked about it: whether the question comes is an answer."""
+        services.declare(elsewhere, "colour", Categorical("colour", values=("rouge",)))
+        domain_fit.ask(elsewhere)
+        domain_fit_job.FITS.run(elsewhere.pk)
+        desk, _release = theirs
+        review = reverse("releases:review", args=[building.complete_draft(elsewhere).pk])
+        asked = [self.review_of(desk, review)]
+        desk.force_login(curator)
+        asked.append(self.review_of(desk, review))
+        assert asked == [(False, False), (True, True)]
+
+    def review_of(self, desk, review: str) -> tuple[bool, bool]:
+        """Whether a review says how many rows fit nothing, and whether it asks to go on nevertheless."""
+        page = desk.get(review)
+        return "of the rows fit nothing declared" in page.content.decode(), "nevertheless" in page.context[
+            "form"
+        ].fields
 
     @pytest.mark.parametrize("page", ["compare", "compare_csv", "publish"])
     def test_sees_no_true_count(self, theirs, page):

@@ -255,3 +255,23 @@ def test_what_the_form_does_not_ask_draws_nothing_anew() -> None:
         query: ChartForm(DOMAIN, QueryDict(query)).is_asked for query in ("x=1", "pick-in-0=1", "along=1")
     }
     assert asked == {"x=1": False, "pick-in-0=1": False, "along=1": True}
+
+
+@pytest.mark.parametrize("question", ["by=1&apart=none", "by=1&apart=2", "along=2&by=none&apart=none"])
+def test_a_reader_switches_to_adjusted_counts_of_the_same_cells(question) -> None:
+    """In a pyramid, in small charts and in bars: noisy counts first, and no switch where there are no others."""
+    adjusted = COUNTS + 1000
+    shown = figure(ChartForm(DOMAIN, QueryDict(question)), COUNTS, lambda _picks: None, None, adjusted)[
+        "json"
+    ]
+    assert shown["layout"]["meta"]["is_switched"] is True
+    noisy, other = ([t for t in shown["data"] if t["meta"] == kind] for kind in ("noisy", "synthetic"))
+    assert {t["visible"] for t in noisy} == {True} and {t["visible"] for t in other} == {False}
+    along = "y" if noisy[0].get("orientation") == "h" else "x"
+    assert [t[along] for t in noisy] == [t[along] for t in other]
+    axis = "x" if along == "y" else "y"
+    sums = [sum(abs(count) for t in kind for count in t[axis]) for kind in (noisy, other)]
+    assert sums == [COUNTS.sum(), adjusted.sum()]
+    alone = figure(ChartForm(DOMAIN, QueryDict(question)), COUNTS, lambda _picks: None)["json"]
+    assert len(alone["data"]) == len(noisy) and "is_switched" not in alone["layout"].get("meta", {})
+    assert drawing(shown)["areas"] == drawing(alone)["areas"]

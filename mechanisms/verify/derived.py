@@ -1,0 +1,135 @@
+"""Numbers that texts of a bundle show and none of its tables has, worked out from the measurement.
+
+How many people there are in all, with a margin; the same of one cell of a single column; how far bins move a mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, permutations
+
+import numpy as np
+
+from mechanisms import registry
+from mechanisms.arrays import Integers
+from mechanisms.box_queries import CellSum
+from mechanisms.domain import Domain, Ordered
+from mechanisms.microdata.box_sums import cell_sum
+from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.protocol import Plan
+from mechanisms.summary.differences import difference
+from mechanisms.summary.estimates import estimates
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.synthesis.bin_error import most_mean_error
+from mechanisms.synthesis.table import people_in_cells
+from mechanisms.verify import expected, microdata, planned
+from mechanisms.verify.bundle import MEASUREMENT, Bundle
+
+# Cells that are added up, and of the tables whose single columns are.
+MOST_CELLS, MOST_SUMMED = 2**24, 2**20
+
+
+@dataclass
+class Derived:
+    """By what they are. column_sums: the most people of a value of each column, with their margins.
+
+    reaches: the margins of one cell of three columns, of the people of all others.
+    differences: of two groups of a summary, with the ends of their intervals.
+    expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
+    bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
+    """
+
+    people: list[float] = field(default_factory=list)
+    margins: list[float] = field(default_factory=list)
+    column_sums: list[float] = field(default_factory=list)
+    column_margins: list[float] = field(default_factory=list)
+    reaches: set[int] = field(default_factory=set)
+    bins: list[float] = field(default_factory=list)
+    differences: list[float] = field(default_factory=list)
+    expected: list[float] = field(default_factory=list)
+    times_measured: np.ndarray | None = None
+
+    def everyone(self, told: CellSum | None) -> None:
+        """told: all people, where the measurement tells them."""
+        if told is not None:
+            self.people.append(max(0.0, told.estimate))
+            self.margins += [] if told.half_width is None else [told.half_width]
+
+
+def derived(bundle: Bundle, counts: Integers) -> Derived:
+    """counts: those of histogram.csv; empty where there are none."""
+    worker = _WORKERS.get(bundle.release["product"])
+    own = Derived()
+    if worker is not None and MEASUREMENT in bundle.entries and (found := planned.read(bundle)) is not None:
+        worker(own, found.stated, bundle.measurement, counts)
+        if isinstance(found.stated, MicrodataPlan):
+            _rows(own, bundle, found.stated)
+    return own
+
+
+def _histogram(own: Derived, plan: Plan, values: np.ndarray, counts: Integers) -> None:
+    own.people += [float(plan.details["total"])] if "total" in plan.details else []
+    own.bins += _bins(plan.domain, counts)
+    own.reaches |= set() if plan.half_width is None else {math.ceil(plan.half_width)}
+    if plan.domain.size > MOST_CELLS:
+        return
+    method, inner, measured = registry.mechanism(plan.mechanism).measured_by(plan, values)
+    shape = plan.domain.shape
+    if method.is_linear:
+        own.everyone(method.cell_sum(inner, measured, [np.arange(size) for size in shape]))
+    if method.is_plain and len(shape) > 2:
+        for kept in combinations(range(len(shape)), 3):
+            one = [np.arange(1 if axis in kept else size) for axis, size in enumerate(shape)]
+            half_width = method.cell_sum(inner, measured, one).half_width
+            own.reaches |= set() if half_width is None else {math.ceil(half_width)}
+    if method.is_plain and len(shape) > 1 and plan.domain.size <= MOST_SUMMED:
+        for axis, people in enumerate(people_in_cells(plan.domain, measured)):
+            one = [np.arange(1 if place == axis else size) for place, size in enumerate(shape)]
+            half_width = method.cell_sum(inner, measured, one).half_width
+            own.column_sums.append(float(people.max()))
+            own.column_margins += [] if half_width is None else [half_width]
+
+
+def _microdata(own: Derived, plan: MicrodataPlan, values: np.ndarray, _counts: Integers) -> None:
+    every = [np.arange(size) for size in plan.domain.shape]
+    own.everyone(cell_sum(registry.microdata(plan.mechanism), plan, values, None, every))
+
+
+def _rows(own: Derived, bundle: Bundle, plan: MicrodataPlan) -> None:
+    """What is told of rows that are fitted again here."""
+    if not microdata.is_fitted_again(bundle, plan):
+        return
+    try:
+        result = microdata.fitted(bundle, plan)
+    except ImportError:  # which the rows' own check says
+        return
+    own.expected += expected.numbers(plan, result)
+    own.times_measured = expected.times_measured(plan, result)
+
+
+def _summary(own: Derived, plan: SummaryPlan, values: np.ndarray, _counts: Integers) -> None:
+    """A table compares the two groups that it shows, which need not be the first one and another."""
+    told = estimates(plan, values) if plan.groups.size > 1 else None
+    for column in told.columns if told else ():
+        for pair in permutations(range(plan.groups.size), 2):
+            between = difference(column, *pair)
+            for each in (between.plain, between.standardised):
+                own.differences += np.concatenate([each.estimate, each.lower, each.upper]).tolist()
+
+
+def _bins(domain: Domain, counts: Integers) -> Iterator[float]:
+    people = people_in_cells(domain, counts) if counts.size == domain.size else [None] * len(domain.shape)
+    for attribute, own in zip(domain.attributes, people, strict=True):
+        if isinstance(attribute, Ordered):
+            yield most_mean_error(attribute)
+            if own is not None:
+                yield most_mean_error(attribute, own[: attribute.regular_size])
+
+
+_WORKERS: dict[str, Callable[[Derived, object, np.ndarray, Integers], None]] = {
+    "histogram": _histogram,
+    "microdata": _microdata,
+    "summary": _summary,
+}

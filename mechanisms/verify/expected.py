@@ -1,0 +1,64 @@
+"""What a page says of rows of many columns beside their tables: errors to expect, means of columns, measured pairs."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from mechanisms import registry
+from mechanisms.arrays import Floats
+from mechanisms.domain import Date
+from mechanisms.microdata.column_means import ColumnMean, column_means
+from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.cost_estimate import foresee, pair_error
+from mechanisms.microdata.features import ColumnChoice
+from mechanisms.microdata.limits import RowCount
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.protocol import PlanError
+
+
+def numbers(plan: MicrodataPlan, result: MicrodataResult) -> Iterator[float]:
+    """For the noisy number of people: of each method that could have made them, and of each column's mean."""
+    people = max(1, round(result.total))
+    yield from _errors(plan, people)
+    pair = pair_error(result.tables, people)
+    yield from [] if pair is None else [pair]
+    for mean in column_means(plan, result):
+        yield from _of_mean(mean)
+
+
+def times_measured(plan: MicrodataPlan, result: MicrodataResult) -> Floats:
+    """How often each pair of columns was, row by row without the diagonal."""
+    size = len(plan.of_columns(result.columns).domain.shape)
+    times = np.zeros((size, size))
+    for a, b in (table.pair for table in result.tables):
+        times[a, b] += 1
+        times[b, a] += 1
+    return times[~np.eye(size, dtype=bool)]
+
+
+def _errors(plan: MicrodataPlan, people: int) -> Iterator[float]:
+    wishes = Wishes() if plan.keep is None else Wishes(target=plan.wishes.target)
+    choice, rows = ColumnChoice(plan.keep, plan.criterion), RowCount(public=plan.total)
+    for method in registry.MICRODATA:
+        try:
+            other = method.plan(plan.domain, wishes, plan.loss, rows=rows, choice=choice, sums=plan.sums)
+        except PlanError:
+            continue
+        yield foresee(other, people).column
+    yield foresee(plan, people).column
+
+
+def _of_mean(mean: ColumnMean) -> Iterator[float]:
+    """In the rows, by the counts and by the sum with their margins, and how far bins move it; of dates their parts."""
+    intervals = [own for own in (mean.counted, mean.summed) if own is not None]
+    middles = [float(own.lower[0] + own.upper[0]) / 2 for own in intervals]
+    values = [mean.rows, *middles, *(float(own.estimate[0]) for own in intervals)]
+    yield from (mean.bins, *values)
+    yield from (float(own.upper[0] - own.lower[0]) / 2 for own in intervals)
+    if isinstance(mean.attribute, Date):
+        days = [dt.date.fromordinal(math.floor(value)) for value in values if math.isfinite(value)]
+        yield from (float(part) for day in days for part in (day.year, day.month, day.day))
