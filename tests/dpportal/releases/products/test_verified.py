@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import re
@@ -34,7 +33,7 @@ from mechanisms.verify.csv_file import fault_of
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.signature import signed_text
 from mechanisms.verify.strategy import _is_summable
-from tests.dpportal.publications.forging import as_written, zipped
+from tests.dpportal.publications.forging import as_written, digest_of, zipped
 from tests.dpportal.publications.sdmx_codes import require_codes
 from tests.dpportal.publications.test_croissant import loaded
 from tests.dpportal.publications.test_notebook import run
@@ -78,14 +77,10 @@ def resigned(path: Path, change: Callable[[dict[str, Any]], object], **files: by
     facts = json.loads(bundle.content("release.json"))
     change(facts)
     for name, content in files.items():
-        facts["files"][name.replace("_", ".")]["sha256"] = sha256(content)
+        facts["files"][name.replace("_", ".")]["sha256"] = digest_of(content)
     about = as_written(facts)
-    signed = SigningKeys("a forger's own key").sign(signed_text(sha256(about)))
+    signed = SigningKeys("a forger's own key").sign(signed_text(digest_of(about)))
     return altered(path, release_json=about, signature_json=as_written(signed), **files)
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 @pytest.fixture
@@ -257,7 +252,7 @@ def test_forged_numbers_fail_even_where_they_are_signed_anew(bundle):
     np.save(shifted, own.measurement + 1)
     content = shifted.getvalue()
     path = resigned(
-        bundle, lambda facts: facts.update(measurement_sha256=sha256(content)), measurement_npy=content
+        bundle, lambda facts: facts.update(measurement_sha256=digest_of(content)), measurement_npy=content
     )
     assert any("another noisy_count" in finding for finding in failed(path))
 
@@ -365,7 +360,7 @@ def test_a_measurement_of_floats_fails(bundle):
     np.save(floats, Bundle.read(bundle).measurement / 2)
     content = floats.getvalue()
     path = resigned(
-        bundle, lambda facts: facts.update(measurement_sha256=sha256(content)), measurement_npy=content
+        bundle, lambda facts: facts.update(measurement_sha256=digest_of(content)), measurement_npy=content
     )
     assert any("discrete noise is whole" in finding for finding in failed(path))
 
