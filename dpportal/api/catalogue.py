@@ -10,12 +10,13 @@ from django.utils.translation import gettext as _
 from ninja import Query, Router
 
 from dpportal.api.authentication import PUBLIC
-from dpportal.api.problems import problem
+from dpportal.api.problems import RefusedError, problem
 from dpportal.api.schemas import CataloguePage, CatalogueWanted, EntryShown, PublishedShown
 from dpportal.api.shown import PageNumber, files_shown, page_of
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.catalogue import snapshot
-from dpportal.catalogue.entries import CatalogueEntry, Entry, SearchQuery, loaded
+from dpportal.catalogue.entries import KINDS, CatalogueEntry, Entry, SearchQuery, loaded
+from dpportal.platform.listed_names import listed as in_words
 from dpportal.publications.downloads import PublishedFile
 from dpportal.publications.metadata import Metadata
 from dpportal.publications.reader_pages import ReaderPages
@@ -34,6 +35,9 @@ router = Router(tags=["catalogue"])
 @router.get("", auth=PUBLIC, response=CataloguePage)
 def catalogue(request: HttpRequest, wanted: Query[CatalogueWanted], page: PageNumber = 1) -> object:
     """Search what is published, newest first."""
+    if wanted.kind and wanted.kind not in KINDS:
+        text = _("There are these kinds: %(kinds)s.") % {"kinds": in_words(KINDS)}
+        raise RefusedError(422, text, {"kind": [text]})
     found = SearchQuery(**wanted.dict()).of(snapshot.current().entries)
     answer = page_of(request, found, page, lambda entry: entry)
     there = loaded(answer["items"], with_pictures=False)

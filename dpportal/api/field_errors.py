@@ -13,6 +13,7 @@ _TEXTS = {
     "value_error": "%(error)s",
     "missing": _("This is missing. Send a value for it."),
     "extra_forbidden": NO_SUCH_NAME,
+    "string_unicode": _("Send a text without halves of characters (\\ud800 to \\udfff)."),
     "greater_than": _("Send a value above %(gt)s."),
     "greater_than_equal": _("Send a value of at least %(ge)s."),
     "less_than": _("Send a value below %(lt)s."),

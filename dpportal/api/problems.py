@@ -45,7 +45,8 @@ from mechanisms.protocol import PlanError
 
 # After so many seconds a plan that is being searched for is asked for again.
 SEARCH_SECONDS = 2
-_TYPE = re.compile(r"str|int|float|bool|(list|dict|function-before)\[.*\]")
+_TYPE = re.compile(r"str|int|float|bool")
+_HELD_TYPE = re.compile(r"(list|dict|function-before)\[.*\]")
 # Of statuses, as `HTTPStatus` has them: for the catalogue of translations.
 TITLES = (
     gettext_noop("Bad Request"),
@@ -186,10 +187,11 @@ def _invalid(_request: HttpRequest, fault: ValidationError) -> HttpResponse:
 def place_of(parts: Sequence[object]) -> str:
     """The name of what was sent, as whoever sent it wrote it: “unit.max_rows”.
 
-    The framework's has what holds it before, the body with our name for it, and after it, of a field that takes several
-    types, each of these.
+    The framework's has what holds it before, the body with our name for it, and of a field that takes several types
+    each of these: after it, or before the place in a list.
     """
-    kept = [str(part) for part in parts[2 if tuple(parts[:2]) == ("body", "said") else 1 :]]
+    own = [str(part) for part in parts[2 if tuple(parts[:2]) == ("body", "said") else 1 :]]
+    kept = [part for part in own if not _HELD_TYPE.fullmatch(part)]
     while len(kept) > 1 and _TYPE.fullmatch(kept[-1]):
         kept.pop()
     return ".".join(kept) or "body"

@@ -253,14 +253,14 @@ def _earlier(upload: Dataset, by: User) -> Dataset:
 
 
 def _declare(dataset: Dataset, said: Json, by: User) -> None:
-    """Declare what the file says, where it says something new."""
+    """Declare what the file says, where it says something new. Days of TOML are days of a codebook."""
     declaration, is_of_file = said.get("declaration", {}), "file" in said["table"]
     if "unit" in declaration or dataset.asks_for_unit:
         _declare_unit(dataset, Unit(**declaration.get("unit", {})).dict(), by, is_of_file=is_of_file)
     if columns := declaration.get("columns"):
         before, written = declared_of(dataset), codebooks.as_json(take_codebook.written(dataset))
         with transaction.atomic():
-            take_codebook.take(dataset, json.dumps(columns).encode(), by)
+            take_codebook.take(dataset, json.dumps(columns, default=str).encode(), by)
             if codebooks.as_json(take_codebook.written(dataset)) != written:
                 after = declared_of(dataset)
                 is_kept = all(after.get(name) == each for name, each in before.items())

@@ -24,7 +24,12 @@ def declare(view: str, is_open: IsOpen) -> None:
 
 def declare_drafts(view: str, drafts: type[ChargedPublication], name: str) -> None:
     """The same of a review page. name: of the draft's id in its address."""
-    declare(view, lambda _asked, ids: drafts._default_manager.filter(pk=ids[name], state="draft").exists())
+
+    def is_open(_asked: BudgetRequest, ids: Mapping[str, Any]) -> bool:
+        found = drafts._default_manager.filter(pk=ids[name]).first()
+        return found is not None and found.is_draft
+
+    declare(view, is_open)
 
 
 def can_continue(asked: BudgetRequest) -> bool:

@@ -9,6 +9,7 @@ from django.contrib.syndication.views import Feed
 from django.urls import reverse_lazy
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import conditional_page, require_safe
 
 from dpportal.catalogue import snapshot
 from dpportal.catalogue.entries import Entry, loaded
@@ -44,6 +45,9 @@ class Newest(Feed[Entry, None]):
 
     def item_updateddate(self, item: Entry) -> datetime | None:
         return item.it.published_at
+
+
+newest = require_safe(conditional_page(Newest()))
 
 
 def _printable(text: str) -> str:

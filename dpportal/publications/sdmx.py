@@ -46,7 +46,7 @@ class _Values:
 
 
 @dataclass(frozen=True)
-class _Source:
+class _ObservedTable:
     """A table whose observations are written. empty, codes: by column; no codes where they are very many."""
 
     table: Table
@@ -69,7 +69,7 @@ def with_observations(tables: Sequence[Table], name: str, prepared: datetime) ->
     return files
 
 
-def _source(table: Table, name: str) -> _Source | None:
+def _source(table: Table, name: str) -> _ObservedTable | None:
     """None for a table of more observations than a spreadsheet holds lines."""
     names = [str(field["name"]) for field in table.fields]
     layout = Layout.of(names, table.observed, table.aside, _first_begins(table.path))
@@ -84,10 +84,10 @@ def _source(table: Table, name: str) -> _Source | None:
                 each.take(batch.column(column))
     empty = {name: table.empty.get(name, EmptyFields()).beside(each.alike) for name, each in values.items()}
     codes = {name: empty[name].codes(each.own or ()) for name, each in values.items()}
-    return _Source(table, layout, dataflow(table.path.stem, name), empty, codes)
+    return _ObservedTable(table, layout, dataflow(table.path.stem, name), empty, codes)
 
 
-def _observations(source: _Source) -> BundleFile:
+def _observations(source: _ObservedTable) -> BundleFile:
     path = source.table.path.with_suffix(".sdmx.csv")
     with csv.CSVWriter(path, pa.schema([(column, _TEXT) for column in source.layout.header])) as writer:
         for batch in _batches(source):
@@ -103,7 +103,7 @@ def about_observations(table: str) -> str:
     )
 
 
-def _structure(source: _Source) -> Structure:
+def _structure(source: _ObservedTable) -> Structure:
     """What the observations of a table are made of."""
     table, layout = source.table, source.layout
     titles = {str(field["name"]): str(field.get("title", field["name"])) for field in table.fields}
@@ -135,7 +135,7 @@ def _as_texts(columns: Sequence[str]) -> csv.ConvertOptions:
     )
 
 
-def _batches(source: _Source) -> Iterator[pa.RecordBatch]:
+def _batches(source: _ObservedTable) -> Iterator[pa.RecordBatch]:
     """The observations of one statistic after the other."""
     for each in source.table.observed:
         columns = dict.fromkeys([*source.layout.dimensions.values(), *each.columns])
@@ -144,7 +144,7 @@ def _batches(source: _Source) -> Iterator[pa.RecordBatch]:
                 yield _lines(batch, each, source)
 
 
-def _lines(batch: pa.RecordBatch, each: Observed, source: _Source) -> pa.RecordBatch:
+def _lines(batch: pa.RecordBatch, each: Observed, source: _ObservedTable) -> pa.RecordBatch:
     def always(text: str) -> pa.Array:
         return pa.array([text] * batch.num_rows, _TEXT)
 

@@ -38,10 +38,21 @@ class Command(BaseCommand):
             self.stdout.write(line)
         if plan_only:
             return
-        if output.is_file():
-            raise CommandError(f"{output} is there already; no bundle is written over.")
+        _require_writable(output)
         release = release_file.run(said, file.parent, by)
-        self.stdout.write(f"Release {release.pk} is ready: {release_file.write_bundle(release, output)}")
+        try:
+            self.stdout.write(f"Release {release.pk} is ready: {release_file.write_bundle(release, output)}")
+        except OSError as fault:
+            text = f"Release {release.pk} is ready, but {fault.filename} was not written: {fault.strerror}."
+            raise CommandError(text) from None
+
+
+def _require_writable(output: Path) -> None:
+    """Raise CommandError, before anything is spent, where no bundle can be written."""
+    if output.is_file():
+        raise CommandError(f"{output} is there already; no bundle is written over.")
+    if not (output.is_dir() or output.parent.is_dir()):
+        raise CommandError(f"There is no folder {output.parent}, so no bundle can be written.")
 
 
 def _curator(name: str) -> User:

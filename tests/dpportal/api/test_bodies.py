@@ -123,3 +123,24 @@ def test_json_is_read_in_one_way():
     for content in (b"NaN", b"-Infinity", b"", b"{"):
         with pytest.raises(ValueError):
             strict_json.read(content)
+
+
+def test_half_a_character_and_a_place_in_a_list_are_told_in_our_words(program, dataset):
+    path = f"/datasets/{dataset.pk}"
+    answer = program.client.generic(
+        "PATCH",
+        f"{BASE}{path}",
+        '{"name": "\\ud800"}',
+        "application/json",
+        headers={"Authorization": f"Bearer {program.text}"},
+    )
+    said = "Send a text without halves of characters (\\ud800 to \\udfff)."
+    assert answer.status_code == 422 and answer.json()["errors"] == {"name": [said]}
+    plan = {"product": "histogram", "choices": {"columns": [1.5]}, "method": {"mechanism": ""}}
+    errors = program.said("post", f"{path}/plans", plan, 422)["errors"]
+    assert errors["choices.columns.0"] == ["Send a text.", "Send a whole number."]
+
+
+def test_a_kind_of_the_catalogue_that_there_is_not_is_a_mistake(program):
+    assert set(program.said("get", "/catalogue?kind=odd", status=422)["errors"]) == {"kind"}
+    assert program.said("get", "/catalogue?kind=histogram")["count"] == 0

@@ -130,6 +130,7 @@ def test_a_file_that_is_no_table_leaves_no_dataset(table_file, tmp_path):
         (TABLE.replace('name = "People"', "name = 5"), "table.name: Send a text"),
         (TABLE + "parameters = 5", "release.method.parameters: Send an object"),
         (TABLE + '[declaration.unit]\nmax_rows = "many"', "declaration.unit.max_rows: Send a whole number"),
+        (TABLE.replace('["age"]', "[1.5]"), r"release\.choices\.columns\.0: Send a text"),
         (TABLE + "[declaration.unit]\nmax_rows = true", "declaration.unit.max_rows: Send a whole number"),
         (TABLE + "title = 5\n[declaration.unit]\nmaxrows = 2", "declaration.unit.maxrows: Nothing here"),
         ("release = 5\n" + TABLE.partition("[release]")[0], "release: Send an object"),
@@ -151,6 +152,29 @@ def test_a_name_that_no_file_can_have_is_refused(table_file):
     table_file.write_text(TABLE.replace('"people.csv"', '"people\\u0000.csv"'))
     with pytest.raises(CommandError, match="cannot be read"):
         ran(table_file, "--as", "curator")
+
+
+def test_a_bundle_that_cannot_be_written_is_refused_before_anything_is_spent(file, draft, tmp_path):
+    before = building.left(draft.dataset)
+    with pytest.raises(CommandError, match="There is no folder"):
+        ran(file, "--output", str(tmp_path / "nowhere" / "bundle.zip"))
+    (tmp_path / "there.zip").touch()
+    with pytest.raises(CommandError, match="is there already"):
+        ran(file, "--output", str(tmp_path / "there.zip"))
+    assert building.left(draft.dataset) == before and Release.objects.get().is_draft
+
+
+def test_a_day_of_toml_is_a_day_of_a_declaration(table_file, tmp_path):
+    text = (
+        table_file.read_text()
+        + '[declaration.columns.born]\nkind = "date"\nlower = 1979-05-27\nupper = 1980-05-27\n'
+    )
+    path = tmp_path / "days.toml"
+    path.write_text(text + 'step = "month"\n')
+    assert "ε = " in ran(path, "--plan-only", "--as", "curator")
+    path.write_text(text.replace("lower = 1979-05-27", "lower = 1979-05-27T07:32:00"))
+    with pytest.raises(CommandError, match="a day such as"):
+        ran(path, "--plan-only", "--as", "curator")
 
 
 def test_nobody_releases_from_the_dataset_of_another(file, other_curator):

@@ -57,6 +57,13 @@ def many(release: Release, number: int) -> None:
 
 
 @pytest.mark.slow
+def test_a_feed_that_is_as_it_was_is_not_sent_again(client, public):
+    first = client.get("/published/feed.atom")
+    since = {"If-Modified-Since": first["Last-Modified"]}
+    assert client.get("/published/feed.atom", headers=since).status_code == 304
+    assert client.post("/published/feed.atom").status_code == 405
+
+
 def test_a_feed_has_what_is_public_and_nothing_else(client, public):
     feed = ElementTree.fromstring(client.get("/published/feed.atom").content)
     [entry] = feed.findall(f"{ATOM}entry")

@@ -54,8 +54,13 @@ def zipped(path: Path, files: Mapping[str, bytes]) -> Path:
     return path
 
 
+def digest_of(content: bytes) -> str:
+    """In hexadecimal digits, as a bundle writes it."""
+    return sha256(content).hexdigest()
+
+
 def _digest(content: bytes) -> Facts:
-    return {"bytes": len(content), "sha256": sha256(content).hexdigest()}
+    return {"bytes": len(content), "sha256": digest_of(content)}
 
 
 def _with_digests(document: Facts, contents: Mapping[str, bytes]) -> bytes:
