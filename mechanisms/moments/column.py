@@ -107,18 +107,21 @@ class MeasuredColumn:
 
     def _too_fine(self) -> str:
         """With a step that is large enough; days have none to choose."""
-        named = {"name": self.attribute.name, "steps": self.steps, "max_steps": MAX_STEPS}
         if self.is_date:
             return Wording(
                 "{name}: its bounds are {steps:,} days apart; at most {max_steps:,} can be measured. Declare bounds "
                 "that are closer.",
-                **named,
+                name=self.attribute.name,
+                steps=self.steps,
+                max_steps=MAX_STEPS,
             )
         needed = _rounded_up(self.range / MAX_STEPS, whole=isinstance(self.attribute, Integer))
         return Wording(
             "{name}: its bounds are {steps:,} steps apart; at most {max_steps:,} can be measured. Choose a step of at "
             "least {needed}.",
-            **named,
+            name=self.attribute.name,
+            steps=self.steps,
+            max_steps=MAX_STEPS,
             needed=plainly(needed),
         )
 

@@ -175,9 +175,7 @@ def test_the_step_that_a_refusal_names_is_large_enough(top: int, kind: type[Inte
 def test_of_too_many_days_no_step_is_asked_for() -> None:
     """Days have no step to choose."""
     century = Date("day", lower=dt.date(1, 1, 1), upper=dt.date(9999, 12, 31))
-    with pytest.raises(
-        PlanError, match="3,652,058 days apart; at most 100,000 can"
-    ):
+    with pytest.raises(PlanError, match="3,652,058 days apart; at most 100,000 can"):
         MeasuredColumn.of(century)
 
 
