@@ -51,21 +51,18 @@ class MeasuredColumn:
             return Wording("{name}: the step must be a whole number.", name=name)
         if self.is_date and step != 1:
             return Wording("{name}: dates are counted in days; the step must be 1.", name=name)
+        if not self.range:
+            return Wording(
+                "{name}: its bounds are the same number, so there is nothing to measure. Leave it out.",
+                name=name,
+            )
         if self.steps < 1:
             return Wording(
                 "{name}: the step is larger than the range between its bounds. Choose a smaller step.",
                 name=name,
             )
         if self.steps > MAX_STEPS:
-            needed = float(self.range / MAX_STEPS)
-            return Wording(
-                "{name}: its bounds are {steps:,} steps apart; at most {max_steps:,} can be measured. Choose "
-                "a step of at least {needed:.2g}.",
-                name=name,
-                steps=self.steps,
-                max_steps=MAX_STEPS,
-                needed=needed,
-            )
+            return self._too_fine()
         try:
             self.reading  # noqa: B018 its declaration may be refused, as of steps that no two numbers tell apart
         except DomainError as refusal:
@@ -107,6 +104,26 @@ class MeasuredColumn:
     def possible_totals(self) -> tuple[float, float]:
         """Between which totals of any number of people lie: none is below 0 where no value is."""
         return (0.0 if self.lower >= 0 else -math.inf), (0.0 if self.lower + self.range <= 0 else math.inf)
+
+    def _too_fine(self) -> str:
+        """With a step that is large enough; days have none to choose."""
+        if self.is_date:
+            return Wording(
+                "{name}: its bounds are {steps:,} days apart; at most {max_steps:,} can be measured. Declare bounds "
+                "that are closer.",
+                name=self.attribute.name,
+                steps=self.steps,
+                max_steps=MAX_STEPS,
+            )
+        needed = _rounded_up(self.range / MAX_STEPS, whole=isinstance(self.attribute, Integer))
+        return Wording(
+            "{name}: its bounds are {steps:,} steps apart; at most {max_steps:,} can be measured. Choose a step of at "
+            "least {needed}.",
+            name=self.attribute.name,
+            steps=self.steps,
+            max_steps=MAX_STEPS,
+            needed=plainly(needed),
+        )
 
     @property
     def is_date(self) -> bool:
@@ -179,3 +196,10 @@ def day_of(days: float) -> dt.date:
 def _number(value: float | dt.date) -> Fraction:
     """A declared bound as the exact number that was typed; a date as its days since 1970."""
     return Fraction((value - EPOCH).days) if isinstance(value, dt.date) else Fraction(repr(value))
+
+
+def _rounded_up(number: Fraction, *, whole: bool) -> Fraction:
+    """To two digits, or to a whole number. number: above 0."""
+    unit = Fraction(10) ** (math.floor(math.log10(number)) - 1)
+    unit = max(unit, Fraction(1)) if whole else unit
+    return math.ceil(number / unit) * unit

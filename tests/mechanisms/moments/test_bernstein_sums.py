@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -153,12 +154,29 @@ def test_the_guide_says_how_sure_a_mean_age_is() -> None:
     ("lower", "upper", "step", "message"),
     [
         (0, 10, 0, "above 0"), (0, 10, 11, "larger than the range"),
-        (0, MAX_STEPS + 1, 1, "at least 1"), (5, 5, 1, "larger than the range"),
+        (0, MAX_STEPS + 1, 1, "at least 2"), (5, 5, 1, "nothing to measure"),
     ],
 )  # fmt: skip
 def test_a_step_that_cannot_be_is_refused(lower: int, upper: int, step: int, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         column(lower, upper, step)
+
+
+@pytest.mark.parametrize("top", [MAX_STEPS + 1, 204_000, 99 * MAX_STEPS + 1, 10**12 + 1, 10**18 - 1])
+@pytest.mark.parametrize("kind", [Integer, Real])
+def test_the_step_that_a_refusal_names_is_large_enough(top: int, kind: type[Integer] | type[Real]) -> None:
+    attribute = kind("x", lower=0, upper=top)
+    with pytest.raises(PlanError, match="Choose a step of at least") as refusal:
+        MeasuredColumn.of(attribute, Fraction(1, 1 if kind is Integer else 100))
+    [named] = re.findall(r"at least ([0-9.e+,-]+)\.$", str(refusal.value))
+    assert MAX_STEPS / 2 <= MeasuredColumn.of(attribute, Fraction(named.replace(",", ""))).steps <= MAX_STEPS
+
+
+def test_of_too_many_days_no_step_is_asked_for() -> None:
+    """Days have no step to choose."""
+    century = Date("day", lower=dt.date(1, 1, 1), upper=dt.date(9999, 12, 31))
+    with pytest.raises(PlanError, match="3,652,058 days apart; at most 100,000 can"):
+        MeasuredColumn.of(century)
 
 
 def test_a_step_that_does_not_divide_the_range_ends_below_it() -> None:
