@@ -187,6 +187,16 @@ def test_cells_of_a_map_that_stand_together_are_on_the_grid_of_its_values():
     )
 
 
+def test_rows_of_a_map_are_apart_by_more_than_their_written_height():
+    """A height of 2.05 pixels is written as 2.0."""
+    cells = "".join(f"M100.0 {44 + 2.05 * row:.1f}h10.0v2.0h-10.0z" for row in range(140))
+    chart = f'<svg><path d="{cells}" fill="var(--accent)" fill-opacity="1.0"></svg>'
+    assert compared(chart, counts(a=["x"], noisy_count=[1])).strange == []
+    assert (
+        compared(chart.replace("M100.0 64.5", "M100.0 65.5"), counts(a=["x"], noisy_count=[1])).strange != []
+    )
+
+
 def test_a_small_picture_shows_nothing_of_what_is_below_nobody():
     heights = (12, 0, 42, 28)
     bars = "".join(
