@@ -11,6 +11,8 @@ from mechanisms.verify.svg_shapes import WORD_OF_NUMBER, Drawing
 
 # Two places, each written to a tenth of a pixel, tell a distance.
 _DISTANCE = 0.16
+# A width is written to a tenth of a pixel.
+_WRITTEN = 0.06
 # Of so many places each pair is tried.
 _FEW = 40
 
@@ -142,9 +144,12 @@ def _off_map(series: Sequence[np.ndarray], sizes: Set[int]) -> Iterator[str]:
         return
     for begins, reach in ((left, width), (top, height)):
         span = (begins + reach).max() - begins.min()
-        narrowest = max(1, round(span / reach[reach > 0].min(initial=span or 1.0)))
+        narrowest = float(reach[reach > 0].min(initial=span or 1.0))
+        fitting = range(
+            round(span / (narrowest + _WRITTEN)), round(span / max(narrowest - _WRITTEN, 0.1)) + 1
+        )
         places = np.concatenate([begins, begins + reach])
-        grids = [_off_grid(places, span / cells) for cells in (narrowest, *sizes) if span >= cells > 0]
+        grids = [_off_grid(places, span / cells) for cells in (*fitting, *sizes) if span >= cells > 0]
         yield from min(grids, key=len, default=[])
 
 

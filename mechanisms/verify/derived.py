@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 
@@ -128,7 +129,7 @@ def _bins(domain: Domain, counts: Integers) -> Iterator[float]:
                 yield most_mean_error(attribute, own[: attribute.regular_size])
 
 
-_WORKERS: dict[str, Callable[[Derived, object, np.ndarray, Integers], None]] = {
+_WORKERS: dict[str, Callable[[Derived, Any, np.ndarray, Integers], None]] = {
     "histogram": _histogram,
     "microdata": _microdata,
     "summary": _summary,

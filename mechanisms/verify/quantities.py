@@ -226,6 +226,10 @@ _BY_PLACE: dict[str, Callable[[Quantities, str], Iterable[float]]] = {
     "width": lambda own, stem: [float(own.tables[stem].shape[1])],
     "column": lambda own, place: own.column(place),
     "most": _most,
+    "scale": lambda own, place: [
+        *own.column(place),
+        *([] if np.nanmax(own.column(place), initial=0.0) > 0 else [1.0]),
+    ],
     "margin": _margins,
     "percent": lambda own, place: 100 * own.column(place),
     "points": lambda own, place: 100 * _margins(own, place),

@@ -88,6 +88,8 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("# or below, and # or above", "bounds", "bounds"),
     ("at the lower end (… below #)", "bounds"),
     ("at the upper end (… # or above)", "bounds"),
+    ("At # or above", "bounds"),
+    ("At # or below", "bounds"),
     ("# group is not compared", "drawn"),
     ("# groups are not compared", "drawn"),
     ("rounded down to steps of #", "steps"),
@@ -110,7 +112,7 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("The largest, …, is # ± #", "most answers answer", "margin answers answer"),
     ("Answers # … Standard error # people", "lines answers", "root answers standard_error"),
     ("± # to ± # people, narrowest", "margin answers answer", "margin answers answer"),
-    ("in the table. # … #", "0", "column answers answer"),
+    ("in the table. # … #", "0", "scale answers answer"),
     ("weighs in the sum. # … #", "0", "1"),
     ("× # of the standard error; # is the best", "above bound", "1"),
     # Choices.

@@ -61,7 +61,7 @@ def is_shown(number: str, value: float, rounding: Rounding) -> bool:
     A date is the day in which a number of days falls, however it is rounded.
     """
     if DATE.fullmatch(number):
-        return days_of(number) == np.floor(value)
+        return days_of(number) == float(np.floor(value))
     apart = (value_of(number) - value) / step_of(number)
     within = {
         Rounding.NEAREST: abs(apart) <= _APART,
