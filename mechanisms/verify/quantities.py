@@ -60,6 +60,11 @@ class Quantities:
             return [float(word)]
         return _BY_NAME[name](self) if name in _BY_NAME else _BY_PLACE[word](self, place)
 
+    @property
+    def noisy_counts(self) -> np.ndarray:
+        """Those of a histogram; none where there is none."""
+        return self.column("histogram noisy_count")
+
     def column(self, place: str) -> np.ndarray:
         """The numbers of a column, NaN where it has none; place: the table and the column."""
         stem, name = place.split()

@@ -182,7 +182,7 @@ class _Texts:
         """What a chart picks or adds up itself: shares of a summary, counts of three columns and more."""
         if "summary" in self._quantities.tables:
             yield from chart_shares.drawn(self._quantities.tables["summary"])
-        noisy = self._quantities.column("histogram noisy_count")
+        noisy = self._quantities.noisy_counts
         if len(noisy):
             for own in chart_panels.drawn(Domain.from_json(self._bundle.release["plan"]["domain"]), noisy):
                 yield own
