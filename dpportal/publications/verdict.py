@@ -63,6 +63,11 @@ class Verdict:
     typical: Typical | None = None
 
     @property
+    def tone(self) -> str:
+        """The kind of notice in which a page shows it."""
+        return {"useful": "good", "coarse": "info", "doubtful": "warn", "useless": "bad"}[self.level]
+
+    @property
     def is_useful(self) -> bool:
         return self.level is VerdictLevel.USEFUL
 

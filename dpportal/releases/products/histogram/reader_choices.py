@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from django import forms
@@ -210,6 +211,16 @@ def figure(
     """
     if form.on_map is not None:
         return map_figure(form, values, summed)
+    return _counts_figure(form, values, summed, of_a_cell, adjusted)
+
+
+def _counts_figure(
+    form: ChartForm,
+    values: np.ndarray,
+    summed: Callable[[Picks], CellSum | None],
+    of_a_cell: int | None,
+    adjusted: np.ndarray | None,
+) -> Json:
     domain, (along, by), apart = form.domain, form.axes(), form.panels()
     kept = [axis for axis in (along, by, apart) if axis is not None]
     picks = form.picks(kept)
@@ -225,19 +236,16 @@ def figure(
     cells, other = drawn.of(table).reshape(shape), None
     if adjusted is not None:
         other = drawn.of(_over(adjusted.reshape(domain.shape)[picked], kept)).reshape(shape)
-    is_shares = form.value("scale") == "share"
-    rest, group = _margins_of_group(summed, picks, kept) if is_shares else (None, None)
     chosen = ChosenCounts(
         drawn.attributes[0],
         groups,
         cells.sum(axis=2),
         _margin(summed, picks, kept, of_a_cell),
-        shares=is_shares,
         by_size=form.value("order") == "size",
-        rest_half_width=rest,
-        group_half_width=group,
         not_drawn=drawn.caption,
     )
+    if form.value("scale") == "share":
+        chosen = _in_shares(chosen, summed, picks, kept)
     if apart is None:
         return figure_json(chosen_figure(chosen, None if other is None else other[:, :, 0]))
     panels = drawn.attributes[-1] if one_page else domain.attributes[apart]
@@ -266,15 +274,19 @@ def _margin(
     return of_a_cell if half_width is None and all(places.size == 1 for places in one) else half_width
 
 
-def _margins_of_group(
-    summed: Callable[[Picks], CellSum | None], picks: list[np.ndarray], kept: list[int]
-) -> tuple[int | None, int | None]:
-    """Of a group without one of its bars, and of all of it. kept: the column along the chart is the first."""
+def _in_shares(
+    chosen: ChosenCounts,
+    summed: Callable[[Picks], CellSum | None],
+    picks: list[np.ndarray],
+    kept: list[int],
+) -> ChosenCounts:
+    """With the margins of a group without one of its bars, and of all of it. kept: the first one is along the chart."""
     along, others = kept[0], kept[1:]
     one = [np.array([0]) if axis in others else places for axis, places in enumerate(picks)]
     group = _half_width(summed(one))
     one[along] = picks[along][1:]
-    return (_half_width(summed(one)) if one[along].size else 0), group
+    rest = _half_width(summed(one)) if one[along].size else 0
+    return replace(chosen, shares=True, rest_half_width=rest, group_half_width=group)
 
 
 def _half_width(total: CellSum | None) -> int | None:
