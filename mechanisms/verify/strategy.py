@@ -95,8 +95,9 @@ def result(bundle: Bundle, plan: QueryPlan) -> QueryResult | None:
 
 def _is_summable(matrix: scipy.sparse.csc_array) -> bool:
     """Whether sums of its weights, and of their squares, fit 64 bits in the worst case."""
-    largest = float(np.abs(matrix.data.astype(float)).max(initial=0.0))
-    return bool(4 * largest**2 * matrix.shape[0] < 2.0**62)
+    squares = matrix.astype(float).power(2).sum(axis=0)
+    # The squares of what lies between two columns are no more than twice those of both.
+    return bool(4 * np.asarray(squares).max(initial=0.0) < 2.0**62)
 
 
 def _columns(matrix: scipy.sparse.csc_array) -> Sensitivity:
