@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.visible_text import hidden_sign
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
 
 
@@ -10,7 +11,9 @@ def attribute_of_range(column: str, result: Json) -> Attribute:
     """result: as `tables.suggest` gives it."""
     kind = result["kind"]
     if kind == "text":
-        return Categorical(column, True, tuple(result["values"]))
+        # What has a sign that nobody sees can be declared with a label alone.
+        shown = (value for value in result["values"] if not hidden_sign(value, has_lines=True))
+        return Categorical(column, True, tuple(shown))
     if kind == "boolean":
         return Boolean(column, True)
     if kind == "date":

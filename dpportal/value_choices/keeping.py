@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from django.utils.translation import gettext as _
 
+from dpportal.platform.visible_text import hidden_sign
 from dpportal.tables import ValueTexts
 from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Categorical
 
@@ -35,6 +36,9 @@ def rules() -> list[str]:
             "Of values that differ only in the spaces around them, one is declared. The rest count as “Other”."
         ),
         _(
+            "So do values with signs that turn the direction of writing, which could hide what stands beside them."
+        ),
+        _(
             "Of more than %(most)s kept values the first by alphabet are declared. All other values count as "
             "“Other”."
         ),
@@ -43,8 +47,9 @@ def rules() -> list[str]:
 
 
 def declarable(values: Iterable[str]) -> list[str]:
-    """Sorted, and without what no list of values can hold: cells' own names, and one text written in two ways."""
-    by_text = {unicodedata.normalize("NFC", value.strip()): value for value in sorted(values, reverse=True)}
+    """Sorted, and without what no list of values can hold: cells' own names, hidden signs, one text in two ways."""
+    shown = sorted((value for value in values if not hidden_sign(value)), reverse=True)
+    by_text = {unicodedata.normalize("NFC", value.strip()): value for value in shown}
     return sorted(value for text, value in by_text.items() if text and text.casefold() not in OWN_CELLS)[
         :MOST
     ]

@@ -15,17 +15,22 @@ from mechanisms.verify.chart_series import SHARE, ChartSeries
 from mechanisms.verify.svg_shapes import Shade
 
 SHADES, PALEST = 32, 0.04
+# Of bars that are hatched, and of others.
+_OF_BARS = {0.35, 1.0}
 # On some maps a shade goes by the square root of a number.
 _POWERS = (1.0, 0.5)
 # Cells of a map at most, and of what a number may be off: a shade begins where another ends.
 MOST, _OFF = 2000, 1e-6
 
 
-def strange(shades: Sequence[Shade], series: ChartSeries) -> tuple[int, list[str]]:
+def strange(shades: Sequence[Shade], series: ChartSeries, *, on_axis: bool = False) -> tuple[int, list[str]]:
     """How many cells were compared, and the shades of those that have not the one of their number.
 
-    A map that shows no column of a table is not compared.
+    A map that shows no column of a table is not compared. on_axis: whether a drawing has lines of an axis, on which
+    what has two shades at most is bars.
     """
+    if on_axis and {shade.opacity for shade in shades} <= _OF_BARS:
+        return 0, []
     cells = _cells(shades) if shades else np.zeros((0, 4))
     count, wrong = 0, []
     for panel in _panels(cells):

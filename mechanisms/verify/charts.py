@@ -81,7 +81,7 @@ def _compare(drawing: Drawing, series: ChartSeries, found: ComparedCharts) -> No
         tallest = heights.max() or 1.0
         match = series.match(heights / tallest, 2 * _PIXEL / tallest, scaled=True)
         found.add(match, [f"{height:.1f}" for height in heights])
-    count, shades = chart_maps.strange(drawing.shades, series)
+    count, shades = chart_maps.strange(drawing.shades, series, on_axis=bool(panels))
     found.numbers += count
     found.strange += [
         *shades,

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from html import unescape
 
+from mechanisms.domain import MISSING_LABEL, OTHER_LABEL
+
 _UNREAD = re.compile(r"<(style|script|svg)\b.*?</\1>|<!--.*?-->", re.DOTALL)
 _BLOCK = re.compile(r"</?(?:p|h[1-6]|li|dt|dd|td|th|tr|figcaption|summary|title|caption|div|section)\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")
@@ -17,6 +19,8 @@ _MONTHS = (
 )
 _ENGLISH_DATE = re.compile(rf"([0-9]{{1,2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})")
 _CHINESE_DATE = re.compile(r"([0-9]{4}) ?年 ?([0-9]{1,2}) ?月 ?([0-9]{1,2}) ?日")
+# What charts call the cells that the portal added to a column.
+OWN_CELLS = frozenset({OTHER_LABEL, MISSING_LABEL, "其他", "缺失"})
 _CHINESE_PART, _ENGLISH_ALONE = "# 中文说明", "## Load them"
 
 

@@ -175,7 +175,11 @@ class _Texts:
         texts = (
             text for table in own.values() for name in table for text in (str(name), *table[name].unique())
         )
-        labels = {*texts, *(str(value) for _path, value in leaves(self._bundle.release))}
+        labels = {
+            *texts,
+            *(str(value) for _path, value in leaves(self._bundle.release)),
+            *translated.OWN_CELLS,
+        }
         return ChartSeries(own, labels, self._weights(), self._drawn())
 
     def _drawn(self) -> Iterator[np.ndarray]:

@@ -13,6 +13,7 @@ from dpportal.datasets.cell_strip import MAX_BOXES, strip
 from dpportal.datasets.common_values import common_values, round_numbers
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.forms import AttributeForm
+from dpportal.datasets.found_range import attribute_of_range
 from dpportal.datasets.progressions import numbers_listed
 from dpportal.datasets.shown_declarations import initial_of
 from dpportal.releases.models import Release
@@ -204,6 +205,12 @@ def test_a_vouched_for_column_is_filled_and_marked(desk, dataset):
     [filled] = dataset.current_domain().attributes.filter(filled_from_data=True)
     assert filled.column == "colour"
     assert set(filled.declared().values) == {"red", "green", "blue"}
+
+
+def test_a_value_with_a_sign_that_nobody_sees_is_not_filled_in():
+    """It takes a label, which a person has to give; the column is declared without it."""
+    found = {"kind": "text", "values": ["red", "gre\u202een", "a\nb"]}
+    assert attribute_of_range("colour", found).values == ("red", "a\nb")
 
 
 def test_a_label_called_like_the_cell_for_the_rest_is_told_to_share_it(desk, dataset):

@@ -30,7 +30,9 @@ def test_randomised_answers_have_the_sum_of_their_estimates(client, rich, mechan
     services.publish(release, rich.owner)
     found = page(client, release, "pick-from-0=2&pick-to-0=4").context["explored"]
     estimates = table(release, "estimates.csv")["estimate"]
-    assert found.estimate == pytest.approx(estimates[2:5].sum(), rel=1e-4)
+    # Those below 0 may leave next to nothing of the others; the file has six digits of each.
+    written = estimates[2:5].abs().sum() * 1e-5
+    assert found.estimate == pytest.approx(estimates[2:5].sum(), abs=written)
     assert 0 < found.half_width < building.ROWS
     everyone = page(client, release, "pick-asked=1").context["explored"]
     assert (everyone.estimate, everyone.half_width) == (building.ROWS, 0)
