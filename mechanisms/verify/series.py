@@ -69,8 +69,9 @@ def _values(table: pd.DataFrame, width: int, counted: JsonObject) -> dict[str, C
     """Whose running count each line is, alike in every period; a code stands beside its label."""
     names = [name for name in ("value", "value_label") if name in table.columns]
     own = {name: table[name].to_numpy(object)[:width] for name in names}
-    # A running count of all these together has no value; one of a column with a single value has that.
-    labels = texts(counted["values"]) if len(counted["values"]) == width else texts([""])
+    # One of several cells together names them by their numbers, and no line of it has a value.
+    told = [value for value in counted["values"] if isinstance(value, str)]
+    labels = texts(told or [""])
     # Of missing values both are empty.
     if any(text not in (label, "") for text, label in zip(own[names[-1]], labels, strict=True)):
         raise ValueError("values must be those that release.json names")

@@ -53,6 +53,8 @@ _TITLE = re.compile(r"<title>(.*?)</title>|<text(?![^>]*text-anchor)[^>]*>(.*?)<
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 _SHOWN = re.compile(r"\b(?:title|aria-label|alt)=\"([^\"]*)\"")
 _DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+# Of a column of LaTeX, as a share of the line.
+_WIDTH = re.compile(r"p\{0\.[0-9]{1,3}\\linewidth\}")
 # Numbers that a report names, at most.
 _MOST_NAMED = 5
 
@@ -250,6 +252,6 @@ def _cells(table: str) -> str:
 def readable(name: str, text: str) -> str:
     """What people read of a text. Drawings show published numbers as lengths, and are not looked at."""
     if not name.endswith(".html"):
-        return text.replace("\\%", "%")
+        return _WIDTH.sub(" ", text).replace("\\%", "%")
     shown = _DRAWING.sub(" ", _UNREAD.sub(" ", text))
     return unescape(f"{_TAG.sub(' ', shown)} {' '.join(_SHOWN.findall(shown))}")

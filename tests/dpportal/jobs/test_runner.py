@@ -100,7 +100,7 @@ def test_the_time_of_a_job_ends_that_job_however_long_another_one_between_its_st
             time.sleep(30)
         return sums.run(sums.ask(inner).key)
 
-    with monkeypatch.context() as slow, limited(0.05, 60):
+    with monkeypatch.context() as slow, limited(0.5, 60):
         slow.setattr(Sums, "answer", answer)
         sums.run(sums.ask(QUESTION).key)
     outer, stored = (sums.jobs().get(key=key_of(question)) for question in (QUESTION, inner))

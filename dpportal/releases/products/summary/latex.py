@@ -164,7 +164,7 @@ def _difference_heads(shown: Json) -> list[str]:
 def _block(block: Json, columns: int) -> Iterator[str]:
     name = rf"\raggedright\textbf{{{escaped(block['name'])}}}"
     # No sheet ends with the name of a column.
-    yield rf"\multicolumn{{{columns}}}{{p{{{_LABELS + _NUMBERS}\linewidth}}}}{{{name}}}\\*"
+    yield rf"\multicolumn{{{columns}}}{{p{{{_LABELS + _NUMBERS:.2f}\linewidth}}}}{{{name}}}\\*"
     for row in block["rows"]:
         cells = [*row["cells"], row.get("difference"), row.get("standardised")]
         texts = [joined(c["value"], c["margin"]) if c else "" for c in cells]
