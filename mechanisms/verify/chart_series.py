@@ -46,14 +46,14 @@ class ChartSeries:
         self,
         tables: Mapping[str, pd.DataFrame],
         labels: set[str],
-        weights: np.ndarray | None = None,
+        weights: Iterable[np.ndarray] = (),
         drawn: Iterable[np.ndarray] = (),
     ) -> None:
-        """weights: of a strategy, sums × cells, which a map shows. drawn: what a chart adds up itself, in its order."""
+        """weights: of strategies, sums × cells, which maps show. drawn: what a chart adds up itself, in its order."""
         self.labels = {*labels, *map(as_shown, labels)}
         self.sizes = frozenset(size for table in tables.values() for size in _sizes(table))
         every = [each for table in tables.values() for each in _series(table)]
-        every += [] if weights is None else [weights.ravel()]
+        every += [each.ravel() for each in weights]
         if "density" in tables:
             every += list(_steps(tables["density"]))
         # By their bytes, since many are the same; no chart has as many shapes as the longest.

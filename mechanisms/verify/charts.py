@@ -253,6 +253,8 @@ def _strange_words(
         if place not in marks and not (len(upright) > 1 and _is_heading(word, upright))
     ]
     for row, across in _rows(others, upright):
+        if not panels and drawing.rectangles and _are_first_places(row, across):
+            continue
         if len(row) >= 3 and across != "over" and all(WORD_OF_NUMBER.fullmatch(word.text) for word in row):
             yield from _off_scale(row, across)
             continue
@@ -306,6 +308,14 @@ def _off_scale(row: Sequence[Word], across: str) -> Iterator[str]:
     places = np.array([getattr(word, across) for word in row])
     wrong = [_uneven(places, each) for each in (values, _mirrored(places, values))]
     yield from (row[int(place)].text for place in min(wrong, key=len))
+
+
+def _are_first_places(row: Sequence[Word], across: str) -> bool:
+    """Whether it is a map's marks of one cell or two, which tell no scale: they are counted from 0."""
+    if across == "over" or len(row) > 2:
+        return False
+    placed = sorted((float(getattr(word, across)), word.text) for word in row)
+    return [text for _at, text in placed] == [str(place) for place in range(len(row))]
 
 
 def _mirrored(places: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from mechanisms import registry
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum
 from mechanisms.domain import Domain, Ordered
+from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.microdata.box_sums import cell_sum
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.protocol import Plan
@@ -27,6 +28,7 @@ from mechanisms.synthesis.bin_error import most_mean_error
 from mechanisms.synthesis.table import people_in_cells
 from mechanisms.verify import expected, microdata, planned
 from mechanisms.verify.bundle import MEASUREMENT, Bundle
+from mechanisms.verify.factors import StrategyFactors, factors
 
 # Cells that are added up, and of the tables whose single columns are.
 MOST_CELLS, MOST_SUMMED = 2**24, 2**20
@@ -40,6 +42,7 @@ class Derived:
     differences: of two groups of a summary, with the ends of their intervals.
     expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
+    factors: of a strategy.
     """
 
     people: list[float] = field(default_factory=list)
@@ -51,6 +54,7 @@ class Derived:
     differences: list[float] = field(default_factory=list)
     expected: list[float] = field(default_factory=list)
     times_measured: np.ndarray | None = None
+    factors: StrategyFactors = field(default_factory=StrategyFactors)
 
     def everyone(self, told: CellSum | None) -> None:
         """told: all people, where the measurement tells them."""
@@ -63,10 +67,13 @@ def derived(bundle: Bundle, counts: Integers) -> Derived:
     """counts: those of histogram.csv; empty where there are none."""
     worker = _WORKERS.get(bundle.release["product"])
     own = Derived()
-    if worker is not None and MEASUREMENT in bundle.entries and (found := planned.read(bundle)) is not None:
-        worker(own, found.stated, bundle.measurement, counts)
+    if MEASUREMENT in bundle.entries and (found := planned.read(bundle)) is not None:
+        if worker is not None:
+            worker(own, found.stated, bundle.measurement, counts)
         if isinstance(found.stated, MicrodataPlan):
             _rows(own, bundle, found.stated)
+        if isinstance(found.stated, QueryPlan):
+            own.factors = factors(found.stated, is_known=found.again is not None)
     return own
 
 

@@ -223,7 +223,8 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "candidates": lambda own: [float(len(own.plan["score"]["candidates"]))],
     "periods": lambda own: [float(own.release["periods"])],
     "pairs": lambda own: [float((own.tables["pairs"]["measured"] == "True").sum())],
-    "cells": lambda own: [float(len(own.tables["cells"]))],
+    "sums": lambda own: [*own.of("plan details.sums"), *own.derived.factors.sums],
+    "cells": lambda own: [float(len(own.tables["cells"])), *own.derived.factors.cells],
 }
 _BY_PLACE: dict[str, Callable[[Quantities, str], Iterable[float]]] = {
     "plan": _leaf,

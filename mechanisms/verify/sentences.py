@@ -108,7 +108,7 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     # Answers.
     ("for each of the # queries", "lines answers"),
     ("# numbers of people, by …", "lines answers"),
-    ("# sums of # cells", "plan details.sums", "cells"),
+    ("# sums of # cells", "sums", "cells"),
     ("The largest, …, is # ± #", "most answers answer", "margin answers answer"),
     ("Answers # … Standard error # people", "lines answers", "root answers standard_error"),
     ("± # to ± # people, narrowest", "margin answers answer", "margin answers answer"),

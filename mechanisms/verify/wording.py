@@ -195,13 +195,15 @@ class _Texts:
                 for reach in self._quantities.derived.reaches:
                     yield from (own - reach, own + reach)
 
-    def _weights(self) -> np.ndarray | None:
-        """Of a strategy that is small enough for a chart to show each of them, or how often pairs were measured."""
-        if self._quantities.derived.times_measured is not None:
-            return self._quantities.derived.times_measured
+    def _weights(self) -> Iterator[np.ndarray]:
+        """Of strategies that are small enough for a chart to show each of them, or how often pairs were measured."""
+        known = self._quantities.derived
+        if known.times_measured is not None:
+            yield known.times_measured
+        yield from known.factors.weights
         matrix = strategy.matrix_of(self._bundle) if strategy.STRATEGY in self._bundle.entries else None
-        is_shown = matrix is not None and matrix.shape[0] * matrix.shape[1] <= chart_maps.MOST
-        return matrix.toarray().astype(float) if matrix is not None and is_shown else None
+        if matrix is not None and matrix.shape[0] * matrix.shape[1] <= chart_maps.MOST:
+            yield matrix.toarray().astype(float)
 
     def _not_repeated(self, text: str) -> Iterator[str]:
         """The first number of the statement, or of the explanation, where the text has not all of theirs in a row."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
+import time
 from collections.abc import Iterator
+from contextlib import closing, suppress
 
 import pytest
 
@@ -27,13 +30,32 @@ def receiver() -> Iterator[Receiver]:
         yield found
 
 
+def strike(stage: Stage, group: int, how: signal.Signals) -> None:
+    """Kill, or stop while none of its threads writes: stopped there, only its supervisor's ending it frees SQLite."""
+    os.killpg(group, how)
+    while how == signal.SIGSTOP and not is_free(stage):
+        os.killpg(group, signal.SIGCONT)
+        time.sleep(0.05)
+        os.killpg(group, how)
+
+
+def is_free(stage: Stage) -> bool:
+    """Whether the database can be written in."""
+    path = stage.world.database_url.removeprefix("sqlite:///")
+    database = sqlite3.connect(path, timeout=5, isolation_level=None)
+    with closing(database), suppress(sqlite3.OperationalError):
+        database.execute("BEGIN IMMEDIATE")
+        return True
+    return False
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_message_is_sent_at_least_once_with_one_id(stage: Stage, receiver: Receiver, how: signal.Signals):
     receiver.free.clear()
     first = stage.worker()
     secret = stage.ask("webhook", f"http://127.0.0.1:{receiver.port}/")
     assert receiver.arrived.acquire(timeout=30)
-    os.killpg(first.pid, how)
+    strike(stage, first.pid, how)
     receiver.free.set()
     second = stage.worker()
     assert receiver.arrived.acquire(timeout=60), stage.world.log().read_text()[-2000:]

@@ -336,13 +336,9 @@ OF_ODD: dict[str, Callable[[Any], Release]] = {
 
 @pytest.mark.parametrize("product", OF_ODD)
 def test_no_declared_text_makes_a_paid_release_fail_or_its_bundle_look_forged(rich, tmp_path, product):
-    odd = ODD[:18] if product == "a summary" else ODD
-    # A value with a sign that nobody sees takes a label, and so do all others of its column.
-    is_labelled = product == "rows of many columns"
-    values = (
-        "red",
-        *(odd if is_labelled else (value for value in odd if not hidden_sign(value, has_lines=True))),
-    )
+    is_labelled, odd = product == "rows of many columns", ODD[:18] if product == "a summary" else ODD
+    # A value with a sign that nobody sees takes a label.
+    values = ("red", *(each for each in odd if is_labelled or not hidden_sign(each, has_lines=True)))
     words = tuple(f"{number}:\ris" for number in range(len(values))) if is_labelled else ()
     dataset_services.declare(rich, "colour", Categorical("colour", values=values, words=words))
     bundle = Bundle.read(downloaded(OF_ODD[product](rich), tmp_path))
