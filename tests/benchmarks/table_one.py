@@ -50,9 +50,9 @@ TARGETS = {
     Loss(Definition.ZCDP, Fraction(1, 10)): (0.25, 0.15, 1.1),
     Loss(Definition.PURE, Fraction(1)): (0.6, 0.4, math.inf),
 }
-# Columns, groups and rows; rows of the file that is read, and of one that is next to none.
+# Columns, groups and rows; rows of the file that is read, and of a smaller one in which all values are found already.
 LARGE = (500, 20, 10_000_000)
-ROWS, FEW_ROWS = 200_000, 1_000
+ROWS, FEW_ROWS = 1_000_000, 200_000
 # Of each, whose least time counts: what the first one does once, and other processes, would be multiplied by fifty.
 TRIES = 3
 
@@ -179,9 +179,10 @@ def _median_error(plan: SummaryPlan, table: TablePlan, values: Integers) -> floa
 def large(rows: int) -> tuple[float, float, float]:
     """Processor seconds and GB of a large summary, from its stored file to what is told, and seconds of the floor.
 
-    rows: of the file, from which the time of counting is extrapolated to those of `LARGE`; what counting takes for next
-    to no rows is counted once, and so are plan, noise and estimates, which take longer of groups of few. The floor is
-    DuckDB's own sum or largest value of each column of the same file, which means nothing yet.
+    rows: of the file, from which the time of counting is extrapolated to those of `LARGE`, by what it takes for more
+    rows than `FEW_ROWS`: what different values mean is asked once, however many rows have them. Plan, noise and
+    estimates are counted once. The floor is DuckDB's own sum or largest value of each column of the same file, which
+    means nothing yet.
     """
     columns, groups, people = LARGE
     group = Categorical("g", values=tuple(map(str, range(groups - 1))))
@@ -196,10 +197,11 @@ def large(rows: int) -> tuple[float, float, float]:
         tries = [[_summarised(path, group, declared, people) for _ in range(TRIES)] for path in (few, many)]
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         of_few, of_many = (min(_floor(path) for _ in range(TRIES)) for path in (few, many))
-        floor = (of_many - of_few) * people / rows
+        further = (people - FEW_ROWS) / (rows - FEW_ROWS)
+        floor = of_few + (of_many - of_few) * further
     counting = [min(counted for counted, _rest in of_file) for of_file in tries]
     rest = min(rest for _counted, rest in tries[1])
-    return rest + counting[0] + (counting[1] - counting[0]) * people / rows, memory, floor
+    return rest + counting[0] + (counting[1] - counting[0]) * further, memory, floor
 
 
 def _written(folder: Path, declared: Sequence[Attribute], rows: int) -> Path:
