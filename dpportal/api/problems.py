@@ -86,14 +86,18 @@ REFUSALS = (
 class RefusedError(Exception):
     """A request that is answered with a status and a sentence.
 
-    errors: sentences by the name of what was sent. page: the path of the page on which a person can do it.
+    errors: sentences by the name of what was sent. page: the path of the page on which a person can do it. wait: after
+    how many seconds the same request is answered otherwise; 0: it is not.
     """
 
-    def __init__(self, status: int, detail: str, errors: Errors | None = None, *, page: str = "") -> None:
+    def __init__(
+        self, status: int, detail: str, errors: Errors | None = None, *, page: str = "", wait: int = 0
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.errors = errors
         self.page = page
+        self.wait = wait
 
 
 def problem(
@@ -150,7 +154,8 @@ def nothing_here() -> str:
 
 def _refused(request: HttpRequest, fault: RefusedError) -> HttpResponse:
     page = request.build_absolute_uri(fault.page) if fault.page else ""
-    return problem(fault.status, str(fault), fault.errors, page=page)
+    headers = {"Retry-After": str(fault.wait)} if fault.wait else None
+    return problem(fault.status, str(fault), fault.errors, headers, page=page)
 
 
 def _choice(_request: HttpRequest, fault: DraftChoiceError) -> HttpResponse:

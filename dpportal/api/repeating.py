@@ -69,7 +69,7 @@ class RepeatableRequest:
                 row.save(force_insert=True)
         except IntegrityError:
             text = _("A request with this Idempotency-Key is being answered now. Send it again in a moment.")
-            raise RefusedError(409, text) from None
+            raise RefusedError(409, text, wait=1) from None
 
 
 def sent_key(request: HttpRequest) -> str:

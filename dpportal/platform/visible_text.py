@@ -17,9 +17,8 @@ from django import forms
 from django.utils.translation import gettext as _
 
 from dpportal.platform.paragraphs import ParagraphsField
+from dpportal.platform.turning_signs import TURNING
 
-# Embeddings, overrides and isolates; and the deprecated format characters. Without what only marks one letter.
-_TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x2070))))
 _LINES = frozenset("\n\r\t")
 # Control characters, halves of characters, and separators of lines and paragraphs.
 _REFUSED = {"Cc", "Cs", "Zl", "Zp"}
@@ -35,7 +34,7 @@ def hidden_sign(text: str, *, has_lines: bool = False) -> str:
     """Why a text is not shown to others, and what to do; empty if it may be. has_lines: whether it may have several."""
     for place, sign in enumerate(text, 1):
         is_end = has_lines and sign in _LINES
-        if sign in _TURNING or (unicodedata.category(sign) in _REFUSED and not is_end):
+        if sign in TURNING or (unicodedata.category(sign) in _REFUSED and not is_end):
             said = _(
                 "Character %(place)s is one that nobody sees (%(code)s): it can hide or turn what stands beside it. "
                 "Take it out, or type the text anew."

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.turning_signs import without_turning
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.meaning.number_syntax import SPACES
 from dpportal.tables.meaning.parse_options import MAX_NAME_LENGTH, ReadOptions
@@ -151,14 +152,17 @@ class TableFacts:
 
 
 def checked_names(header: Sequence[str | None], most: int) -> tuple[str, ...]:
-    """The header's names, stripped. Raises UploadFault if they cannot name the columns of a table."""
+    """The header's names, stripped, without signs that turn the direction of writing.
+
+    Raises UploadFault if they cannot name the columns of a table.
+    """
     if len(header) > most:
         raise UploadFault(
             "columns",
             f"The table has {len(header):,} columns; at most {most:,} are read. "
             "Keep the columns that you want to publish and upload again.",
         )
-    names = tuple((name or "").strip(SPACES) for name in header)
+    names = tuple(without_turning(name or "").strip(SPACES) for name in header)
     first_seen: dict[str, int] = {}
     for number, name in enumerate(names, 1):
         _check_name(name, number)

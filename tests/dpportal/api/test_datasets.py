@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.api import repeating
+from dpportal.api.repeating import RepeatableRequest
 from dpportal.budgets import ledger
 from dpportal.budgets.models import BudgetRequest
 from dpportal.datasets import codebooks, take_codebook
@@ -77,12 +78,22 @@ def test_another_upload_with_a_known_key_is_refused(program, content, fields):
     assert upload(program, key=key, name="People").status_code == 200
 
 
+def test_of_two_at_once_with_one_key_the_later_one_is_told_when_to_come_again(program, monkeypatch):
+    key = str(uuid4())
+    assert upload(program, key=key, name="People").status_code == 201
+    # As it is for one that asked before the other's answer was kept.
+    monkeypatch.setattr(RepeatableRequest, "earlier", lambda _self: None)
+    answer = upload(program, key=key, name="People")
+    assert answer.status_code == 409 and answer["Retry-After"] == "1"
+    assert Dataset.objects.count() == 1
+
+
 @pytest.mark.parametrize(
     ("content", "fields", "name"),
     [
         (b"", {}, "file"),
         (CONTENT, {"encoding": "morse"}, "encoding"),
-        (CONTENT, {"arrived": ""}, "file"),
+        (CONTENT, {"arrived": ""}, "arrived"),
     ],
 )
 def test_an_upload_that_is_refused_says_why(program, content, fields, name):

@@ -138,3 +138,9 @@ def test_two_hundred_texts_are_listed_and_one_more_is_refused(tmp_path):
 def test_a_column_without_values_is_refused(tmp_path):
     with pytest.raises(UploadFault, match="no values"):
         suggest(stored(tmp_path, t=[None] * 3), "t")
+
+
+def test_no_sign_of_a_column_s_name_turns_what_stands_beside_it(tmp_path):
+    (tmp_path / "upload").write_text("n,a\u202egni\u202c,\u05d0\u200f\n1,2,3\n")
+    facts = convert(tmp_path / "upload", tmp_path / "t.parquet", "t", ReadOptions())
+    assert [column.name for column in facts.columns] == ["n", "agni", "\u05d0\u200f"]
