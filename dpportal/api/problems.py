@@ -224,15 +224,21 @@ class ProblemDetails(Middleware):
         if response.status_code < HTTPStatus.BAD_REQUEST or not request.path.startswith(PROGRAMS):
             return response
         if not response.headers.get("Content-Type", "").startswith((MEDIA_TYPE, "application/json")):
-            status = response.status_code
-            detail = nothing_here() if status == HTTPStatus.NOT_FOUND else HTTPStatus(status).description
-            _replace(response, problem(status, detail).content)
+            _replace(response, problem(response.status_code, _detail(response)).content)
         language = named_language(request)
         if language != settings.LANGUAGE_CODE and response.headers["Content-Type"] == MEDIA_TYPE:
             with override(language):
                 _replace(response, json.dumps(_said_again(json.loads(response.content))).encode())
             response.headers["Content-Language"] = language
         return response
+
+
+def _detail(response: HttpResponse) -> str:
+    if response.status_code == HTTPStatus.NOT_FOUND:
+        return nothing_here()
+    if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        return _("This address takes only %(methods)s.") % {"methods": response.headers["Allow"]}
+    return HTTPStatus(response.status_code).description
 
 
 def _replace(response: HttpResponse, content: bytes) -> None:

@@ -144,3 +144,11 @@ def test_half_a_character_and_a_place_in_a_list_are_told_in_our_words(program, d
 def test_a_kind_of_the_catalogue_that_there_is_not_is_a_mistake(program):
     assert set(program.said("get", "/catalogue?kind=odd", status=422)["errors"]) == {"kind"}
     assert program.said("get", "/catalogue?kind=histogram")["count"] == 0
+
+
+def test_a_method_that_is_not_there_is_told_which_are(program):
+    answer = program.send("delete", "/datasets")
+    assert answer.status_code == 405 and answer["Content-Type"] == "application/problem+json"
+    assert (
+        answer.json()["detail"] == f"This address takes only {answer['Allow']}." and "GET" in answer["Allow"]
+    )
