@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts import mailing
-from dpportal.accounts.forms import origin_of
+from dpportal.accounts.origins import origin_of
 from dpportal.accounts.permissions import View, administrator_required, curator_required, current_user
 from dpportal.accounts.recent_sign_in import is_recent, sign_in_again
 from dpportal.jobs.claims import JobState
