@@ -35,6 +35,7 @@ def settled_origin(request: HttpRequest) -> str:
 
 
 def _own_port(request: HttpRequest) -> str:
+    """Empty, too, where the server listens to no port: at a socket of the file system Django says "None"."""
     port = request.META.get("SERVER_PORT", "")
-    unsaid = comes_from_proxy(request) or port in ("", USUAL_PORTS[request.scheme or "http"])
-    return "" if unsaid else f":{port}"
+    is_usual = port in ("0", USUAL_PORTS[request.scheme or "http"])
+    return "" if comes_from_proxy(request) or is_usual or not port.isdecimal() else f":{port}"

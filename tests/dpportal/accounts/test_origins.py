@@ -41,6 +41,11 @@ def test_without_a_proxy_the_port_is_the_servers_own(rf, host):
     assert settled(rf, host) == "http://localhost:8000"
 
 
+@pytest.mark.parametrize("port", ["None", "0", ""])
+def test_at_a_socket_of_the_file_system_there_is_no_port(rf, port):
+    assert settled(rf, "localhost:9999", SERVER_PORT=port) == "http://localhost"
+
+
 @pytest.mark.parametrize("host", ["[::1]", "[::1]:9999"])
 def test_an_address_of_ipv6_keeps_its_brackets(rf, settings, host):
     settings.ALLOWED_HOSTS = ["[::1]"]
