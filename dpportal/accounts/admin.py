@@ -19,8 +19,8 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpportal.accounts import audit, locking, mailing, people, reset_links, sessions
 from dpportal.accounts.factors import totp
 from dpportal.accounts.factors.overview import remove_all
-from dpportal.accounts.forms import origin_of
 from dpportal.accounts.models import AuditEntry, User
+from dpportal.accounts.origins import origin_of
 from dpportal.accounts.permissions import current_user
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed

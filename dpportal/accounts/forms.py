@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts import mailing
 from dpportal.accounts.addresses import client_network
 from dpportal.accounts.models import Passkey, Role, User
+from dpportal.accounts.origins import settled_origin
 
 
 class SignInForm(AuthenticationForm):
@@ -92,9 +93,4 @@ class ForgottenForm(PasswordResetForm):
         """Have a link sent."""
         assert request is not None
         network = client_network(request) or ""
-        mailing.request_reset(self.cleaned_data["email"], origin_of(request), network)
-
-
-def origin_of(request: HttpRequest) -> str:
-    """The origin of the portal as the visitor sees it, such as https://portal.example."""
-    return request.build_absolute_uri("/").rstrip("/")
+        mailing.request_reset(self.cleaned_data["email"], settled_origin(request), network)

@@ -8,6 +8,7 @@ from functools import wraps
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 
 from dpportal.accounts.permissions import View
 from dpportal.accounts.session_store import BEGAN
@@ -32,6 +33,7 @@ def is_recent(request: HttpRequest) -> bool:
     return bool(abs(time.time() - request.session.get(BEGAN, 0)) <= RECENT_SECONDS)
 
 
-def sign_in_again(request: HttpRequest) -> HttpResponse:
-    """What is shown instead of a change."""
-    return render(request, "accounts/again.html", status=403)
+def sign_in_again(request: HttpRequest, back: str = "") -> HttpResponse:
+    """What is shown instead of a change. back: the page to go on with afterwards; else that of second factors."""
+    context = {"back": back or reverse("accounts:factors")}
+    return render(request, "accounts/again.html", context, status=403)

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -24,7 +25,7 @@ def own_tokens(request: HttpRequest) -> HttpResponse:
     by, fresh = current_user(request), ""
     form = TokenForm(request.POST or None)
     if form.is_valid() and not is_recent(request):
-        return sign_in_again(request)
+        return sign_in_again(request, reverse("tokens:list"))
     if form.is_valid():
         said = form.cleaned_data
         _token, fresh = tokens.make(

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Router
 from ninja.responses import Status
 
-from dpportal.accounts.forms import origin_of
+from dpportal.accounts.origins import origin_of
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.refused_forms import require_valid

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from dpportal.accounts.forms import origin_of
+from dpportal.accounts.origins import origin_of
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.catalogue import snapshot
 from dpportal.catalogue.entries import Catalogue, Entry, abouts, loaded

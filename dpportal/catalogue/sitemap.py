@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.timezone import localtime
 from django.views.decorators.http import condition, require_safe
 
-from dpportal.accounts.forms import origin_of
+from dpportal.accounts.origins import origin_of
 from dpportal.catalogue.entries import NEWEST_FIRST
 from dpportal.platform.json_digest import json_digest
 from dpportal.publications.draft import PUBLIC

@@ -9,12 +9,14 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts import mailing
-from dpportal.accounts.forms import origin_of
+from dpportal.accounts.origins import origin_of
 from dpportal.accounts.permissions import View, administrator_required, curator_required, current_user
+from dpportal.accounts.recent_sign_in import is_recent, sign_in_again
 from dpportal.jobs.claims import JobState
 from dpportal.notices import announcing, hosts, services, switching_off
 from dpportal.notices.delivery_job import PAUSES
@@ -34,6 +36,8 @@ def page(request: HttpRequest) -> HttpResponse:
     """Mail, the webhooks that there are, and the form of a new one, whose secret is shown this once."""
     by, fresh, secret = current_user(request), None, ""
     form = WebhookForm(request.POST or None)
+    if form.is_valid() and not is_recent(request):
+        return sign_in_again(request, reverse("notices:page"))
     if form.is_valid():
         chosen = form.cleaned_data
         try:

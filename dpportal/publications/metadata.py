@@ -11,7 +11,7 @@ from datetime import date
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from dpportal.accounts.forms import origin_of
+from dpportal.accounts.origins import origin_of
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
 from dpportal.publications.datacite import datacite

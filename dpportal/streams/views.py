@@ -16,6 +16,7 @@ from django.db.models import Q
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
@@ -167,7 +168,7 @@ def add_many(request: HttpRequest, stream: Stream) -> HttpResponseBase:
 def token(request: HttpRequest, stream: Stream) -> HttpResponseBase:
     """Make a token and show it, this once."""
     if not is_recent(request):
-        return sign_in_again(request)
+        return sign_in_again(request, reverse("streams:home", args=[stream.pk]))
     try:
         fresh = services.renew_token(stream, current_user(request))
     except StreamError as refusal:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from mechanisms.verify.finding import Finding
+from mechanisms.verify.finding import Finding, printable
 
 WHAT = "zip"
 # Of a member: 30 bytes, name, further fields, content; of the list 46 bytes and the same texts; and what ends it.
@@ -201,4 +201,4 @@ def _faults_of_end(
 
 def _shown(name: str) -> str:
     """A name that somebody else has chosen, cut and without signs that steer a terminal."""
-    return "".join(sign if sign.isprintable() else "?" for sign in name[:80])
+    return printable(name[:80])

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
+def printable(text: str) -> str:
+    """A text of one line, of signs that are shown and written everywhere."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
 class State(StrEnum):
     """How a check ended."""
 
@@ -19,11 +24,19 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report. what: was checked; details: what holds, or the first thing that does not."""
+    """One line of the report. what: was checked; details: what holds, or the first thing that does not.
+
+    Anybody may have made a bundle, whose names details quote: each sign of them that is not shown as one, such as the
+    end of a line, half of a character or one that turns the direction of writing, is a question mark here.
+    """
 
     what: str
     state: State
     details: str
+
+    def __post_init__(self) -> None:
+        for name in ("what", "details"):
+            object.__setattr__(self, name, printable(getattr(self, name)))
 
     def __str__(self) -> str:
         return f"{self.state.value:>11}  {self.what}: {self.details}"

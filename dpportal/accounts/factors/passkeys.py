@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import people
 from dpportal.accounts.addresses import read_address
-from dpportal.accounts.forms import origin_of
 from dpportal.accounts.models import Passkey, User
+from dpportal.accounts.origins import origin_of
 from dpportal.platform.json_types import Json
 
 # Where a session keeps the challenge; it is taken once.

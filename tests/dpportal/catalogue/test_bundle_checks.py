@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from datetime import timedelta
 
@@ -48,6 +49,14 @@ def test_a_download_holds_and_an_altered_one_does_not(client, ready, tmp_path):
     page = sent(client, altered(path, README_md=b"Something else").read_bytes())
     assert "This is not what the portal published" in page
     assert "README.md was changed" in page
+
+
+def test_half_of_a_character_in_a_file_gets_a_page(client, ready, tmp_path):
+    """No file can hold it, no page say it, and PostgreSQL keeps neither it nor a NUL."""
+    path = downloaded(ready, tmp_path)
+    facts = {**Bundle.read(path).release, "x\ud800\0": 1}
+    page = sent(client, altered(path, release_json=json.dumps(facts).encode()).read_bytes())
+    assert "x??" in page
 
 
 def test_the_file_goes_with_the_check_and_the_result_soon(client, ready, tmp_path):

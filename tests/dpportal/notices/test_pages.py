@@ -8,6 +8,8 @@ import pytest
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
+from dpportal.accounts.recent_sign_in import RECENT_SECONDS
+from dpportal.accounts.session_store import BEGAN
 from dpportal.notices import announcing
 from dpportal.notices.delivery_job import DELIVERIES
 from dpportal.notices.models import AllowedHost, Delivery, Webhook
@@ -72,6 +74,19 @@ def test_addresses_that_may_not_be_called_are_refused(client, curator, administr
     client.force_login(curator)
     answer = added(client, address)
     assert answer.status_code == 422 and text in answer.text
+    assert not Webhook.objects.exists()
+
+
+def test_a_webhook_takes_a_sign_in_that_is_not_long_ago(client, curator, administrator):
+    """Whoever sits down at an open browser has nothing told to a program that would outlast it."""
+    AllowedHost.objects.create(host="hooks.example", by=administrator)
+    client.force_login(curator)
+    session = client.session
+    session[BEGAN] -= RECENT_SECONDS + 1
+    session.save()
+    answer = added(client, "https://hooks.example/")
+    assert answer.status_code == 403
+    assert f'href="{PAGE}"' in answer.text and "?next=/account/notices/" in answer.text
     assert not Webhook.objects.exists()
 
 

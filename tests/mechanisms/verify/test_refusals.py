@@ -50,6 +50,25 @@ def test_a_number_that_no_program_ends_with_is_refused_at_once(tmp_path, capsys,
     assert "longer than any of a portal" in fault_of(tmp_path / "release.zip", capsys)
 
 
+@pytest.mark.parametrize(
+    "sign", ["\n", "\0", "\x1b[2K", "\u202e", "\ud800"], ids=["line", "NUL", "terminal", "turning", "half"]
+)
+def test_a_name_that_somebody_chose_writes_no_line_and_no_colour_of_the_report(tmp_path, capsys, sign):
+    """A key such as “x⏎ holds  signature” would be read as a check that holds; half a character no page can say."""
+    with zipfile.ZipFile(EARLIER) as before, zipfile.ZipFile(tmp_path / "release.zip", "w") as archive:
+        for info in before.infolist():
+            content = before.read(info)
+            if info.filename.endswith("release.json"):
+                content = json.dumps({f"x{sign}holds": 1, **json.loads(content)}).encode()
+            archive.writestr(info, content)
+    assert main([str(tmp_path / "release.zip"), "--json"]) == 1
+    told = " ".join(each["details"] for each in json.loads(capsys.readouterr().out)["findings"])
+    assert "x?" in told and told.isprintable()
+    main([str(tmp_path / "release.zip")])
+    lines = capsys.readouterr().out.splitlines()
+    assert not any(line.startswith("holds") for line in lines)
+
+
 def test_a_value_of_a_column_may_look_so():
     assert not has_endless_number({"domain": [{"values": ["1e99999999"]}]})
 
