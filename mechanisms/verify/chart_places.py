@@ -37,8 +37,9 @@ def uneven(drawing: Drawing, sizes: Set[int] = frozenset()) -> Iterator[str]:
         yield from _off(bars[:, 0])
         yield from _others(bars[:, 3])
         yield from _others(bars[:, [1, 4]].ravel())
+    across = 1 if _has_upright_grid(drawing) else 0
     for dots in drawing.dots:
-        yield from _off(dots[:, 0])
+        yield from _off(dots[:, across])
         yield from _others(dots[:, 2])
         yield from _others(dots[:, 3])
     for outline in drawing.outlines:
@@ -54,6 +55,11 @@ def uneven(drawing: Drawing, sizes: Set[int] = frozenset()) -> Iterator[str]:
         yield from (f"{each:g}" for each in outline[3:-1:2, 0][outline[3:-1:2, 0] != outline[2:-2:2, 0]])
     if drawing.rectangles and not drawing.grid:
         yield from _off_map(drawing.rectangles, sizes)
+
+
+def _has_upright_grid(drawing: Drawing) -> bool:
+    """Whether the lines of the axis stand, so that numbers go from left to right."""
+    return any(bool(line[0, 0] == line[1, 0]) for line in drawing.grid if line.shape == (2, 2))
 
 
 def _off(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
