@@ -39,7 +39,8 @@ def uneven(drawing: Drawing, sizes: Set[int] = frozenset()) -> Iterator[str]:
         yield from _others(bars[:, [1, 4]].ravel())
     across = 1 if _has_upright_grid(drawing) else 0
     for dots in drawing.dots:
-        yield from _off(dots[:, across])
+        # Queries that ask the same have one place.
+        yield from _off(dots[np.sort(np.unique(dots[:, :2], axis=0, return_index=True)[1]), across])
         yield from _others(dots[:, 2])
         yield from _others(dots[:, 3])
     for outline in drawing.outlines:

@@ -12,6 +12,7 @@ from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from mechanisms import registry
 from mechanisms.arrays import Integers
@@ -26,7 +27,7 @@ from mechanisms.summary.estimates import estimates
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.synthesis.bin_error import most_mean_error
 from mechanisms.synthesis.table import people_in_cells
-from mechanisms.verify import expected, microdata, planned
+from mechanisms.verify import expected, microdata, planned, strategy
 from mechanisms.verify.bundle import MEASUREMENT, Bundle
 from mechanisms.verify.factors import StrategyFactors, factors
 
@@ -74,8 +75,14 @@ def derived(bundle: Bundle, counts: Integers) -> Derived:
         if isinstance(found.stated, MicrodataPlan):
             _rows(own, bundle, found.stated)
         if isinstance(found.stated, QueryPlan):
-            own.factors = factors(found.stated, is_known=found.again is not None)
+            own.factors = factors(found.stated, _searched(bundle, found))
     return own
+
+
+def _searched(bundle: Bundle, found: planned.Planned) -> scipy.sparse.csc_array | None:
+    """The matrix of a strategy that no plan makes."""
+    has_one = found.again is None and strategy.STRATEGY in bundle.entries
+    return strategy.matrix_of(bundle) if has_one else None
 
 
 def _histogram(own: Derived, plan: Plan, values: np.ndarray, counts: Integers) -> None:

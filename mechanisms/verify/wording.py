@@ -24,6 +24,7 @@ import pandas as pd
 from mechanisms.domain import Domain
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify import (
+    chart_answers,
     chart_maps,
     chart_panels,
     chart_shares,
@@ -198,11 +199,16 @@ class _Texts:
             *texts,
             *(str(value) for _path, value in leaves(self._bundle.release)),
             *translated.OWN_CELLS,
+            *strategy.sets_of(self._bundle),
         }
-        return ChartSeries(own, labels, self._weights(), self._drawn())
+        series = ChartSeries(own, labels, self._weights(), self._drawn())
+        series.axes |= {(1.0, float(number)) for number in self._quantities.of("lines answers")}
+        return series
 
     def _drawn(self) -> Iterator[np.ndarray]:
-        """What a chart picks or adds up itself: shares of a summary, counts of three columns and more."""
+        """What a chart picks or adds up itself: some of many answers, shares of a summary, counts of many columns."""
+        if "answers" in self._quantities.tables:
+            yield from chart_answers.drawn(self._bundle)
         if "summary" in self._quantities.tables:
             yield from chart_shares.drawn(self._quantities.tables["summary"])
         noisy = self._quantities.noisy_counts
