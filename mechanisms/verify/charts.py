@@ -296,6 +296,8 @@ def _rows(words: Sequence[Word], panels: Sequence[np.ndarray]) -> Iterator[tuple
         else:
             rows.setdefault((word.y, _left_of(word, panels)), []).append(word)
     lowest = max((height for height, _left in rows), default=0.0)
+    if len(panels) == 1:  # words below it may be turned, so that none of them is in a row
+        lowest = max(lowest, float(panels[0][:, 1].max()))
     beside = [(column, "y") for column in columns.values()]
     below = [
         (row, "x" if height == lowest or len(panels) > 1 else "over") for (height, _left), row in rows.items()

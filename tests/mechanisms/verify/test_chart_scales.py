@@ -86,3 +86,26 @@ def test_bars_of_many_values_are_means_of_neighbours():
     assert compared(steps(heights), series_of(values)).strange == []
     heights[20] -= 2
     assert compared(steps(heights), series_of(values)).strange == [f"{heights[20]:.1f}"]
+
+
+def shares(numbers: tuple[str, ...]) -> str:
+    """Bars whose numbers stand in one row, over lines that reach to the end; their labels are turned."""
+    grid = "".join(
+        f'<polyline points="80.0,{300 - 2 * mark:.1f} 717.0,{300 - 2 * mark:.1f}" stroke="var(--grid)" />'
+        f'<text x="72.0" y="{304 - 2 * mark:.1f}" text-anchor="end">{mark}</text>'
+        for mark in (0, 50, 100)
+    )
+    heights = (91.4, 0.0, 29.4, 79.4)
+    bars = "".join(f"M{100 + 100 * i}.0 300.0V{300 - tall:.1f}h80.0V300.0z" for i, tall in enumerate(heights))
+    words = "".join(
+        f'<text x="{140 + 100 * i}.0" y="96.0" text-anchor="middle">{number}</text>'
+        for i, number in enumerate(numbers)
+    )
+    return f'<svg class="still">{grid}<path d="{bars}" fill="red">{words}</svg>'
+
+
+def test_numbers_over_bars_are_no_marks_of_an_axis_though_they_stand_in_a_row():
+    series = series_of(np.array([45.7, 0.0, 14.7, 39.7]))
+    assert compared(shares(("45.7", "0", "14.7", "39.7")), series).strange == []
+    assert compared(shares(("45.7", "0", "14.7", "39.6")), series).strange == ["39.6"]
+    assert compared(shares(("14.7", "0", "45.7", "39.7")), series).strange != []
