@@ -11,21 +11,29 @@ import scipy.sparse
 
 from mechanisms import registry
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
+from mechanisms.matrix.marginals.answering import MarginalMechanism
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.strategy.product import Kronecker
+from mechanisms.matrix.strategy_arrays import measured_sets
 from mechanisms.verify.chart_maps import MOST
 
+# Sets of columns whose shares are drawn.
+MOST_SETS = 60
 # Weights of a strategy, noughts among them, up to which its factors are found.
 MOST_DIVIDED = 2**22
 
 
 @dataclass
 class StrategyFactors:
-    """How many sums and cells each has, and its weights, line after line, where a chart shows each of them."""
+    """How many sums and cells each has, and its weights, line after line, where a chart shows each of them.
+
+    shares: of the cost, of each set of columns, where these are measured instead; the largest of many.
+    """
 
     sums: list[int] = field(default_factory=list)
     cells: list[int] = field(default_factory=list)
     weights: list[np.ndarray] = field(default_factory=list)
+    shares: list[np.ndarray] = field(default_factory=list)
 
 
 def factors(plan: QueryPlan, matrix: scipy.sparse.csc_array | None = None) -> StrategyFactors:
@@ -36,6 +44,11 @@ def factors(plan: QueryPlan, matrix: scipy.sparse.csc_array | None = None) -> St
     """
     own = StrategyFactors(cells=list(plan.domain.shape))
     mechanism = registry.query_mechanism(plan.mechanism)
+    if isinstance(mechanism, MarginalMechanism):
+        _names, information = measured_sets(plan, mechanism)
+        cost = information * mechanism.closed(plan).rests
+        own.shares.append((cost / cost.sum())[np.sort(np.argsort(-cost, kind="stable")[:MOST_SETS])])
+        return own
     if mechanism.optimises or mechanism.is_uploaded:
         found = (
             []

@@ -209,6 +209,7 @@ class _Texts:
         """What a chart picks or adds up itself: some of many answers, shares of a summary, counts of many columns."""
         if "answers" in self._quantities.tables:
             yield from chart_answers.drawn(self._bundle)
+            yield from self._quantities.derived.factors.shares
         if "summary" in self._quantities.tables:
             yield from chart_shares.drawn(self._quantities.tables["summary"])
         noisy = self._quantities.noisy_counts

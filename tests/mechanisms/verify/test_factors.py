@@ -50,3 +50,13 @@ def test_what_is_no_product_has_no_factors_and_its_sums_divide_all(plan) -> None
         found = factors(searched, matrix)
         assert {1, 8} <= set(found.sums) and all(8 % each == 0 for each in found.sums)
         assert found.weights == []
+
+
+def test_sets_of_columns_have_their_shares_of_the_cost() -> None:
+    """Of two tables that are measured alike one costs as much as the other; the number of rows is told by both."""
+    workload = read_workload("marginals(=1)", DOMAIN)
+    loss = Loss(Definition.ZCDP, Fraction(1))
+    plan = registry.query_mechanism("residual-planner").plan(DOMAIN, workload, loss)
+    [shares] = factors(plan).shares
+    assert len(shares) == 3 and shares.sum() == pytest.approx(1)
+    assert shares[1] != shares[2]
