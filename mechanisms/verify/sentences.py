@@ -15,6 +15,21 @@ from mechanisms.verify.shown_numbers import SHOWN, are_shown
 
 _MARGIN = "“# ± #” means: the true count is between # and #, and a sentence like this is right at least # times in #"
 _DIALECT = 'half_width = # * (part["standard_error"] ** #).sum() ** # + #'
+# Shares of values that count as a bound, of a step's width or of that value alone; nearly all of them between commas.
+_AT_BOUND = tuple(
+    (
+        f"{share}{comma} are {ends}",
+        *(f"percent in_all {statistic}{name}" if name else "" for name in names),
+        "bounds",
+    )
+    for ends, statistic in (
+        ("below #", "share_at_low"),
+        ("# or below", "share_at_low"),
+        ("# or above", "share_at_high"),
+    )
+    for share, names in (("at most # %", ("_upper",)), ("# to # %]", ("", "_upper")), ("%", ()))
+    for comma in ("", ",")
+)
 PHRASES: tuple[tuple[str, ...], ...] = (
     ("private with ε = #", "loss"),
     ("private with ρ = #", "loss"),
@@ -81,6 +96,7 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("# % ± # are # or below", "percent in_all share_at_low", "points in_all share_at_low", "bounds"),
     ("# % ± # are below #", "percent in_all share_at_low", "points in_all share_at_low", "bounds"),
     ("below # count as #: ", "bounds", "bounds"),
+    *_AT_BOUND,
     ("below #, and # or above", "bounds", "bounds"),
     ("# or below, and # or above", "bounds", "bounds"),
     *((f"{said}{end}", "bounds") for said in ("below #", "# or below", "# or above") for end in (";", ")")),
