@@ -91,5 +91,5 @@ def _first_of(there: int, most: int, what: str) -> str:
 
 
 def _percent(values: Floats | Sequence[float]) -> list[float | None]:
-    """Shares as percentages with the digits that a chart can show; nothing where there is none."""
-    return [None if value != value else float(f"{100 * value:.5g}") for value in values]
+    """Shares as percentages, with more digits than a chart shows, which rounds them; nothing where there is none."""
+    return [None if value != value else float(f"{100 * value:.8g}") for value in values]

@@ -83,4 +83,4 @@ def _caption(drawn: int, groups: int) -> str:
 
 def _numbers(values: Floats) -> list[float | None]:
     """Numbers with the digits that a chart can show; nothing where there is none, as of a group of nobody."""
-    return [None if np.isnan(value) else float(f"{value:.6g}") for value in values]
+    return [None if np.isnan(value) else float(f"{value:.8g}") for value in values]

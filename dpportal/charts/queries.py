@@ -354,7 +354,7 @@ def _rows(values: np.ndarray) -> list[list[float | None]]:
 
 def _numbers(values: np.ndarray) -> list[float]:
     """Numbers with the digits that a chart can show."""
-    return [float(f"{value:.6g}") for value in np.asarray(values, dtype=float)]
+    return [float(f"{value:.8g}") for value in np.asarray(values, dtype=float)]
 
 
 def _thinned(shown: int, queries: int) -> str:

@@ -15,8 +15,8 @@ from mechanisms.verify.chart_series import SHARE, ChartSeries
 from mechanisms.verify.svg_shapes import Shade
 
 SHADES, PALEST = 32, 0.04
-# Of bars that are hatched, and of others.
-_OF_BARS = {0.35, 1.0}
+# Of bars that are hatched, which no shade of a map is, and of others.
+_HATCHED, _FULL = 0.35, 1.0
 # On some maps a shade goes by the square root of a number.
 _POWERS = (1.0, 0.5)
 # Cells of a map at most, and of what a number may be off: a shade begins where another ends.
@@ -27,9 +27,9 @@ def strange(shades: Sequence[Shade], series: ChartSeries, *, on_axis: bool = Fal
     """How many cells were compared, and the shades of those that have not the one of their number.
 
     A map that shows no column of a table is not compared. on_axis: whether a drawing has lines of an axis, on which
-    what has two shades at most is bars.
+    what has one shade is bars.
     """
-    if on_axis and {shade.opacity for shade in shades} <= _OF_BARS:
+    if are_bars(shades) or (on_axis and {shade.opacity for shade in shades} <= {_FULL}):
         return 0, []
     cells = _cells(shades) if shades else np.zeros((0, 4))
     count, wrong = 0, []
@@ -39,6 +39,12 @@ def strange(shades: Sequence[Shade], series: ChartSeries, *, on_axis: bool = Fal
             count += len(panel)
             wrong += found
     return count, wrong
+
+
+def are_bars(shades: Sequence[Shade]) -> bool:
+    """Whether some are hatched, and all others full."""
+    opacities = {shade.opacity for shade in shades}
+    return _HATCHED in opacities and opacities <= {_HATCHED, _FULL}
 
 
 def _cells(shades: Sequence[Shade]) -> np.ndarray:

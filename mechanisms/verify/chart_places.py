@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence, Set
 
 import numpy as np
 
+from mechanisms.verify.chart_maps import are_bars
 from mechanisms.verify.chart_series import SHARE
 from mechanisms.verify.svg_shapes import WORD_OF_NUMBER, Drawing
 
@@ -37,8 +38,10 @@ def uneven(drawing: Drawing, sizes: Set[int] = frozenset()) -> Iterator[str]:
         yield from _off(bars[:, 0])
         yield from _others(bars[:, 3])
         yield from _others(bars[:, [1, 4]].ravel())
+    across = 1 if _has_upright_grid(drawing) else 0
     for dots in drawing.dots:
-        yield from _off(dots[:, 0])
+        # Queries that ask the same have one place.
+        yield from _off(dots[np.sort(np.unique(dots[:, :2], axis=0, return_index=True)[1]), across])
         yield from _others(dots[:, 2])
         yield from _others(dots[:, 3])
     for outline in drawing.outlines:
@@ -53,7 +56,12 @@ def uneven(drawing: Drawing, sizes: Set[int] = frozenset()) -> Iterator[str]:
         yield from (f"{each:g}" for each in outline[1:-1:2, 1][outline[1:-1:2, 1] != outline[2:-1:2, 1]])
         yield from (f"{each:g}" for each in outline[3:-1:2, 0][outline[3:-1:2, 0] != outline[2:-2:2, 0]])
     if drawing.rectangles and not drawing.grid:
-        yield from _off_map(drawing.rectangles, sizes)
+        yield from _off_map(drawing.rectangles, sizes, are_rows=are_bars(drawing.shades))
+
+
+def _has_upright_grid(drawing: Drawing) -> bool:
+    """Whether the lines of the axis stand, so that numbers go from left to right."""
+    return any(bool(line[0, 0] == line[1, 0]) for line in drawing.grid if line.shape == (2, 2))
 
 
 def _off(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
@@ -130,14 +138,14 @@ def _others(values: np.ndarray) -> list[str]:
     return [f"{each:g}" for each in values[values != np.median(values)]] if len(values) > 2 else []
 
 
-def _off_map(series: Sequence[np.ndarray], sizes: Set[int]) -> Iterator[str]:
+def _off_map(series: Sequence[np.ndarray], sizes: Set[int], *, are_rows: bool) -> Iterator[str]:
     """Corners of a map's cells that are not on one grid, and sizes that are not cells of it.
 
-    Of bars to both sides of a line, rows that are not even; a bar of nobody has no width.
+    Of bars to both sides of a line, rows that are not even; a bar of nobody has no width. are_rows: whether they are.
     """
     left, top, width, height, back = np.concatenate(series).T
     yield from (f"{each:.1f}" for each in width[width != back])
-    if _lie_on_a_line(left, width):
+    if are_rows or _lie_on_a_line(left, width):
         for bars in series:
             yield from _off(bars[:, 1])
         yield from _others(height)

@@ -18,6 +18,8 @@ SHARE = 0.5
 _WRITTEN = 1e-5
 # Lines of a series, and labels of a column by which lines are chosen, at most.
 _LONGEST, _MOST_LABELS = 2000, 64
+# Bars of a small picture, and the tallest of them by which its scale is told.
+MOST_SMALL, _TALLEST = 30, 3
 
 
 @dataclass(frozen=True)
@@ -54,16 +56,25 @@ class ChartSeries:
         self.sizes = frozenset(size for table in tables.values() for size in _sizes(table))
         every = [each for table in tables.values() for each in _series(table)]
         every += [each.ravel() for each in weights]
+        # Where an axis of numbers begins and ends: with the first line and the last, or with a column's bounds.
+        self.axes = {(1.0, float(len(table))) for table in tables.values()}
         if "density" in tables:
             every += list(_steps(tables["density"]))
+            self.axes |= {
+                (float(edges[0]), float(edges[-1])) for edges, _shares in _densities(tables["density"])
+            }
         # By their bytes, since many are the same; no chart has as many shapes as the longest.
         own = {each.tobytes(): each for each in every if len(each) <= _LONGEST and np.isfinite(each).all()}
         self.every = [(each, np.sort(each)) for each in own.values()]
         # Of what is below nobody a small picture shows nothing.
-        self._above = [(np.maximum(own, 0), np.maximum(known, 0)) for own, known in self.every]
+        above = [(np.maximum(own, 0), np.maximum(known, 0)) for own, known in self.every]
+        thinned = (_thinned(own) for own, _known in above if len(own) > MOST_SMALL)
+        self._above = [*above, *((own, np.sort(own)) for own in thinned)]
         self._drawn = _by_length(drawn)
 
-    def match(self, values: np.ndarray, tolerance: float, *, scaled: bool = False) -> MatchedSeries | None:
+    def match(
+        self, values: np.ndarray, tolerance: np.ndarray | float, *, scaled: bool = False
+    ) -> MatchedSeries | None:
         """The series that a shape shows; None where it shows none of them.
 
         scaled: whether only the sizes beside the largest are known.
@@ -74,7 +85,7 @@ class ChartSeries:
                 (own if in_order else known, _wrong(values, own / one, known / one, tolerance, in_order))
                 for own, known in every
                 if not in_order or len(own) == len(values)
-                for one in [_unit(values, own, known, in_order) if scaled else 1.0]
+                for one in (_units(values, own, known, in_order) if scaled else [1.0])
             ]
             if in_order and not scaled and len(values) in self._drawn:
                 found += _nearest(values, self._drawn[len(values)], tolerance)
@@ -93,17 +104,28 @@ def _by_length(series: Iterable[np.ndarray]) -> dict[int, np.ndarray]:
     return {length: np.array(list(own.values())) for length, own in every.items()}
 
 
-def _nearest(values: np.ndarray, series: np.ndarray, tolerance: float) -> list[tuple[np.ndarray, np.ndarray]]:
+def _nearest(
+    values: np.ndarray, series: np.ndarray, tolerance: np.ndarray | float
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of many series those with fewest other numbers, and which these are."""
     wrong = np.abs(values - series) > tolerance + 1e-5 * np.abs(values)
     number = wrong.sum(axis=1)
     return [(series[place], wrong[place]) for place in np.flatnonzero(number == number.min())]
 
 
-def _unit(values: np.ndarray, own: np.ndarray, known: np.ndarray, in_order: bool) -> float:
-    """What the size 1 stands for: by most shapes of a series in order, by the largest of another."""
+def _units(values: np.ndarray, own: np.ndarray, known: np.ndarray, in_order: bool) -> list[float]:
+    """What the size 1 may stand for: by most shapes of a series in order, and by its tallest, whose tenths of a pixel
+    matter least; by the largest of another."""
     shown = (own > 0) & (values > 0) if in_order else np.zeros(0, bool)
-    return float(np.median(own[shown] / values[shown])) if shown.any() else float(known[-1] or 1.0)
+    if not shown.any():
+        return [float(known[-1] or 1.0)]
+    ratios, tallest = own[shown] / values[shown], np.argsort(-values[shown])[:_TALLEST]
+    return [float(np.median(ratios)), *ratios[tallest].tolist()]
+
+
+def _thinned(values: np.ndarray) -> np.ndarray:
+    """Means of neighbours, as many as a small picture has bars."""
+    return np.array([part.mean() for part in np.array_split(values, MOST_SMALL)])
 
 
 def _series(table: pd.DataFrame) -> Iterator[np.ndarray]:
@@ -156,6 +178,12 @@ def _steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
 
 def equal_steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
     """Shares in percent of each column's and group's steps."""
+    for edges, shares in _densities(density):
+        yield 100 * steps_of_equal_width(edges, shares)[1]
+
+
+def _densities(density: pd.DataFrame) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Ends of the cells of each column and group, and their shares."""
     numbers = density.assign(
         **{name: pd.to_numeric(density[name], errors="coerce") for name in ("first", "last", "share")}
     )
@@ -163,12 +191,11 @@ def equal_steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
         first, last = own["first"].to_numpy(float), own["last"].to_numpy(float)
         whole = len(first) > 1 and first[1] - last[0] == 1
         if np.isfinite(first).all() and len(first):
-            edges = np.append(first, last[-1] + whole)
-            yield 100 * steps_of_equal_width(edges, own["share"].to_numpy(float))[1]
+            yield np.append(first, last[-1] + whole), own["share"].to_numpy(float)
 
 
 def _wrong(
-    values: np.ndarray, own: np.ndarray, known: np.ndarray, tolerance: float, in_order: bool
+    values: np.ndarray, own: np.ndarray, known: np.ndarray, tolerance: np.ndarray | float, in_order: bool
 ) -> np.ndarray:
     """own: a series, of as many numbers if in order; known: the same, ascending."""
     near = tolerance + 1e-5 * np.abs(values)

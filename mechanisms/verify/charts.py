@@ -31,19 +31,21 @@ _DOWN, _BESIDE, _BELOW = 4.0, 8.0, 15.0
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis: number = begin + slope * pixel. vertical: whether along the height."""
+    """An axis: number = begin + slope * pixel. vertical: whether along the height. marks: pixels of the outer ones."""
 
     begin: float
     slope: float
     vertical: bool
+    marks: tuple[float, float]
 
     def numbers(self, pixels: np.ndarray) -> np.ndarray:
         return self.begin + self.slope * pixels
 
-    @property
-    def tolerance(self) -> float:
-        """How exactly a place tells a number."""
-        return _PIXEL * abs(self.slope) + 1e-9
+    def tolerance(self, pixels: np.ndarray) -> np.ndarray:
+        """How exactly places tell numbers; beyond the marks tenths of a pixel of these matter more."""
+        low, high = self.marks
+        beyond = np.maximum(np.maximum(low - pixels, pixels - high), 0) / (high - low)
+        return np.asarray(_PIXEL * (1 + beyond) * abs(self.slope) + 1e-9)
 
 
 @dataclass
@@ -126,8 +128,8 @@ def _scale(grid: np.ndarray, words: Sequence[Word], marks: set[int], found: Comp
     if not slope:
         return None
     begins = np.array(numbers) - slope * np.array(pixels)
-    scale = Scale(float(np.median(begins)), slope, vertical)
-    wrong = np.abs(begins - scale.begin) > 2 * scale.tolerance
+    scale = Scale(float(np.median(begins)), slope, vertical, (min(pixels), max(pixels)))
+    wrong = np.abs(begins - scale.begin) > 2 * scale.tolerance(np.array(pixels))
     found.strange += [f"{numbers[place]:g}" for place in np.flatnonzero(wrong)]
     found.numbers += len(numbers)
     return scale
@@ -146,13 +148,14 @@ def _slope(pixels: np.ndarray, numbers: np.ndarray) -> float:
 class ShapeNumbers:
     """The numbers of a shape, where its points are along the other axis, and how they are written.
 
+    tolerance: how exactly each number is told.
     is_numbered: whether words may say its numbers, which stand over bars and dots.
     """
 
     values: np.ndarray
     places: np.ndarray
     names: list[str]
-    tolerance: float
+    tolerance: np.ndarray
     vertical: bool
     is_numbered: bool
     match: MatchedSeries | None = None
@@ -160,9 +163,10 @@ class ShapeNumbers:
     def may_be(self, place: int, number: str) -> bool:
         """Whether the number is that of the shape at this place: of its series, or as its height tells it."""
         value, half = float(self.values[place]), _HALF * step_of(number)
+        tolerance = float(self.tolerance[place])
         if self.match is None:
-            return abs(value - value_of(number)) <= half + self.tolerance
-        told = self.match.at(place, value, self.tolerance)
+            return abs(value - value_of(number)) <= half + tolerance
+        told = self.match.at(place, value, tolerance)
         return bool((np.abs(told - value_of(number)) <= half).any())
 
 
@@ -180,7 +184,7 @@ def _valued(drawing: Drawing, scales: Sequence[tuple[np.ndarray, Scale]]) -> Ite
                 numbers,
                 places[:, 1 - side],
                 names,
-                own[0].tolerance,
+                own[0].tolerance(pixels),
                 own[0].vertical,
                 is_numbered or not numbered,
             )
@@ -220,6 +224,8 @@ def _far_ends(bars: np.ndarray) -> np.ndarray:
 
 def _is_in(places: np.ndarray, grid: np.ndarray, scale: Scale) -> bool:
     """Whether a shape is in the panel of this grid: across it, and near it along its axis."""
+    if not len(places):
+        return False
     low, high = (0, 2) if scale.vertical else (1, 3)
     across, along = places[:, 0 if scale.vertical else 1], places[:, 1 if scale.vertical else 0]
     ends = grid[:, 1 if scale.vertical else 0]
@@ -262,6 +268,8 @@ def _strange_words(
         yield from (text for text in said if "95" not in (_levels(text) or ["95"]))
         is_over = across == "over"
         strange = [word.text for word in row if not _is_known(word, series, shown, is_over)]
+        if strange and across == "x" and _are_on_axis(row, series, shown):
+            continue
         # Words of a calendar, or of another language, are in no table.
         if len(strange) <= SHARE * len(row) or WORD_OF_NUMBER.fullmatch(row[0].text):
             yield from strange
@@ -288,6 +296,8 @@ def _rows(words: Sequence[Word], panels: Sequence[np.ndarray]) -> Iterator[tuple
         else:
             rows.setdefault((word.y, _left_of(word, panels)), []).append(word)
     lowest = max((height for height, _left in rows), default=0.0)
+    if len(panels) == 1:  # words below it may be turned, so that none of them is in a row
+        lowest = max(lowest, float(panels[0][:, 1].max()))
     beside = [(column, "y") for column in columns.values()]
     below = [
         (row, "x" if height == lowest or len(panels) > 1 else "over") for (height, _left), row in rows.items()
@@ -316,6 +326,20 @@ def _are_first_places(row: Sequence[Word], across: str) -> bool:
         return False
     placed = sorted((float(getattr(word, across)), word.text) for word in row)
     return [text for _at, text in placed] == [str(place) for place in range(len(row))]
+
+
+def _are_on_axis(row: Sequence[Word], series: ChartSeries, shown: Sequence[ShapeNumbers]) -> bool:
+    """Whether two marks, which tell no scale by themselves, stand where the shapes' first place and last say."""
+    if not shown or not all(WORD_OF_NUMBER.fullmatch(word.text) for word in row):
+        return False
+    places = max((shape.places for shape in shown), key=len)
+    begin, reach = places.min(), np.ptp(places)
+    at, numbers = np.array([word.x for word in row]), np.array([value_of(word.text) for word in row])
+    return any(
+        bool((np.abs(begin + (numbers - first) / (last - first) * reach - at) < _NEAR).all())
+        for first, last in series.axes
+        if last > first and reach > 0
+    )
 
 
 def _mirrored(places: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from mechanisms import registry
 from mechanisms.arrays import Integers
@@ -26,7 +27,7 @@ from mechanisms.summary.estimates import estimates
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.synthesis.bin_error import most_mean_error
 from mechanisms.synthesis.table import people_in_cells
-from mechanisms.verify import expected, microdata, planned
+from mechanisms.verify import expected, microdata, planned, strategy
 from mechanisms.verify.bundle import MEASUREMENT, Bundle
 from mechanisms.verify.factors import StrategyFactors, factors
 
@@ -42,7 +43,7 @@ class Derived:
     differences: of two groups of a summary, with the ends of their intervals.
     expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
-    factors: of a strategy.
+    variances: shares of the columns' variance that principal components have, in percent. factors: of a strategy.
     """
 
     people: list[float] = field(default_factory=list)
@@ -51,6 +52,7 @@ class Derived:
     column_margins: list[float] = field(default_factory=list)
     reaches: set[int] = field(default_factory=set)
     bins: list[float] = field(default_factory=list)
+    variances: list[float] = field(default_factory=list)
     differences: list[float] = field(default_factory=list)
     expected: list[float] = field(default_factory=list)
     times_measured: np.ndarray | None = None
@@ -73,8 +75,14 @@ def derived(bundle: Bundle, counts: Integers) -> Derived:
         if isinstance(found.stated, MicrodataPlan):
             _rows(own, bundle, found.stated)
         if isinstance(found.stated, QueryPlan):
-            own.factors = factors(found.stated, is_known=found.again is not None)
+            own.factors = factors(found.stated, _searched(bundle, found))
     return own
+
+
+def _searched(bundle: Bundle, found: planned.Planned) -> scipy.sparse.csc_array | None:
+    """The matrix of a strategy that no plan makes."""
+    has_one = found.again is None and strategy.STRATEGY in bundle.entries
+    return strategy.matrix_of(bundle) if has_one else None
 
 
 def _histogram(own: Derived, plan: Plan, values: np.ndarray, counts: Integers) -> None:
@@ -114,6 +122,8 @@ def _rows(own: Derived, bundle: Bundle, plan: MicrodataPlan) -> None:
     except ImportError:  # which the rows' own check says
         return
     own.expected += expected.numbers(plan, result)
+    own.bins += expected.bins(plan, result)
+    own.variances = expected.variances(plan, result)
     own.times_measured = expected.times_measured(plan, result)
 
 

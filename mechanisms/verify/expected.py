@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,12 +11,17 @@ from mechanisms import registry
 from mechanisms.arrays import Floats
 from mechanisms.domain import Date
 from mechanisms.microdata.column_means import ColumnMean, column_means
+from mechanisms.microdata.components import UNIT
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import foresee, pair_error
 from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.limits import RowCount
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.principal_components import ordered_columns
 from mechanisms.protocol import PlanError
+
+# Files count days from it.
+_FIRST = dt.date(1970, 1, 1).toordinal()
 
 
 def numbers(plan: MicrodataPlan, result: MicrodataResult) -> Iterator[float]:
@@ -28,6 +32,19 @@ def numbers(plan: MicrodataPlan, result: MicrodataResult) -> Iterator[float]:
     yield from [] if pair is None else [pair]
     for mean in column_means(plan, result):
         yield from _of_mean(mean)
+
+
+def bins(plan: MicrodataPlan, result: MicrodataResult) -> list[float]:
+    """How far bins alone move the mean of each column of numbers or dates, at most."""
+    return [mean.bins for mean in column_means(plan, result)]
+
+
+def variances(plan: MicrodataPlan, result: MicrodataResult) -> list[float]:
+    """What share of its columns' variance each principal component has, in percent."""
+    if result.components is None:
+        return []
+    shares = result.components.variances / UNIT / len(ordered_columns(plan.domain))
+    return [100 * float(share) for share in shares]
 
 
 def times_measured(plan: MicrodataPlan, result: MicrodataResult) -> Floats:
@@ -53,12 +70,11 @@ def _errors(plan: MicrodataPlan, people: int) -> Iterator[float]:
 
 
 def _of_mean(mean: ColumnMean) -> Iterator[float]:
-    """In the rows, by the counts and by the sum with their margins, and how far bins move it; of dates their parts."""
+    """In the rows, by the counts and by the sum with their margins, and how far bins move it; of dates in days."""
     intervals = [own for own in (mean.counted, mean.summed) if own is not None]
     middles = [float(own.lower[0] + own.upper[0]) / 2 for own in intervals]
     values = [mean.rows, *middles, *(float(own.estimate[0]) for own in intervals)]
     yield from (mean.bins, *values)
     yield from (float(own.upper[0] - own.lower[0]) / 2 for own in intervals)
     if isinstance(mean.attribute, Date):
-        days = [dt.date.fromordinal(math.floor(value)) for value in values if math.isfinite(value)]
-        yield from (float(part) for day in days for part in (day.year, day.month, day.day))
+        yield from (value - _FIRST for value in values)

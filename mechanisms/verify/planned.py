@@ -13,6 +13,7 @@ from mechanisms.calibration import law_for
 from mechanisms.continual.mechanism import StreamPlan
 from mechanisms.domain import Categorical, Domain
 from mechanisms.json_types import JsonObject
+from mechanisms.matrix.marginals.laplace import WeightedMarginals
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.reconstruction import RECONSTRUCTION
 from mechanisms.matrix.workload.factor import Explicit
@@ -148,6 +149,10 @@ def _queries(value: JsonObject, matrices: Mapping[str, Explicit] | None = None) 
     if plan.details[RECONSTRUCTION.name] not in dict(RECONSTRUCTION.choices):
         raise ValueError("It is no way to make cells non-negative.")
     method = registry.query_mechanism(plan.mechanism)
+    if isinstance(method, WeightedMarginals):
+        if min(plan.details["weights"]) < 1:
+            raise ValueError("A table is counted with a weight of less than 1.")
+        return Planned(plan, method.plan(plan.domain, plan.workload, plan.loss, method.weights_of(plan)))
     if method.optimises or method.is_uploaded:
         return Planned(plan, None)
     return Planned(plan, method.plan(plan.domain, plan.workload, plan.loss))

@@ -18,10 +18,10 @@ NUMBER = f"(?:{DATE.pattern}|[-\u2212+]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?)"
 # How several numbers stand in one cell, by how many there are; a range has two as a number with a share has.
 PATTERNS = {1: ("{}",), 2: ("{} ({})", "{} … {}"), 3: ("{} [{}, {}]",)}
 _BEYOND = " or less| or more| or earlier| or later"
-_UNIT = "(?: %| days)?"
+_UNIT = "(?: %| days?)?"
 _VALUE = f"(?:–|(?P<value#>{NUMBER})(?P<limit#>{_BEYOND})?{_UNIT})"
 _MARGIN = (
-    f"(?:–|± (?P<margin#>{NUMBER}){_UNIT}|± less than {NUMBER}"
+    f"(?:–|± (?P<margin#>{NUMBER}){_UNIT}|± less than {NUMBER}{_UNIT}"
     f"|(?P<low#>{NUMBER})(?P<limitlow#>{_BEYOND})? to (?P<high#>{NUMBER})(?P<limithigh#>{_BEYOND})?{_UNIT}"
     f"|{NUMBER}(?:{_BEYOND}){_UNIT})"
 )

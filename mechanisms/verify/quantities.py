@@ -20,6 +20,7 @@ from mechanisms.verify.csv_tables import tables
 from mechanisms.verify.derived import Derived, derived
 from mechanisms.verify.json_values import leaves
 from mechanisms.verify.loss_factor import factor_shown
+from mechanisms.verify.shown_numbers import days_of
 
 _COUNTS = ("noisy_count", "count", "estimate", "answer", "released_count")
 
@@ -84,7 +85,9 @@ class Quantities:
 
 
 def _number(value: Any) -> float | None:
-    """Of a number, or of a text that is one; a step may be a fraction."""
+    """Of a number, or of a text that is one; a step may be a fraction. Of a date its days, as files have them."""
+    if isinstance(value, str) and (day := days_of(value)) is not None:
+        return day
     try:
         return float(Fraction(value))
     except (TypeError, ValueError, ArithmeticError):
@@ -92,11 +95,11 @@ def _number(value: Any) -> float | None:
 
 
 def _people(own: Quantities) -> list[float]:
-    """How many there are in all: what the counts of a table add up to, as they are or where they are above 0."""
+    """How many there are in all: the public number, or the sums of a table's counts, as they are or where above 0."""
     columns = (own.column(f"{stem} {name}") for stem in own.tables for name in _COUNTS)
     sums = [each for own in columns if len(own) for each in (np.nansum(own), np.nansum(np.maximum(own, 0)))]
     lines = map(float, map(len, own.tables.values()))
-    return [*sums, *lines, *own.column("in_all number"), *own.derived.people]
+    return [*sums, *lines, *own.column("in_all number"), *own.derived.people, *own.of("plan total")]
 
 
 def _bins(own: Quantities) -> list[float]:
@@ -184,6 +187,17 @@ def _date(own: Quantities) -> str:
     return str(own.release.get("measured_at") or own.release["last_published_at"])
 
 
+def _kept_columns(own: Quantities) -> list[float]:
+    """Those that rows have, of which one of codes has its words beside it."""
+    return [float(own.plan.get("keep") or len(own.plan["domain"]))] if "synthetic" in own.tables else []
+
+
+def _times_measured(own: Quantities) -> list[float]:
+    """How often a pair of columns was, at most, which a map's darkest shade stands for."""
+    times = own.derived.times_measured
+    return [] if times is None else [max(1.0, float(times.max(initial=0.0)))]
+
+
 def _leaf(own: Quantities, path: str) -> list[float]:
     return [
         number for each, value in leaves(own.plan) if each == path if (number := _number(value)) is not None
@@ -191,6 +205,9 @@ def _leaf(own: Quantities, path: str) -> list[float]:
 
 
 def _lines(own: Quantities, stem: str) -> list[float]:
+    """Of answers as many as there are queries, which are not all read."""
+    if stem == "answers" and "queries" in own.release:
+        return [float(own.release["queries"])]
     return [float(len(own.tables[stem]))] if stem in own.tables else []
 
 
@@ -220,6 +237,10 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "characteristics": lambda own: [float(len(own.plan["columns"]))],
     "day": lambda own: [float(_date(own)[8:10])],
     "year": lambda own: [float(_date(own)[:4])],
+    "columns": _kept_columns,
+    "times measured": _times_measured,
+    "variances": lambda own: own.derived.variances,
+    "components": lambda own: range(1, len(own.derived.variances) + 1),
     "candidates": lambda own: [float(len(own.plan["score"]["candidates"]))],
     "periods": lambda own: [float(own.release["periods"])],
     "pairs": lambda own: [float((own.tables["pairs"]["measured"] == "True").sum())],
@@ -229,7 +250,6 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
 _BY_PLACE: dict[str, Callable[[Quantities, str], Iterable[float]]] = {
     "plan": _leaf,
     "lines": _lines,
-    "width": lambda own, stem: [float(own.tables[stem].shape[1])],
     "column": lambda own, place: own.column(place),
     "most": _most,
     "scale": lambda own, place: [

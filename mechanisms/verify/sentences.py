@@ -11,10 +11,25 @@ import re
 from functools import cache
 
 from mechanisms.verify.quantities import Quantities
-from mechanisms.verify.shown_numbers import NUMBER, are_shown
+from mechanisms.verify.shown_numbers import SHOWN, are_shown
 
 _MARGIN = "“# ± #” means: the true count is between # and #, and a sentence like this is right at least # times in #"
 _DIALECT = 'half_width = # * (part["standard_error"] ** #).sum() ** # + #'
+# Shares of values that count as a bound, of a step's width or of that value alone; nearly all of them between commas.
+_AT_BOUND = tuple(
+    (
+        f"{share}{comma} are {ends}",
+        *(f"percent in_all {statistic}{name}" if name else "" for name in names),
+        "bounds",
+    )
+    for ends, statistic in (
+        ("below #", "share_at_low"),
+        ("# or below", "share_at_low"),
+        ("# or above", "share_at_high"),
+    )
+    for share, names in (("at most # %", ("_upper",)), ("# to # %]", ("", "_upper")), ("%", ()))
+    for comma in ("", ",")
+)
 PHRASES: tuple[tuple[str, ...], ...] = (
     ("private with ε = #", "loss"),
     ("private with ρ = #", "loss"),
@@ -69,11 +84,8 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("The # largest of # groups", "drawn values", "sizes"),
     ("within ± # of", "half_width"),
     ("Margin: ± # people", "half_width"),
-    ("off by up to # in …", "bins"),
     ("by the bins alone, off by up to #", "bins"),
-    ("off by up to # days in …", "bins"),
-    ("off by up to …, # in …; usually", "bins"),
-    ("off by up to …, # days in …; usually", "bins"),
+    *((f"off by up to {'…, ' * before}#{days} in", "bins") for before in range(4) for days in ("", " days")),
     # Totals and means.
     ("The mean of … is # ± #", "column in_all mean", "margin in_all mean"),
     ("Values above # count as #", "bounds", "bounds"),
@@ -84,10 +96,11 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("# % ± # are # or below", "percent in_all share_at_low", "points in_all share_at_low", "bounds"),
     ("# % ± # are below #", "percent in_all share_at_low", "points in_all share_at_low", "bounds"),
     ("below # count as #: ", "bounds", "bounds"),
+    *_AT_BOUND,
     ("below #, and # or above", "bounds", "bounds"),
     ("# or below, and # or above", "bounds", "bounds"),
-    ("at the lower end (… below #)", "bounds"),
-    ("at the upper end (… # or above)", "bounds"),
+    *((f"{said}{end}", "bounds") for said in ("below #", "# or below", "# or above") for end in (";", ")")),
+    ("Below #", "bounds"),
     ("At # or above", "bounds"),
     ("At # or below", "bounds"),
     ("# group is not compared", "drawn"),
@@ -104,6 +117,7 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("# ± # people, by …", "column summary estimate", "margin summary estimate"),
     ("Summary (Table #)", "1"),
     ("Table #", "1"),
+    ("Table # is fitted to", "0"),
     ("Table #. # characteristic", "1", "characteristics"),
     # Answers.
     ("for each of the # queries", "lines answers"),
@@ -123,9 +137,10 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("Margin: ± # people", "margin estimates estimate"),
     ("The largest group, …, has # ± #", "most estimates estimate", "margin estimates estimate"),
     # Rows of many columns.
-    ("hold # columns", "width synthetic"),
-    ("# made-up rows with # columns stand in for # ±", "lines synthetic", "width synthetic", "people"),
-    ("or as independent. # … #", "0", "1"),
+    ("hold # columns", "columns"),
+    ("# made-up rows with # columns stand in for # ±", "lines synthetic", "columns", "people"),
+    ("or as independent. # … #", "0", "times measured"),
+    ("#: #% of the variance", "components", "variances"),
     ("Shares of the loss: columns #/#, tables #/#", "shares", "shares", "shares", "shares"),
     ("for the # of # pairs", "pairs", "lines pairs"),
     # Running counts.
@@ -155,7 +170,7 @@ def _compiled(phrase: str) -> re.Pattern[str]:
 
 def _pattern(part: str) -> str:
     if part == "#":
-        return f"({NUMBER.pattern})"
+        return f"[-\u2212]?({SHOWN.pattern})"
     if part == "…":
         return r"[^\n]{1,200}?"
     return r"\s+" if part.isspace() else re.escape(part)

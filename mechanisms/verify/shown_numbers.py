@@ -15,7 +15,9 @@ NUMBER = re.compile(
     rf"|(?<![\w.])[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+| × 10[{_RAISED}]+)?"
 )
 _FLAT = str.maketrans(_RAISED, "0123456789")
-DATE = re.compile(r"\b[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|30|31)\b")
+DATE = re.compile(r"\b[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|30|31)(?![0-9])")
+# What a text shows: a date is one of them, and not three.
+SHOWN = re.compile(f"{DATE.pattern}|{NUMBER.pattern}")
 _FIRST = dt.date(1970, 1, 1)
 # Of the last digit's step: files have fewer digits than what a text rounds, and errors are rounded twice.
 _APART, _ROUNDED = 0.55, 1e-4
@@ -72,6 +74,14 @@ def is_shown(number: str, value: float, rounding: Rounding) -> bool:
 
 
 def are_shown(number: str, values: np.ndarray) -> np.ndarray:
-    """Which of the values the number shows, without sign: rounded, or, as margins are, rounded up."""
+    """Which of the values the number shows, without sign: rounded, or, as margins are, rounded up; or its day."""
+    if DATE.fullmatch(number):
+        return are_days(number, values)
     apart = (value_of(number) - np.abs(values)) / step_of(number)
     return np.asarray((np.abs(apart) <= _APART) | ((apart >= -_ROUNDED) & (apart < _NEXT)))
+
+
+def are_days(date: str, values: np.ndarray) -> np.ndarray:
+    """Which of the values, in days since 1 January 1970, fall on a date; none where it is no day of a calendar."""
+    day = days_of(date)
+    return np.zeros(len(values), bool) if day is None else np.asarray(np.floor(values) == day)

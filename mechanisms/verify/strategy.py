@@ -55,6 +55,14 @@ def check(bundle: Bundle, plan: QueryPlan) -> Finding:
     )
 
 
+def sets_of(bundle: Bundle) -> list[str]:
+    """The names of the sets of columns that were measured, where a strategy is one of marginal tables."""
+    if STRATEGY not in bundle.entries:
+        return []
+    with np.load(io.BytesIO(bundle.content(STRATEGY)), allow_pickle=False) as arrays:
+        return list(map(str, arrays["columns"])) if "columns" in arrays.files else []
+
+
 def matrix_of(bundle: Bundle) -> scipy.sparse.csc_array | None:
     """The strategy, where it is one matrix of whole weights."""
     with np.load(io.BytesIO(bundle.content(STRATEGY)), allow_pickle=False) as arrays:

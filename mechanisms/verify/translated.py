@@ -21,7 +21,9 @@ _ENGLISH_DATE = re.compile(rf"([0-9]{{1,2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})"
 _CHINESE_DATE = re.compile(r"([0-9]{4}) ?年 ?([0-9]{1,2}) ?月 ?([0-9]{1,2}) ?日")
 # What charts call the cells that the portal added to a column.
 OWN_CELLS = frozenset({OTHER_LABEL, MISSING_LABEL, "其他", "缺失"})
-_CHINESE_PART, _ENGLISH_ALONE = "# 中文说明", "## Load them"
+_CHINESE_PART = "# 中文说明"
+# What stands in English alone: how files are read by programs, and other code.
+_ENGLISH_ALONE = re.compile(r"^## Load them$.*?(?=^## |\Z)|^```.*?^```$", re.DOTALL | re.MULTILINE)
 
 
 def strange(english: str, chinese: str) -> list[str]:
@@ -39,10 +41,10 @@ def strange(english: str, chinese: str) -> list[str]:
 def english_part(readme: str, title: str) -> tuple[str, list[str]]:
     """The English part of README.md, and the numbers that it or the Chinese one has oftener, in whatever order.
 
-    How files are read by programs stands in the English one alone, and so does the release's title.
+    Code stands in the English one alone, and so does the release's title.
     """
     english, _begin, chinese = readme.partition(_CHINESE_PART)
-    first, second = numbers(english.partition(_ENGLISH_ALONE)[0]), numbers(chinese) + numbers(title)
+    first, second = numbers(_ENGLISH_ALONE.sub("", english)), numbers(chinese) + numbers(title)
     return english, [*(first - second), *(second - first)] if chinese else []
 
 

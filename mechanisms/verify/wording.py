@@ -22,7 +22,9 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.domain import Domain
+from mechanisms.tabular.headers import Headers
 from mechanisms.verify import (
+    chart_answers,
     chart_maps,
     chart_panels,
     chart_shares,
@@ -39,7 +41,7 @@ from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.json_values import leaves
 from mechanisms.verify.known_numbers import KnownNumbers
 from mechanisms.verify.quantities import Quantities
-from mechanisms.verify.shown_numbers import NUMBER
+from mechanisms.verify.shown_numbers import SHOWN
 
 AGREE = "worded by the portal; its numbers agree with those of the tables and of release.json"
 ENDINGS = (".md", ".html", ".tex", ".svg")
@@ -53,8 +55,10 @@ _TITLE = re.compile(r"<title>(.*?)</title>|<text(?![^>]*text-anchor)[^>]*>(.*?)<
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 _SHOWN = re.compile(r"\b(?:title|aria-label|alt)=\"([^\"]*)\"")
 _DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-# Of a column of LaTeX, as a share of the line.
-_WIDTH = re.compile(r"p\{0\.[0-9]{1,3}\\linewidth\}")
+# Of a column of LaTeX, as a share of the line, and around the page.
+_WIDTH = re.compile(r"p\{0\.[0-9]{1,3}\\linewidth\}|margin=15mm")
+# Tables of rows of many columns that speak of columns, and where.
+_OF_COLUMNS, _NAMED = {"columns", "pairs", "measured", "groups"}, ("column", "first", "second")
 # Numbers that a report names, at most.
 _MOST_NAMED = 5
 
@@ -116,7 +120,7 @@ class _Texts:
             text, strange = translated.english_part(text, str(self._bundle.release["title"]))
             beside += Compared(0, tuple(strange))
         if name.endswith(".html"):
-            lines = html_tables.compared(self._quantities.tables, text)
+            lines = html_tables.compared(self._as_on_pages(), text)
             beside += Compared(lines.numbers, tuple(lines.strange))
         beside += self._printed(name, text)
         shown = _cells(text) if name == PRINTED_FILE else readable(name, text)
@@ -128,7 +132,7 @@ class _Texts:
         """beside: what was seen of the numbers of its tables, and in another language."""
         text = self._without_repeated(text)
         places = sentences.placed(text, self._quantities)
-        every = {match.start(): match[0] for match in NUMBER.finditer(text)}
+        every = {match.start(): match[0] for match in SHOWN.finditer(text)}
         wrong = tuple(every[place] for place, is_own in places.items() if not is_own)
         others = tuple(dict.fromkeys(number for place, number in every.items() if place not in places))
         unknown = tuple(number for number in others if not self._known.has(number))
@@ -149,7 +153,7 @@ class _Texts:
             "\n".join(_TAG.sub(" ", title) for titles in _TITLE.findall(drawing) for title in titles)
         )
         places = sentences.placed(shown, self._quantities)
-        numbers = {match.start(): match[0] for match in NUMBER.finditer(shown)}
+        numbers = {match.start(): match[0] for match in SHOWN.finditer(shown)}
         strange = [
             number for place, number in numbers.items() if not places.get(place, self._known.has(number))
         ]
@@ -171,6 +175,20 @@ class _Texts:
         found = charts.compared(text, self._series)
         return Compared(found.numbers, tuple(found.strange))
 
+    def _as_on_pages(self) -> dict[str, pd.DataFrame]:
+        """Where tables speak of columns by the names that these have in files, pages have those of the declaration."""
+        tables = self._quantities.tables
+        if self._bundle.release["product"] != "microdata":
+            return tables
+        headers = Headers.of(Domain.from_json(self._bundle.release["plan"]["domain"])).columns
+        names = {header: name for name, header in headers.items()}
+        return {
+            stem: table.assign(**{place: table[place].replace(names) for place in _NAMED if place in table})
+            if stem in _OF_COLUMNS
+            else table
+            for stem, table in tables.items()
+        }
+
     @cached_property
     def _series(self) -> ChartSeries:
         own = self._quantities.tables
@@ -181,11 +199,17 @@ class _Texts:
             *texts,
             *(str(value) for _path, value in leaves(self._bundle.release)),
             *translated.OWN_CELLS,
+            *strategy.sets_of(self._bundle),
         }
-        return ChartSeries(own, labels, self._weights(), self._drawn())
+        series = ChartSeries(own, labels, self._weights(), self._drawn())
+        series.axes |= {(1.0, float(number)) for number in self._quantities.of("lines answers")}
+        return series
 
     def _drawn(self) -> Iterator[np.ndarray]:
-        """What a chart picks or adds up itself: shares of a summary, counts of three columns and more."""
+        """What a chart picks or adds up itself: some of many answers, shares of a summary, counts of many columns."""
+        if "answers" in self._quantities.tables:
+            yield from chart_answers.drawn(self._bundle)
+            yield from self._quantities.derived.factors.shares
         if "summary" in self._quantities.tables:
             yield from chart_shares.drawn(self._quantities.tables["summary"])
         noisy = self._quantities.noisy_counts
@@ -207,9 +231,9 @@ class _Texts:
 
     def _not_repeated(self, text: str) -> Iterator[str]:
         """The first number of the statement, or of the explanation, where the text has not all of theirs in a row."""
-        own = NUMBER.findall(text)
+        own = SHOWN.findall(text)
         for said in self._repeated:
-            row = NUMBER.findall(said)
+            row = SHOWN.findall(said)
             if row and not any(own[begin : begin + len(row)] == row for begin in range(len(own))):
                 yield row[0]
 

@@ -117,6 +117,13 @@ class WeightedMarginals(MarginalMechanism):
             optimised=optimised,
         )
 
+    def weights_of(self, plan: QueryPlan) -> Optimised:
+        """What a search once found, from a plan that has it."""
+        sets = np.zeros((len(plan.details["weights"]), len(plan.workload.shape)), dtype=bool)
+        for row, axes in zip(sets, self.measured(plan).sets, strict=True):
+            row[list(axes)] = True
+        return Optimised({"sets": sets, "weights": np.array(plan.details["weights"], np.int64)})
+
     def measured(self, plan: QueryPlan) -> MarginalSets:
         place = {name: i for i, name in enumerate(plan.domain.names)}
         counted = [tuple(place[name] for name in names) for names in plan.counted]

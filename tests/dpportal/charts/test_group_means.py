@@ -38,3 +38,14 @@ def test_marks_of_the_axis_reach_the_highest_point_and_are_written_in_full() -> 
     texts = [text["text"] for text in drawing(figure.json)["texts"]]
     assert {"80,000", "13,000", "73,500"} <= set(texts)
     assert not [text for text in texts if "e+" in text]
+
+
+def test_the_number_of_a_bar_or_point_is_rounded_once() -> None:
+    """22.1854 % to 22.19 and not by 22.185 to 22.18; 1.0005003 to 1.001 and not by 1.0005 to 1.000."""
+    share, mean = np.array([0.221854]), np.array([1.0005003])
+    figures = (
+        shares_figure("x", ["a"], {"All": (share, share - 0.02, share + 0.02)}),
+        means_figure("x", ["a"], mean, (mean - 0.1, mean + 0.1)),
+    )
+    texts = [text["text"] for figure in figures for text in drawing(figure.json)["texts"]]
+    assert {"22.19", "1.001"} <= set(texts)

@@ -54,3 +54,21 @@ def test_a_map_of_something_else_is_not_compared(series):
         {"histogram": pd.DataFrame({"count": [str(9 * number % 31) for number in NUMBERS]})}, set()
     )
     assert compared(drawn(), other).numbers == 0
+
+
+def pyramid(second: str = "193.1") -> str:
+    """Of two groups that have equally many of each age, so that all bars are equally wide; the second is hatched."""
+    sides = (
+        (left, "".join(f"M{left} {top}h323.0v56.8h-323.0z" for top in ("264.1", second, "122.1", "51.1")))
+        for left in ("78.2", "401.2")
+    )
+    (_l, left), (_r, right) = sides
+    return (
+        f'<svg><path d="{left}" fill="a" stroke="none" fill-opacity="1"></path>'
+        f'<path d="{right}" fill="b" stroke="b" fill-opacity="0.35"></path></svg>'
+    )
+
+
+def test_bars_of_one_width_to_both_sides_are_no_map(series):
+    assert compared(pyramid(), series).strange == []
+    assert compared(pyramid("190.1"), series).strange == ["190.1", "190.1"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
+import scipy.sparse
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
@@ -23,15 +26,37 @@ def plan():
 
 
 def test_each_column_has_a_matrix(plan) -> None:
-    known = factors(plan, is_known=True)
+    known = factors(plan)
     assert known.cells == [4, 2]
     assert [weights.size for weights in known.weights] == [
         sums * cells for sums, cells in zip(known.sums, known.cells, strict=True)
     ]
 
 
-def test_of_a_strategy_that_was_searched_for_sums_divide_all(plan) -> None:
-    searched = factors(plan, is_known=False)
-    sums = plan.details["sums"]
-    assert {1, sums} <= set(searched.sums) and all(sums % each == 0 for each in searched.sums)
-    assert searched.weights == [] and searched.cells == [4, 2]
+def test_a_strategy_that_was_searched_for_is_divided_into_one_factor_for_each_column(plan) -> None:
+    first, second = np.array([[3, 0, 0, 1], [0, 2, 2, 0], [1, 1, 1, 1]]), np.array([[5, 0], [1, 4]])
+    searched = replace(plan, mechanism="p-identity")
+    found = factors(searched, scipy.sparse.csc_array(np.kron(first, second)))
+    assert found.sums == [3, 2] and found.cells == [4, 2]
+    for own, true in zip(found.weights, (first, second), strict=True):
+        assert np.array_equal(own / own.max(), true.ravel() / true.max())
+
+
+def test_what_is_no_product_has_no_factors_and_its_sums_divide_all(plan) -> None:
+    whole = np.kron(np.eye(4), np.eye(2))
+    whole[0, 0] = 7
+    searched = replace(plan, mechanism="p-identity")
+    for matrix in (None, scipy.sparse.csc_array(whole)):
+        found = factors(searched, matrix)
+        assert {1, 8} <= set(found.sums) and all(8 % each == 0 for each in found.sums)
+        assert found.weights == []
+
+
+def test_sets_of_columns_have_their_shares_of_the_cost() -> None:
+    """Of two tables that are measured alike one costs as much as the other; the number of rows is told by both."""
+    workload = read_workload("marginals(=1)", DOMAIN)
+    loss = Loss(Definition.ZCDP, Fraction(1))
+    plan = registry.query_mechanism("residual-planner").plan(DOMAIN, workload, loss)
+    [shares] = factors(plan).shares
+    assert len(shares) == 3 and shares.sum() == pytest.approx(1)
+    assert shares[1] != shares[2]

@@ -65,3 +65,34 @@ def test_a_chinese_page_has_the_numbers_of_the_english_one():
     for old, new in (("509", "508"), ("11月", "12月"), ("28日", "27日"), ("一行", "2 行")):
         assert translated.strange(ENGLISH, CHINESE.replace(old, new)) != []
     assert translated.strange(ENGLISH, CHINESE.replace("<p>每", "<p></p><p>每")) == ["¶"]
+
+
+README = """# Test
+
+It holds 21 tables.
+
+## Load them
+
+```python
+table.head(10)
+```
+
+## Standard errors
+
+Table 0 is fitted; the margin is 95 %.
+
+```python
+again = 2.1
+```
+
+# 中文说明
+
+含有 21 张表。第 0 张表；误差范围 95%。
+"""
+
+
+def test_code_stands_in_english_alone_and_what_comes_after_it_in_both():
+    _english, strange = translated.english_part(README, "Test")
+    assert strange == []
+    for old, new in (("21 张", "22 张"), ("95%", "90%"), ("Table 0", "Table 7")):
+        assert translated.english_part(README.replace(old, new), "Test")[1] != []

@@ -85,7 +85,8 @@ def first_answers(plan: QueryPlan, result: QueryResult) -> list[list[object]]:
     labels = islice(plan.workload.labels(plan.domain), size)
     answer, half_width = result.answers[:size], result.half_widths[:size]
     columns = (answer, result.standard_errors[:size], answer - half_width, answer + half_width)
-    numbers = [np.round(column, 2).tolist() for column in columns]
+    # Pages round to tenths: what was rounded before would often be rounded to the wrong one.
+    numbers = [np.round(column, 6).tolist() for column in columns]
     return [
         [place, _said(label), *row]
         for place, (label, *row) in enumerate(zip(labels, *numbers, strict=True), start=1)

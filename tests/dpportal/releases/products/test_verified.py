@@ -130,6 +130,9 @@ MADE: dict[str, Callable[[Any], Release]] = {
     "answers by a strategy that was searched for": lambda rich: queries.finished(
         queries.draft_of(rich, 'ranges("age")', ["age"], "9", "p-identity")
     ),
+    "answers by weighted tables": lambda rich: queries.finished(
+        queries.draft_of(rich, "marginals(<=2)", ["colour", "age"], "9", "weighted-marginals")
+    ),
     "rows of many columns": lambda rich: finished(
         rich, "microdata", ["colour", "age"], "9", "tree-of-pairs", wishes={}, rows=None
     ),

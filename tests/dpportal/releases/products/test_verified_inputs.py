@@ -10,12 +10,13 @@ import scipy.sparse
 
 from dpportal.releases.products.queries import matrices
 from dpportal.releases.products.queries.matrices import UploadedMatrix
-from mechanisms.verify.bundle import Bundle
+from mechanisms.verify import planned
+from mechanisms.verify.bundle import Bundle, BundleError
 from tests.dpportal import building
 from tests.dpportal.publications.forging import altered, faults, forged, is_caught
 from tests.dpportal.releases.products import building as products
 from tests.dpportal.releases.products.queries.building import draft_of, finished
-from tests.dpportal.releases.products.test_verified import downloaded
+from tests.dpportal.releases.products.test_verified import MADE, downloaded
 
 pytestmark = pytest.mark.slow
 
@@ -32,6 +33,20 @@ def test_uploaded_queries_are_those_that_the_plan_names(rich, tmp_path):
     held = io.BytesIO()
     np.savez_compressed(held, **{**parts, "data": parts["data"] * 2})
     assert any(name in each for each in faults(forged(path, {name: held.getvalue()})))
+
+
+def test_weights_of_counted_tables_are_those_that_the_noise_is_for(rich, tmp_path):
+    """One that is negative would make their sum, which one person moves them by, look smaller than it is."""
+    path = downloaded(MADE["answers by weighted tables"](rich), tmp_path)
+    facts = Bundle.read(path).release
+    first, *others = facts["plan"]["details"]["weights"]
+    for weights in ([first + 1, *others], [first // 2, *others], [first, *others, 1]):
+        details = {**facts["plan"]["details"], "weights": weights}
+        changed = {**facts, "plan": {**facts["plan"], "details": details}}
+        assert is_caught(forged(path, {}, changed), frozenset(faults(path)))
+    negative = {**facts["plan"]["details"], "weights": [-first, *others]}
+    with pytest.raises(BundleError, match="plan cannot be read"):
+        planned.read(Bundle.read(forged(path, {}, {**facts, "plan": {**facts["plan"], "details": negative}})))
 
 
 def test_a_bundle_under_rho_says_what_its_loss_implies(curator, administrator, tmp_path):

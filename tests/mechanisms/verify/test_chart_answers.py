@@ -1,0 +1,47 @@
+"""Of many answers every so many are drawn; those that ask the same stand at one place."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.chart_answers import MOST_DRAWN, drawn
+from mechanisms.verify.chart_places import uneven
+from mechanisms.verify.svg_shapes import Drawing
+
+
+def bundle_of(folder: Path, number: int) -> Bundle:
+    answers = np.arange(number)
+    table = pd.DataFrame({"answer": answers, "interval_lower": answers - 2, "interval_upper": answers + 2})
+    with zipfile.ZipFile(folder / "release.zip", "w") as archive:
+        archive.writestr(
+            "release.json", json.dumps({"plan": {}, "files": {}, "product": "queries", "queries": number})
+        )
+        archive.writestr("answers.csv", table.to_csv(index=False))
+    return Bundle.read(folder / "release.zip")
+
+
+def test_of_many_answers_those_are_compared_that_a_chart_has_room_for(tmp_path):
+    answers, lower, upper = drawn(bundle_of(tmp_path, 7310))
+    places = np.linspace(0, 7309, MOST_DRAWN).round()
+    assert np.array_equal(answers, places)
+    assert np.array_equal(lower, places - 2) and np.array_equal(upper, places + 2)
+    assert list(drawn(bundle_of(tmp_path, MOST_DRAWN))) == []
+
+
+def dots(*places: tuple[float, float]) -> Drawing:
+    shapes = np.array([(across, height, 4.0, 8.0) for across, height in places])
+    grid = [np.array([[80.0, height], [744.0, height]]) for height in (300.0, 200.0)]
+    return Drawing(grid=grid, dots=[shapes])
+
+
+def test_queries_that_ask_the_same_have_one_place():
+    true = [(100.0, 90.0), (200.0, 80.0), (300.0, 70.0), (400.0, 60.0), (500.0, 50.0)]
+    assert list(uneven(dots(*true, (300.0, 70.0)))) == []
+    assert list(uneven(dots(*true, (310.0, 70.0)))) == ["310.0"]
+    assert list(uneven(dots(*true, (300.0, 75.0)))) == ["300.0"]
