@@ -39,6 +39,7 @@ def fit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         "job": _job(dataset),
         "possible": fits.current_digest(dataset) is not None,
         "back": back if url_has_allowed_host_and_scheme(back, None) else "",
+        "people": dataset.releases.estimated_people(),
         "nav_section": "datasets",
     }
     return render(request, "datasets/fit.html", context)

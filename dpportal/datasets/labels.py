@@ -15,20 +15,26 @@ BETWEEN = " = "
 
 
 def with_words(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The values and their labels of lines `value = label`. Raises DomainError where a line has no label."""
+    """The values and their labels of lines `value = label`; a value alone is its own label.
+
+    No labels where none differs from its value. Raises DomainError where one side of the sign is empty.
+    """
     parts = [line.partition(BETWEEN if BETWEEN in line else BETWEEN.strip()) for line in lines]
-    for number, (value, _between, word) in enumerate(parts, 1):
-        if not (value.strip() and word.strip()):
-            text = _("Line %(number)s has no label. Write value = label on each line, such as 1 = Primary.")
+    pairs = [(value.strip(), word.strip() if between else value.strip()) for value, between, word in parts]
+    for number, pair in enumerate(pairs, 1):
+        if not all(pair):
+            text = _("Line %(number)s has no label. Write value = label, such as 1 = Primary.")
             raise DomainError(text % {"number": number})
-    return tuple(value.strip() for value, _b, _w in parts), tuple(word.strip() for _v, _b, word in parts)
+    values, words = tuple(value for value, _word in pairs), tuple(word for _value, word in pairs)
+    return values, () if words == values else words
 
 
 def lines_of(attribute: Categorical) -> list[str]:
     """The lines of which `with_words` makes the attribute again, or one for each value where it has no labels."""
     if not attribute.words:
         return list(attribute.values)
-    return [f"{v}{BETWEEN}{word}" for v, word in zip(attribute.values, attribute.words, strict=True)]
+    pairs = zip(attribute.values, attribute.words, strict=True)
+    return [v if v == word and BETWEEN.strip() not in v else f"{v}{BETWEEN}{word}" for v, word in pairs]
 
 
 def wrong_values(attribute: Categorical, *, own_missing: bool, is_open: bool) -> str:

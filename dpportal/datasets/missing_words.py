@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -45,12 +45,21 @@ def _values(attribute: Attribute | None) -> Collection[str]:
 @require_POST
 @with_dataset(Right.OWN)
 def count_as_missing(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
-    """Declare those of the words that the owner left ticked."""
+    """Declare those of the words that the owner left ticked; the answer to a script stands in the question's place."""
     ticked = request.POST.getlist("words")
     words = [word for word in undeclared_words(dataset) if word in ticked]
-    if not words:
+    if words:
+        _declare(request, dataset, words)
+    else:
         messages.error(request, _("Choose words first."))
+    if "HX-Request" not in request.headers:
         return redirect("datasets:domain", dataset.pk)
+    dataset.refresh_from_db()
+    context = {"dataset": dataset, "missing_words": undeclared_words(dataset)}
+    return render(request, "datasets/_missing_words_answer.html", context)
+
+
+def _declare(request: HttpRequest, dataset: Dataset, words: list[str]) -> None:
     options = records.options_of(dataset)
     try:
         services.change_parse_options(
@@ -60,4 +69,3 @@ def count_as_missing(request: HttpRequest, dataset: Dataset) -> HttpResponseBase
         messages.error(request, str(refusal))
     else:
         messages.success(request, _("Saved: these words count as missing, in every column."))
-    return redirect("datasets:domain", dataset.pk)

@@ -34,7 +34,7 @@ class EstimateForm(forms.Form):
     people = forms.IntegerField(
         label=gettext_lazy("Your estimate of the number of people"),
         help_text=gettext_lazy(
-            "From public knowledge, never from this table. It is not published, but the cost that is proposed by it is."
+            "From public knowledge, never from this table. Not published itself; the cost we suggest follows from it."
         ),
         required=False,
         min_value=1,

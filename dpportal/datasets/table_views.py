@@ -84,7 +84,8 @@ def _onward(request: HttpRequest, dataset: Dataset, way: str, page: int) -> Http
     if way == "release":
         messages.error(request, _("Declare at least one column first: its kind, and its values or limits."))
     if way == "fit" and dataset.has_records:
-        return redirect("datasets:fit", dataset.pk)
+        # Posted on, so that a worker begins to look; where nothing is declared the page says so.
+        return redirect("datasets:fit", dataset.pk, preserve_request=True)
     here = reverse("datasets:domain", args=[dataset.pk])
     return redirect(f"{here}?page={page + (way == 'page')}")
 

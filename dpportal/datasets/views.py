@@ -168,7 +168,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "database_vendor": connection.vendor,
         "erases_soon": retention.is_near(dataset),
         **(first_question(dataset) if dataset.asks_for_unit else {}),
-        "sheets": [(sheet["name"], sheet["name"]) for sheet in dataset.facts.get("sheets", [])],
+        **_sheets(dataset),
         "budget_request": dataset.budget_requests.first(),
         "same_table": same_table(dataset, current_user(request)),
         "nav_section": "datasets",
@@ -176,6 +176,12 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     if dataset.is_refused and dataset.can_own and dataset.upload:
         context |= _read_so(request, dataset, reading_form(dataset))
     return render(request, "datasets/home.html", context)
+
+
+def _sheets(dataset: Dataset) -> Json:
+    """The sheets of a workbook, by name, and whether the one that was read is hardly the table: one column, of many."""
+    names = [(sheet["name"], sheet["name"]) for sheet in dataset.facts.get("sheets", [])]
+    return {"sheets": names, "seems_notes": len(names) > 1 and len(dataset.columns) == 1}
 
 
 def _declared(dataset: Dataset, domain: DomainVersion | None) -> Json:

@@ -84,6 +84,16 @@ class TableFit:
         out = self.persons.beyond + self.persons.without if self.persons else 0
         return self.rows - self.left_out - out
 
+    @property
+    def has_undeclared(self) -> bool:
+        """Whether any column has categories that nobody declared."""
+        return any(column.undeclared for column in self.columns)
+
+    @property
+    def has_unreadable(self) -> bool:
+        """Whether any column has a text that is no number, date or yes/no word."""
+        return any(column.unreadable for column in self.columns)
+
     def to_json(self) -> Json:
         return asdict(self)
 

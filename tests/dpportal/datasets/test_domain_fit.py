@@ -60,6 +60,16 @@ def test_the_page_shows_the_misfits_to_its_curator_alone(desk, looked, other_cur
 
 
 @pytest.mark.slow
+def test_the_page_says_what_helps_and_leads_on_to_a_release(desk, looked):
+    page = desk.get(page_of(looked)).text
+    assert "Other spellings of a value" in page
+    assert "Numbers and dates that are not read as such" not in page
+    assert f'action="{reverse("releases:start", args=[looked.pk])}"' in page
+    asked = desk.get(page_of(looked), {"back": "/releases/"}).text
+    assert "Plan a release" not in asked and "Back to the review" in asked
+
+
+@pytest.mark.slow
 def test_another_curator_finds_no_such_page(desk, looked, other_curator):
     desk.force_login(other_curator)
     assert desk.get(page_of(looked)).status_code == 404

@@ -92,7 +92,8 @@ class TestFirstQuestion:
 def workbook() -> bytes:
     book = openpyxl.Workbook()
     book.active.title = "Read me"
-    book.active.append(["See the next sheet."])
+    for note in ("See the next sheet.", "Questions: the office of statistics."):
+        book.active.append([note])
     sheet = book.create_sheet("Persons")
     for row in (["sex", "age"], *(["f", n] for n in range(20))):
         sheet.append(row)
@@ -105,13 +106,17 @@ def workbook() -> bytes:
 def test_a_workbook_that_begins_with_a_readme_offers_its_other_sheets_by_name(desk):
     dataset = read(desk, workbook())
     page = desk.get(home(dataset)).text
-    assert 'name="sheet" value="Persons"' in page
+    assert 'class="button primary" name="sheet" value="Persons"' in page
+    assert '<button class="button">Yes, each row is one person' in page
+    assert "It has one column only" in page
     desk.post(at(dataset, "sheet"), {"sheet": "Persons"})
     CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
     assert [column["name"] for column in dataset.columns] == ["sex", "age"] and dataset.rows == 20
     # And back: the question comes with the sheet that was read.
-    assert "This is the sheet “Persons” of a workbook." in desk.get(home(dataset)).text
+    page = desk.get(home(dataset)).text
+    assert "This is the sheet “Persons” of a workbook." in page
+    assert "It has one column only" not in page
 
 
 @pytest.mark.slow

@@ -74,6 +74,18 @@ def test_a_messy_file_is_counted_right_once_the_owner_confirms(desk):
 
 
 @pytest.mark.slow
+def test_a_script_puts_the_answer_in_the_place_of_the_question_so_that_typed_values_stay(desk):
+    dataset = uploaded(desk, MESSY.encode())
+    address = reverse("datasets:missing_words", args=[dataset.pk])
+    assert f'hx-post="{address}"' in desk.get(reverse("datasets:domain", args=[dataset.pk])).text
+    assert f'hx-post="{address}"' not in desk.get(reverse("datasets:reading", args=[dataset.pk])).text
+    answer = desk.post(address, {"words": ["-", "n/a", "Unknown"]}, headers={"HX-Request": "true"})
+    assert "Saved: these words count as missing" in answer.text
+    assert answer.context["missing_words"] == ["keine Angabe", "不详"]
+    assert "<html" not in answer.text
+
+
+@pytest.mark.slow
 def test_words_that_are_values_are_not_asked_about_and_unticked_ones_stay_values(desk):
     dataset = uploaded(desk, b"pets\nnone\ncat\nunknown\n")
     services.declare(dataset, "pets", Categorical("pets", True, values=("none", "cat")))

@@ -150,8 +150,23 @@ def test_labelled_values_of_a_declared_number_get_cells_of_their_own(desk, datas
     assert "gives single values of “colour” labels" in answer.content.decode()
 
 
-@pytest.mark.parametrize("values", ["1 = low\n2", "= low", "1 = Zürich\n2 = Zu\u0308rich"])
-def test_lines_without_a_label_are_refused_in_words(desk, dataset, values):
+def test_spellings_of_a_value_are_counted_as_it_and_a_line_without_a_label_is_its_own(desk, dataset):
+    lines = "North\nnorth = North\nSouth\ns = South"
+    form = {"kind": "categorical", "values": lines, "with_words": "on", "closed": "open"}
+    assert desk.post(reverse("datasets:column", args=[dataset.pk, 0]), form).status_code == 302
+    assert declared(dataset)["colour"].labels() == ["North", "South", "Other"]
+    page = desk.get(reverse("datasets:column", args=[dataset.pk, 0])).content.decode()
+    assert lines in page
+
+
+def test_lines_of_which_none_has_a_label_declare_values_alone(desk, dataset):
+    form = {"kind": "categorical", "values": "low\nhigh", "with_words": "on", "closed": "open"}
+    desk.post(reverse("datasets:column", args=[dataset.pk, 0]), form)
+    assert declared(dataset)["colour"].words == ()
+
+
+@pytest.mark.parametrize("values", ["1 = low\n2 =", "= low", "1 = Zürich\n2 = Zu\u0308rich"])
+def test_lines_of_which_one_side_is_empty_are_refused_in_words(desk, dataset, values):
     before = declared(dataset)
     address = reverse("datasets:column", args=[dataset.pk, 0])
     form = {"kind": "categorical", "values": values, "with_words": "on", "closed": "open"}
@@ -261,7 +276,8 @@ def test_columns_are_edited_in_their_places_and_all_or_none_are_saved(desk, data
         "next": "fit",
     }
     answer = desk.post(address, right)
-    assert answer.url == reverse("datasets:fit", args=[dataset.pk])
+    # Posted on: the look begins at once.
+    assert (answer.status_code, answer.url) == (307, reverse("datasets:fit", args=[dataset.pk]))
     assert declared(dataset) == {
         "colour": Boolean("colour", False, ("0", "1"), ("no colour", "colour"), closed=True),
         "age": Integer("age", True, lower=18, upper=97, width=10),
