@@ -15,7 +15,13 @@ from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.engines.duckdb.session import connect, literal, parquet
 from dpportal.tables.facts import Column, Oddities, TableFacts, checked_names
 from dpportal.tables.formats.arrow_table import BATCH_BYTES
-from dpportal.tables.formats.dialect import CsvDialect, dialect_of, first_lines, first_records
+from dpportal.tables.formats.dialect import (
+    CsvDialect,
+    dialect_of,
+    first_lines,
+    first_records,
+    many_blank_lines,
+)
 from dpportal.tables.formats.encoding import PlainText, plain_text, settled_encoding
 from dpportal.tables.formats.frame import SAMPLE_LINES, Line, is_note, proposed_notes, usual_width, with_top
 from dpportal.tables.formats.line_ends import LineEnds, blank_lines
@@ -90,6 +96,9 @@ def convert_csv(reading: Reading, *, from_sheet: bool = False) -> TableFacts:
     )
     cut = _cut(plain, target.with_name("table.csv"), reading.file_name, options)
     table = understand(cut.plain, reading.file_name, options.unframed(), limits, from_sheet=from_sheet)
+    # In a table of one column a blank line is a row.
+    if len(table.columns) > 1 and cut.plain.most_blank >= MAX_LINE_BYTES:
+        raise many_blank_lines(cut.plain.blank_from)
     with connect(
         target.parent, cut.plain.path, target, memory_bytes=limits.engine_bytes, threads=limits.threads
     ) as connection:

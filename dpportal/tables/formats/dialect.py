@@ -147,6 +147,16 @@ def _beside_decimals(lines: list[str], quote: str) -> str:
     return best if is_clear else ""
 
 
+def many_blank_lines(row: int) -> UploadFault:
+    """A gap that the engine takes for a part of one line."""
+    return UploadFault(
+        "blank-lines",
+        f"After line {row:,} there are about {MAX_LINE_BYTES:,} blank lines or more before the next row. Delete them, "
+        "and upload the file again.",
+        row=row,
+    )
+
+
 def long_line(row: int) -> UploadFault:
     """A line that no table has."""
     return UploadFault(

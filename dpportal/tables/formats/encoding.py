@@ -32,7 +32,9 @@ REPLACED = "replaced-and-counted"
 class PlainText:
     """A file of plain text. lines: ended by newlines. replaced: bytes without a meaning. quoted: has any quote.
 
-    takes_nul: whether NUL characters are left to whoever reads the lines.
+    takes_nul: whether NUL characters are left to whoever reads the lines. blank: newlines in a row with which what was
+    read ends; most_blank: the most before another line, and blank_from: the line that they follow. Of less than CHUNK
+    it is not known.
 
     path: the upload itself where it is plain already, else a scratch file.
     """
@@ -42,6 +44,9 @@ class PlainText:
     replaced: int = 0
     quoted: bool = False
     takes_nul: bool = False
+    blank: int = 0
+    most_blank: int = 0
+    blank_from: int = 0
 
 
 def proposed_encoding(source: FilePath) -> str:
@@ -114,10 +119,19 @@ def _note(plain: PlainText, piece: bytes) -> bytes:
     """Add a piece to what is known of the file; returns its last byte."""
     if not plain.takes_nul and (position := piece.find(b"\0")) >= 0:
         raise _binary(plain.lines + 1 + piece.count(b"\n", 0, position))
+    _note_blank(plain, piece)
     # Thrice as fast as the count that bytes have.
     plain.lines += int(np.count_nonzero(np.frombuffer(piece, np.uint8) == NEWLINE))
     plain.quoted = plain.quoted or b'"' in piece or b"'" in piece
     return piece[-1:]
+
+
+def _note_blank(plain: PlainText, piece: bytes) -> None:
+    rest = piece.lstrip(b"\n")
+    run = plain.blank + len(piece) - len(rest)
+    if rest and run > plain.most_blank:
+        plain.most_blank, plain.blank_from = run, plain.lines + 1 - plain.blank
+    plain.blank = len(rest) - len(rest.rstrip(b"\n")) if rest else run
 
 
 def _decoder(encoding: str, plain: PlainText) -> Callable[[bytes, bool], bytes]:

@@ -130,6 +130,17 @@ def test_a_long_line_after_good_ones_is_named(tmp_path):
     assert (fault.code, fault.row) == ("long-line", 3)
 
 
+@pytest.mark.slow
+def test_blank_lines_that_are_read_as_one_line_are_named(tmp_path):
+    """At once, too: nothing of such a file is read a second time."""
+    gap = b"\n" * 2_100_000
+    fault = refused(tmp_path, b"a,b\n1,2\n3,4\n" + gap + b"5,6\n")
+    assert (fault.code, fault.row) == ("blank-lines", 3)
+    for content, rows in ((b"a,b\n1,2\n" + gap, 1), (b"a\n1\n" + gap + b"2\n", 2_100_002)):
+        (tmp_path / "upload").write_bytes(content)
+        assert convert(tmp_path / "upload", tmp_path / "table.parquet", "table.csv").rows == rows
+
+
 def test_text_named_parquet_is_refused(tmp_path):
     assert refused(tmp_path, b"a,b\n1,2\n", "table.parquet").code == "mismatch"
 
