@@ -13,9 +13,10 @@ from mechanisms.matrix.strategy.weights import MatrixRows
 
 
 def product_of(matrix: scipy.sparse.csc_array, shape: Sequence[int]) -> Kronecker | None:
-    """matrix: of whole weights, its cells in C order. shape: cells of each column. None where it is no product."""
+    """matrix: of whole weights, its cells in C order. shape: cells of each column. None where it is no product,
+    or one whose factors no portal makes so large."""
     factors = _divided(scipy.sparse.coo_array(matrix), list(shape)) if matrix.nnz else None
-    if factors is None:
+    if factors is None or any(np.square(factor.data.astype(float)).sum() >= 2.0**62 for factor in factors):
         return None
     return Kronecker([MatrixRows(scipy.sparse.csr_array(factor)) for factor in factors])
 

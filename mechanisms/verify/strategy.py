@@ -30,6 +30,8 @@ from mechanisms.verify.products import product_of
 WHAT, STRATEGY = "strategy", "strategy.npz"
 # Cells up to which all pairs of them are compared.
 MOST_CELLS = 4096
+# No weight is as large; bits of one half of a difference of two.
+LARGEST_WEIGHT, _HALF = 2.0**34, 17
 # Cells, sums and queries up to which answers are worked out again: the time grows with their cube.
 MOST_SOLVED = 2048
 
@@ -44,7 +46,7 @@ def check(bundle: Bundle, plan: QueryPlan) -> Finding:
         return Finding(
             WHAT, State.NOT_CHECKED, "the noise fits the sensitivity; the matrix is too large to add up"
         )
-    if not _is_summable(matrix):
+    if not _is_measurable(matrix):
         return Finding(WHAT, State.FAILED, "its weights are larger than any that are measured")
     if plan.counted != (plan.domain.names,):
         return Finding(WHAT, State.FAILED, "it counts other columns than those of the domain")
@@ -125,17 +127,16 @@ def _with_cells(
     )
 
 
-def _is_summable(matrix: scipy.sparse.csc_array) -> bool:
-    """Whether sums of its weights, and of their squares, fit 64 bits in the worst case."""
-    squares = matrix.astype(float).power(2).sum(axis=0)
-    # The squares of what lies between two columns are no more than twice those of both.
-    return bool(4 * np.asarray(squares).max(initial=0.0) < 2.0**62)
+def _is_measurable(matrix: scipy.sparse.csc_array) -> bool:
+    """Whether its weights are so small that sums of a billion rows fit 64 bits."""
+    return bool(np.abs(matrix.data.astype(float)).max(initial=0.0) < LARGEST_WEIGHT)
 
 
 def _columns(matrix: scipy.sparse.csc_array) -> Sensitivity:
     """The largest norms of a column."""
-    l1 = np.abs(matrix).sum(axis=0).max()
-    return Sensitivity(int(l1), int((matrix**2).sum(axis=0).max()))
+    columns = np.split(matrix.data[:, None], matrix.indptr[1:-1])
+    l1 = max(int(np.abs(column).sum()) for column in columns)
+    return Sensitivity(l1, max(map(_largest_squared, columns)))
 
 
 def _distances(matrix: scipy.sparse.csc_array) -> Sensitivity:
@@ -145,5 +146,17 @@ def _distances(matrix: scipy.sparse.csc_array) -> Sensitivity:
     for cell in range(dense.shape[1] - 1):
         apart = np.abs(dense[:, cell + 1 :] - dense[:, [cell]])
         l1 = max(l1, int(apart.sum(axis=0).max()))
-        l2_squared = max(l2_squared, int((apart**2).sum(axis=0).max()))
+        l2_squared = max(l2_squared, _largest_squared(apart))
     return Sensitivity(l1, l2_squared)
+
+
+def _largest_squared(columns: np.ndarray) -> int:
+    """The largest sum of squares of a column, exactly, though it need not fit 64 bits.
+
+    columns: (p, n) int64, no number beyond 2^35, of which each is high · 2^17 + low.
+    """
+    high, low = np.divmod(np.abs(columns), 1 << _HALF)
+    sums = [(one * other).sum(axis=0).tolist() for one, other in ((high, high), (high, low), (low, low))]
+    return max(
+        ((hh << 2 * _HALF) + (hl << _HALF + 1) + ll for hh, hl, ll in zip(*sums, strict=True)), default=0
+    )
