@@ -145,6 +145,7 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("Shares of the loss: columns #/#, tables #/#", "shares", "shares", "shares", "shares"),
     ("for the # of # pairs", "pairs", "lines pairs"),
     # Running counts.
+    ("# period published up to # … #", "periods", "day", "year"),
     ("# periods published up to # … #", "periods", "day", "year"),
 )
 

@@ -42,6 +42,11 @@ SENTENCES = {
     "lower ends": (LOWER, Known(bounds=[-1.45, 10, 1]), ("1.45", "10", "1")),
     "upper ends": (UPPER, Known(bounds=[8.5, 12340, 5]), ("8.5", "12340", "5")),
     "nearly all": (NEARLY_ALL, Known(bounds=[120]), ("120", "120", "120")),
+    "one period": (
+        "1 period published up to 29 November 2026 by the portal",
+        Known(periods=[1], day=[29], year=[2026]),
+        ("1", "29", "2026"),
+    ),
     "a grid": (GRID, Known(grid=[289]), ("289",)),
     "components": (
         VARIANCE,
