@@ -43,7 +43,7 @@ class Derived:
     differences: of two groups of a summary, with the ends of their intervals.
     expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
-    variances: shares of the columns' variance that principal components have, in percent. factors: of a strategy.
+    components: the principal ones of rows. factors: of a strategy.
     """
 
     people: list[float] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Derived:
     column_margins: list[float] = field(default_factory=list)
     reaches: set[int] = field(default_factory=set)
     bins: list[float] = field(default_factory=list)
-    variances: list[float] = field(default_factory=list)
+    components: expected.FoundComponents | None = None
     differences: list[float] = field(default_factory=list)
     expected: list[float] = field(default_factory=list)
     times_measured: np.ndarray | None = None
@@ -123,7 +123,9 @@ def _rows(own: Derived, bundle: Bundle, plan: MicrodataPlan) -> None:
         return
     own.expected += expected.numbers(plan, result)
     own.bins += expected.bins(plan, result)
-    own.variances = expected.variances(plan, result)
+    own.components = expected.components(plan, result)
+    if own.components is not None:
+        own.expected += own.components.loadings.iloc[:, 1:].to_numpy(float).ravel().tolist()
     own.times_measured = expected.times_measured(plan, result)
 
 

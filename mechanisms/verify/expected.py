@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from mechanisms import registry
 from mechanisms.arrays import Floats
@@ -39,12 +41,26 @@ def bins(plan: MicrodataPlan, result: MicrodataResult) -> list[float]:
     return [mean.bins for mean in column_means(plan, result)]
 
 
-def variances(plan: MicrodataPlan, result: MicrodataResult) -> list[float]:
-    """What share of its columns' variance each principal component has, in percent."""
+@dataclass(frozen=True)
+class FoundComponents:
+    """Principal components. variances: in percent of the columns'. cells: of the grid over them."""
+
+    variances: list[float]
+    cells: int
+    loadings: pd.DataFrame
+
+
+def components(plan: MicrodataPlan, result: MicrodataResult) -> FoundComponents | None:
+    """What a page says of them; None of a method without any."""
     if result.components is None:
-        return []
-    shares = result.components.variances / UNIT / len(ordered_columns(plan.domain))
-    return [100 * float(share) for share in shares]
+        return None
+    domain = plan.of_columns(result.columns).domain
+    names = [domain.names[place] for place in ordered_columns(domain)]
+    shares = 100 * result.components.variances / UNIT / len(names)
+    loadings = pd.DataFrame({"column": names})
+    for number, own in enumerate(result.components.loadings / UNIT, start=1):
+        loadings[str(number)] = own.astype(str)
+    return FoundComponents([float(share) for share in shares], result.components.cells, loadings)
 
 
 def times_measured(plan: MicrodataPlan, result: MicrodataResult) -> Floats:

@@ -140,10 +140,12 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("hold # columns", "columns"),
     ("# made-up rows with # columns stand in for # ±", "lines synthetic", "columns", "people"),
     ("or as independent. # … #", "0", "times measured"),
+    ("in a grid of # cells", "grid"),
     ("#: #% of the variance", "components", "variances"),
     ("Shares of the loss: columns #/#, tables #/#", "shares", "shares", "shares", "shares"),
     ("for the # of # pairs", "pairs", "lines pairs"),
     # Running counts.
+    ("# period published up to # … #", "periods", "day", "year"),
     ("# periods published up to # … #", "periods", "day", "year"),
 )
 

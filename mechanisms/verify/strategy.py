@@ -11,21 +11,27 @@ import numpy as np
 import scipy.sparse
 
 from mechanisms.accounting import Neighbours
+from mechanisms.arrays import Floats
 from mechanisms.calibration import law_for
 from mechanisms.matrix.answering import refined_estimate
+from mechanisms.matrix.answers import standard_errors
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
 from mechanisms.matrix.strategy.joint import Uploaded
+from mechanisms.matrix.strategy.product import Kronecker, Strategy
 from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.noise.sum_quantiles import half_widths
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.products import product_of
 
 WHAT, STRATEGY = "strategy", "strategy.npz"
 # Cells up to which all pairs of them are compared.
 MOST_CELLS = 4096
+# No weight is as large; bits of one half of a difference of two.
+LARGEST_WEIGHT, _HALF = 2.0**34, 17
 # Cells, sums and queries up to which answers are worked out again: the time grows with their cube.
 MOST_SOLVED = 2048
 
@@ -35,15 +41,19 @@ def check(bundle: Bundle, plan: QueryPlan) -> Finding:
     if law_for(plan.loss, plan.sensitivity) != plan.noise:
         return Finding(WHAT, State.FAILED, "the noise is not what the loss asks for at this sensitivity")
     matrix = matrix_of(bundle)
-    if matrix is None or matrix.shape[1] > MOST_CELLS:
+    product = None if matrix is None else product_of(matrix, plan.workload.shape)
+    if matrix is None or (product is None and matrix.shape[1] > MOST_CELLS):
         return Finding(
             WHAT, State.NOT_CHECKED, "the noise fits the sensitivity; the matrix is too large to add up"
         )
-    if not _is_summable(matrix):
+    if not _is_measurable(matrix):
         return Finding(WHAT, State.FAILED, "its weights are larger than any that are measured")
     if plan.counted != (plan.domain.names,):
         return Finding(WHAT, State.FAILED, "it counts other columns than those of the domain")
-    moved = unit_sensitivity(plan.loss.unit, _columns(matrix), _distances(matrix))
+    if product is not None:
+        moved = unit_sensitivity(plan.loss.unit, product.column, product.replaced)
+    else:
+        moved = unit_sensitivity(plan.loss.unit, _columns(matrix), _distances(matrix))
     fault = ""
     if (moved.l1 > plan.sensitivity.l1) or (moved.l2_squared > plan.sensitivity.l2_squared):
         fault = f"a person moves its sums by {moved.l1}, and the noise is for {plan.sensitivity.l1}"
@@ -79,19 +89,35 @@ def matrix_of(bundle: Bundle) -> scipy.sparse.csc_array | None:
 def result(bundle: Bundle, plan: QueryPlan) -> QueryResult | None:
     """Answers, errors, intervals and cells by least squares from the bundle's own matrix; None where it is too large.
 
-    Answers come by dense linear algebra in floats, apart from the code that released them.
+    Of small ones answers come by dense linear algebra in floats, apart from the code that released them.
     """
     matrix = matrix_of(bundle)
-    if matrix is None or max(matrix.shape) > MOST_SOLVED or plan.workload.queries > MOST_SOLVED:
+    if matrix is None:
         return None
+    if max(matrix.shape) > MOST_SOLVED or plan.workload.queries > MOST_SOLVED:
+        product = product_of(matrix, plan.workload.shape)
+        return None if product is None else _of_product(bundle, plan, product)
     inverse = np.linalg.pinv(matrix.toarray().astype(float))
     combined = np.stack([plan.workload.answers(column) for column in inverse.T], axis=1)
     errors = np.sqrt(plan.noise.variance) * np.linalg.norm(combined, axis=1)
     own = Uploaded(MatrixRows(scipy.sparse.csr_array(matrix)), plan.domain.shape)
     estimate = refined_estimate(own, bundle.measurement)
+    return _with_cells(bundle, plan, own, combined @ bundle.measurement, errors, estimate)
+
+
+def _of_product(bundle: Bundle, plan: QueryPlan, product: Kronecker) -> QueryResult:
+    """Factor by factor."""
+    estimate = refined_estimate(product, bundle.measurement)
+    errors = standard_errors(plan.noise, product, plan.workload)
+    return _with_cells(bundle, plan, product, plan.workload.answers(estimate), errors, estimate)
+
+
+def _with_cells(
+    bundle: Bundle, plan: QueryPlan, own: Strategy, answers: Floats, errors: Floats, estimate: Floats
+) -> QueryResult:
     cells, way = possible_cells(plan.details[RECONSTRUCTION.name], own, bundle.measurement, estimate)
     return QueryResult(
-        answers=combined @ bundle.measurement,
+        answers=answers,
         standard_errors=errors,
         half_widths=half_widths(plan.noise, errors),
         estimate=estimate,
@@ -101,17 +127,16 @@ def result(bundle: Bundle, plan: QueryPlan) -> QueryResult | None:
     )
 
 
-def _is_summable(matrix: scipy.sparse.csc_array) -> bool:
-    """Whether sums of its weights, and of their squares, fit 64 bits in the worst case."""
-    squares = matrix.astype(float).power(2).sum(axis=0)
-    # The squares of what lies between two columns are no more than twice those of both.
-    return bool(4 * np.asarray(squares).max(initial=0.0) < 2.0**62)
+def _is_measurable(matrix: scipy.sparse.csc_array) -> bool:
+    """Whether its weights are so small that sums of a billion rows fit 64 bits."""
+    return bool(np.abs(matrix.data.astype(float)).max(initial=0.0) < LARGEST_WEIGHT)
 
 
 def _columns(matrix: scipy.sparse.csc_array) -> Sensitivity:
     """The largest norms of a column."""
-    l1 = np.abs(matrix).sum(axis=0).max()
-    return Sensitivity(int(l1), int((matrix**2).sum(axis=0).max()))
+    columns = np.split(matrix.data[:, None], matrix.indptr[1:-1])
+    l1 = max(int(np.abs(column).sum()) for column in columns)
+    return Sensitivity(l1, max(map(_largest_squared, columns)))
 
 
 def _distances(matrix: scipy.sparse.csc_array) -> Sensitivity:
@@ -121,5 +146,17 @@ def _distances(matrix: scipy.sparse.csc_array) -> Sensitivity:
     for cell in range(dense.shape[1] - 1):
         apart = np.abs(dense[:, cell + 1 :] - dense[:, [cell]])
         l1 = max(l1, int(apart.sum(axis=0).max()))
-        l2_squared = max(l2_squared, int((apart**2).sum(axis=0).max()))
+        l2_squared = max(l2_squared, _largest_squared(apart))
     return Sensitivity(l1, l2_squared)
+
+
+def _largest_squared(columns: np.ndarray) -> int:
+    """The largest sum of squares of a column, exactly, though it need not fit 64 bits.
+
+    columns: (p, n) int64, no number beyond 2^35, of which each is high · 2^17 + low.
+    """
+    high, low = np.divmod(np.abs(columns), 1 << _HALF)
+    sums = [(one * other).sum(axis=0).tolist() for one, other in ((high, high), (high, low), (low, low))]
+    return max(
+        ((hh << 2 * _HALF) + (hl << _HALF + 1) + ll for hh, hl, ll in zip(*sums, strict=True)), default=0
+    )

@@ -43,7 +43,7 @@ def test_a_strategy_that_was_searched_for_is_divided_into_one_factor_for_each_co
 
 
 def test_what_is_no_product_has_no_factors_and_its_sums_divide_all(plan) -> None:
-    whole = np.kron(np.eye(4), np.eye(2))
+    whole = np.kron(np.eye(4, dtype=np.int64), np.eye(2, dtype=np.int64))
     whole[0, 0] = 7
     searched = replace(plan, mechanism="p-identity")
     for matrix in (None, scipy.sparse.csc_array(whole)):

@@ -25,6 +25,7 @@ BINS = "a mean can be off by up to 0.2 in born, 3 days in visit, 0.12 in weight;
 LOWER = "lower end (hours per week below -1.45; income below 10; visits 1 or below)"
 UPPER = "upper end (hours per week 8.5 or above; income 12340 or above; visits 5 or above)"
 COLUMNS = "hold 3 columns. No row is a real person"
+GRID = "Rows were counted with noise in a grid of 289 cells over these directions"
 VARIANCE = "Column 1: 62.1% of the variance 2: 20.4% of the variance"
 TIMES = "A pair that was never measured is only modelled: from the measured ones, or as independent. 0 … 3."
 AT_MOST = "Values below 8.5 count as -1.5: at most 59 % are below 8.5, so the true mean may be different."
@@ -41,6 +42,12 @@ SENTENCES = {
     "lower ends": (LOWER, Known(bounds=[-1.45, 10, 1]), ("1.45", "10", "1")),
     "upper ends": (UPPER, Known(bounds=[8.5, 12340, 5]), ("8.5", "12340", "5")),
     "nearly all": (NEARLY_ALL, Known(bounds=[120]), ("120", "120", "120")),
+    "one period": (
+        "1 period published up to 29 November 2026 by the portal",
+        Known(periods=[1], day=[29], year=[2026]),
+        ("1", "29", "2026"),
+    ),
+    "a grid": (GRID, Known(grid=[289]), ("289",)),
     "components": (
         VARIANCE,
         Known(components=[1, 2], variances=[62.13, 20.38]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -42,9 +43,19 @@ def test_a_running_count_by_a_column_of_one_value_has_that() -> None:
         series._values(table, 1, {"values": ["1"]})
 
 
-def test_weights_are_added_up_whose_sums_of_squares_fit_64_bits() -> None:
-    fitting = scipy.sparse.csc_array(np.diag(np.full(200, 10**8)))
-    assert strategy._is_summable(fitting)
-    squares = [int(each) for each in (fitting**2).sum(axis=0)]
-    assert squares == [10**16] * 200
-    assert not strategy._is_summable(scipy.sparse.csc_array(np.full((200, 2), 10**8 * 4)))
+def test_norms_of_weights_are_exact_though_their_squares_do_not_fit_64_bits() -> None:
+    largest = 2**34 - 1
+    matrix = np.array([[largest, -largest, 5], [largest, 2**33 + 1, 0], [0, largest, 3]])
+    assert strategy._is_measurable(scipy.sparse.csc_array(matrix))
+    columns = [[int(number) for number in column] for column in matrix.T]
+    apart = [[a - b for a, b in zip(*pair, strict=True)] for pair in combinations(columns, 2)]
+    for own, true in ((strategy._columns, columns), (strategy._distances, apart)):
+        found = own(scipy.sparse.csc_array(matrix))
+        assert found.l1 == max(sum(map(abs, numbers)) for numbers in true)
+        assert found.l2_squared == max(sum(number**2 for number in numbers) for numbers in true)
+
+
+@pytest.mark.parametrize("weight", [2**34, -(2**34), -(2**63)])
+def test_no_portal_measures_with_a_weight_that_would_wrap_around(weight: int) -> None:
+    matrix = np.array([[1, weight], [0, 1]], dtype=np.int64)
+    assert not strategy._is_measurable(scipy.sparse.csc_array(matrix))

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
 from django.conf import settings
 from django.core.files.storage import default_storage
 
@@ -33,7 +32,6 @@ from mechanisms.verify.checks import verify
 from mechanisms.verify.csv_file import fault_of
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.signature import signed_text
-from mechanisms.verify.strategy import _is_summable
 from tests.dpportal.publications.forging import as_written, digest_of, zipped
 from tests.dpportal.publications.sdmx_codes import require_codes
 from tests.dpportal.publications.test_croissant import loaded
@@ -394,9 +392,3 @@ def test_answers_by_a_strategy_that_was_searched_for_are_worked_out_again(rich, 
         other[name] += 1.0 * (other.index == 3)
         content = other.to_csv(index=False).encode()
         assert "answers.csv" in str(failed(resigned(path, lambda _: None, answers_csv=content)))
-
-
-def test_weights_whose_sums_would_wrap_around_are_no_strategy():
-    for largest, summable in [(2**20, True), (2**31, False), (-(2**63), False)]:
-        matrix = scipy.sparse.csc_array(np.full((4, 1), largest, dtype=np.int64))
-        assert _is_summable(matrix) is summable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
@@ -12,6 +13,8 @@ from dpportal.releases.products.queries import matrices
 from dpportal.releases.products.queries.matrices import UploadedMatrix
 from mechanisms.verify import planned
 from mechanisms.verify.bundle import Bundle, BundleError
+from mechanisms.verify.checks import verify
+from mechanisms.verify.finding import State
 from tests.dpportal import building
 from tests.dpportal.publications.forging import altered, faults, forged, is_caught
 from tests.dpportal.releases.products import building as products
@@ -33,6 +36,19 @@ def test_uploaded_queries_are_those_that_the_plan_names(rich, tmp_path):
     held = io.BytesIO()
     np.savez_compressed(held, **{**parts, "data": parts["data"] * 2})
     assert any(name in each for each in faults(forged(path, {name: held.getvalue()})))
+
+
+def test_a_large_product_that_was_searched_for_is_worked_out_factor_by_factor(rich, tmp_path, monkeypatch):
+    monkeypatch.setattr("mechanisms.verify.strategy.MOST_SOLVED", 10)
+    monkeypatch.setattr("mechanisms.verify.strategy.MOST_CELLS", 10)
+    draft = draft_of(rich, 'ranges("age") x identity("colour")', ["age", "colour"], "9", "p-identity")
+    path = downloaded(finished(draft), tmp_path)
+    found = {each.what: each.state for each in verify(Bundle.read(path))}
+    assert {found["strategy"], found["answers.csv"], found["cells.csv"]} == {State.HOLDS}
+    table = pd.read_csv(io.BytesIO(Bundle.read(path).content("answers.csv")), dtype=str)
+    table.loc[3, "standard_error"] = "0.1"
+    altered_table = table.to_csv(index=False).encode()
+    assert any("answers.csv" in each for each in faults(forged(path, {"answers.csv": altered_table})))
 
 
 def test_weights_of_counted_tables_are_those_that_the_noise_is_for(rich, tmp_path):

@@ -1,0 +1,67 @@
+"""A strategy's one matrix as the product of a factor for each column, which larger ones are worked with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse
+
+from mechanisms.matrix.strategy.product import Kronecker
+from mechanisms.matrix.strategy.weights import MatrixRows
+
+
+def product_of(matrix: scipy.sparse.csc_array, shape: Sequence[int]) -> Kronecker | None:
+    """matrix: of whole weights, its cells in C order. shape: cells of each column. None where it is no product,
+    or one whose factors no portal makes so large."""
+    factors = _divided(scipy.sparse.coo_array(matrix), list(shape)) if matrix.nnz else None
+    if factors is None or any(np.square(factor.data.astype(float)).sum() >= 2.0**62 for factor in factors):
+        return None
+    return Kronecker([MatrixRows(scipy.sparse.csr_array(factor)) for factor in factors])
+
+
+def _divided(whole: scipy.sparse.coo_array, shape: list[int]) -> list[scipy.sparse.coo_array] | None:
+    if whole.shape[1] != math.prod(shape):
+        return None
+    if len(shape) == 1:
+        return [whole]
+    for sums in divisors(whole.shape[0]):
+        found = _in_two(whole, sums, shape[0])
+        further = found and _divided(found[1], shape[1:])
+        if found and further:
+            return [found[0], *further]
+    return None
+
+
+def _in_two(
+    whole: scipy.sparse.coo_array, sums: int, cells: int
+) -> tuple[scipy.sparse.coo_array, scipy.sparse.coo_array] | None:
+    """A factor of so many sums and cells, without a common divisor, and all others together, in integers."""
+    rows, columns = whole.coords
+    others = (whole.shape[0] // sums, whole.shape[1] // cells)
+    (first, second), (third, fourth) = np.divmod(rows, others[0]), np.divmod(columns, others[1])
+    # Where the largest weight is, each factor has its own largest.
+    top = int(whole.data.argmax())
+    of_one = (second == second[top]) & (fourth == fourth[top])
+    of_rest = (first == first[top]) & (third == third[top])
+    if of_one.sum() * of_rest.sum() != whole.nnz:
+        return None
+    common = int(np.gcd.reduce(whole.data[of_one]))
+    largest = int(whole.data[top]) // common
+    if (whole.data[of_rest] % largest).any():
+        return None
+    one = scipy.sparse.coo_array(
+        (whole.data[of_one] // common, (first[of_one], third[of_one])), shape=(sums, cells)
+    )
+    rest = scipy.sparse.coo_array(
+        (whole.data[of_rest] // largest, (second[of_rest], fourth[of_rest])), shape=others
+    )
+    is_whole = (scipy.sparse.kron(one, rest, format="csr") != scipy.sparse.csr_array(whole)).nnz == 0
+    return (one, rest) if is_whole else None
+
+
+def divisors(number: int) -> list[int]:
+    """Ascending."""
+    small = [part for part in range(1, math.isqrt(number) + 1) if number % part == 0]
+    return sorted({*small, *(number // part for part in small)})
