@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from django.utils.text import capfirst, get_text_list
@@ -20,16 +20,28 @@ NAMED_COLUMNS = 4
 def proposed(product: str, columns: Sequence[str], parameters: Json, counted: str) -> str:
     """What is published, as a reader says it: of which columns, or of how many. counted: what counts are counts of."""
     asked = parameters.get("question", product)
-    words = [name.replace("_", " ") for name in columns]
-    title = _question_text(asked, _spoken(words, _worded(parameters)), parameters, counted)
+    words = read_aloud(columns)
+    title = _question_text(
+        asked, _spoken(list(words.values()), _worded(parameters, words)), parameters, counted
+    )
     return title[:LONGEST]
 
 
-def _worded(parameters: Json) -> Json:
-    """The same with blanks in the names of columns, as the columns have them."""
+def read_aloud(columns: Sequence[str]) -> dict[str, str]:
+    """How a reader says the names of columns, by name: with blanks, and without what stands over several of them.
+
+    “Person: Sex”, of two lines of names that were joined, is Sex, unless another of the columns is called so, too.
+    """
+    last = [name.rpartition(": ")[2] or name for name in columns]
+    names = last if len(set(last)) == len(last) else columns
+    return dict(zip(columns, (name.replace("_", " ") for name in names), strict=True))
+
+
+def _worded(parameters: Json, words: Mapping[str, str]) -> Json:
+    """The same with the names of columns as they are read aloud."""
     measured, group = parameters.get("measured"), parameters.get("group")
-    names = {"measured": [name.replace("_", " ") for name in measured]} if measured else {}
-    return {**parameters, **names, **({"group": group.replace("_", " ")} if group else {})}
+    names = {"measured": [words.get(name, name) for name in measured]} if measured else {}
+    return {**parameters, **names, **({"group": words.get(group, group)} if group else {})}
 
 
 def _spoken(columns: Sequence[str], parameters: Json) -> str:

@@ -12,6 +12,7 @@ from tests.browser import visiting
 from tests.browser.visiting import JOB_MS, Portal
 
 DATASET, AMOUNT = "Adult census 1994", "0.25"
+MOST_PIXELS = 3000
 
 
 def test_a_curator_publishes_fifteen_columns(portal: Portal, browser: Browser) -> None:
@@ -56,7 +57,10 @@ def test_a_curator_publishes_fifteen_columns(portal: Portal, browser: Browser) -
     assert "Confidential" in quality and "Nearest real rows" in quality
     assert before - visiting.left(page) == Decimal(AMOUNT)
     assert visiting.barriers(page) == []
-    visiting.publish(page)
+    address = visiting.publish(page)
+    reader = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    reader.goto(address)
+    assert reader.evaluate("document.documentElement.scrollHeight") <= MOST_PIXELS
 
     files = visiting.download_all(page)
     rows = list(csv.DictReader(io.StringIO(files["synthetic.csv"].decode())))

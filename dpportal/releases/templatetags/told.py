@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from django import template
@@ -12,6 +13,8 @@ from django.utils.translation import gettext as _
 from dpportal.platform.json_types import Json
 
 register = template.Library()
+WITH_BRACKETS = re.compile(r"^([^()]+?)\s*(\([^()]*\))$")
+IN_TWO_LINES = r'<span class="in-one-line">\1</span> <span class="in-one-line">\2</span>'
 
 
 @register.filter
@@ -23,7 +26,9 @@ def told_cells(cells: Iterable[Json]) -> SafeString:
 @register.filter
 def told_cell(cell: Json) -> SafeString:
     """A number with its margin; value, margin, sort, and for the curator true and outside."""
-    value, margin = escape(cell["value"]), escape(cell["margin"])
+    value = escape(cell["value"])
+    # A line breaks before what is in brackets, and nowhere else.
+    margin = WITH_BRACKETS.sub(IN_TWO_LINES, escape(cell["margin"]))
     if value:
         told = f'{value} <small class="range">{margin}</small>'
     else:

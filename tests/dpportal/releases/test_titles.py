@@ -37,6 +37,16 @@ def test_names_are_read_as_words_and_rows_are_no_people(dataset):
     assert Release(dataset=dataset, columns=["age"]).proposed_title == "Rows by age"
 
 
+def test_what_stands_over_several_columns_is_not_read_unless_their_names_need_it(dataset):
+    def title(*columns: str, **more) -> str:
+        return Release(dataset=dataset, columns=list(columns), **more).proposed_title
+
+    assert title("Person: Sex", "Person: Age_group") == "People by Sex and Age group"
+    assert title("Income: net", "Tax: net") == "People by Income: net and Tax: net"
+    measured = {"measured": ["Income: net"], "groups": ["Person: Sex"]}
+    assert title("Income: net", "Person: Sex", product="means", parameters=measured) == "Mean of net by Sex"
+
+
 def test_many_columns_are_counted_and_a_long_title_is_cut(dataset):
     assert Release(dataset=dataset, columns=list("abcde")).proposed_title == "People by 5 columns"
     assert len(Release(dataset=dataset, columns=["x" * 100, "y" * 100]).proposed_title) == 160

@@ -38,6 +38,8 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
     """Synthetic rows of 2 to 250 columns, the most telling of them if wished, from noisy tables of one and two."""
 
     form = ColumnsForm
+    # Single columns are of use at a small part of what their pairs take, of which no formula says anything.
+    knows_least_cost = False
 
     @property
     def methods(self) -> Sequence[Microdata]:

@@ -57,6 +57,8 @@ class Planner(ABC, Generic[M, P]):
     form: ClassVar[type[ChoiceForm]]
     # Whether methods are listed by `rank`, so that the choice may be left to the portal.
     has_automatic: ClassVar[bool] = False
+    # Whether a useful verdict on a plan says that all of the release is: then a draft begins at the least such cost.
+    knows_least_cost: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -22,6 +22,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
 from dpportal.releases.products.shared.cells import COUNT_AND_SHARE, SINGLE, Told, aligned, joined
 from dpportal.releases.products.summary.form import usual_columns
+from dpportal.releases.templatetags.told import told_cell
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
 from mechanisms.summary.truth import true_summary
 from tests.dpportal import building
@@ -30,6 +31,13 @@ from tests.dpportal.releases.products.building import files, finished, page_of
 
 # Ages of each colour: 0 to 99, each once.
 MEAN, DEVIATION = 49.5, float(np.arange(100).std())
+
+
+def test_a_margin_breaks_before_its_brackets_and_nowhere_else():
+    cell = told_cell({"value": "10 (1 %)", "margin": "5 to 20\u00a0(0.5 to 2 %)", "sort": 10})
+    inside = '<span class="in-one-line">5 to 20</span> <span class="in-one-line">(0.5 to 2 %)</span>'
+    assert f'<small class="range">{inside}</small>' in cell
+    assert '<small class="range">± 5</small>' in told_cell({"value": "10", "margin": "± 5", "sort": 10})
 
 
 def summarised(dataset: Dataset, amount: str = "50", group: str = "colour", **chosen) -> Release:

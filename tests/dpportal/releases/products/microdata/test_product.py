@@ -211,7 +211,7 @@ def test_only_the_columns_that_tell_of_the_target_are_kept(wide, client, method)
     client.force_login(wide.owner)
     assert "chosen privately: age, job, ill" in page_of(client, release)
     text = client.get(f"/releases/{release.pk}/compare/").content.decode()
-    assert "since" not in text.split("Total variation, on average")[1]
+    assert "since" not in text.split("Share in a wrong cell, on average")[1]
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
+from dpportal.releases.wizard.dial import usual_amount, worth_of
 from mechanisms.accounting import Definition
 from tests.dpportal import building
 from tests.dpportal.releases.products.microdata.test_product import COLUMNS, five_columns, made
@@ -31,6 +32,18 @@ def test_rows_without_dependence_are_doubtful_whatever_they_cost(wide) -> None:
     assert verdict is not None and verdict.level == "doubtful"
     assert verdict.amount(draft.amount, Definition.PURE) is None
     assert verdict.text.endswith("no dependence between columns, whatever they cost.")
+
+
+def test_a_draft_begins_at_a_tenth_of_what_is_left_since_single_columns_are_useful_before_their_pairs(
+    wide,
+) -> None:
+    draft = Release(dataset=wide, created_by=wide.owner, product="microdata", people=100_000)
+    draft.columns, draft.mechanism, draft.parameters = COLUMNS, "tree-of-pairs", {"wishes": {}}
+    assert usual_amount(draft) == 10
+    draft.amount = Decimal(10)
+    _version, plan = drafts.plan_of(draft)
+    assert planner_of(draft).verdict(plan, draft).level == "useful"
+    assert worth_of(draft, plan, draft.amount) == ""
 
 
 @pytest.mark.slow
