@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +22,8 @@ from mechanisms.verify.bundle import SIGNATURE
 from mechanisms.verify.signature import signed_text
 
 FORMAT = 1
+# What begins a tag, a link or a picture in Markdown; none of the texts of the portal has any.
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|\[(?=[^\]]*\][(\[])")
 STYLES, REPORT = "css/portal.css", "report.html"
 # What each file is, in the lists of files on pages and in README.md.
 ABOUT_RELEASE = "Every parameter, version and checksum"
@@ -70,12 +73,14 @@ def readme_file(folder: Path, template: str, context: Callable[[], Json]) -> Bun
     """README.md: the bundle's explanation for people, in English, and below it in each other language.
 
     template: in English; another language's has its code before the ending. context: is asked in each language.
+    Titles, names and descriptions are texts of people and shown as they are: no tag, link or picture comes of them.
     """
     path = folder / "README.md"
     with path.open("w", encoding="utf-8") as readme:
         for code, _name in settings.LANGUAGES:
             with override(code):
-                readme.write(render_to_string(_named(template, code), context()))
+                text = render_to_string(_named(template, code), context())
+                readme.write(_MARKUP.sub(r"\\\g<0>", text))
     return BundleFile(path, ABOUT_README)
 
 

@@ -1,0 +1,26 @@
+"""README.md shows titles, names and descriptions as they were typed, whatever Markdown makes of other texts."""
+
+import pytest
+from markdown_it import MarkdownIt
+
+from dpportal.publications.descriptions import readme_file
+
+HOSTILE = (
+    "<img src=https://example.org/x>",
+    "![seen](https://example.org/x.png)",
+    "[Download](https://example.org)",
+    "</td><script>alert(1)</script>",
+    "<!-- hidden",
+    "<https://example.org>",
+    "[a][b]",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_text_that_somebody_typed_is_no_markup(tmp_path, text):
+    def context():
+        return {"about": {"text": text}, "files": [], "several": False}
+
+    readme_file(tmp_path, "publications/_about_files.md", context)
+    shown = MarkdownIt("commonmark").render(f"{(tmp_path / 'README.md').read_text()}\n\n[b]: https://e.org")
+    assert not any(tag in shown for tag in ("<img", "<a ", "<script", "</td", "<!--"))
