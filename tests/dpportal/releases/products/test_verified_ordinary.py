@@ -44,7 +44,7 @@ def ordinary(curator, administrator) -> Dataset:
 
 RELEASES: dict[str, Callable[[Any], Release]] = {
     "rows with further tables": lambda own: finished(
-        own, "microdata", NAMES, "2", "tree-of-pairs", wishes={}, rows=None, replicates=True, sums=True
+        own, "microdata", NAMES, "2", "latent-classes", wishes={}, rows=None, replicates=True, sums=True
     ),
     "rows along components": lambda own: finished(
         own, "microdata", NAMES, "2", "principal-components", wishes={}, rows=None
