@@ -17,6 +17,7 @@ from dpportal.platform.listed_names import listed
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.extremes import is_certainly_largest
 from dpportal.releases.products.shared.figures import as_integers, figure_json
+from dpportal.releases.titles import read_aloud
 from mechanisms.arrays import let_go, runs, summed
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Domain
@@ -100,7 +101,7 @@ def _finding(
     elif people and people.half_width is not None:
         total["margin"] = math.ceil(people.half_width)
     names, half_width = plan.domain.names, interval(plan, result)
-    shown = {**total, "columns": get_text_list(list(names), _("and"))}
+    shown = {**total, "columns": get_text_list(list(read_aloud(names).values()), _("and"))}
     place, largest, second = _two_largest(result.raw)
     if not is_certainly_largest(largest, second, half_width, result.raw.size, plan.noise):
         return {**shown, "alike": result.raw.size > 1, **_largest_sum(plan.domain, result.raw, summed_box)}

@@ -18,6 +18,7 @@ from dpportal.platform.stored_texts import translated
 from dpportal.releases.products.queries import workloads
 from dpportal.releases.products.queries.strategy import strategy_figures
 from dpportal.releases.products.shared.extremes import extremes
+from dpportal.releases.titles import read_aloud
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.workload.factor import AllRange
 from mechanisms.matrix.workload.union import EVERYTHING
@@ -45,7 +46,7 @@ def page(plan: QueryPlan, result: QueryResult) -> Json:
 
 def _finding(plan: QueryPlan, result: QueryResult) -> Json:
     """Of how many answers, and the largest one with its margin where it is certain which one that is."""
-    shown = {"columns": get_text_list(list(plan.domain.names), _("and"))}
+    shown = {"columns": get_text_list(list(read_aloud(plan.domain.names).values()), _("and"))}
     # Noise on whole numbers lies beyond a half-width by up to one person.
     reach = widening(result.answers.size, plan.noise) * (result.half_widths + 1)
     top = extremes(result.answers - reach, result.answers + reach).highest

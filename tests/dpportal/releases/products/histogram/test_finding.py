@@ -51,6 +51,15 @@ def test_the_largest_group_is_named_with_its_margin_where_noise_leaves_no_doubt(
     assert (finding["largest"], finding["count"], finding["count_margin"]) == ("colour blue, age 3", 500, 3)
 
 
+def test_names_of_columns_are_read_aloud():
+    domain = Domain(
+        (Categorical("Person: sex", values=("f", "m"), closed=True), Integer("birth_year", lower=0, upper=9))
+    )
+    plan = LaplaceHistogram().plan(domain, {}, Loss(Definition.PURE, Fraction(1)))
+    counts = np.full(20, 10)
+    assert page(plan, Result(raw=counts, counts=counts), None)["finding"]["columns"] == "sex and birth year"
+
+
 @pytest.mark.slow
 def test_where_noise_can_explain_all_of_the_table_no_group_is_the_largest(client, dataset):
     noisy = finished(dataset, "histogram", ["colour", "age"], "0.01", "laplace-histogram")
