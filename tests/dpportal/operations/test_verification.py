@@ -26,6 +26,7 @@ from dpportal.history.verification import ChainPosition, verify
 from dpportal.operations import restore_check, sweeping, verification
 from dpportal.platform.signing import SigningKeys
 from dpportal.releases.models import Artifact
+from dpportal.streams import closing
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import SealedState
 from dpportal.streams.vault import MemoryUnreachableError
@@ -70,6 +71,11 @@ def test_a_portal_at_work_agrees_and_a_changed_download_is_named(ready):
     with pytest.raises(CommandError, match="2 findings"):
         call_command("verify", stdout=out)
     assert f"{file.stored} was changed" in out.getvalue() and f"{gone.stored} is gone" in out.getvalue()
+
+
+def test_a_running_count_that_a_restore_closed_is_no_finding_for_ever(dataset):
+    closing.close(open_stream(dataset), by_restore=True)
+    assert "All agrees" in said()
 
 
 def test_a_file_that_nobody_names_is_found(dataset, monkeypatch):

@@ -15,6 +15,7 @@ from dpportal.platform.json_types import Json
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
+from dpportal.tables.engines.postgres import lexer
 
 Plan = Sequence[Json]
 # What stands in the places of a statement, in order or by name.
@@ -106,8 +107,11 @@ NODES = {
     **dict.fromkeys(("ProjectSet", "Function Scan", "Table Function Scan", "Values Scan"), "rows"),
     "Foreign Scan": "foreign",
 }
-# The server's own functions that are not called volatile, and read tables, numbers of their rows or settings.
-READING = re.compile(r"pg_stat_get_\w+|(?:table|schema|database)_to_xml\w*|current_setting")
+# The server's own functions that are not called volatile, and read tables, numbers of rows or of writers, or settings.
+READING = re.compile(
+    r"pg_stat_get_\w+|(?:table|schema|database)_to_xml\w*|current_setting|pg_show_all_settings"
+    r"|txid_current\w*|pg_current_(?:xact_id|snapshot)\w*|pg_(?:relation_filenode|sequence_parameters)"
+)
 # Of a row where it lies and when it was written: other rows decide on that.
 PLACED = re.compile(r"\b(?:ctid|[xc]min|[xc]max)\b")
 # Languages in whose functions a table can be read only by a name, or by EXECUTE; or that administrators alone bring.
@@ -117,14 +121,12 @@ OWN_PATH = re.compile(r"search_path=(?!(?:pg_catalog|pg_temp|[\s,\"'])*$)")
 APPENDS = ("Append", "Merge Append")
 # What of a node is a name or a word, and no expression.
 NAMES = {"Node Type", "Relation Name", "Schema", "Alias", "Index Name", "Parent Relationship", "Plans"}
-TEXTS = re.compile(r"'(?:[^']|'')*'")
 CALLED = re.compile(r'(\w+|"(?:[^"]|"")+")\(')
 NAME = r'(?:[^\W\d][\w$]*|"(?:[^"]|"")+")'
 CHAIN = re.compile(rf"{NAME}(?:\s*\.\s*{NAME})*")
 SYMBOLS = re.compile(r"[-+*/<>=~!@#%^&|`?]+")
 # What LIKE, SIMILAR, IN, BETWEEN, CASE and their like mean.
 WORDED = {"=", "<>", "<", ">", "<=", ">=", "~~", "!~~", "~~*", "!~~*", "~", "!~"}
-COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 class Catalogs(Protocol):
@@ -155,13 +157,13 @@ class PostgresDefinitions:
         """What stands behind FROM, and what that is made of."""
         texts = {"query": table.query.strip()} if table.query else {}
         named = texts["query"] if table.query else source
-        tables, functions = self._named(named, with_functions=bool(table.query))
+        tables, functions = self._named([named], with_functions=bool(table.query))
         plain = [] if table.query else list(tables)
         shifts = self._shifts(self.plan(f"SELECT * FROM {source}"))  # noqa: S608 quoted already
         while True:
             parts = self._parts(tables, functions)
             rows = self.catalogs(FUNCTIONS, {"functions": parts["pg_proc"]})
-            further, more = self._named("\n".join(row["body"] for row in rows), with_functions=True)
+            further, more = self._named([row["body"] for row in rows], with_functions=True)
             reads = bool(further or self._parts([], parts["pg_proc"])["pg_class"])
             if further <= set(parts["pg_class"]) and more <= set(parts["pg_proc"]):
                 break
@@ -179,9 +181,9 @@ class PostgresDefinitions:
             parts[row["catalog"]].append(row["objid"])
         return parts
 
-    def _named(self, text: str, *, with_functions: bool) -> tuple[set[int], set[int]]:
-        """The tables, and somebody's own functions, that a text may name; more than it does rather than less."""
-        plain = TEXTS.sub("''", COMMENT.sub(" ", text))
+    def _named(self, texts: Iterable[str], *, with_functions: bool) -> tuple[set[int], set[int]]:
+        """The tables, and somebody's own functions, that texts may name; more than they do rather than less."""
+        plain = "\n".join(map(lexer.without_constants, texts))
         chains = [_parts_of(chain) for chain in CHAIN.findall(plain)]
         names = {".".join(map(_quoted, pair)) for chain in chains for pair in _pairs(chain)}
         tables = {row["oid"] for row in self.named(NAMED_TABLES, [sorted(names)])}
@@ -264,7 +266,7 @@ def _expressions(node: Json) -> Iterator[str]:
         if key not in NAMES:
             for text in value if isinstance(value, list) else [value]:
                 if isinstance(text, str):
-                    yield TEXTS.sub("''", text)
+                    yield lexer.without_constants(text)
 
 
 def _parts_of(chain: str) -> list[str]:

@@ -36,6 +36,18 @@ def viewed(seen, curator, administrator) -> Dataset:
     return building.granted(connected(seen, curator), administrator)
 
 
+# Offered queries in which a quotation mark, or what looks like a comment, stands before the name of a view.
+HIDING = {
+    "dashes in a text": "SELECT coalesce(colour, '--') AS colour, age, patient FROM health.seen",
+    "a mark in a name": """SELECT colour, age, patient, 1 AS "one's" FROM health.seen WHERE colour <> 'x'""",
+    "a mark after a backslash": r"SELECT colour, age, patient, E'\'' AS m FROM health.seen WHERE colour <> ''",
+    "a mark between dollars": "SELECT colour, age, patient, $m$'$m$ AS m FROM health.seen WHERE colour <> 'x'",
+    "a mark in a comment": "SELECT colour, age, patient /* a /* b */ ' */ FROM health.seen WHERE colour <> 'x'",
+    "a name by its code": r'SELECT colour, age, patient FROM health.U&"s\0065en"',
+    "a code after another sign": "SELECT colour, age, patient FROM health.U&\"s!0065en\" -- '\n UESCAPE '!'",
+}
+
+
 class TestAChange(Failing):
     def test_to_nothing_is_none(self, viewed, owner):
         owner.execute(f"CREATE OR REPLACE VIEW health.inner_seen AS {SEEN}")
@@ -98,6 +110,15 @@ class TestAChange(Failing):
         execution.RELEASES.run(release.pk)
         release.refresh_from_db()
         assert "health.inner_seen is defined in another way" in release.job.failure
+
+    @pytest.mark.parametrize("query", HIDING.values(), ids=HIDING.keys())
+    def test_of_a_view_whose_name_stands_behind_what_is_no_text(
+        self, seen, connection, curator, administrator, owner, query
+    ):
+        table = SharedTable.objects.create(connection=connection, title="Hidden", query=query)
+        dataset = building.granted(connected(table, curator), administrator)
+        owner.execute(f"CREATE OR REPLACE VIEW health.inner_seen AS {SEEN} WHERE age > 10")
+        assert "health.inner_seen is defined in another way" in self.failed(dataset)
 
     def test_after_the_snapshot_and_before_the_count(self, viewed, owner, monkeypatch):
         """What the snapshot still shows as it was is planned as it is."""
@@ -223,6 +244,7 @@ class TestOneRowThatDecidesOnOthers:
             "pg_stat_get_live_tuples('health.visits'::regclass) > 100",
             "table_to_xml('health.visits', true, true, '')::text LIKE '%red%'",
             "current_setting('register.year', true) = '2024'",
+            "pg_snapshot_xmax(pg_current_snapshot())::text LIKE '%1'",
         ],
     )
     def test_is_refused_where_the_servers_own_function_reads_more_than_its_row(
@@ -230,6 +252,15 @@ class TestOneRowThatDecidesOnOthers:
     ):
         query = f"{SEEN} WHERE {condition}"
         table = SharedTable.objects.create(connection=connection, title="Odd", query=query)
+        assert "depends on more than its row" in connected(table, curator, declared=False).conversion.failure
+
+    def test_is_refused_behind_a_mark_in_a_name(self, connection, curator, owner):
+        owner.execute(
+            f"""CREATE VIEW health.odd AS SELECT * FROM (SELECT *, colour AS "one's" FROM ({SEEN}) AS v) AS w
+            WHERE "one's" = 'red' AND random() < '0.5'::float"""
+        )
+        owner.execute("""ALTER TABLE health.visits RENAME colour TO "one's" """)
+        table = SharedTable.objects.create(connection=connection, title="Odd", schema="health", table="odd")
         assert "depends on more than its row" in connected(table, curator, declared=False).conversion.failure
 
     @pytest.mark.parametrize("function", UNTRUE.values(), ids=UNTRUE.keys())

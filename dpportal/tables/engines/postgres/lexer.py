@@ -1,0 +1,60 @@
+"""What of a statement of PostgreSQL is no comment and no constant, by the rules by which the server reads it."""
+
+from __future__ import annotations
+
+import re
+
+# What a quotation mark, dollars or dashes begin, and where that ends; a backslash counts only in a constant after an E.
+QUOTED = re.compile(
+    r"""(?P<comment>--[^\n\r]*|/\*)
+    |(?<![\w$])[eE]'(?:[^'\\]|\\.|'')*'(?:\s*[\n\r]\s*'(?:[^'\\]|\\.|'')*')*
+    |'(?:[^']|'')*'
+    |(?<![\w$])(?P<dollars>\$(?:[^\W\d]\w*)?\$).*?(?P=dollars)
+    |(?<![\w$])[uU]&"(?P<coded>(?:[^"]|"")*)"(?:\s*uescape\s*'(?P<escape>[^'])')?
+    |(?P<name>"(?:[^"]|"")*")""",
+    re.DOTALL | re.VERBOSE | re.IGNORECASE,
+)
+COMMENT_SIDE = re.compile(r"/\*|\*/")
+CODE = r"{0}(?:{0}|\+([0-9a-fA-F]{{6}})|([0-9a-fA-F]{{4}}))"
+
+
+def without_constants(text: str) -> str:
+    """The text without comments, and with '' in place of each constant. Names stay, those by codes as they are meant.
+
+    Nothing in a comment, a constant or a quoted name begins another: a name may have an apostrophe, a constant dashes.
+    """
+    return QUOTED.sub(_kept, _without_comments(text))
+
+
+def _without_comments(text: str) -> str:
+    """With a blank in place of each comment; one that /* begins may hold others."""
+    kept, place, begun = [], 0, 0
+    while found := QUOTED.search(text, place):
+        place = found.end()
+        if found["comment"]:
+            kept += [text[begun : found.start()], " "]
+            place = begun = _end_of_comment(text, place) if found["comment"] == "/*" else place
+    return "".join([*kept, text[begun:]])
+
+
+def _end_of_comment(text: str, place: int) -> int:
+    depth = 1
+    while depth and (side := COMMENT_SIDE.search(text, place)):
+        depth += 1 if side[0] == "/*" else -1
+        place = side.end()
+    return len(text) if depth else place
+
+
+def _kept(found: re.Match[str]) -> str:
+    if found["coded"] is not None:
+        return f'"{_decoded(found["coded"], found["escape"] or chr(92))}"'
+    return found["name"] or "''"
+
+
+def _decoded(coded: str, escape: str) -> str:
+    """A name in which letters may be written by their codes."""
+    return re.sub(
+        CODE.format(re.escape(escape)),
+        lambda code: chr(int(code[1] or code[2], 16)) if code[1] or code[2] else escape,
+        coded,
+    )
