@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.domain import Domain
+from mechanisms.summary.plan import SummaryPlan
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify import (
     chart_answers,
@@ -167,7 +168,8 @@ class _Texts:
         content = io.BytesIO(self._bundle.content(PRINTED_FILE))
         printed = pd.read_csv(content, dtype=str, keep_default_na=False)
         if name == PRINTED_FILE:
-            numbers, strange = printed_table.strange_cells(printed, summary)
+            ends = printed_table.cell_ends(SummaryPlan.from_json(self._bundle.release["plan"]))
+            numbers, strange = printed_table.strange_cells(printed, summary, ends)
             return Compared(numbers, tuple(strange))
         return Compared(0, tuple(printed_table.strange_lines(name, text, printed, summary)))
 
