@@ -351,7 +351,7 @@ def _uneven(places: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Which marks are not where the others say."""
     slope = _slope(places, values)
     begins = values - slope * places
-    return np.flatnonzero(np.abs(begins - np.median(begins)) > 2 * _NEAR * abs(slope))
+    return np.flatnonzero(np.abs(begins - np.median(begins)) > 2 * _PIXEL * abs(slope))
 
 
 def _levels(text: str) -> list[str]:

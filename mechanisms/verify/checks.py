@@ -11,6 +11,7 @@ from mechanisms.verify import (
     documents,
     fields,
     formats,
+    markup,
     measured,
     notebooks,
     planned,
@@ -65,6 +66,7 @@ def verify(bundle: Bundle, *keys: str) -> Iterator[Finding]:
     yield from _guarded("formats", formats.check(bundle))
     yield from documents.check(bundle)
     yield from notebooks.check(bundle)
+    yield from _guarded(markup.WHAT, markup.check(bundle))
     yield from _guarded("texts", wording.check(bundle))
 
 

@@ -9,21 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from mechanisms.verify.shown_numbers import DATE, Rounding, days_of, is_shown
+from mechanisms.verify.shown_numbers import DATE, Rounding, days_of, is_shown, value_of
 
 NUMBER = f"(?:{DATE.pattern}|[-\u2212+]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?)"
 # How several numbers stand in one cell, by how many there are; a range has two as a number with a share has.
 PATTERNS = {1: ("{}",), 2: ("{} ({})", "{} … {}"), 3: ("{} [{}, {}]",)}
 _BEYOND = " or less| or more| or earlier| or later"
 _UNIT = "(?: %| days?)?"
-_VALUE = f"(?:–|(?P<value#>{NUMBER})(?P<limit#>{_BEYOND})?{_UNIT})"
+_VALUE = f"(?:–|(?P<value#>{NUMBER})(?P<limitvalue#>{_BEYOND})?{_UNIT})"
 _MARGIN = (
-    f"(?:–|± (?P<margin#>{NUMBER}){_UNIT}|± less than {NUMBER}{_UNIT}"
+    f"(?:–|± (?P<margin#>{NUMBER}){_UNIT}|± less than (?P<step#>{NUMBER}){_UNIT}"
     f"|(?P<low#>{NUMBER})(?P<limitlow#>{_BEYOND})? to (?P<high#>{NUMBER})(?P<limithigh#>{_BEYOND})?{_UNIT}"
-    f"|{NUMBER}(?:{_BEYOND}){_UNIT})"
+    f"|(?P<again#>{NUMBER})(?P<limitagain#>{_BEYOND}){_UNIT})"
 )
 _SHARE = "|".join(
     (
@@ -34,12 +35,40 @@ _SHARE = "|".join(
 )
 # By a name in the form: which of estimate, lower and upper end it is, and how it is rounded.
 _ROUNDED = {"value": Rounding.NEAREST, "low": Rounding.DOWN, "high": Rounding.UP, "margin": Rounding.UP}
+# Of an estimate and the ends of its interval, which one stands beside a limit.
+_PLACES = {"value": 0, "again": 0, "low": 1, "high": 2}
 
 
-def strange(cell: str, lines: np.ndarray, scales: Sequence[float]) -> list[str] | None:
+class CellEnds(NamedTuple):
+    """Of a column's cells, from its declaration: the first one's largest value, the last one's least, a value's step.
+
+    Of a quantile beyond one of the first two no more is known, and of one between them it is known to its step.
+    """
+
+    first: float
+    last: float
+    step: float
+
+    def are_said(self, number: str, beyond: str, value: float) -> bool:
+        """Whether the number is the end that the value lies at or beyond; beyond: the words after it."""
+        is_low = beyond.strip() in ("or less", "or earlier")
+        end = self.first if is_low else self.last
+        return _read(number) == end and (value <= end if is_low else value >= end)
+
+
+def _read(number: str) -> float:
+    """Of a date its days since 1970."""
+    day = days_of(number)
+    return value_of(number) if day is None else day
+
+
+def strange(
+    cell: str, lines: np.ndarray, scales: Sequence[float], ends: CellEnds | None = None
+) -> list[str] | None:
     """The numbers that are not those of their place; None where the cell has no form that is known.
 
-    lines: (parts, 3) estimate and ends of the interval of each part, in the order of the cell; scales: 100 of a share.
+    lines: (parts, 3) estimate and ends of the interval of each part, in the order of the cell; scales: 100 of a share;
+    ends: of quantiles, else None.
     """
     if len(lines) == 1 and (said := re.fullmatch(_SHARE, cell)):
         return [text for name, text in _named(said) if not _is_of(text, name, 100 * lines[0])]
@@ -48,9 +77,7 @@ def strange(cell: str, lines: np.ndarray, scales: Sequence[float]) -> list[str] 
             return [
                 text
                 for name, text in _named(found)
-                if not _is_limit(name, found)
-                and not _is_end_beyond(text, name, found, lines[int(name[-1])])
-                and not _is_of(text, name, scales[int(name[-1])] * lines[int(name[-1])])
+                if not _is_own(text, name, found, scales[int(name[-1])] * lines[int(name[-1])], ends)
             ]
     return None
 
@@ -59,18 +86,14 @@ def _named(found: re.Match[str]) -> Iterator[tuple[str, str]]:
     return ((name, text) for name, text in found.groupdict().items() if text and not name.startswith("limit"))
 
 
-def _is_limit(name: str, found: re.Match[str]) -> bool:
-    """Whether a value is said to lie beyond a limit, which is declared and not estimated."""
-    return name.startswith("value") and found[f"limit{name[-1]}"] is not None
-
-
-def _is_end_beyond(text: str, name: str, found: re.Match[str], line: np.ndarray) -> bool:
-    """Whether an end is said to lie at a day or beyond it, and does; days are known to steps of months or years."""
+def _is_own(text: str, name: str, found: re.Match[str], line: np.ndarray, ends: CellEnds | None) -> bool:
+    """Whether a number is what its place in the form says."""
     kind, place = name[:-1], name[-1]
-    day = days_of(text)
-    if kind not in ("low", "high") or day is None or found.groupdict().get(f"limit{kind}{place}") is None:
-        return False
-    return bool(line[1] <= day) if kind == "low" else bool(line[2] >= day)
+    if kind == "step":
+        return ends is not None and value_of(text) == ends.step and bool(line[1] == line[2])
+    if beyond := found.groupdict().get(f"limit{kind}{place}"):
+        return ends is not None and ends.are_said(text, beyond, float(line[_PLACES[kind]]))
+    return _is_of(text, name, line)
 
 
 def _is_of(text: str, name: str, line: np.ndarray) -> bool:

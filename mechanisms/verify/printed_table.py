@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import unescape
 from itertools import zip_longest
 
@@ -11,8 +11,11 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.inert_text import as_shown
+from mechanisms.summary.plan import SummaryPlan
+from mechanisms.tabular.headers import Headers
 from mechanisms.verify import printed_cell
 from mechanisms.verify.html_tables import Rows, rows_of, tables_of
+from mechanisms.verify.printed_cell import CellEnds
 from mechanisms.verify.shown_numbers import Rounding, is_shown
 
 _NUMBER = re.compile("[-\u2212]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?")
@@ -31,8 +34,26 @@ _EVERYBODY, _PEOPLE = "Overall", "number"
 _IN_PERCENT = ("share",)
 
 
-def strange_cells(printed: pd.DataFrame, summary: pd.DataFrame) -> tuple[int, list[str]]:
-    """How many numbers of table1.csv were compared with those of summary.csv, and those that are not theirs."""
+def cell_ends(plan: SummaryPlan) -> dict[str, CellEnds]:
+    """Of each column of numbers or dates, by its name in files."""
+    names = Headers.of(plan.domain).columns
+    return {
+        names[name]: CellEnds(
+            float(line.edges[1][0]),
+            float(line.edges[0][-1]),
+            1.0 if line.has_whole_values else float(line.measured.step),
+        )
+        for name, line in plan.lines.items()
+    }
+
+
+def strange_cells(
+    printed: pd.DataFrame, summary: pd.DataFrame, ends: Mapping[str, CellEnds]
+) -> tuple[int, list[str]]:
+    """How many numbers of table1.csv were compared with those of summary.csv, and those that are not theirs.
+
+    ends: see `cell_ends`.
+    """
     count, strange = 0, []
     forms = {_NUMBER.sub("#", words) for words in _STATISTICS if _NUMBER.search(words)}
     for _place, line in printed.iterrows():
@@ -43,7 +64,9 @@ def strange_cells(printed: pd.DataFrame, summary: pd.DataFrame) -> tuple[int, li
             numbers = _NUMBER.findall(str(line[group]))
             if len(own) and numbers:
                 count += len(numbers)
-                strange += _strange_in(str(line[group]), own)
+                is_quantile = own["statistic"].str.startswith("quantile_").all()
+                own_ends = ends.get(str(line["column"])) if is_quantile else None
+                strange += _strange_in(str(line[group]), own, own_ends)
     return count, strange
 
 
@@ -59,11 +82,11 @@ def _letters(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
-def _strange_in(cell: str, lines: pd.DataFrame) -> list[str]:
+def _strange_in(cell: str, lines: pd.DataFrame, ends: CellEnds | None = None) -> list[str]:
     """By the places of its numbers; where its form is not known, those that are nowhere in these lines."""
     parts = _ends(lines)
     scales = [100.0 if unit in _IN_PERCENT else 1.0 for unit in lines["unit"]]
-    found = printed_cell.strange(cell, parts, scales)
+    found = printed_cell.strange(cell, parts, scales, ends)
     told = parts[np.isfinite(parts).all(axis=1)]
     return found if found is not None else [each for each in _NUMBER.findall(cell) if not _is_of(each, told)]
 

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.domain import Domain
+from mechanisms.summary.plan import SummaryPlan
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify import (
     chart_answers,
@@ -111,6 +112,7 @@ class _Texts:
             )
         if name == CHINESE and ENGLISH in self._bundle.entries:
             strange = translated.strange(self._bundle.content(ENGLISH).decode("utf-8"), text)
+            strange += self._other_digits(readable(name, text))
             return _finding(
                 name,
                 beside + Compared(0, tuple(strange)),
@@ -135,6 +137,7 @@ class _Texts:
         every = {match.start(): match[0] for match in SHOWN.finditer(text)}
         wrong = tuple(every[place] for place, is_own in places.items() if not is_own)
         others = tuple(dict.fromkeys(number for place, number in every.items() if place not in places))
+        wrong += tuple(self._other_digits(text))
         unknown = tuple(number for number in others if not self._known.has(number))
         seen = (beside or Compared()) + Compared(len(places), wrong)
         if unknown and not seen.strange:
@@ -146,6 +149,11 @@ class _Texts:
             return Finding(name, State.NOT_CHECKED, text)
         agree = f"worded by the portal; {seen.bound} numbers are those of their line, sentence or chart, others agree"
         return _finding(name, seen, agree if seen.bound else AGREE)
+
+    def _other_digits(self, text: str) -> Iterator[str]:
+        """Digits of other scripts, of full width and such, which the portal does not write: names may have them."""
+        own = {sign for _path, value in leaves(self._bundle.release) for sign in str(value)}
+        return (sign for sign in sorted(set(text) - own) if sign.isdecimal() and not sign.isascii())
 
     def _titles(self, drawing: str) -> Compared:
         """Of a drawing in a file of its own: its title, subtitle and notes."""
@@ -167,7 +175,8 @@ class _Texts:
         content = io.BytesIO(self._bundle.content(PRINTED_FILE))
         printed = pd.read_csv(content, dtype=str, keep_default_na=False)
         if name == PRINTED_FILE:
-            numbers, strange = printed_table.strange_cells(printed, summary)
+            ends = printed_table.cell_ends(SummaryPlan.from_json(self._bundle.release["plan"]))
+            numbers, strange = printed_table.strange_cells(printed, summary, ends)
             return Compared(numbers, tuple(strange))
         return Compared(0, tuple(printed_table.strange_lines(name, text, printed, summary)))
 

@@ -109,3 +109,19 @@ def test_numbers_over_bars_are_no_marks_of_an_axis_though_they_stand_in_a_row():
     assert compared(shares(("45.7", "0", "14.7", "39.7")), series).strange == []
     assert compared(shares(("45.7", "0", "14.7", "39.6")), series).strange == ["39.6"]
     assert compared(shares(("14.7", "0", "45.7", "39.7")), series).strange != []
+
+
+def test_marks_to_both_sides_say_what_their_places_do_to_a_tenth_of_a_pixel():
+    """The numbers grow to the left of 604.1."""
+
+    def named(*marks: str) -> list[str]:
+        words = "".join(
+            f'<text x="{at}" y="343.0" text-anchor="middle">{mark}</text>'
+            for at, mark in zip((226.6, 352.4, 478.3, 604.1), marks, strict=True)
+        )
+        return compared(f'<svg class="still">{words}</svg>', series_of(np.arange(3))).strange
+
+    assert named("300", "200", "100", "0") == []
+    assert named("300", "201", "100", "0") == ["201"]
+    assert "303" in named("303", "200", "100", "0")
+    assert "3" in named("300", "200", "100", "3")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
-from mechanisms.verify.printed_cell import strange
+from mechanisms.verify.printed_cell import CellEnds, strange
 
 MEAN = [(49.657, 48.781, 50.534), (28.398, 26.762, 29.991)]
 MEDIAN = [(51.0, 48.0, 52.0), (27.0, 22.0, 28.0), (75.0, 71.2, 78.8)]
 DAY = [(19721.938, 19696.077, 19746.010), (761.22, 730.99, 778.389)]
+# Of a column of days from 9 August to 1 October 2020.
+DAYS = CellEnds(18483.0, 18536.0, 1.0)
 PEOPLE, UNSURE = [(299.68, 297.41, 300.83)], [(0.0031, 0.0, 0.0104)]
 CELLS = {
     "a mean": ("49.66 (28.4) ± 0.88 (± 1.7)", MEAN, (1, 1)),
@@ -39,23 +39,33 @@ CELLS = {
 @pytest.mark.parametrize("cell, lines, scales", CELLS.values(), ids=CELLS)
 def test_each_digit_that_is_changed_is_named(cell, lines, scales):
     known = np.array(lines)
-    assert strange(cell, known, scales) == []
-    said = [match.span() for match in re.finditer("less than 1|[0-9-]+ or earlier", cell)]
+    assert strange(cell, known, scales, DAYS) == []
     for place, letter in enumerate(cell):
-        if letter.isdigit() and not any(first <= place < end for first, end in said):
+        if letter.isdigit():
             other = cell[:place] + str((int(letter) + 1) % 10) + cell[place + 1 :]
-            assert strange(other, known, scales) != [], other
+            assert strange(other, known, scales, DAYS) != [], other
 
 
-def test_an_end_beyond_a_limit_may_lie_before_it_but_not_after():
+def test_an_end_beyond_a_limit_lies_there_and_the_limit_is_the_declared_one():
     """Of a column of years, whose first step ends on 31 July 2020."""
-    cell = "2025-01-18 [2020-07-31 or earlier to 2027-05-01 or later]"
-    assert strange(cell, np.array([(20106.0, 18456.0, 20956.0)]), (1,)) == []
-    assert strange(cell, np.array([(20106.0, 18496.0, 20956.0)]), (1,)) == ["2020-07-31"]
-    assert strange(cell, np.array([(20106.0, 18456.0, 20926.0)]), (1,)) == ["2027-05-01"]
-    assert strange(cell.replace("01-18", "01-19"), np.array([(20106.0, 18456.0, 20956.0)]), (1,)) == [
-        "2025-01-19"
-    ]
+    cell, ends = "2025-01-18 [2020-07-31 or earlier to 2027-05-01 or later]", CellEnds(18474.0, 20939.0, 1.0)
+
+    def named(cell, low, high):
+        return strange(cell, np.array([(20106.0, low, high)]), (1,), ends)
+
+    assert named(cell, 18456.0, 20956.0) == []
+    assert named(cell, 18496.0, 20956.0) == ["2020-07-31"]
+    assert named(cell, 18456.0, 20926.0) == ["2027-05-01"]
+    assert named(cell.replace("07-31", "07-30"), 18456.0, 20956.0) == ["2020-07-30"]
+    assert named(cell.replace("01-18", "01-19"), 18456.0, 20956.0) == ["2025-01-19"]
+
+
+def test_a_value_that_is_known_to_its_step_says_the_declared_step():
+    known, tenths = np.array([(4.2, 4.2, 4.2)]), CellEnds(0.0, 10.0, 0.1)
+    assert strange("4.2 ± less than 0.1", known, (1,), tenths) == []
+    assert strange("4.2 ± less than 0.01", known, (1,), tenths) == ["0.01"]
+    assert strange("4.2 ± less than 0.1", known + np.array([0, 0, 0.3]), (1,), tenths) == ["0.1"]
+    assert strange("4.2 ± less than 0.1", known, (1,)) == ["0.1"]
 
 
 def test_two_numbers_of_a_cell_that_are_swapped_are_named():
@@ -64,5 +74,7 @@ def test_two_numbers_of_a_cell_that_are_swapped_are_named():
 
 def test_a_limit_is_not_taken_for_an_estimate_and_another_form_is_none():
     assert strange("10 or less [40, 60]", np.array(MEDIAN), (1, 1, 1)) != []
-    assert strange("90 or more", np.array(PEOPLE), (1,)) == []
+    assert strange("90 or more", np.array(PEOPLE), (1,), CellEnds(0.0, 90.0, 1.0)) == []
+    assert strange("80 or more", np.array(PEOPLE), (1,), CellEnds(0.0, 90.0, 1.0)) == ["80"]
+    assert strange("90 or more", np.array(PEOPLE), (1,)) == ["90"]
     assert strange("about 300", np.array(PEOPLE), (1,)) is None

@@ -1,0 +1,40 @@
+"""What a page or a drawing of a bundle may be made of: nothing shows other numbers than its text has."""
+
+from __future__ import annotations
+
+import pytest
+
+from mechanisms.verify.markup import fault_of
+
+PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>A</title><style>td { content: "✓ "; justify-content: center }</style></head><body><main class="wrap">
+<table><tr><th scope="row">red</th><td class="number">7 &lt; 8</td></tr></table>
+<svg viewBox="0 0 9 9"><text x="1" y="2" transform="translate(3 4) rotate(-60)">n</text><rect x="1" width="2"/></svg>
+</main></body></html>"""
+ADDED = {
+    "a script": ("</body>", "<script>alert(7)</script></body>", "<script>"),
+    "a second style": ("</head>", "<style>td { color: red }</style></head>", "<style>"),
+    "words by a style": ('"✓ "', '"7"', "a style that writes words"),
+    "what a style fetches": ("td {", "@import 'x.css'; td {", "a style that fetches"),
+    "a handler": ("<body", '<body onload="x()"', "onload of <body>"),
+    "a hidden section": ("<table", "<table hidden", "hidden of <table>"),
+    "a style of its own": ("<table", '<table style="display: none"', "style of <table>"),
+    "a picture": ("</main>", '<img src="data:image/png;base64,AA"></main>', "<img>"),
+    "a frame": ("</main>", '<iframe src="https://example.org/"></iframe></main>', "<iframe>"),
+    "a drawing upside down": ("<svg", '<svg transform="scale(1 -1)"', "transform of <svg>"),
+    "a bar that is moved": (
+        "<rect",
+        '<rect transform="translate(0 9) rotate(-60)"',
+        "transform of <rect>",
+    ),
+}
+
+
+def test_what_portals_write_is_taken():
+    assert fault_of(PAGE) == ""
+
+
+@pytest.mark.parametrize("before, after, fault", ADDED.values(), ids=ADDED)
+def test_what_could_show_other_numbers_is_named(before, after, fault):
+    assert before in PAGE
+    assert fault_of(PAGE.replace(before, after, 1)) == fault
