@@ -91,7 +91,7 @@ def _groups_field(finer: Categorical) -> forms.Field:
 def _edges_field(finer: Integer | Real) -> forms.Field:
     return forms.CharField(
         label=_("Where groups begin, and the last one ends"),
-        help_text=_("Between commas, from the lower to the upper bound, such as 0, 18, 65, 99."),
+        help_text=_("Between commas, from the lower to the upper limit, such as 0, 18, 65, 99."),
         initial=f"{finer.lower:g}, {finer.upper:g}"
         if isinstance(finer, Real)
         else f"{finer.lower}, {finer.upper}",

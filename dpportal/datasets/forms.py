@@ -157,8 +157,8 @@ class AttributeForm(MisfitForm):
         max_length=200,
         help_text=_("Such as ja, or 1 = male. If empty, yes, true and 1 are read, and files say true."),
     )
-    lower = forms.CharField(label=_("lower bound"), required=False, max_length=40)
-    upper = forms.CharField(label=_("upper bound"), required=False, max_length=40)
+    lower = forms.CharField(label=_("lower limit"), required=False, max_length=40)
+    upper = forms.CharField(label=_("upper limit"), required=False, max_length=40)
     binning = forms.ChoiceField(label=_("cells"), choices=BINNING, required=False, widget=forms.RadioSelect)
     width = forms.IntegerField(
         label=_("whole numbers in a bin"), required=False, min_value=1, max_value=domain.MAX_INTEGER
@@ -171,8 +171,8 @@ class AttributeForm(MisfitForm):
         required=False,
         max_length=100_000,
         help_text=_(
-            "Increasing, separated by spaces, or as 20 30 … 80; the first is the lower bound and the last the upper "
-            "bound."
+            "Increasing, separated by spaces, or as 20 30 … 80; the first is the lower limit and the last the upper "
+            "limit."
         ),
     )
     single_values = forms.CharField(
@@ -329,7 +329,7 @@ class AttributeForm(MisfitForm):
     @staticmethod
     def _check_order(lower: Ordered, upper: Ordered) -> None:
         if lower > upper:
-            raise FieldError("upper", _("The lower bound is above the upper bound; exchange them."))
+            raise FieldError("upper", _("The lower limit is above the upper limit; exchange them."))
 
     def _bound(self, name: str, number: type[N]) -> N:
         with suppress(ValueError, OverflowError):
@@ -338,8 +338,8 @@ class AttributeForm(MisfitForm):
             if math.isfinite(bound):
                 return bound
         if number is int:
-            raise FieldError(name, _("Write this bound as a whole number, such as 0 or 120."))
-        raise FieldError(name, _("Write this bound as a number, such as 0 or 99.5."))
+            raise FieldError(name, _("Write this limit as a whole number, such as 0 or 120."))
+        raise FieldError(name, _("Write this limit as a number, such as 0 or 99.5."))
 
     def _count(self, name: str) -> int:
         count: int | None = self.cleaned_data[name]
@@ -359,7 +359,7 @@ class AttributeForm(MisfitForm):
         values = self._numbers("single_values", number, wrong)
         lower, upper = self._bounds(number)
         if not all(lower <= value <= upper for value in values):
-            raise FieldError("single_values", _("Values of their own must lie within the bounds."))
+            raise FieldError("single_values", _("Values of their own must lie within the limits."))
         return tuple(sorted(set(values)))
 
     def _numbers(self, name: str, number: type[N], wrong: str | Promise) -> list[N]:
@@ -374,7 +374,7 @@ class AttributeForm(MisfitForm):
             raise FieldError(
                 name,
                 _(
-                    "Write this bound as a day like 2024-01-31 or 31.01.2024, or as the dates of the file are written."
+                    "Write this limit as a day like 2024-01-31 or 31.01.2024, or as the dates of the file are written."
                 ),
             )
         return day

@@ -50,7 +50,7 @@ def wrong_values(attribute: Categorical, *, own_missing: bool, is_open: bool) ->
     if own_missing and MISSING_LABEL.casefold() in {name.casefold() for name in named}:
         text = _(
             "“%(label)s” is already the name of a cell of this column, that of empty fields. Take it off the list, or "
-            "do not count missing values apart."
+            "do not count missing values separately."
         )
         return text % {"label": MISSING_LABEL}
     # What is called Other shares its cell; what is almost called so would stand beside it.

@@ -76,7 +76,7 @@ def _question_text(question: str, columns: str, parameters: Json, counted: str) 
     """What is published, with the names of its columns."""
     texts = {
         "histogram": _("%(counted)s by %(columns)s"),
-        "microdata": _("Synthetic rows of %(columns)s"),
+        "microdata": _("Synthetic table of %(columns)s"),
         "queries": _("Answers on %(columns)s"),
         "response": _("Randomised answers on %(columns)s"),
         "selection": _("Private choice of %(columns)s"),

@@ -275,7 +275,7 @@ class Microdata(ABC):
         if FEATURES in shares:
             sentences.append(f"Before, the {keep} columns are chosen that tell most about the target.")
         steps = ", ".join(f"{step} {share}" for step, share in shares.items())
-        return " ".join([*sentences, f"Shares of the loss: {steps}."])
+        return " ".join([*sentences, f"Shares of the cost: {steps}."])
 
     def _shares(self, domain: Domain, wishes: Wishes, keep: int | None) -> Mapping[str, Fraction]:
         """The steps' shares; where columns are chosen first, of what that leaves."""

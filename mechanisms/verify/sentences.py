@@ -142,7 +142,10 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("or as independent. # … #", "0", "times measured"),
     ("in a grid of # cells", "grid"),
     ("#: #% of the variance", "components", "variances"),
-    ("Shares of the loss: columns #/#, tables #/#", "shares", "shares", "shares", "shares"),
+    *(
+        (f"Shares of the {cost}: columns #/#, tables #/#", "shares", "shares", "shares", "shares")
+        for cost in ("cost", "loss")  # as earlier bundles say
+    ),
     ("for the # of # pairs", "pairs", "lines pairs"),
     # Running counts.
     ("# period published up to # … #", "periods", "day", "year"),

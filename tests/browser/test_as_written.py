@@ -63,8 +63,8 @@ def page(portal: Portal, browser: Browser) -> Page:
 
 def declare(page: Page) -> None:
     choose(page, "hba1c", "Real numbers")
-    page.get_by_label("Lower bound").fill("4.0")
-    page.get_by_label("Upper bound").fill("14.0")
+    page.get_by_label("Lower limit").fill("4.0")
+    page.get_by_label("Upper limit").fill("14.0")
     page.get_by_label("Number of bins").fill("100")
     save(page, "hba1c")
     for column, values in VALUES.items():
@@ -73,8 +73,8 @@ def declare(page: Page) -> None:
         page.get_by_label("No: others are counted").check()
         save(page, column)
     choose(page, "seen", "Dates")
-    page.get_by_label("Lower bound").fill("2024-01-01")
-    page.get_by_label("Upper bound").fill("2024-12-31")
+    page.get_by_label("Lower limit").fill("2024-01-01")
+    page.get_by_label("Upper limit").fill("2024-12-31")
     save(page, "seen")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from decimal import Decimal
 
 from playwright.sync_api import Browser, expect
@@ -23,8 +24,8 @@ def test_a_curator_publishes_fifteen_columns(portal: Portal, browser: Browser) -
     page.get_by_role("link", name="Declare the columns").first.click()
     visiting.open_column(page, "fnlwgt")
     page.get_by_label("Whole numbers", exact=True).check()
-    page.get_by_label("Lower bound").fill("0")
-    page.get_by_label("Upper bound").fill("1499999")
+    page.get_by_label("Lower limit").fill("0")
+    page.get_by_label("Upper limit").fill("1499999")
     page.get_by_label("Bins of equal width").check()
     page.get_by_label("Whole numbers in a bin").fill("15000")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -39,13 +40,17 @@ def test_a_curator_publishes_fifteen_columns(portal: Portal, browser: Browser) -
     page.get_by_label("Your estimate of the number of people").fill("32000")
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Which method fits is being tried out")).to_be_visible()
+    go_on = page.get_by_role("button", name="Continue")
+    expect(go_on).to_be_disabled()
+    expect(go_on).to_have_accessible_description(re.compile("as soon as a method is recommended"))
     page.get_by_label("Cost ε").fill(AMOUNT)
     # Open while nothing is recommended yet.
     tree = page.get_by_role("radio", name="Tree of pairs")
     if not tree.is_visible():
         page.get_by_text("All methods side by side", exact=True).click()
     tree.check()
-    page.get_by_role("button", name="Continue").click()
+    expect(go_on).to_have_accessible_description("")
+    go_on.click()
     one_row = page.get_by_label("Each person has one row")
     if one_row.count():  # the first release that names fnlwgt asks for it
         one_row.check()

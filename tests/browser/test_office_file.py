@@ -27,8 +27,8 @@ def test_an_office_file_is_read_and_declared(visit):
     page.get_by_role("button", name="Yes, each row is one person").click(timeout=visiting.JOB_MS)
     assert visiting.barriers(page) == []
     page.get_by_label("Kind of column: Persons: age").select_option("Whole numbers")
-    page.get_by_label("Lower bound: Persons: age").fill("0")
-    page.get_by_label("Upper bound: Persons: age").fill("99")
+    page.get_by_label("Lower limit: Persons: age").fill("0")
+    page.get_by_label("Upper limit: Persons: age").fill("99")
     page.get_by_label("Whole numbers in a bin: Persons: age").fill("10")
     expect(page.locator("#cells-2")).to_contain_text("11 cells")
     page.get_by_role("button", name="Save and look at the fit").click()

@@ -54,8 +54,8 @@ def declare(page: Page) -> None:
     """Age by its bounds, the others by their values; columns that are not named stay ignored."""
     visiting.open_column(page, "age")
     page.get_by_label("Whole numbers", exact=True).check()
-    page.get_by_label("Lower bound").fill("17")
-    page.get_by_label("Upper bound").fill("90")
+    page.get_by_label("Lower limit").fill("17")
+    page.get_by_label("Upper limit").fill("90")
     page.get_by_label("Bins of equal width").check()
     page.get_by_label("Whole numbers in a bin").fill("5")
     page.get_by_label("Missing values have").uncheck()

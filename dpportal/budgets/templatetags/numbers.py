@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
@@ -22,6 +23,8 @@ from mechanisms.number_text import small_text
 
 register = template.Library()
 TENTH = Decimal("0.1")
+# The sign of a margin, with its spaces and the tag of the element that it begins.
+_SIGN = re.compile(r"\s+((?:<[^<>]*>\s*)?±)\s+")
 
 
 @register.filter
@@ -109,6 +112,12 @@ def _whole_numbers() -> Callable[[Any], str]:
 def margin(upper: float, estimate: float) -> str:
     """How far an interval reaches beyond its estimate: ± 12.4."""
     return f"± {tenths(float(upper) - float(estimate))}"
+
+
+@register.filter(is_safe=True)
+def unbroken(written: str) -> str:
+    """A part of a page in which no line ends between a number and its margin."""
+    return _SIGN.sub("\u00a0\\1\u00a0", written)
 
 
 @register.filter(is_safe=True)

@@ -118,3 +118,17 @@ def test_a_name_that_cannot_be_gets_a_sentence(client, person, name):
 def test_a_stranger_has_no_name_to_choose(client, db):
     address = reverse("accounts:display_name")
     assert client.get(address).url == f"{reverse('accounts:sign_in')}?next={address}"
+
+
+@pytest.mark.slow
+def test_who_publishes_without_a_name_is_told_before(person, administrator, client):
+    release = building.requested_release(building.granted(building.stored_dataset(person), administrator))
+    execution.RELEASES.run(release.pk)
+    client.force_login(person)
+    address, link = reverse("releases:publish", args=[release.pk]), reverse("accounts:display_name")
+    told = f"Readers will see “{NEUTRAL}” as the publisher"
+    before = client.get(address).text
+    assert told in before and before.count(f'href="{link}"') > 1, "in the menu, and in the notice"
+    person.display_name = "Office of Statistics"
+    person.save()
+    assert "as the publisher" not in client.get(address).text

@@ -11,7 +11,15 @@ from django.template import engines
 from django.template.defaultfilters import floatformat
 from django.utils import translation
 
-from dpportal.budgets.templatetags.numbers import count_rows, grouped, margin, number_cells, percent, tenths
+from dpportal.budgets.templatetags.numbers import (
+    count_rows,
+    grouped,
+    margin,
+    number_cells,
+    percent,
+    tenths,
+    unbroken,
+)
 
 RANDOM = np.random.default_rng(4)
 FLOATS = [*(RANDOM.normal(size=500) * 10.0 ** RANDOM.integers(-3, 13, 500)).tolist(), 0.25, 0.05, -0.04, -0.0]
@@ -33,6 +41,11 @@ def test_only_what_is_certain_is_nothing_or_all():
 def test_odd_values_are_those_of_django():
     assert [tenths(v) for v in ODD] == [floatformat(v, "1g") for v in ODD]
     assert [grouped(v) for v in ODD] == [intcomma(v) for v in ODD]
+
+
+def test_no_line_ends_between_a_number_and_its_margin():
+    assert unbroken("has 5 ± 2 people") == "has 5\u00a0±\u00a02 people"
+    assert unbroken('<b>5</b>\n  <i title="x">± 2</i> in') == '<b>5</b>\u00a0<i title="x">±\u00a02</i> in'
 
 
 def test_labels_are_escaped():

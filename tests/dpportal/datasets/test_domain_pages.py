@@ -180,7 +180,7 @@ def test_single_values_are_saved_and_shown_again(desk, dataset):
 
 
 @pytest.mark.parametrize(
-    ("typed", "reason"), [("zero", "Write these values as numbers"), ("100000", "must lie within the bounds")]
+    ("typed", "reason"), [("zero", "Write these values as numbers"), ("100000", "must lie within the limits")]
 )
 def test_single_values_that_are_none_are_refused_beside_their_field(desk, dataset, typed, reason):
     answer = desk.post(reverse("datasets:column", args=[dataset.pk, 1]), GAIN | {"single_values": typed})

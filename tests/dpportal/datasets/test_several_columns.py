@@ -265,7 +265,7 @@ def test_columns_are_edited_in_their_places_and_all_or_none_are_saved(desk, data
     }
     answer = desk.post(address, wrong)
     assert answer.status_code == 422
-    assert "The lower bound is above the upper bound" in answer.content.decode()
+    assert "The lower limit is above the upper limit" in answer.content.decode()
     assert declared(dataset) == before
     right = {
         **wrong,
@@ -329,7 +329,7 @@ def test_a_row_has_a_live_picture(desk, dataset):
     assert "2 cells" in page and "Is 0 common?" in page and 'data-field="c1-single_values"' in page
     page = desk.post(address, {**sent, "c1-single_values": "0 3 … 9"}).content.decode()
     assert "8 cells" in page and "common?" not in page
-    assert "Lower bound" in desk.post(address, {**sent, "c1-lower": "x"}).content.decode()
+    assert "Lower limit" in desk.post(address, {**sent, "c1-lower": "x"}).content.decode()
     assert declared(dataset)["age"].upper == 99
 
 

@@ -47,11 +47,13 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
 def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     """A column's mean over all with its interval, and how groups certainly differ."""
     planned, style = plan.columns[place], styles_of(plan.columns[place], plan.degree)["mean"]
-    everyone = result.together[place] if result.together else result.groups[place]
+    rows = _rows_shown(plan, result, place)
+    everyone, _first = rows[0]
+    decimals = _decimals_of_means(rows, style)
     shares = (everyone.at_lower, everyone.at_upper)
     shown: Json = {
         "column": planned.column.attribute.name,
-        "mean": running_text(everyone.mean, 0, style),
+        "mean": running_text(everyone.mean, 0, style, decimals),
         "at_bounds": bounds.notes(planned.column, shares, 0),
     }
     if plan.groups.size == 1:
@@ -62,7 +64,7 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     places = {"highest": certain.highest, "lowest": certain.lowest, "above": above, "below": below}
     names, known = names_of(plan), int((~np.isnan(together.lower)).sum())
     ends = {
-        end: {"name": names[group], "mean": running_text(means, group, style)}
+        end: {"name": names[group], "mean": running_text(means, group, style, decimals)}
         for end, group in places.items()
         if group is not None
     }
@@ -72,17 +74,15 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
 def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     planned, estimates = plan.columns[place], result.groups[place]
     styles = styles_of(planned, plan.degree)
-    most = max(FEWEST_ROWS, MOST_ROWS // len(plan.columns))
+    most = _most_groups(plan)
     labels = labels_of(plan)[:most]
-    shown_rows = [(estimates, group) for group in range(len(labels))]
     if result.together:
         labels.insert(0, [_("All")] * len(plan.groups.names))
-        shown_rows.insert(0, (result.together[place], 0))
     lower, upper = planned.column.bound_texts
     shown: Json = {
         "name": planned.column.attribute.name,
         "place": f"means-{place}",
-        "rows": rows_of(labels, shown_rows, styles),
+        "rows": rows_of(labels, _rows_shown(plan, result, place), styles),
         **({"first_groups": most} if plan.groups.size > most else {}),
         "is_date": planned.column.is_date,
         "lower": lower,
@@ -96,6 +96,24 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
         )
         shown["figure"] = figure_json(figure)
     return shown
+
+
+def _most_groups(plan: MomentsPlan) -> int:
+    """Of each column."""
+    return max(FEWEST_ROWS, MOST_ROWS // len(plan.columns))
+
+
+def _rows_shown(plan: MomentsPlan, result: GroupMeans, place: int) -> list[tuple[ColumnEstimates, int]]:
+    """A column's rows, as `rows_of` takes them: of all groups together, where there are several, then of the first."""
+    together = [(result.together[place], 0)] if result.together else []
+    groups = range(min(plan.groups.size, _most_groups(plan)))
+    return [*together, *((result.groups[place], group) for group in groups)]
+
+
+def _decimals_of_means(rows: Sequence[tuple[ColumnEstimates, int]], style: str) -> int:
+    """Those that a table of these rows has, so that a sentence writes a mean and its margin as the table does."""
+    means = [told(of.mean, (group,), style) for of, group in rows]
+    return max((mean.decimals for mean in means if mean.is_determined), default=0)
 
 
 def has_chart(plan: MomentsPlan, planned: ColumnPlan) -> bool:
@@ -142,9 +160,9 @@ def rows_of(
     ]
 
 
-def running_text(interval: Interval, group: int, style: str) -> str:
+def running_text(interval: Interval, group: int, style: str, decimals: int) -> str:
     """A number with its margin; empty where it is not determined."""
-    cell = SINGLE.cell([told(interval, (group,), style)])
+    cell = SINGLE.cell([told(interval, (group,), style)._replace(places=decimals)])
     return joined(cell["value"], cell["margin"])
 
 

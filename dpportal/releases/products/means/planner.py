@@ -84,7 +84,7 @@ class MeansPlanner(Planner[BernsteinSums, MomentsPlan]):
         level = level_of(widest, RANGES)
         text = _(
             "The mean of a group of average size, %(number)s %(counted)s, is told to within ± %(share)s %% of the "
-            "range between the bounds, or less."
+            "range between the limits, or less."
         ) % {**size, "share": f"{100 * widest:.2g}"}
         return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else widest / RANGES[0])
 

@@ -55,7 +55,7 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
         error = comparison["error"]
         if error is None:
             return Verdict(VerdictLevel.USELESS, _("No group is large enough for its mean to be told."))
-        text = _("Half of the means are off by less than %(share)s %% of the range between the bounds.")
+        text = _("Half of the means are off by less than %(share)s %% of the range between the limits.")
         return Verdict(level_of(MIDDLE * error, RANGES), text % {"share": f"{100 * error:.2g}"})
 
     def facts(self, reconstructed: ReconstructedRelease[MomentsPlan, GroupMeans]) -> Json:

@@ -61,7 +61,7 @@ class SummaryPresenter(Presenter[SummaryPlan, Summary]):
         if error is None and column_error is None:
             return Verdict(VerdictLevel.USELESS, _("No group is large enough for anything to be told."))
         if error is None:
-            text = _("Half of the means are off by less than %(share)s %% of the range between the bounds.")
+            text = _("Half of the means are off by less than %(share)s %% of the range between the limits.")
             level = level_of(MIDDLE * column_error, SHARES)
             return Verdict(level, text % {"share": f"{100 * column_error:.2g}"})
         text = _("Half of the shares are off by less than %(share)s percentage points.")

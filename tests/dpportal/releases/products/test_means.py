@@ -128,7 +128,7 @@ class TestReleased:
         red = dict(zip(columns, compared["table"][0], strict=True))
         assert (red["number_true"], red["total_true"], red["mean_true"]) == pytest.approx((100, 4950, MEAN))
         assert red["deviation_true"] == pytest.approx(DEVIATION)
-        assert "range between the bounds" in presenter_of(release).verdict(compared).text
+        assert "range between the limits" in presenter_of(release).verdict(compared).text
         client.force_login(rich.owner)
         text = client.get(reverse("releases:compare", args=[release.pk])).text
         assert "true: 49.5" in text and "300" in text

@@ -14,6 +14,7 @@ import pytest
 from dpportal.releases.products.means import tables
 from dpportal.releases.products.means.page import page
 from dpportal.releases.products.means.runner import GroupMeans
+from dpportal.releases.products.shared.cells import joined
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
 from mechanisms.moments.column import MeasuredColumn
@@ -52,6 +53,17 @@ def test_files_are_empty_where_the_page_says_not_determined(seed: int, tmp_path:
             assert (cell["value"] == "") == math.isnan(line[name]), (name, row["labels"])
             empty += name.startswith("share") and cell["value"] == ""
     assert empty
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sentence_writes_a_mean_as_the_table_does(seed: int) -> None:
+    plan, result = released(seed)
+    shown = page(plan, result)
+    [section], [finding] = shown["columns"], shown["finding"]
+    means = [row["cells"][2] for row in section["rows"]]
+    assert finding["mean"] in [joined(mean["value"], mean["margin"]) for mean in means]
+    named = [end["mean"] for end in finding.values() if isinstance(end, dict)]
+    assert set(named) <= {joined(mean["value"], mean["margin"]) for mean in means}
 
 
 @pytest.mark.parametrize("seed", range(5))

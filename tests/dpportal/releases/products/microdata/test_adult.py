@@ -35,7 +35,7 @@ def test_a_curator_publishes_fifteen_columns(curator: User, administrator: User,
     asked = {"columns": names, "people": 32_000, "target": "income", "rows": ""}
     assert client.post(f"{at}/columns/", asked).status_code == 302
     offers = client.get(f"{at}/method/").content.decode()
-    assert 'value="latent-classes"' in offers and "The recommendation appears above" in " ".join(
+    assert 'value="latent-classes"' in offers and "The recommendation will appear here" in " ".join(
         offers.split()
     )
     assert client.post(f"{at}/method/", {"mechanism": "latent-classes", "amount": "5"}).status_code == 302

@@ -109,7 +109,13 @@ def test_what_is_recommended_follows_from_the_simulation_alone(draft, client) ->
     client.force_login(draft.dataset.owner)
     page = f"/releases/{draft.pk}/method/"
     text = client.get(page).content.decode()
-    assert "recommendation appears above" in text
+    assert "recommendation will appear here" in text
+    assert text.index("<progress") < text.index("All methods side by side"), (
+        "where the recommendation will be"
+    )
+    assert "data-awaited" in text, "nothing is chosen, so the button waits"
+    by_hand = client.post(f"{page}offers/", {"amount": "1", "mechanism": "tree-of-pairs"}).content.decode()
+    assert "<progress" in by_hand and "data-awaited" not in by_hand
     assert "Use this" not in text and 'name="mechanism"' in text, "before it has ended nothing is recommended"
     answered(draft, latent=(0.4, 0.3, 0.1), tree=(0.4, 0.2, 0.15), independent=(0.2, 0.25, 0.24))
     polled = client.get(f"{page}simulation/?amount=1")
