@@ -22,8 +22,8 @@ from mechanisms.verify.bundle import SIGNATURE
 from mechanisms.verify.signature import signed_text
 
 FORMAT = 1
-# What begins a tag, a link or a picture in Markdown; none of the texts of the portal has any.
-_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|\[(?=[^\]]*\][(\[])")
+# What begins a tag, a link or a picture in Markdown, of which the texts of the portal have none; and backslashes before.
+_MARKUP = re.compile(r"\\*(?:<(?=[A-Za-z/!?])|\[(?=[^\]]*\][(\[]))")
 STYLES, REPORT = "css/portal.css", "report.html"
 # What each file is, in the lists of files on pages and in README.md.
 ABOUT_RELEASE = "Every parameter, version and checksum"
@@ -80,7 +80,7 @@ def readme_file(folder: Path, template: str, context: Callable[[], Json]) -> Bun
         for code, _name in settings.LANGUAGES:
             with override(code):
                 text = render_to_string(_named(template, code), context())
-                readme.write(_MARKUP.sub(r"\\\g<0>", text))
+                readme.write(_MARKUP.sub(lambda found: "".join(f"\\{sign}" for sign in found[0]), text))
     return BundleFile(path, ABOUT_README)
 
 

@@ -13,6 +13,9 @@ HOSTILE = (
     "<!-- hidden",
     "<https://example.org>",
     "[a][b]",
+    r"a\<img src=x>",
+    r"a\\<img src=x>",
+    r"\[a](https://example.org)",
 )
 
 

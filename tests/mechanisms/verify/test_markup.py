@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mechanisms.verify.markup import fault_of
+from mechanisms.verify.markup import fault_of, tag_of
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>A</title><style>td { content: "✓ "; justify-content: center }</style></head><body><main class="wrap">
@@ -38,3 +38,17 @@ def test_what_portals_write_is_taken():
 def test_what_could_show_other_numbers_is_named(before, after, fault):
     assert before in PAGE
     assert fault_of(PAGE.replace(before, after, 1)) == fault
+
+
+@pytest.mark.parametrize(
+    "text, tag",
+    [
+        (r"Ages \<b>", ""),
+        (r"x <- 3, and <10", ""),
+        ("<img src=x>", "<img src=x"),
+        (r"a\\<script>", "<script"),
+        (r"a\\\<script>", ""),
+    ],
+)
+def test_a_tag_of_a_readme_is_one_that_no_backslash_takes(text, tag):
+    assert tag_of(text) == tag
