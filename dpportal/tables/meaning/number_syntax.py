@@ -24,7 +24,26 @@ EXACT_INTEGER = "[-+]?[0-9]{1,18}"
 TRUE_WORDS = ("true", "t", "yes", "y", "1")
 FALSE_WORDS = ("false", "f", "no", "n", "0")
 # What programs write where they know no value. As an identifier each would make one person of all who have none.
-NOBODY = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "NULL", "null", "None", "\\N")
+NOBODY = (
+    *(
+        "NA",
+        "N/A",
+        "n/a",
+        "#N/A",
+        "<NA>",
+        "NaN",
+        "nan",
+        "NAN",
+        "NaT",
+        "NULL",
+        "Null",
+        "null",
+        "#NULL!",
+        "<null>",
+        "(null)",
+    ),
+    *("[NULL]", "NONE", "None", "none", "\\N"),
+)
 # Beyond all bounds of a domain, within 64 bits.
 FURTHEST = 2.0**62
 

@@ -13,6 +13,7 @@ from dpportal.tables import Persons, ReadOptions
 from dpportal.tables.engines.duckdb.dialect import DuckDB
 from dpportal.tables.meaning import python_semantics
 from dpportal.tables.meaning.parse_options import OptionError
+from dpportal.tables.meaning.python_semantics import person_of
 from dpportal.tables.pushdown.count_query import QuerySource, valued_rows
 from dpportal.tables.pushdown.types import STORED
 from mechanisms.domain import Boolean, Date, Integer, Real
@@ -213,3 +214,9 @@ def test_a_wrong_option_is_refused_by_its_name(field, options):
     with pytest.raises(OptionError) as caught:
         ReadOptions(**options)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("word", ["None", "none", "NULL", "Null", "[NULL]", "#NULL!", "nan", "NaN", r"\N"])
+def test_a_word_that_programs_write_for_no_value_names_nobody(word):
+    assert person_of(f" {word} ", ignore_case=False) is None
+    assert person_of(f"{word}1", ignore_case=False) == f"{word}1"
