@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpportal.accounts import audit, locking, mailing, people, reset_links, sessions
 from dpportal.accounts.factors import totp
 from dpportal.accounts.factors.overview import remove_all
+from dpportal.accounts.forms import PersonForm
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.origins import origin_of
 from dpportal.accounts.permissions import current_user
@@ -85,6 +86,7 @@ class OfferedFilters(PlainList[M]):
 class PortalUserAdmin(OfferedFilters[User]):
     """People and their roles; permissions follow from the role. No administrator learns or sets a password."""
 
+    form = PersonForm
     list_display = ["username", "email", "role", "is_active", "last_login"]
     list_filter = ["role", "is_active"]
     search_fields = ["username", "first_name", "last_name", "email"]

@@ -1,5 +1,7 @@
 """Account forms."""
 
+from typing import Any
+
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm
 from django.http import HttpRequest
@@ -74,6 +76,21 @@ class DisplayNameForm(forms.ModelForm[User]):
                 _("This is the name that you sign in with, which nobody should learn. Choose another.")
             )
         return name
+
+
+class PersonForm(forms.ModelForm[User]):
+    """A person as an administrator changes them: one administrator stays, since only the server makes the first."""
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean() or self.cleaned_data
+        was = self.instance.role == Role.ADMINISTRATOR and self.instance.is_active
+        stays = cleaned.get("role") == Role.ADMINISTRATOR and cleaned.get("is_active")
+        others = User.objects.filter(role=Role.ADMINISTRATOR, is_active=True).exclude(pk=self.instance.pk)
+        if self.instance.pk and was and not stays and not others.exists():
+            raise forms.ValidationError(
+                _("Nobody else is an administrator. Make another person one first, who can sign in.")
+            )
+        return cleaned
 
 
 class PasswordForm(PasswordChangeForm):

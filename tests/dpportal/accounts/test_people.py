@@ -236,3 +236,13 @@ def test_an_administrator_from_the_server_s_command_line_is_recorded(db, monkeyp
     call_command("createsuperuser", interactive=False, username="chief", email="")
     chief = User.objects.get(username="chief")
     assert lines(chief) == [("chief", "got an account", f"{people.AT_THE_SERVER}; role: administrator")]
+
+
+@pytest.mark.parametrize("change", [{"role": Role.CURATOR}, {"is_active": ""}])
+def test_the_last_administrator_stays_one(office, administrator, curator, change):
+    own = {"username": administrator.username, **change}
+    assert "Nobody else is an administrator." in save(office, administrator, **own).text
+    administrator.refresh_from_db()
+    assert administrator.role == Role.ADMINISTRATOR and administrator.is_active
+    save(office, curator, role=Role.ADMINISTRATOR)
+    assert save(office, administrator, **own).status_code == 302
