@@ -38,7 +38,7 @@ _MOVED = {
     "g": re.compile(r"translate\(0 \d+\)"),
 }
 _ONLY = {"type": re.compile("checkbox"), "name": re.compile("viewport")}
-_TAG = re.compile(r"<[A-Za-z/!?][^>\n]{0,20}")
+_TAG = re.compile(r"<[A-Za-z/!?][^>\n]{0,20}>?")
 _NOTHING = re.compile("")
 # What styles may fetch, and what they write beside the text: marks, and no letters or digits.
 _FETCHES = re.compile(r"@import|url\((?!#)", re.IGNORECASE)
@@ -51,7 +51,7 @@ def check(bundle: Bundle) -> Iterator[Finding]:
     if not bundle.is_of_this_version:
         return
     names = [name for name in bundle.entries if name.endswith(ENDINGS)]
-    told = ((name, fault) for name in names if (fault := fault_of(_fault(name, bundle.content(name)))))
+    told = ((name, fault) for name in names if (fault := _fault(name, bundle.content(name))))
     for name, fault in told:
         yield Finding(WHAT, State.FAILED, f"no portal writes {fault[:80]} into {name}")
         return
