@@ -6,6 +6,7 @@ import pytest
 
 from mechanisms.verify.finding import State
 from mechanisms.verify.markup import check, fault_of
+from mechanisms.verify.wording import readable
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>A</title><style>td { content: "✓ "; justify-content: center }</style></head><body><main class="wrap">
@@ -67,3 +68,9 @@ def test_the_line_names_the_file_and_what_stands_in_it(name, text, fault):
     [finding] = check(_Bundle(name, text))
     assert finding.state == (State.FAILED if fault else State.HOLDS)
     assert not fault or finding.details == f"no portal writes {fault} into {name}"
+
+
+def test_words_that_a_style_shows_are_read():
+    """The portal's style writes what describes a number beside it."""
+    page = '<span aria-description="“120 ± 13” means">120 ± 10</span><svg aria-label="7"></svg>'
+    assert "“120 ± 13” means" in readable("report.html", page)
