@@ -131,7 +131,7 @@ def _thinned(values: np.ndarray) -> np.ndarray:
 def _series(table: pd.DataFrame) -> Iterator[np.ndarray]:
     numbers = {name: pd.to_numeric(table[name], errors="coerce").to_numpy(float) for name in table.columns}
     own = {name: column for name, column in numbers.items() if np.isfinite(column).any()}
-    words = [name for name in table.columns if name not in own]
+    words = [name for name in table.columns if name not in own or _are_labels(table[name])]
     chosen = [np.ones(len(table), bool)]
     for name in words:
         texts = table[name].to_numpy()
@@ -144,6 +144,14 @@ def _series(table: pd.DataFrame) -> Iterator[np.ndarray]:
     every = [*own.values(), *_whole(own)]
     yield from (column[lines] for lines in drawn_lines(table) for column in every)
     yield from (column[lines] for lines in drawn_cells(table) for column in every)
+
+
+def _are_labels(texts: pd.Series) -> bool:
+    """Whether numbers are labels: other texts stand among them, or each is on as many lines as the others."""
+    if (pd.to_numeric(texts, errors="coerce").isna() & (texts != "")).any():
+        return True
+    lines = texts.value_counts().to_numpy()
+    return bool(lines[0] > 1 and (lines == lines[0]).all())
 
 
 def _sizes(table: pd.DataFrame) -> Iterator[int]:

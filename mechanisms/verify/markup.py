@@ -85,7 +85,7 @@ _MOVED = {
 }
 _ONLY = {"type": re.compile("checkbox"), "name": re.compile("viewport")}
 # A backslash before a sign of Markdown takes its meaning, unless another one has taken that of the backslash.
-_TAG = re.compile(r"(?<!\\)(?:\\\\)*(<[A-Za-z/!?][^>\n]{0,20})")
+_TAG = re.compile(r"(?<!\\)(?:\\\\)*(<[A-Za-z/!?][^>\n]{0,20}>?)")
 _NOTHING = re.compile("")
 # What styles may fetch, and what they write beside the text: marks, and no letters or digits.
 _FETCHES = re.compile(r"@import|url\((?!#)", re.IGNORECASE)

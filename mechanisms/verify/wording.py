@@ -54,7 +54,7 @@ _TAG = re.compile(r"<[^>]*>")
 # Words of a drawing that stand at no shape and no mark.
 _TITLE = re.compile(r"<title>(.*?)</title>|<text(?![^>]*text-anchor)[^>]*>(.*?)</text>", re.DOTALL)
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
-_SHOWN = re.compile(r"\b(?:title|aria-label|alt)=\"([^\"]*)\"")
+_SHOWN = re.compile(r"\b(?:title|aria-label|aria-description|alt)=\"([^\"]*)\"")
 _DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 # Of a column of LaTeX, as a share of the line, and around the page.
 _WIDTH = re.compile(r"p\{0\.[0-9]{1,3}\\linewidth\}|margin=15mm")

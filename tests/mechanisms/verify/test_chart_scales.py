@@ -125,3 +125,15 @@ def test_marks_to_both_sides_say_what_their_places_do_to_a_tenth_of_a_pixel():
     assert named("300", "201", "100", "0") == ["201"]
     assert "303" in named("303", "200", "100", "0")
     assert "3" in named("300", "200", "100", "3")
+
+
+def test_a_number_that_another_label_has_is_named_where_a_label_is_a_number():
+    """Lines of the labels “0–2”, “3–5” and “9”, of which each has a shape of its own."""
+    first, second, third = [10, 12, 15, 19, 21], [40, 41, 44, 48, 50], [70, 73, 75, 78, 83]
+    for labels in (["0–2", "3–5", "9"], ["1", "2", "9"]):
+        table = pd.DataFrame({"value": labels * 5, "count": np.array([first, second, third]).T.ravel()})
+        series = ChartSeries({"series": table.astype(str)}, set(labels))
+        for values, wrong in (([40, 41, 44, 48, 50], 0), ([40, 41, 44, 48, 83], 1)):
+            match = series.match(np.array(values, float), 0.2)
+            assert match is not None
+            assert match.wrong.sum() == wrong

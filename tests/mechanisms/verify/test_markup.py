@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mechanisms.verify.markup import fault_of, tag_of
+from mechanisms.verify.finding import State
+from mechanisms.verify.markup import check, fault_of, tag_of
+from mechanisms.verify.wording import readable
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>A</title><style>td { content: "✓ "; justify-content: center }</style></head><body><main class="wrap">
@@ -45,10 +47,44 @@ def test_what_could_show_other_numbers_is_named(before, after, fault):
     [
         (r"Ages \<b>", ""),
         (r"x <- 3, and <10", ""),
-        ("<img src=x>", "<img src=x"),
-        (r"a\\<script>", "<script"),
+        ("<img src=x>", "<img src=x>"),
+        (r"a\\<script>", "<script>"),
         (r"a\\\<script>", ""),
     ],
 )
 def test_a_tag_of_a_readme_is_one_that_no_backslash_takes(text, tag):
     assert tag_of(text) == tag
+
+
+class _Bundle:
+    """Of this version, with one file."""
+
+    is_of_this_version = True
+
+    def __init__(self, name: str, text: str) -> None:
+        self.entries, self._text = {name: None}, text
+
+    def content(self, _name: str) -> bytes:
+        return self._text.encode()
+
+
+@pytest.mark.parametrize(
+    "name, text, fault",
+    [
+        ("report.html", PAGE, ""),
+        ("report.html", PAGE.replace("<body", '<body onload="x()"'), "onload of <body>"),
+        ("chart.svg", '<svg><rect style="y: 9"/></svg>', "style of <rect>"),
+        ("README.md", "# Title\n\n4 < 5\n", ""),
+        ("README.md", "# Title\n\n<b>7</b>\n", "<b>"),
+    ],
+)
+def test_the_line_names_the_file_and_what_stands_in_it(name, text, fault):
+    [finding] = check(_Bundle(name, text))
+    assert finding.state == (State.FAILED if fault else State.HOLDS)
+    assert not fault or finding.details == f"no portal writes {fault} into {name}"
+
+
+def test_words_that_a_style_shows_are_read():
+    """The portal's style writes what describes a number beside it."""
+    page = '<span aria-description="“120 ± 13” means">120 ± 10</span><svg aria-label="7"></svg>'
+    assert "“120 ± 13” means" in readable("report.html", page)
