@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 # What a quotation mark, dollars or dashes begin, and where that ends; a backslash counts only in a constant after an E.
 QUOTED = re.compile(
@@ -52,9 +53,17 @@ def _kept(found: re.Match[str]) -> str:
 
 
 def _decoded(coded: str, escape: str) -> str:
-    """A name in which letters may be written by their codes."""
-    return re.sub(
-        CODE.format(re.escape(escape)),
-        lambda code: chr(int(code[1] or code[2], 16)) if code[1] or code[2] else escape,
-        coded,
-    )
+    """A name in which letters may be written by their codes, those beyond 2^16 by two halves, too.
+
+    What is no letter's code is something that no table is called by, and that the server refuses.
+    """
+    decoded = re.sub(CODE.format(re.escape(escape)), lambda code: _letter(code[1] or code[2], escape), coded)
+    return decoded.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _letter(code: str | None, escape: str) -> str:
+    if code is None:
+        return escape
+    number = int(code, 16)
+    letter = chr(number) if 0 < number <= sys.maxunicode else "\ufffd"
+    return letter.replace('"', '""')
