@@ -35,7 +35,7 @@ FOR_PROGRAMMERS = {
 OF_LIBRARY_PROGRAMMERS = (
     "advice", "disclosure.py", "histogram/unevenness.py", "matrix/optimise", "matrix/query_columns.py", "noise",
     "registry.py", "summary/statistics.py", "tabular", "verify/printed_cell.py", "verify/printed_table.py",
-    "verify/quantities.py", "verify/sentences.py", "verify/translated.py", "verify/wording.py",
+    "verify/quantities.py", "verify/sentences.py", "verify/translated.py",
 )  # fmt: skip
 # Rooms of commands, of queries, and of what only programs read.
 OF_PROGRAMS = (

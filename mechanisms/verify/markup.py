@@ -120,13 +120,13 @@ def tag_of(text: str) -> str:
 
 def fault_of(page: str) -> str:
     """The first thing in a page or a drawing that portals do not write; empty if there is none."""
-    reader = _Reader()
+    reader = _MarkupReader()
     reader.feed(page)
     reader.close()
     return next(iter(reader.faults), "")
 
 
-class _Reader(HTMLParser):
+class _MarkupReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.faults: list[str] = []

@@ -66,6 +66,11 @@ class Quantities:
         """Those of a histogram; none where there is none."""
         return self.column("histogram noisy_count")
 
+    @property
+    def answers(self) -> np.ndarray:
+        """How many; none where none are published."""
+        return self.of("lines answers")
+
     def column(self, place: str) -> np.ndarray:
         """The numbers of a column, NaN where it has none; place: the table and the column."""
         stem, name = place.split()

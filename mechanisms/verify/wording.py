@@ -213,7 +213,7 @@ class _Texts:
             *strategy.sets_of(self._bundle),
         }
         series = ChartSeries(own, labels, self._weights(), self._drawn())
-        series.axes |= {(1.0, float(number)) for number in self._quantities.of("lines answers")}
+        series.axes |= {(1.0, float(number)) for number in self._quantities.answers}
         return series
 
     def _drawn(self) -> Iterator[np.ndarray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from datetime import timedelta
 
@@ -49,6 +50,16 @@ def test_a_download_holds_and_an_altered_one_does_not(client, ready, tmp_path):
     page = sent(client, altered(path, README_md=b"Something else").read_bytes())
     assert "This is not what the portal published" in page
     assert "README.md was changed" in page
+
+
+def test_every_line_of_a_result_is_in_the_reader_s_language(client, ready, tmp_path):
+    sent(client, downloaded(ready, tmp_path).read_bytes())
+    address = reverse("checked", args=[BundleCheck.objects.get().pk])
+    page = client.get(address, headers={"accept-language": "zh-hans"}).content.decode()
+    cells = re.findall(r"<td>(.*?)</td>", page)
+    # A word alone is a name, such as that of a mechanism.
+    assert len(cells) > 20
+    assert not [cell for cell in cells if " " in cell and not re.search("[\u4e00-\u9fff]", cell)]
 
 
 def test_half_of_a_character_in_a_file_gets_a_page(client, ready, tmp_path):
