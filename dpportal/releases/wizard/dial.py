@@ -49,7 +49,7 @@ def turned(draft: Release, position: dict[str, str]) -> Json:
 def usual_amount(draft: Release) -> Decimal:
     """The cost that a draft begins with, by the method that is best at a tenth of what is left; or all of that."""
     budget = drafts.budget_of(draft)
-    if not planner_of(draft).knows_least_cost:
+    if planner_of(draft).error_label(draft).is_of_part:
         return cost_dial.most_proposed(budget)
     try:
         mechanism = _plan(draft, draft.mechanism, cost_dial.most_proposed(budget)).mechanism
@@ -66,7 +66,8 @@ def worth_of(draft: Release, plan: ReleasePlan, amount: Decimal) -> str:
     planner = planner_of(draft)
     verdict = planner.verdict(plan, draft)
     is_useful = partial(_is_at_least, draft, plan.mechanism, VerdictLevel.USEFUL)
-    least = cost_search.least_useful(amount, is_useful) if planner.knows_least_cost else None
+    is_of_part = planner.error_label(draft).is_of_part
+    least = None if is_of_part else cost_search.least_useful(amount, is_useful)
     return cost_dial.worth(verdict, amount, plan.loss.definition, least)
 
 

@@ -38,8 +38,6 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
     """Synthetic rows of 2 to 250 columns, the most telling of them if wished, from noisy tables of one and two."""
 
     form = ColumnsForm
-    # Single columns are of use at a small part of what their pairs take, of which no formula says anything.
-    knows_least_cost = False
 
     @property
     def methods(self) -> Sequence[Microdata]:
@@ -97,7 +95,9 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
         return cost_estimate.job_cost(plan, people)
 
     def error_label(self, draft: Release) -> ErrorLabel:
-        return ErrorLabel(gettext_lazy("Share in a wrong cell of a single column"), unit="%", sign="")
+        # Single columns are of use at a small part of what their pairs take, of which no formula says anything.
+        title = gettext_lazy("Share in a wrong cell of a single column")
+        return ErrorLabel(title, unit="%", sign="", is_of_part=True)
 
     def error_of(self, plan: MicrodataPlan, draft: Release) -> float | None:
         return 100 * foresee(plan, draft.people).column if draft.people else None

@@ -33,11 +33,16 @@ AUTOMATIC_TITLE = gettext_lazy("Automatic choice")
 
 @dataclass(frozen=True)
 class ErrorLabel:
-    """What the dial sets against the cost: an error in a few words, its unit, and the sign before it."""
+    """What the dial sets against the cost: an error in a few words, its unit, and the sign before it.
+
+    is_of_part: whether it is the error of a part of the release alone. The least cost at which that is useful is then
+    not the one at which the release is, and is not proposed.
+    """
 
     title: Text
     unit: Text
     sign: str = "±"
+    is_of_part: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,6 @@ class Planner(ABC, Generic[M, P]):
     form: ClassVar[type[ChoiceForm]]
     # Whether methods are listed by `rank`, so that the choice may be left to the portal.
     has_automatic: ClassVar[bool] = False
-    # Whether a useful verdict on a plan says that all of the release is: then a draft begins at the least such cost.
-    knows_least_cost: ClassVar[bool] = True
 
     @property
     @abstractmethod
