@@ -85,7 +85,7 @@ class PersonForm(forms.ModelForm[User]):
         cleaned = super().clean() or self.cleaned_data
         was = self.instance.role == Role.ADMINISTRATOR and self.instance.is_active
         stays = cleaned.get("role") == Role.ADMINISTRATOR and cleaned.get("is_active")
-        others = User.objects.filter(role=Role.ADMINISTRATOR, is_active=True).exclude(pk=self.instance.pk)
+        others = User.objects.administrators().exclude(pk=self.instance.pk)
         if self.instance.pk and was and not stays and not others.exists():
             raise forms.ValidationError(
                 _("Nobody else is an administrator. Make another person one first, who can sign in.")

@@ -39,6 +39,10 @@ def validate_printable(name: str) -> None:
 class PortalUserManager(WatchedManager["User"], UserManager["User"]):
     """Makes users; what Django calls a superuser is an administrator here."""
 
+    def administrators(self) -> models.QuerySet[User]:
+        """Those who may sign in."""
+        return self.filter(role=Role.ADMINISTRATOR, is_active=True)
+
     def create_superuser(
         self, username: str, email: str | None = None, password: str | None = None, **fields: object
     ) -> User:

@@ -91,8 +91,8 @@ def upload(request: HttpRequest) -> object:
         text = _(
             "The last field, “arrived” with the value “%(whole)s”, did not come: the form was cut short, or was sent "
             "without it. Send it again; nothing was kept."
-        )
-        raise RefusedError(422, text % {"whole": COMPLETE}, {"arrived": [text % {"whole": COMPLETE}]})
+        ) % {"whole": COMPLETE}
+        raise RefusedError(422, text, {"arrived": [text]})
     require_valid(form)
     draft, file, by = form.save(commit=False), form.cleaned_data["file"], current_user(request)
     sent = repeating.RepeatableRequest(request, UPLOAD, _content(request, file, digest))

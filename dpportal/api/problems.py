@@ -87,11 +87,17 @@ class RefusedError(Exception):
     """A request that is answered with a status and a sentence.
 
     errors: sentences by the name of what was sent. page: the path of the page on which a person can do it. wait: after
-    how many seconds the same request is answered otherwise; 0: it is not.
+    how many seconds the same request is answered otherwise; None: it is not.
     """
 
     def __init__(
-        self, status: int, detail: str, errors: Errors | None = None, *, page: str = "", wait: int = 0
+        self,
+        status: int,
+        detail: str,
+        errors: Errors | None = None,
+        *,
+        page: str = "",
+        wait: int | None = None,
     ) -> None:
         super().__init__(detail)
         self.status = status
@@ -107,14 +113,19 @@ def problem(
     headers: Mapping[str, str] | None = None,
     *,
     page: str = "",
+    wait: int | None = None,
 ) -> HttpResponse:
-    """An answer that says what is wrong and what to do. page: the address of the page on which a person does it."""
+    """An answer that says what is wrong and what to do.
+
+    page: the address of the page on which a person does it. wait: after how many seconds to ask again; None: not.
+    """
     facts = problem_facts(status, detail)
     if errors:
         facts["errors"] = {name: list(texts) for name, texts in errors.items()}
     if page:
         facts["page"] = page
-    return JsonResponse(facts, status=status, content_type=MEDIA_TYPE, headers=headers)
+    retry = {} if wait is None else {"Retry-After": str(wait)}
+    return JsonResponse(facts, status=status, content_type=MEDIA_TYPE, headers={**(headers or {}), **retry})
 
 
 def add_handlers(api: NinjaAPI) -> None:
@@ -154,8 +165,7 @@ def nothing_here() -> str:
 
 def _refused(request: HttpRequest, fault: RefusedError) -> HttpResponse:
     page = request.build_absolute_uri(fault.page) if fault.page else ""
-    headers = {"Retry-After": str(fault.wait)} if fault.wait else None
-    return problem(fault.status, str(fault), fault.errors, headers, page=page)
+    return problem(fault.status, str(fault), fault.errors, page=page, wait=fault.wait)
 
 
 def _choice(_request: HttpRequest, fault: DraftChoiceError) -> HttpResponse:
@@ -171,7 +181,7 @@ def _codebook(_request: HttpRequest, fault: CodebookError) -> HttpResponse:
 
 
 def _too_many(_request: HttpRequest, fault: TooManyRequestsError) -> HttpResponse:
-    return problem(429, str(fault), headers={"Retry-After": str(fault.wait)})
+    return problem(429, str(fault), wait=fault.wait)
 
 
 def _stranger(_request: HttpRequest, _fault: AuthenticationError) -> HttpResponse:
@@ -213,7 +223,7 @@ def _http(request: HttpRequest, fault: HttpError) -> HttpResponse:
 def awaited() -> HttpResponse:
     """Of a plan that a worker searches for: the same request is answered in some seconds."""
     text = _("The plan is being worked out. Send the same request again in some seconds.")
-    return problem(409, text, headers={"Retry-After": str(SEARCH_SECONDS)})
+    return problem(409, text, wait=SEARCH_SECONDS)
 
 
 class ProblemDetails(Middleware):

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit, mailing, people
 from dpportal.accounts.audit_words import clause, clauses
-from dpportal.accounts.models import AuditEntry, Role, User
+from dpportal.accounts.models import AuditEntry, User
 from dpportal.approvals import acts
 from dpportal.approvals.acts import OutdatedError
 from dpportal.approvals.models import Approval
@@ -223,7 +223,7 @@ def _tell(approval: Approval, text: str) -> None:
 
 
 def _others(by: User) -> QuerySet[User]:
-    return User.objects.filter(role=Role.ADMINISTRATOR, is_active=True).exclude(pk=by.pk)
+    return User.objects.administrators().exclude(pk=by.pk)
 
 
 def _addresses(people: QuerySet[User]) -> Iterable[str]:

@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit, mailing
-from dpportal.accounts.models import Role, User
+from dpportal.accounts.models import User
 from dpportal.budgets.models import BudgetRequest
 from dpportal.datasets.access import right_of
 from dpportal.datasets.models import Dataset, Right
@@ -55,7 +55,7 @@ def ask(dataset: Dataset, reason: str, by: User, draft: PricedDraft | None = Non
     planned = {**asdict(draft), "margin": str(draft.margin)} if draft else {}
     request = BudgetRequest.objects.create(dataset=dataset, by=by, reason=reason, **planned)
     audit.record(by, "asked for a budget", dataset, request.cost)
-    administrators = User.objects.filter(role=Role.ADMINISTRATOR, is_active=True).exclude(email="")
+    administrators = User.objects.administrators().exclude(email="")
     mailing.write(
         administrators.values_list("email", flat=True), _("A budget is asked for"), _request_text(request)
     )
