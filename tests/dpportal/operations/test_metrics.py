@@ -255,7 +255,8 @@ def test_the_supervisor_says_why_a_process_is_started_again(caplog, monkeypatch,
     while not child.ended() and time.monotonic() < until:
         time.sleep(0.02)
     child.keep()
-    assert f"The worker 1 ended ({reason} after 0 s); it is started again in 1 s." in caplog.text
+    said = rf"The worker 1 ended \({reason} after \d+ s\); it is started again in 1 s\."
+    assert re.search(said, caplog.text)
 
 
 def test_the_supervisor_says_how_one_ended_that_stood_still(caplog, monkeypatch):
@@ -264,7 +265,7 @@ def test_the_supervisor_says_how_one_ended_that_stood_still(caplog, monkeypatch)
     child.start()
     monkeypatch.setattr(child.life, "is_still", lambda _pid: True)
     child.keep()
-    assert "The worker 1 ended (killed by SIGKILL after 0 s)" in caplog.text
+    assert re.search(r"The worker 1 ended \(killed by SIGKILL after \d+ s\)", caplog.text)
 
 
 def test_what_gunicorn_says_is_a_line_of_the_log(caplog):
