@@ -21,7 +21,8 @@ Plan = Sequence[Json]
 # What stands in the places of a statement, in order or by name.
 Values = Sequence[object] | Mapping[str, object] | None
 # Each (catalog, object) that a source comes to: views by the rule that makes them, policies, columns that are made of
-# others, and tables that inherit. Partitions come and go, so those of a table are not named.
+# others, and tables that inherit. Partitions come and go, so those of a table are not named. A view is bound to
+# tables, whatever these are called: their numbers are parts of them, which TRUNCATE and VACUUM FULL leave as they are.
 PARTS = """WITH RECURSIVE found (classid, objid) AS (
     SELECT 'pg_class'::regclass::oid, o FROM unnest(%(tables)s::oid[]) AS o
     UNION ALL SELECT 'pg_proc'::regclass::oid, o FROM unnest(%(functions)s::oid[]) AS o
@@ -50,6 +51,11 @@ TABLES = """SELECT c.oid, c.oid::regclass::text AS name, relkind::text AS kind, 
             AND (NOT c.oid = ANY (%(plain)s::oid[]) OR relkind IN ('v', 'm') OR attgenerated <> '')),
     'query', CASE WHEN relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid) END,
     'options', CASE WHEN relkind = 'v' THEN reloptions END,
+    'relation', CASE WHEN relkind NOT IN ('v', 'm') AND EXISTS (SELECT FROM pg_depend AS d
+        JOIN pg_rewrite AS r ON r.oid = d.objid AND d.classid = 'pg_rewrite'::regclass
+        WHERE ev_class = ANY (%(tables)s::oid[]) AND refclassid = 'pg_class'::regclass
+            AND refobjid IN (SELECT c.oid UNION ALL SELECT inhparent FROM pg_inherits WHERE inhrelid = c.oid))
+        THEN c.oid END,
     'secured', jsonb_build_array(relrowsecurity, relforcerowsecurity),
     'policies', (SELECT jsonb_agg(jsonb_build_array(polname, polcmd, polpermissive, pg_get_expr(polqual, polrelid),
             (SELECT jsonb_agg(rolname ORDER BY rolname) FROM pg_roles AS r WHERE r.oid = ANY (polroles)))
@@ -59,14 +65,16 @@ TABLES = """SELECT c.oid, c.oid::regclass::text AS name, relkind::text AS kind, 
             (SELECT jsonb_agg(polname ORDER BY polname) FROM pg_policy WHERE polrelid = c.oid AND EXISTS (
                 SELECT FROM unnest(polroles) AS role WHERE role = 0 OR pg_has_role(r.oid, role, 'usage'))))
         ORDER BY r.rolname) FROM pg_roles AS r WHERE r.rolname = current_user OR r.oid IN (
-            SELECT v.relowner FROM pg_class AS v WHERE v.oid = ANY (%(tables)s::oid[]) AND v.relkind = 'v')) END,
+            SELECT v.relowner FROM pg_class AS v WHERE v.oid = ANY (%(tables)s::oid[]) AND v.relkind IN ('v', 'm')))
+        END,
     'heirs', (SELECT jsonb_agg(inhrelid::regclass::text ORDER BY inhrelid::regclass::text)
         FROM pg_inherits WHERE inhparent = c.oid AND relkind = 'r'),
     'foreign', (SELECT jsonb_build_array(ftoptions, srvname, srvoptions) FROM pg_foreign_table
         JOIN pg_foreign_server AS s ON s.oid = ftserver WHERE ftrelid = c.oid)
     )::text AS text, CASE WHEN relkind = 'm' THEN pg_get_viewdef(c.oid) END AS query
     FROM pg_class AS c WHERE c.oid = ANY (%(tables)s::oid[])"""
-FUNCTIONS = """SELECT p.oid, p.oid::regprocedure::text AS name, provolatile::text AS volatile, prosrc AS body,
+FUNCTIONS = """SELECT p.oid, p.oid::regprocedure::text AS name, provolatile::text AS volatile,
+    coalesce(pg_get_function_sqlbody(p.oid), prosrc) AS body,
     (SELECT lanname::text FROM pg_language AS l WHERE l.oid = prolang) AS language, proconfig AS settings,
     jsonb_build_array(provolatile, proconfig, (SELECT to_jsonb(a) FROM pg_aggregate AS a WHERE aggfnoid = p.oid),
         probin, CASE WHEN prokind <> 'a' THEN pg_get_functiondef(p.oid) END)::text AS text
@@ -122,8 +130,6 @@ APPENDS = ("Append", "Merge Append")
 # What of a node is a name or a word, and no expression.
 NAMES = {"Node Type", "Relation Name", "Schema", "Alias", "Index Name", "Parent Relationship", "Plans"}
 CALLED = re.compile(r'(\w+|"(?:[^"]|"")+")\(')
-NAME = r'(?:[^\W\d][\w$]*|"(?:[^"]|"")+")'
-CHAIN = re.compile(rf"{NAME}(?:\s*\.\s*{NAME})*")
 SYMBOLS = re.compile(r"[-+*/<>=~!@#%^&|`?]+")
 # What LIKE, SIMILAR, IN, BETWEEN, CASE and their like mean.
 WORDED = {"=", "<>", "<", ">", "<=", ">=", "~~", "!~~", "~~*", "!~~*", "~", "!~"}
@@ -172,6 +178,7 @@ class PostgresDefinitions:
         operators = self.catalogs(OPERATORS, {"operators": parts["pg_operator"]})
         texts |= {row["name"]: row["text"] for row in [*known, *rows, *operators]}
         shifts |= {"function" for row in rows if reads or not _is_of_its_row(row)}
+        shifts |= {"volatile" for row in rows if self._reads_more(row["body"])}
         shifts |= {shift for row in known if row["query"] for shift in self._within(row["query"])}
         return SourceDefinition.of(texts, shifts)
 
@@ -184,7 +191,7 @@ class PostgresDefinitions:
     def _named(self, texts: Iterable[str], *, with_functions: bool) -> tuple[set[int], set[int]]:
         """The tables, and somebody's own functions, that texts may name; more than they do rather than less."""
         plain = "\n".join(map(lexer.without_constants, texts))
-        chains = [_parts_of(chain) for chain in CHAIN.findall(plain)]
+        chains = [lexer.names_of(chain) for chain in lexer.CHAIN.findall(plain)]
         names = {".".join(map(_quoted, pair)) for chain in chains for pair in _pairs(chain)}
         tables = {row["oid"] for row in self.named(NAMED_TABLES, [sorted(names)])}
         if not with_functions:
@@ -232,13 +239,28 @@ class PostgresDefinitions:
         """What functions of a plan do beside giving a value of their arguments."""
         shifts = set()
         for row in self.named(NAMED_FUNCTIONS, [list(names)]):
-            if row["provolatile"] == "v" or (not row["own"] and READING.fullmatch(row["proname"])):
+            if _is_unsteady(row):
                 shifts.add("volatile")
             if row["proretset"]:
                 shifts.add("rows")
             if row["own"] and row["provolatile"] != "i":
                 shifts.add("function")
         return shifts
+
+    def _reads_more(self, body: str) -> bool:
+        """Whether the text of a function may name one of the server's that gives more than a value of its arguments.
+
+        No plan shows it, and what a function says of itself binds nobody.
+        """
+        chains = map(lexer.names_of, lexer.CHAIN.findall(lexer.without_constants(body)))
+        names = sorted({name for chain in chains for name in chain})
+        return any(not row["own"] and _is_unsteady(row) for row in self.named(NAMED_FUNCTIONS, [names]))
+
+
+def _is_unsteady(function: Json) -> bool:
+    """Whether a function gives something else each time, or is one of the server's that reads more than its row."""
+    reads = not function["own"] and READING.fullmatch(function["proname"])
+    return function["provolatile"] == "v" or bool(reads)
 
 
 def _relation(node: Json) -> tuple[str, str] | None:
@@ -257,7 +279,7 @@ def _is_of_its_row(function: Json) -> bool:
 def _called(node: Json) -> Iterator[str]:
     for text in _expressions(node):
         for name in CALLED.findall(text):
-            yield _parts_of(name)[0]
+            yield lexer.names_of(name)[0]
 
 
 def _expressions(node: Json) -> Iterator[str]:
@@ -267,12 +289,6 @@ def _expressions(node: Json) -> Iterator[str]:
             for text in value if isinstance(value, list) else [value]:
                 if isinstance(text, str):
                     yield lexer.without_constants(text)
-
-
-def _parts_of(chain: str) -> list[str]:
-    """The names of a chain as the catalogs have them."""
-    names = re.findall(NAME, chain)
-    return [n[1:-1].replace('""', '"') if n.startswith('"') else n.lower() for n in names]
 
 
 def _symbols(text: str) -> set[str]:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
+import string
 import sys
 
+# Of a name without quotation marks: any sign beyond ASCII is a letter, and a blank is one of these alone.
+LETTER, BLANK = r"A-Za-z_\u0080-\U0010ffff", r"[ \t\n\r\f\v]"
+NAME = rf'(?:[{LETTER}][{LETTER}0-9$]*|"(?:[^"]|"")+")'
+CHAIN = re.compile(rf"{NAME}(?:{BLANK}*\.{BLANK}*{NAME})*")
+# Of a constant that goes on: at least one line ends in between, and comments count as blanks.
+ESCAPED = r"'(?:[^'\\]|\\.|'')*'"
+GOES_ON = rf"(?:[ \t\f\v]|--[^\n\r]*+)*+[\n\r](?:{BLANK}|--[^\n\r]*+)*+{ESCAPED}"
 # What a quotation mark, dollars or dashes begin, and where that ends; a backslash counts only in a constant after an E.
 QUOTED = re.compile(
-    r"""(?P<comment>--[^\n\r]*|/\*)
-    |(?<![\w$])[eE]'(?:[^'\\]|\\.|'')*'(?:\s*[\n\r]\s*'(?:[^'\\]|\\.|'')*')*
-    |'(?:[^']|'')*'
-    |(?<![\w$])(?P<dollars>\$(?:[^\W\d]\w*)?\$).*?(?P=dollars)
-    |(?<![\w$])[uU]&"(?P<coded>(?:[^"]|"")*)"(?:\s*uescape\s*'(?P<escape>[^'])')?
-    |(?P<name>"(?:[^"]|"")*")""",
-    re.DOTALL | re.VERBOSE | re.IGNORECASE,
+    rf"""(?P<comment>--[^\n\r]*|/\*)|(?<![{LETTER}0-9$])[eE]{ESCAPED}(?:{GOES_ON})*"""
+    r"""|'(?:[^']|'')*'"""
+    rf"""|(?<![{LETTER}0-9$])(?P<dollars>\$(?:[{LETTER}][{LETTER}0-9]*)?\$).*?(?P=dollars)"""
+    rf"""|(?<![{LETTER}0-9$])[uU]&"(?P<coded>(?:[^"]|"")*)"(?:{BLANK}*uescape{BLANK}*'(?P<escape>[^'])')?"""
+    r"""|(?P<name>"(?:[^"]|"")*")""",
+    re.DOTALL | re.IGNORECASE,
 )
 COMMENT_SIDE = re.compile(r"/\*|\*/")
+SMALL = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 CODE = r"{0}(?:{0}|\+([0-9a-fA-F]{{6}})|([0-9a-fA-F]{{4}}))"
 
 
@@ -25,6 +33,12 @@ def without_constants(text: str) -> str:
     Nothing in a comment, a constant or a quoted name begins another: a name may have an apostrophe, a constant dashes.
     """
     return QUOTED.sub(_kept, _without_comments(text))
+
+
+def names_of(chain: str) -> list[str]:
+    """The names of a chain as the catalogs have them: a server of UTF-8 makes the letters of ASCII small, no others."""
+    names = re.findall(NAME, chain)
+    return [n[1:-1].replace('""', '"') if n.startswith('"') else n.translate(SMALL) for n in names]
 
 
 def _without_comments(text: str) -> str:

@@ -117,7 +117,7 @@ class PostgresSession:
         """What a table or query is made of now; from `describe` on, nobody changes it before the session ends."""
         with translating_errors(), _looking(self.connection) as looking:
             reader = postgres_definitions.PostgresDefinitions(
-                self._named, looking, self._plan, self._ancestors
+                self._named, looking, self._plan_apart, self._ancestors
             )
             return reader.definition(table, source(table))
 
@@ -167,6 +167,11 @@ class PostgresSession:
             workers = node.get("Workers Planned", node["workers"])
             waiting += [{**below, "workers": workers} for below in node.get("Plans", [])]
         return nodes
+
+    def _plan_apart(self, statement: str) -> list[Json]:
+        """The same; where the server refuses it, what comes after it is answered all the same."""
+        with translating_errors(), self.cursor.connection.transaction():
+            return self._plan(statement)
 
     def _named(self, statement: str, values: Values = None) -> list[Json]:
         self._run(statement, values)
