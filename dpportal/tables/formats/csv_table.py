@@ -159,14 +159,17 @@ def understand(
     if not records:
         refuse_broken_record(plain.path, dialect, 1)
         raise unreadable()
-    header = (
-        records[0] if options.header else [f"column_{number}" for number in range(1, len(records[0]) + 1)]
-    )
+    header = records[0] if options.header else unnamed(len(records[0]))
     names = checked_names(header, limits.columns)
     rows = [record for record in records[options.header :] if fits(record, len(names))]
     first = [[row[number] for row in rows] for number in range(len(names))]
     options = proposed_options(first, replace(options, delimiter=dialect.delimiter))
     return TextTable(plain, dialect, options, proposed_columns(names, first, options))
+
+
+def unnamed(columns: int) -> list[str]:
+    """What the columns of a table without names are called."""
+    return [f"column_{number}" for number in range(1, columns + 1)]
 
 
 def _store(

@@ -17,7 +17,7 @@ from typing import BinaryIO
 from dpportal.platform.sealed_files import FilePath, size_of
 from dpportal.tables.facts import Oddities, TableFacts
 from dpportal.tables.faults import no_rows
-from dpportal.tables.formats.csv_table import convert_csv
+from dpportal.tables.formats.csv_table import convert_csv, unnamed
 from dpportal.tables.formats.dialect import SEPARATOR_LINE, CsvDialect
 from dpportal.tables.formats.encoding import plain_text, settled_encoding
 from dpportal.tables.formats.frame import is_note
@@ -99,29 +99,34 @@ def convert_lines(reading: Reading) -> TableFacts:
     plain = plain_text(reading.source, lines, encoding, part(report, 0, COPIED), takes_nul=True)
     copied = copy_rows(plain.path, rows, reading.options, reading.further_columns)
     lines.unlink(missing_ok=True)
-    if not size_of(rows):
+    if not (size_of(rows) if reading.options.header else copied.rows):
         raise no_rows()
-    options = replace(reading.options, encoding="utf-8").unframed()
+    options = replace(reading.options, encoding="utf-8", header=True).unframed()
     again = replace(
         reading, source=rows, file_name=rows.name, options=options, report=part(report, COPIED, 1)
     )
     read = convert_csv(again, from_sheet=True)
     rows.unlink()
     oddities = replace(copied.oddities(), replaced_bytes=plain.replaced)
-    resolved = replace(read.options, encoding=encoding).framed_like(reading.options)
+    resolved = replace(read.options, encoding=encoding, header=reading.options.header)
+    resolved = resolved.framed_like(reading.options)
     return replace(read, options=resolved, oddities=oddities)
 
 
 def copy_rows(plain: FilePath, target: FilePath, options: ReadOptions, columns: int) -> LineRows:
-    """Copy a plain text file's names, if it has any, and those of its lines that are rows.
+    """Copy a plain text file's names and those of its lines that are rows; where it has no names, a line of such.
 
+    Whatever row comes first would else say where the table begins.
     options: settled. columns: of the table, for a file without names. Raises UploadFault for names that cannot be read.
     """
     copied, reader = LineRows(), LineReader(options, columns)
     with plain.open("rb") as old, target.open("wb") as new:
-        lines = _from_the_first(islice(_lines(old), options.title_lines or 0, None))
+        lines = islice(_lines(old), options.title_lines or 0, None)
         if options.header:
+            lines = _from_the_first(lines)
             _copy_names(lines, new, reader)
+        else:
+            new.write(reader.dialect.delimiter.join(unnamed(columns)).encode() + b"\n")
         for line in lines:
             if (
                 not line and reader.width > 1
@@ -129,6 +134,10 @@ def copy_rows(plain: FilePath, target: FilePath, options: ReadOptions, columns: 
                 copied.blank += 1
             elif reader.is_note(line):
                 copied.notes += 1
+            elif not options.header and _is_separator(line):
+                copied.spoiled += (
+                    1  # wherever it stands: were it none at the top alone, other rows would decide that
+                )
             elif (row := reader.row(line)) is not None:
                 copied.rows += 1
                 new.write(row + b"\n")
@@ -151,13 +160,20 @@ def _copy_names(lines: Iterator[bytes], new: BinaryIO, reader: LineReader) -> No
 
 
 def _from_the_first(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """The lines from the first that says something; a first one by which Excel is told the delimiter says nothing."""
+    """The lines from the first that says something, which has names: nobody's row decides which that is.
+
+    A first one by which Excel is told the delimiter says nothing.
+    """
     first = next((line for line in lines if line), b"")
-    if SEPARATOR_LINE.fullmatch(first.decode(errors="replace")):
+    if _is_separator(first):
         first = next((line for line in lines if line), b"")
     if first:
         yield first
         yield from lines
+
+
+def _is_separator(line: bytes) -> bool:
+    return SEPARATOR_LINE.fullmatch(line.decode(errors="replace")) is not None
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

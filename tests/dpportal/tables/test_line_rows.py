@@ -77,6 +77,16 @@ def test_the_longest_row_is_read_and_one_of_a_byte_more_is_left_out(tmp_path, be
     assert facts.oddities.spoiled_rows == 1
 
 
+@pytest.mark.parametrize(
+    "first", [b"", b"a\n", b"sep=;\n", b'"sep=,"\n'], ids=["none", "a", "sep", "quoted sep"]
+)
+def test_no_row_says_where_a_table_of_one_column_without_names_begins(tmp_path, first: bytes) -> None:
+    """A blank line is a person without a value, whoever stands above it."""
+    facts, rows = read(tmp_path, first + b"\n\nb\nsep=;\n", columns=1, header=False)
+    assert rows == [["a"]] * (first == b"a\n") + [[None], [None], ["b"]]
+    assert [column.name for column in facts.columns] == ["column_1"] and facts.options.header is False
+
+
 def test_lines_that_are_rows_are_read_as_in_an_upload(tmp_path) -> None:
     facts, rows = read(tmp_path, HEADER + b"\n".join(line for line, _fields in ROWS) + b"\n")
     assert rows == [fields for _line, fields in ROWS]
