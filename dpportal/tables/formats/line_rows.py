@@ -121,7 +121,7 @@ def copy_rows(plain: FilePath, target: FilePath, options: ReadOptions, columns: 
     """
     copied, reader = LineRows(), LineReader(options, columns)
     with plain.open("rb") as old, target.open("wb") as new:
-        lines = islice(_lines(old), options.title_lines or 0, None)
+        lines: Iterator[bytes] = islice(_lines(old), options.title_lines or 0, None)
         if options.header:
             lines = _from_the_first(lines)
             _copy_names(lines, new, reader)
