@@ -371,7 +371,11 @@ class CataloguePage(Schema):
 
 
 class PublishedShown(Schema):
-    """A published release or running count, as its page says it."""
+    """A published release or running count, as its page says it.
+
+    files_to_come: whether the files of a running count's newest period are still being written; until then there are
+    the former ones, or none.
+    """
 
     id: UUID
     kind: str
@@ -389,3 +393,4 @@ class PublishedShown(Schema):
     doi: str
     newer: str | None
     files: list[FileShown]
+    files_to_come: bool
