@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import polib
 import pytest
 from django.utils.translation import override
 
+from dpportal.charts import counted_word
 from dpportal.platform.language_layers import in_every_language, in_reader_language
-from dpportal.platform.stored_texts import translated
+from dpportal.platform.stored_texts import Translations, translated
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain
@@ -50,6 +52,19 @@ def test_the_explanation_of_every_histogram_is_said_again() -> None:
         assert not [word for word in words - stays if word.isascii() and word.isalpha() and len(word) > 3], (
             texts
         )
+
+
+@pytest.mark.parametrize(("rows", "title"), [(1, "People by age × sex"), (3, "Rows by age × sex")])
+def test_a_stored_title_of_counts_is_said_again(monkeypatch, tmp_path, rows: int, title: str) -> None:
+    """Small pictures are read aloud by the titles that a worker stored."""
+    monkeypatch.setattr(counted_word, "_", lambda text: f"<{text}>")
+    with counted_word.counting_rows(rows):
+        template = counted_word.counted_by("%(columns)s").strip("<>")
+    book = polib.POFile()
+    book.metadata = {"Content-Type": "text/plain; charset=UTF-8"}
+    book.append(polib.POEntry(msgid=template, msgstr="按 %(columns)s"))
+    book.save_as_mofile(str(tmp_path / "django.mo"))
+    assert Translations(tmp_path / "django.mo").sentence(title) == "按 age × sex"
 
 
 def test_what_a_worker_makes_has_a_layer_for_each_language() -> None:
