@@ -14,6 +14,7 @@ from dpportal.platform.stored_texts import Translations, translated
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain
+from mechanisms.protocol import PlanError
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,11 @@ def test_what_a_worker_makes_has_a_layer_for_each_language() -> None:
         assert in_reader_language(stored) == made()
     assert in_reader_language(stored) == made()
     assert in_reader_language({"title": "as before"}) == {"title": "as before"}
+
+
+def test_a_refusal_of_a_method_names_it_in_the_reader_s_language() -> None:
+    with override("zh-hans"):
+        said = str(PlanError("{title} is for several columns. Choose p-Identity.", title="Low rank"))
+    assert said.startswith("低秩")
+    with override("zh-hans"):
+        assert "Missing" in str(PlanError("Column {column} has a missing value.", column="Missing"))
