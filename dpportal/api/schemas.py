@@ -9,6 +9,7 @@ from uuid import UUID
 from ninja import Field, Schema
 from pydantic import StrictBool
 
+from dpportal.api.codebook_example import EXAMPLE
 from dpportal.api.number_types import Number, Whole
 
 
@@ -93,10 +94,11 @@ class DeclarationSaid(Strict):
 
     Decimals, of kind `real`, have `lower`, `upper` and, as cells, a number of `bins`, the `step` from each bin to the
     next, of which a whole number fits between the bounds, or own `edges`. Whole numbers (`integer`) have a `width`.
+    Days (`date`) have a `step`: day, week, month, quarter or year. A list is the values of a `categorical` column.
     """
 
     unit: Unit | None = None
-    columns: dict[str, Any] = Field(default_factory=dict)
+    columns: dict[str, Any] = Field(default_factory=dict, examples=[EXAMPLE])
 
 
 class DeclarationShown(Schema):
