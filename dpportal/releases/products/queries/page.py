@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from itertools import islice
 
 import numpy as np
-from django.utils.text import get_text_list
-from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.queries import MAX_RANGE_CELLS, answers_figure, ranges_figure, shown_queries
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import together
 from dpportal.releases.products.queries import workloads
 from dpportal.releases.products.queries.strategy import strategy_figures
 from dpportal.releases.products.queries.words import said
@@ -45,7 +44,7 @@ def page(plan: QueryPlan, result: QueryResult) -> Json:
 
 def _finding(plan: QueryPlan, result: QueryResult) -> Json:
     """Of how many answers, and the largest one with its margin where it is certain which one that is."""
-    shown = {"columns": get_text_list(list(read_aloud(plan.domain.names).values()), _("and"))}
+    shown = {"columns": together(list(read_aloud(plan.domain.names).values()))}
     # Noise on whole numbers lies beyond a half-width by up to one person.
     reach = widening(result.answers.size, plan.noise) * (result.half_widths + 1)
     top = extremes(result.answers - reach, result.answers + reach).highest
