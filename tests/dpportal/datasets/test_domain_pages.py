@@ -268,5 +268,7 @@ def test_yes_and_no_have_the_values_of_the_table_and_labels():
 
 def test_the_summary_of_what_is_wrong_is_in_the_reader_s_language(desk, dataset):
     address = reverse("datasets:column", args=[dataset.pk, 0])
-    page = desk.post(address, {"kind": "categorical", "values": ""}, headers={"accept-language": "zh-hans"}).text
+    page = desk.post(
+        address, {"kind": "categorical", "values": ""}, headers={"accept-language": "zh-hans"}
+    ).text
     assert "declare at least one value" not in page and page.count("请至少声明一个值") == 2
