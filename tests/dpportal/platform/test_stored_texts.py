@@ -24,6 +24,9 @@ from mechanisms.protocol import PlanError
         ("This file is a gzip archive, which is not read here. Save the table as CSV and upload that file.",
          "此文件是 gzip 压缩包，这里不读取这种文件。请把表存为 CSV，再上传该文件。"),
         ("Column age: declare at least one value.", "列 age：请至少声明一个值。"),
+        ("Select a valid choice. nope is not one of the available choices.",
+         "选择一个有效的选项。 nope 不在可用的选项中。"),
+        ("January", "January"),
         ("My own title", "My own title"),
         ("", ""),
     ],
@@ -53,6 +56,24 @@ def test_the_explanation_of_every_histogram_is_said_again() -> None:
         assert not [word for word in words - stays if word.isascii() and word.isalpha() and len(word) > 3], (
             texts
         )
+
+
+def test_a_reason_within_a_sentence_is_said_again_with_its_place(tmp_path) -> None:
+    """As when a program is told that a codebook could not be used."""
+    book = polib.POFile()
+    book.metadata = {"Content-Type": "text/plain; charset=UTF-8"}
+    said = {
+        "It failed. %(why)s": "失败。%(why)s",
+        "Column {column}:": "列 {column}：",
+        "say one.": "请写明。",
+    }
+    for english, chinese in said.items():
+        book.append(polib.POEntry(msgid=english, msgstr=chinese))
+    book.save_as_mofile(str(tmp_path / "django.mo"))
+    assert (
+        Translations(tmp_path / "django.mo").said("It failed. Column sex: say one.")
+        == "失败。列 sex：请写明。"
+    )
 
 
 @pytest.mark.parametrize(("rows", "title"), [(1, "People by age × sex"), (3, "Rows by age × sex")])
