@@ -183,7 +183,7 @@ IDENTITY_PROVIDER = IdentityProvider.of(os.environ)
 PROVIDER_DAYS = positive_integer("DPPORTAL_OIDC_DAYS", 30)
 AUTH_PASSWORD_VALIDATORS = [
     {
-        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "NAME": "dpportal.accounts.password_strength.LengthValidator",
         "OPTIONS": {"min_length": 12},
     },
     {"NAME": "dpportal.accounts.password_strength.GuessableValidator"},

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
+# Values that are texts of methods, which a catalogue has; all others may be names that people typed.
+OURS = {"title", "summary"}
 _look_up: Callable[[str], str] = str
 
 
@@ -24,7 +26,8 @@ class Wording(str):
     def __new__(cls, template: str, /, **values: object) -> Self:
         """The template as `str.format` fills it; one without values stays as it is."""
         said = _look_up(template)
-        made = super().__new__(cls, said.format(**values) if values else said)
+        shown = {name: _look_up(str(value)) if name in OURS else value for name, value in values.items()}
+        made = super().__new__(cls, said.format(**shown) if values else said)
         made.template, made.values = template, values
         return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from django.conf import settings
+from django.contrib.auth.password_validation import MinimumLengthValidator
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from zxcvbn import zxcvbn
@@ -45,6 +46,16 @@ _WITHIN = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-�
 # So many words are enough. People write one or two numbers, generators more.
 ENOUGH_WORDS, FEW_NUMBERS = 4, 2
 VOWELS = set("aeiouyäöüåæøáàâéèêëíìîïóòôúùûœаеёиоуыэюяєії")
+
+
+class LengthValidator(MinimumLengthValidator):
+    """Django's, whose refusal Django has in few languages."""
+
+    def get_error_message(self) -> str:
+        """What is refused."""
+        return _("This password is too short. It needs %(number)s characters or more.") % {
+            "number": self.min_length
+        }
 
 
 class GuessableValidator:

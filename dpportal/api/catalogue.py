@@ -24,7 +24,7 @@ from dpportal.releases import public as releases
 from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import confirmed_plan
-from dpportal.streams import public as streams
+from dpportal.streams import downloads, public as streams
 from dpportal.streams.models import Stream
 from dpportal.streams.series import promise_of, whole_orders
 from dpportal.value_choices.disclosure import PublishedLoss
@@ -93,7 +93,7 @@ def _published(request: HttpRequest, space: str, found: Release | Stream) -> Pub
     about = found.dataset.about
     newer = found.successor
     says = _of_release(request, found) if isinstance(found, Release) else _of_stream(request, found)
-    loss, (metadata, kind, pair, statement, files) = PublishedLoss.of(found), says
+    loss, (metadata, kind, pair, statement, files, to_come) = PublishedLoss.of(found), says
     return PublishedShown(
         id=found.pk,
         kind=kind,
@@ -111,22 +111,23 @@ def _published(request: HttpRequest, space: str, found: Release | Stream) -> Pub
         doi=found.doi,
         newer=request.build_absolute_uri(newer.get_absolute_url()) if newer else None,
         files=files_shown(files, address_of),
+        files_to_come=to_come,
     )
 
 
-Says = tuple[Metadata, str, str, str, list[PublishedFile]]
+Says = tuple[Metadata, str, str, str, list[PublishedFile], bool]
 
 
 def _of_release(request: HttpRequest, release: Release) -> Says:
-    """Metadata, kind, (ε, δ), statement and files."""
+    """Metadata, kind, (ε, δ), statement, files, and whether newer ones are still to be written."""
     statement = promise(release, confirmed_plan(release).loss, release.other_promises)
     pair = PublishedLoss.of(release).pair()
     files: list[PublishedFile] = list(releases.pages.files(release))
-    return releases.metadata(request, release), release.product, pair, statement, files
+    return releases.metadata(request, release), release.product, pair, statement, files, False
 
 
 def _of_stream(request: HttpRequest, stream: Stream) -> Says:
     pair = PublishedLoss.of(stream).pair(whole_orders=whole_orders(stream.plan))
-    files: list[PublishedFile] = list(streams.pages.files(stream)) if stream.periods.exists() else []
+    offered = downloads.offered(stream)
     statement = promise_of(stream, stream.other_promises)
-    return streams.metadata(request, stream), "stream", pair, statement, files
+    return streams.metadata(request, stream), "stream", pair, statement, [*offered.files], offered.to_come

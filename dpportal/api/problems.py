@@ -171,9 +171,7 @@ def _refused(request: HttpRequest, fault: RefusedError) -> HttpResponse:
 def _choice(_request: HttpRequest, fault: DraftChoiceError) -> HttpResponse:
     if fault.is_awaited:
         return awaited()
-    # Product and title are sent outside of the other steps' objects.
-    place = "" if fault.step == "product" else f"{fault.step}."
-    return problem(422, str(fault), {f"{place}{name}": texts for name, texts in fault.errors.items()})
+    return problem(422, str(fault), fault.placed)
 
 
 def _codebook(_request: HttpRequest, fault: CodebookError) -> HttpResponse:

@@ -10,11 +10,12 @@ import json
 import shutil
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from uuid import UUID
 
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
@@ -260,11 +261,19 @@ def _declare(dataset: Dataset, said: Json, by: User) -> None:
     if columns := declaration.get("columns"):
         before, written = declared_of(dataset), codebooks.as_json(take_codebook.written(dataset))
         with transaction.atomic():
-            take_codebook.take(dataset, json.dumps(columns, default=str).encode(), by)
+            taken = take_codebook.take(dataset, json.dumps(columns, default=str).encode(), by)
+            _require_there(taken.book.left_out)
             if codebooks.as_json(take_codebook.written(dataset)) != written:
                 after = declared_of(dataset)
                 is_kept = all(after.get(name) == each for name, each in before.items())
                 _require_changeable(dataset, is_kept=is_kept or not is_of_file)
+
+
+def _require_there(left_out: Sequence[str]) -> None:
+    """A name that is mistyped would leave its column declared as it was before, and be paid for so."""
+    if left_out:
+        text = _("declaration.columns: The table has no column “%(name)s”. Write it as the table has it.")
+        raise ReleaseFileError(text % {"name": left_out[0]})
 
 
 def _declare_unit(dataset: Dataset, unit: Mapping[str, object], by: User, *, is_of_file: bool) -> None:
@@ -298,5 +307,17 @@ def _draft(dataset: Dataset, said: Json, by: User) -> Release:
     if reason := services.why_not_started(dataset):
         raise ReleaseFileError(reason)
     draft = Release(dataset=dataset, created_by=by)
-    choosing.choose(draft, said.get("release", {}))
+    try:
+        choosing.choose(draft, said.get("release", {}))
+    except DraftChoiceError as wrong:
+        if wrong.is_awaited:
+            raise
+        raise ReleaseFileError(
+            "\n".join(f"{_place(name)}{text}" for name, texts in wrong.placed.items() for text in texts)
+        ) from None
     return draft
+
+
+def _place(name: str) -> str:
+    """Where a file says it, such as “release.choices.people: ”; empty for what is wrong of several together."""
+    return "" if name.endswith(NON_FIELD_ERRORS) else f"release.{name}: "

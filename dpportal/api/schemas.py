@@ -9,6 +9,7 @@ from uuid import UUID
 from ninja import Field, Schema
 from pydantic import StrictBool
 
+from dpportal.api.codebook_example import EXAMPLE
 from dpportal.api.number_types import Number, Whole
 
 
@@ -93,10 +94,11 @@ class DeclarationSaid(Strict):
 
     Decimals, of kind `real`, have `lower`, `upper` and, as cells, a number of `bins`, the `step` from each bin to the
     next, of which a whole number fits between the bounds, or own `edges`. Whole numbers (`integer`) have a `width`.
+    Days (`date`) have a `step`: day, week, month, quarter or year. A list is the values of a `categorical` column.
     """
 
     unit: Unit | None = None
-    columns: dict[str, Any] = Field(default_factory=dict)
+    columns: dict[str, Any] = Field(default_factory=dict, examples=[EXAMPLE])
 
 
 class DeclarationShown(Schema):
@@ -371,7 +373,11 @@ class CataloguePage(Schema):
 
 
 class PublishedShown(Schema):
-    """A published release or running count, as its page says it."""
+    """A published release or running count, as its page says it.
+
+    files_to_come: whether the files of a running count's newest period are still being written; until then there are
+    the former ones, or none.
+    """
 
     id: UUID
     kind: str
@@ -389,3 +395,4 @@ class PublishedShown(Schema):
     doi: str
     newer: str | None
     files: list[FileShown]
+    files_to_come: bool

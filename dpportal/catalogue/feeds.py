@@ -8,6 +8,7 @@ from datetime import datetime
 from django.contrib.syndication.views import Feed
 from django.urls import reverse_lazy
 from django.utils.feedgenerator import Atom1Feed
+from django.utils.html import escape
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import conditional_page, require_safe
 
@@ -32,7 +33,8 @@ class Newest(Feed[Entry, None]):
         return _printable(str(item.it))
 
     def item_description(self, item: Entry) -> str:
-        return _printable(f"{item.kind}: {item.it.dataset.name}, {item.loss}")
+        # A summary is markup to readers of the feed, unlike a title.
+        return escape(_printable(f"{item.kind}: {item.it.dataset.name}, {item.loss}"))
 
     def item_link(self, item: Entry) -> str:
         return item.it.get_absolute_url()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.charts.counted_word import counted_word
+from dpportal.charts.counted_word import counted_by, counted_word
 from dpportal.charts.counts import interval_caption
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import TEMPLATE, Figure, plain
@@ -60,7 +60,7 @@ def area_figure(
     return Figure(
         {"data": [*traces, *map(_shade, legend)], "layout": _layout(areas, legend)},
         in_a_row(caption),
-        _("%(counted)s by %(columns)s") % {"counted": counted_word().capitalize(), "columns": plain(column)},
+        counted_by(plain(column)),
     )
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _, ngettext
 
 from dpportal.charts.both_kinds import of_both_kinds, one_at_a_time
 from dpportal.charts.cell_names import cell_names
-from dpportal.charts.counted_word import counted_word
+from dpportal.charts.counted_word import counted_by, counted_word
 from dpportal.charts.counts import interval_caption
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import (
@@ -91,10 +91,7 @@ def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figur
     are_bars = pair is None and not (chosen.by and are_lines(chosen.along))
     caption = caption_of(chosen, groups, not are_bars or len(order) * len(groups) <= MOST_WHISKERS)
     by = f" × {chosen.by.name}" if chosen.by else ""
-    title = _("%(counted)s by %(columns)s") % {
-        "counted": counted_word().capitalize(),
-        "columns": chosen.along.name + by,
-    }
+    title = counted_by(chosen.along.name + by)
     display = Display(is_ordered=chosen.along.ordered)
     shown = finished(figure, title=title, caption=caption, display=display)
     if adjusted is None:

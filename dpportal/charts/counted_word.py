@@ -26,3 +26,9 @@ def counting_rows(most: int) -> Iterator[None]:
 def counted_word(most: int | None = None) -> str:
     """“people”, or “rows” where a person may have up to `most` > 1; None: as `counting_rows` around it says."""
     return _("rows") if (_ROWS.get() if most is None else most) > 1 else _("people")
+
+
+def counted_by(columns: str) -> str:
+    """“People by age”, a chart's title. Its two texts are whole, so that a stored one is known again and translated."""
+    text = _("Rows by %(columns)s") if _ROWS.get() > 1 else _("People by %(columns)s")
+    return text % {"columns": columns}

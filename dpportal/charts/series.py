@@ -23,6 +23,7 @@ from dpportal.charts.style import (
     finished,
     plain,
     plain_all,
+    whiskers,
 )
 
 TICKS = 12
@@ -61,18 +62,26 @@ def series_figure(
     figure = SeriesFigure()
     add_band(figure, x, released - half_widths, released + half_widths)
     hover = "%{x}<br><b>%{y:,}</b> ± %{customdata:,} " + plain(unit) + "<extra>%{fullData.name}</extra>"
-    trace = line(_("Released"), "var(--noisy)", "solid", hover)
+    trace = _seen(line(_("Released"), "var(--noisy)", "solid", hover), len(x))
+    if len(x) == 1:
+        trace.update(error_y=whiskers(half_widths.tolist(), half_widths.tolist()))
     figure.add_series(trace, x=x, y=released.tolist(), customdata=half_widths.tolist())
     if consistent is not None:
         text = "%{x}<br><b>%{y:,.1f}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        trace = line(_("Never falling"), "var(--synthetic)", "dot", text)
+        trace = _seen(line(_("Never falling"), "var(--synthetic)", "dot", text), len(x))
         figure.add_series(trace, x=x, y=consistent.tolist())
     if true is not None:
         text = "%{x}<br><b>%{y:,}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        figure.add_series(line(_("True"), "var(--true)", "solid", text), x=x, y=true.tolist())
+        trace = _seen(line(_("True"), "var(--true)", "solid", text), len(x))
+        figure.add_series(trace, x=x, y=true.tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     title = _("Running count: %(name)s") % {"name": name} if name else _("Running count")
     return finished(figure, title=title, caption=band_caption() + thinned(time), display=PERIODS)
+
+
+def _seen(trace: go.Scatter, periods: int) -> go.Scatter:
+    """The same, with a dot where there is a single period: a line of one point is not seen."""
+    return trace.update(mode="lines+markers", marker_color=trace.line.color) if periods == 1 else trace
 
 
 def errors_figure(
@@ -83,7 +92,7 @@ def errors_figure(
     figure = SeriesFigure()
     add_band(figure, x, -half_widths, half_widths)
     text = "%{x}<br><b>%{y:+,}</b> " + plain(unit) + "<extra></extra>"
-    trace = line(_("Released minus true"), "var(--noisy)", "solid", text)
+    trace = _seen(line(_("Released minus true"), "var(--noisy)", "solid", text), len(x))
     figure.add_series(trace, x=x, y=(released - true).tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     caption = _("Shaded: where the error is expected in at least 95 of 100 periods.")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
-from dpportal.charts.counted_word import counted_word
+from dpportal.charts.counted_word import counted_by, counted_word
 from dpportal.charts.counts import TICKS, interval_caption
 from dpportal.charts.style import (
     Display,
@@ -50,9 +50,8 @@ def column_figure(
     axis = category_axis(name, TICKS if len(labels) > most else 0, len(labels))
     figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
     caption = interval_caption(half_width, counted_word()) if together == 1 else _together(together)
-    title = _("%(counted)s by %(column)s") % {"counted": counted_word().capitalize(), "column": name}
     display = Display(height=HEIGHT, is_counts=True, is_ordered=is_ordered)
-    return finished(figure, title=title, caption=caption, display=display)
+    return finished(figure, title=counted_by(name), caption=caption, display=display)
 
 
 def _together(cells: int) -> str:

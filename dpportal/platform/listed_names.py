@@ -21,6 +21,12 @@ def alternatives(names: Sequence[str]) -> str:
     return _("%(several)s or %(last)s") % {"several": listed(several), "last": last} if several else last
 
 
+def together(names: Sequence[str]) -> str:
+    """“a, b and c”."""
+    *several, last = names
+    return _("%(several)s and %(last)s") % {"several": listed(several), "last": last} if several else last
+
+
 def joint(mark: str) -> str:
     """A comma, colon, semicolon or full stop between two texts, with its blank. Raises KeyError for another mark."""
     return {",": _(", "), ":": _(": "), ";": _("; "), ".": _(". ")}[mark]

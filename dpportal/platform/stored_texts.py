@@ -16,9 +16,10 @@ from functools import cached_property, lru_cache, wraps
 from pathlib import Path
 from typing import NamedTuple, ParamSpec, TypeVar
 
-from django.conf import settings
+from django.conf import global_settings, settings
 from django.utils.translation import get_language, override, to_locale
 
+OF_DJANGO = Path(global_settings.__file__).parent / "locale"
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -39,6 +40,8 @@ _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:;”]) (?=\S)")
 _ANYTHING, _WITHIN_A_SENTENCE = r".+?", r"(?:(?![.!?] [A-Z“]).)+?"
 _SHARE = re.compile(r"\d+(?:/\d+)?")
 _FULL_STOPS = "。！？：；”"
+# Whole sentences, which may be several or begin with where something is wrong.
+_SENTENCES = {"why"}
 # Values that people typed: names of theirs are no words of ours.
 _TYPED = {
     "name",
@@ -46,6 +49,7 @@ _TYPED = {
     "column",
     "columns",
     "dataset",
+    "field",
     "file",
     "quoted",
     "label",
@@ -90,13 +94,18 @@ class _Template:
 
 @dataclass(frozen=True)
 class Translations:
-    """The translations of one language. path: its compiled file."""
+    """The translations of one language. path: its compiled file. django: Django's own, of which sentences are taken."""
 
     path: Path
+    django: Path | None = None
 
     @cached_property
     def _exact(self) -> dict[str, str]:
-        return {entry.text: entry.translation for entry in _entries(self.path) if entry.translation}
+        own = {entry.text: entry.translation for entry in _entries(self.path) if entry.translation}
+        others = _entries(self.django) if self.django and self.django.exists() else ()
+        # Single words of Django, such as months, may be anybody's values.
+        sentences = {each.text: each.translation for each in others if each.text.endswith(".")}
+        return {**{text: said for text, said in sentences.items() if said}, **own}
 
     @cached_property
     def _templates(self) -> dict[str, list[_Template]]:
@@ -114,7 +123,8 @@ class Translations:
         if name in _TYPED:
             return _widened(text) if name in _LISTS else text
         listed = "; ".join(self._exact.get(piece, piece) for piece in text.split("; "))
-        return self._exact.get(text) or self._filled(text) or self._joined(text) or _widened(listed)
+        known = self._exact.get(text) or self._filled(text) or self._joined(text)
+        return known or (self.said(text) if name in _SENTENCES else _widened(listed))
 
     def _joined(self, text: str) -> str | None:
         """Two phrases of ours with a comma between, or several, each with its share or without."""
@@ -190,7 +200,8 @@ def _catalogue(language: str) -> Translations | None:
     paths = (
         Path(folder) / to_locale(language) / "LC_MESSAGES" / "django.mo" for folder in settings.LOCALE_PATHS
     )
-    return next((Translations(path) for path in paths if path.exists()), None)
+    django = OF_DJANGO / to_locale(language) / "LC_MESSAGES" / "django.mo"
+    return next((Translations(path, django) for path in paths if path.exists()), None)
 
 
 def _widened(text: str) -> str:

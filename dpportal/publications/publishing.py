@@ -95,10 +95,12 @@ class PublishForm(DetailsForm):
         verdict: Verdict | None,
     ) -> None:
         super().__init__(data, publication=publication, datasets=datasets)
-        if is_doubted(verdict):
+        if verdict is not None and is_doubted(verdict):
+            # A program sees no verdict beside the box.
+            unsaid = _("%(verdict)s Tick the box to publish it all the same; a program sends “all_the_same”.")
             self.fields["all_the_same"] = forms.BooleanField(
                 label=_("I have read this, and publish it all the same."),
-                error_messages={"required": _("Tick the box to publish it all the same.")},
+                error_messages={"required": unsaid % {"verdict": verdict.text}},
             )
 
 

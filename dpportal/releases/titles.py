@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from django.utils.text import capfirst, get_text_list
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import listed
+from dpportal.platform.listed_names import listed, together
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile
 
 LONGEST = 160
@@ -48,7 +48,7 @@ def _spoken(columns: Sequence[str], parameters: Json) -> str:
     """The columns as they are read aloud, where they are few and neither grouped nor chosen among."""
     is_plain = not parameters.keys() & {"measured", "group", "question"}
     if is_plain and 0 < len(columns) <= NAMED_COLUMNS:
-        return get_text_list(list(columns), _("and"))
+        return together(columns)
     return named(columns, parameters)
 
 

@@ -43,13 +43,15 @@ REPLACED_SECONDS = 900.0
 class Offered:
     """What readers can have now. files: none before the first are written. periods, last: how far they go.
 
-    are_former: whether the page says something else since they were written.
+    are_former: whether the page says something else since they were written. to_come: whether those of the newest
+    period are still to be written.
     """
 
     files: tuple[SeriesFile, ...] = ()
     periods: int = 0
     last: str = ""
     are_former: bool = False
+    to_come: bool = False
 
     @property
     def for_readers(self) -> list[SeriesFile]:
@@ -68,13 +70,17 @@ def offered(stream: Stream) -> Offered:
     written = SeriesBundle.objects.filter(pk=stream.pk).first()
     said = bundle.said(stream)
     _request(stream, written, said)
-    if written is None or not written.periods:
-        return Offered()
-    if not _files_of(written).stay(stream, said):
-        return Offered()
+    newest = _newest(stream)
+    if written is None or not written.periods or not _files_of(written).stay(stream, said):
+        return Offered(to_come=newest is not None)
     files = tuple(stream.files.filter(replaced_at=None))
     label = stream.calendar.label(written.periods)
-    return Offered(files, written.periods, label, _files_of(written).said != said)
+    are_former = _files_of(written).said != said
+    return Offered(files, written.periods, label, are_former, are_former or written.periods != newest)
+
+
+def _newest(stream: Stream) -> int | None:
+    return stream.periods.order_by("-index").values_list("index", flat=True).first()
 
 
 def _files_of(written: SeriesBundle) -> WrittenFiles:
@@ -96,7 +102,7 @@ def request(stream: Stream) -> None:
 
 
 def _request(stream: Stream, written: SeriesBundle | None, said: Said) -> None:
-    newest = stream.periods.order_by("-index").values_list("index", flat=True).first()
+    newest = _newest(stream)
     if newest is None or (written is not None and not _is_due(written, newest, said)):
         return
     with transaction.atomic():

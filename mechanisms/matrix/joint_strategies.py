@@ -206,11 +206,11 @@ class LowRankStrategy(SearchedStrategy):
         dimensions = _most_dimensions(workload)
         if dimensions > min(workload.cells // 2, MAX_RANK):
             return Wording(
-                "The queries may have {dimensions:,} dimensions over {cells:,} cells; {lower} helps for at "
-                "most half as many as cells, and {max_rank}. Choose another strategy.",
+                "{title} helps for at most half as many dimensions as cells, and {max_rank}; the queries may have "
+                "{dimensions:,} over {cells:,} cells. Choose another strategy.",
+                title=self.title,
                 dimensions=dimensions,
                 cells=workload.cells,
-                lower=self.title.lower(),
                 max_rank=MAX_RANK,
             )
         return ""

@@ -14,10 +14,11 @@
 "use strict";
 {
   // Of 1,024 each, as the server's pages say them.
-  const UNITS = ["bytes", "KB", "MB", "GB"];
+  const UNITS = ["", "KB", "MB", "GB"], BYTES = { style: "unit", unit: "byte", unitDisplay: "long" };
 
   function size(bytes) {
-    const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+    if (bytes < 1024) return bytes.toLocaleString(document.documentElement.lang, BYTES);
+    const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
     const number = (bytes / 1024 ** power).toLocaleString(document.documentElement.lang, { maximumFractionDigits: 1 });
     return `${number} ${UNITS[power]}`;
   }

@@ -108,5 +108,6 @@ def _fault(answer: httpx.Response) -> PortalError:
     except ValueError:
         facts = None
     told = facts if isinstance(facts, dict) else {}
-    detail = str(told.get("detail", answer.reason_phrase))
+    # Addresses of running counts' periods are older than RFC 9457's names.
+    detail = str(told.get("detail") or told.get("error") or answer.reason_phrase)
     return PortalError(answer.status_code, detail, told.get("errors"), str(told.get("page", "")))

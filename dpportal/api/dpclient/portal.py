@@ -14,7 +14,7 @@ import pandas as pd
 from . import uploading
 from .connection import Connection
 from .datasets import Dataset
-from .published import Published
+from .published import FILES_SECONDS, Published
 from .releases import Release
 from .running_counts import RunningCount
 
@@ -135,6 +135,6 @@ class Portal:
         """
         return self.connection.call(method, path, said, key=key, **query)
 
-    def published(self, publication_id: str) -> Published:
-        """What is published, by its id."""
-        return Published.of(self.connection, publication_id)
+    def published(self, publication_id: str, *, seconds: float = FILES_SECONDS) -> Published:
+        """What is published, by its id. seconds: as `read` has it."""
+        return Published.of(self.connection, publication_id, seconds)

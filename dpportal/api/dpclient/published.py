@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import time
 from collections.abc import Sequence
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -16,6 +17,8 @@ from .connection import Connection
 from .faults import PortalError
 
 _ID = re.compile(r"/(?:releases|streams)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/|$)")
+# Those of a running count's newest period are there so long after it, unless the portal is busy.
+FILES_SECONDS = 60.0
 LOWER, UPPER, MARGIN = "interval_lower", "interval_upper", "margin"
 
 
@@ -62,14 +65,22 @@ class Published(Files):
         self.title: str = facts["title"]
 
     @classmethod
-    def of(cls, connection: Connection, publication_id: str) -> Self:
-        """By its id. Raises PortalError."""
-        return cls(connection, connection.call("GET", f"/catalogue/{publication_id}"))
+    def of(cls, connection: Connection, publication_id: str, seconds: float = FILES_SECONDS) -> Self:
+        """By its id, with the files that there are within so many seconds. Raises PortalError."""
+        end = time.monotonic() + seconds
+        while (facts := connection.call("GET", f"/catalogue/{publication_id}"))["files_to_come"]:
+            if time.monotonic() > end:
+                break
+            time.sleep(1)
+        return cls(connection, facts)
 
 
-def read(address: str, *, transport: httpx.BaseTransport | None = None) -> Published:
+def read(
+    address: str, *, seconds: float = FILES_SECONDS, transport: httpx.BaseTransport | None = None
+) -> Published:
     """What is published at the address of a page, such as https://portal.example/releases/…/. Needs no token.
 
+    seconds: how long it waits for the files of a running count's newest period; then there are the former ones.
     Raises ValueError for another kind of address, PortalError if there is nothing.
     """
     found, parts = _ID.search(address), urlsplit(address)
@@ -79,7 +90,7 @@ def read(address: str, *, transport: httpx.BaseTransport | None = None) -> Publi
         )
     before = parts.path[: parts.path.index(found[0])]
     connection = Connection(f"{parts.scheme}://{parts.netloc}{before}", transport=transport)
-    return Published.of(connection, found[1])
+    return Published.of(connection, found[1], seconds)
 
 
 def _frame(content: bytes) -> pd.DataFrame:

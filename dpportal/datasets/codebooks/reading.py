@@ -115,8 +115,8 @@ def _attribute(name: str, entry: object) -> Attribute:
     try:
         return json_file.attribute(name, _with_newlines(entry))
     except DomainError as error:
-        text = _("The codebook could not be used. %(reason)s")
-        raise CodebookError(text % {"reason": error}, (name,)) from None
+        text = _("The codebook could not be used. %(why)s")
+        raise CodebookError(text % {"why": error}, (name,)) from None
     except WrongFieldError as wrong:
         text = _("The codebook could not be used: “%(field)s” of “%(name)s” must be %(needs)s.")
         said = {"field": wrong.field[:80], "name": name[:80], "needs": wrong.needs}
@@ -149,5 +149,5 @@ def _check_values(attribute: Categorical) -> None:
     is_open = not attribute.closed
     wrong = wrong_values(attribute, own_missing=attribute.missing_cell, is_open=is_open)
     if wrong:
-        text = _("The codebook could not be used. %(reason)s")
-        raise CodebookError(text % {"reason": f"{name}: {wrong}"}, (attribute.name,))
+        text = _("The codebook could not be used. %(why)s")
+        raise CodebookError(text % {"why": f"{name}: {wrong}"}, (attribute.name,))

@@ -46,6 +46,12 @@ class DraftChoiceError(Exception):
         }
         super().__init__(" ".join(text for texts in self.errors.values() for text in texts))
 
+    @property
+    def placed(self) -> dict[str, list[str]]:
+        """The sentences by the name that a program or file sends: product and title stand outside of other steps."""
+        place = "" if self.step == "product" else f"{self.step}."
+        return {f"{place}{name}": texts for name, texts in self.errors.items()}
+
 
 def choose_product(draft: Release, data: QueryDict | None) -> ProductForm:
     """What is to be released. The choice is in the draft if the form is valid."""

@@ -100,6 +100,11 @@ def test_what_is_not_is_taken(password):
     validate_password(password, PERSON)
 
 
+def test_a_short_one_is_refused_in_words_of_the_portal_which_every_language_of_it_has():
+    with pytest.raises(ValidationError, match="It needs 12 characters or more"):
+        validate_password("kwqzv-93")
+
+
 def test_the_refusal_says_what_to_do():
     with pytest.raises(ValidationError, match="Take four words"):
         validate_password("Krankenhaus2026", PERSON)

@@ -16,8 +16,10 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
 from dpportal.datasets.begun_uploads import BegunUpload
+from dpportal.datasets.codebooks.json_file import attribute
 from dpportal.notices.models import Webhook
 from dpportal.releases import services
+from mechanisms.domain.product import KINDS
 from tests.dpportal.streams import building as streams
 
 EXAMPLES = 3
@@ -168,3 +170,10 @@ def test_refusals_and_strangers_are_told_in_the_language_that_they_name(program,
     assert program.said("get", f"/releases/{draft.pk}", **CHINESE) == program.said(
         "get", f"/releases/{draft.pk}"
     )
+
+
+def test_a_column_of_every_kind_stands_in_the_description_and_can_be_declared(client, db):
+    schemas = client.get(DESCRIPTION).json()["components"]["schemas"]
+    [example] = schemas["DeclarationSaid"]["properties"]["columns"]["examples"]
+    declared = [attribute(name, entry) for name, entry in example.items()]
+    assert {each.kind for each in declared} == set(KINDS)

@@ -99,6 +99,14 @@ def test_a_request_is_sent_again_when_the_portal_says_so():
     assert portal.products() == [{"name": "x"}]
 
 
+def test_the_files_of_the_newest_period_are_waited_for(monkeypatch):
+    monkeypatch.setattr("dpportal.api.dpclient.published.time.sleep", lambda _seconds: None)
+    told = [{"title": "Visits", "files": [], "files_to_come": to_come} for to_come in (True, True, False)]
+    answers = iter(httpx.Response(200, json=facts) for facts in told)
+    portal = Portal(ADDRESS, transport=httpx.MockTransport(lambda _request: next(answers)))
+    assert not portal.published("an-id").facts["files_to_come"]
+
+
 def test_periods_of_a_frame_are_previewed_published_and_compared(portal, dataset):
     stream = streams.open_stream(dataset)
     count = portal.running_count(str(stream.pk))

@@ -16,6 +16,7 @@ from dpportal.api.dpclient import Portal, PortalError
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import declare_unit
 from dpportal.releases.execution import RELEASES
+from dpportal.streams.downloads import DOWNLOADS
 from dpportal.streams.job_execution import STREAM_JOBS
 from dpportal.streams.models import StreamJob
 from tests.dpportal import building
@@ -127,8 +128,15 @@ def test_a_running_count_is_drafted_opened_fed_published_and_closed(portal, know
     count, token = draft.wait(), draft.renew_token()
     period = count.add_period(1, 12, token=token, key=str(uuid4()))
     assert period["period"] == 1 and count.add_period(1, 9, token=token, key=str(uuid4())) == period
+    with pytest.raises(PortalError, match="Period 2 is due next"):
+        count.add_period(5, 12, token=token, key=str(uuid4()))
+    with pytest.raises(PortalError, match=r"of any use\. Tick the box .* “all_the_same”"):
+        count.publish()
     count.set_details(doi="10.5281/zenodo.7").publish(all_the_same=True)
-    assert portal.published(count.id).facts["doi"] == "10.5281/zenodo.7"
+    early = portal.published(count.id, seconds=0)
+    assert (early.facts["doi"], early.facts["files_to_come"], early.listed) == ("10.5281/zenodo.7", True, {})
+    DOWNLOADS.run(count.id)
+    assert len(portal.published(count.id).table()) == 1
     assert count.withdraw("A mistake.").close().state == "closed"
 
 

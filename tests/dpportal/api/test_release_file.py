@@ -51,6 +51,24 @@ def test_a_plan_alone_prints_cost_and_error_and_keeps_nothing(file, draft):
     assert Release.objects.count() == 1 and building.left(draft.dataset) == before
 
 
+@pytest.mark.parametrize(
+    "right, wrong, why",
+    [
+        ("people = 300", "people = 0", r"^release\.choices\.people: "),
+        ('product = "histogram"', 'product = "poem"', r"^release\.product: "),
+        ('amount = "0.1"', 'amount = "0"', r"^release\.method\.amount: "),
+        ("columns.age]", "columns.agee]", r"^declaration\.columns: The table has no column “agee”"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place_and_nothing_is_spent(file, draft, right, wrong, why):
+    before, text = building.left(draft.dataset), file.read_text()
+    assert right in text
+    file.write_text(text.replace(right, wrong))
+    with pytest.raises(CommandError, match=why):
+        ran(file)
+    assert Release.objects.count() == 1 and building.left(draft.dataset) == before
+
+
 TABLE = """
 [table]
 file = "people.csv"

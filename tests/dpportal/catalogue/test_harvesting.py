@@ -64,6 +64,13 @@ def test_a_feed_that_is_as_it_was_is_not_sent_again(client, public):
     assert client.post("/published/feed.atom").status_code == 405
 
 
+def test_a_name_of_a_dataset_is_no_markup_in_a_feed(client, public):
+    Dataset.objects.filter(pk=public.dataset_id).update(name="R&D <b>5 cases")
+    feed = ElementTree.fromstring(client.get("/published/feed.atom").content)
+    summary = feed.findtext(f"{ATOM}entry/{ATOM}summary")
+    assert summary is not None and "R&amp;D &lt;b&gt;5 cases" in summary
+
+
 def test_a_feed_has_what_is_public_and_nothing_else(client, public):
     feed = ElementTree.fromstring(client.get("/published/feed.atom").content)
     [entry] = feed.findall(f"{ATOM}entry")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpportal.charts.series import Timeline, errors_figure, expectation_figure, series_figure
+from dpportal.charts.static_svg import drawing
 from dpportal.charts.style import Figure
 from dpportal.streams.drawing import series_svg
 
@@ -78,6 +79,19 @@ def test_the_drawing_is_well_formed_and_has_a_point_for_each_period() -> None:
     words = [element.text for element in root.iter(f"{SVG}text")]
     assert words[0] == "A <b> & c"
     assert {"d1", "d2", "d3"} <= set(words)
+
+
+def test_a_single_period_is_a_dot_with_its_margin() -> None:
+    """A line and a band of one point are not seen."""
+    one = np.array([19])
+    figure = series_figure(Timeline(["a"]), released=one, half_widths=np.array([11]), consistent=one)
+    released, never_falling = _trace(figure, "Released"), _trace(figure, "Never falling")
+    assert released["mode"] == never_falling["mode"] == "lines+markers"
+    assert released["error_y"]["array"] == [11]
+    drawn = drawing(figure.json)
+    assert "a4 4 0 1 0" in str(drawn)
+    several = series_figure(Timeline(["a", "b"]), released=np.array([1, 2]), half_widths=np.array([1, 1]))
+    assert _trace(several, "Released")["mode"] == "lines"
 
 
 def test_a_drawing_of_one_period_of_nothing_has_an_axis() -> None:

@@ -264,3 +264,11 @@ def test_yes_and_no_have_the_values_of_the_table_and_labels():
     assert (again["no"], again["yes"]) == ("0 = female", "1 = male")
     for no, yes in (("female", ""), ("0 = female", "male")):
         assert not AttributeForm({"kind": "boolean", "no": no, "yes": yes}, column="sex").is_valid()
+
+
+def test_the_summary_of_what_is_wrong_is_in_the_reader_s_language(desk, dataset):
+    address = reverse("datasets:column", args=[dataset.pk, 0])
+    page = desk.post(
+        address, {"kind": "categorical", "values": ""}, headers={"accept-language": "zh-hans"}
+    ).text
+    assert "declare at least one value" not in page and page.count("请至少声明一个值") == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils.translation import override
 
-from dpportal.platform.listed_names import in_a_row, joint, listed
+from dpportal.platform.listed_names import in_a_row, joint, listed, together
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,12 @@ def test_names_have_the_comma_of_the_reader(language: str, names: str, sentences
     with override(language):
         assert (listed(["a", "b", "c"]), listed(["a"]), listed([])) == (names, "a", "")
         assert in_a_row(["One.", "", "Two."]) == sentences
+
+
+def test_the_columns_of_a_title_have_the_comma_of_the_reader_too() -> None:
+    assert (together(["a", "b", "c"]), together(["a"])) == ("a, b and c", "a")
+    with override("zh-hans"):
+        assert together(["a", "b", "c"]).startswith("a、b")
 
 
 def test_a_wide_mark_needs_no_blank_after_it() -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import polib
 import pytest
 from django.utils.translation import override
 
+from dpportal.charts import counted_word
 from dpportal.platform.language_layers import in_every_language, in_reader_language
-from dpportal.platform.stored_texts import translated
+from dpportal.platform.stored_texts import Translations, translated
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain
+from mechanisms.protocol import PlanError
 
 
 @pytest.mark.parametrize(
@@ -21,6 +24,9 @@ from mechanisms.domain import Categorical, Domain
         ("This file is a gzip archive, which is not read here. Save the table as CSV and upload that file.",
          "此文件是 gzip 压缩包，这里不读取这种文件。请把表存为 CSV，再上传该文件。"),
         ("Column age: declare at least one value.", "列 age：请至少声明一个值。"),
+        ("Select a valid choice. nope is not one of the available choices.",
+         "选择一个有效的选项。 nope 不在可用的选项中。"),
+        ("January", "January"),
         ("My own title", "My own title"),
         ("", ""),
     ],
@@ -52,6 +58,37 @@ def test_the_explanation_of_every_histogram_is_said_again() -> None:
         )
 
 
+def test_a_reason_within_a_sentence_is_said_again_with_its_place(tmp_path) -> None:
+    """As when a program is told that a codebook could not be used."""
+    book = polib.POFile()
+    book.metadata = {"Content-Type": "text/plain; charset=UTF-8"}
+    said = {
+        "It failed. %(why)s": "失败。%(why)s",
+        "Column {column}:": "列 {column}：",
+        "say one.": "请写明。",
+    }
+    for english, chinese in said.items():
+        book.append(polib.POEntry(msgid=english, msgstr=chinese))
+    book.save_as_mofile(str(tmp_path / "django.mo"))
+    assert (
+        Translations(tmp_path / "django.mo").said("It failed. Column sex: say one.")
+        == "失败。列 sex：请写明。"
+    )
+
+
+@pytest.mark.parametrize(("rows", "title"), [(1, "People by age × sex"), (3, "Rows by age × sex")])
+def test_a_stored_title_of_counts_is_said_again(monkeypatch, tmp_path, rows: int, title: str) -> None:
+    """Small pictures are read aloud by the titles that a worker stored."""
+    monkeypatch.setattr(counted_word, "_", lambda text: f"<{text}>")
+    with counted_word.counting_rows(rows):
+        template = counted_word.counted_by("%(columns)s").strip("<>")
+    book = polib.POFile()
+    book.metadata = {"Content-Type": "text/plain; charset=UTF-8"}
+    book.append(polib.POEntry(msgid=template, msgstr="按 %(columns)s"))
+    book.save_as_mofile(str(tmp_path / "django.mo"))
+    assert Translations(tmp_path / "django.mo").sentence(title) == "按 age × sex"
+
+
 def test_what_a_worker_makes_has_a_layer_for_each_language() -> None:
     def made() -> dict[str, object]:
         return {
@@ -68,3 +105,11 @@ def test_what_a_worker_makes_has_a_layer_for_each_language() -> None:
         assert in_reader_language(stored) == made()
     assert in_reader_language(stored) == made()
     assert in_reader_language({"title": "as before"}) == {"title": "as before"}
+
+
+def test_a_refusal_of_a_method_names_it_in_the_reader_s_language() -> None:
+    with override("zh-hans"):
+        said = str(PlanError("{title} is for several columns. Choose p-Identity.", title="Low rank"))
+    assert said.startswith("低秩")
+    with override("zh-hans"):
+        assert "Missing" in str(PlanError("Column {column} has a missing value.", column="Missing"))

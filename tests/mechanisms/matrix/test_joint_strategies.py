@@ -137,7 +137,7 @@ def test_low_rank_does_better_than_cells_for_queries_of_few_dimensions() -> None
     ("mechanism", "text", "words"),
     [
         (SplitUnionStrategy(), 'prefix("age")', "2 to 64 parts; this one has 1"),
-        (LowRankStrategy(), 'prefix("age") x identity("sex")', "16 dimensions over 16 cells"),
+        (LowRankStrategy(), 'prefix("age") x identity("sex")', "16 over 16 cells"),
     ],
 )
 def test_what_does_not_suit_is_refused(mechanism: MatrixMechanism, text: str, words: str) -> None:

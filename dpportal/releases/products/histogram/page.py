@@ -6,14 +6,12 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from django.utils.text import get_text_list
-from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.own_cells import own_cells
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import listed
+from dpportal.platform.listed_names import listed, together
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.extremes import is_certainly_largest
 from dpportal.releases.products.shared.figures import as_integers, figure_json
@@ -101,7 +99,7 @@ def _finding(
     elif people and people.half_width is not None:
         total["margin"] = math.ceil(people.half_width)
     names, half_width = plan.domain.names, interval(plan, result)
-    shown = {**total, "columns": get_text_list(list(read_aloud(names).values()), _("and"))}
+    shown = {**total, "columns": together(list(read_aloud(names).values()))}
     place, largest, second = _two_largest(result.raw)
     if not is_certainly_largest(largest, second, half_width, result.raw.size, plan.noise):
         return {**shown, "alike": result.raw.size > 1, **_largest_sum(plan.domain, result.raw, summed_box)}

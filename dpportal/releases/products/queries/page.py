@@ -7,21 +7,19 @@ from collections.abc import Iterable
 from itertools import islice
 
 import numpy as np
-from django.utils.text import get_text_list
-from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.queries import MAX_RANGE_CELLS, answers_figure, ranges_figure, shown_queries
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
-from dpportal.platform.stored_texts import translated
+from dpportal.platform.listed_names import together
 from dpportal.releases.products.queries import workloads
 from dpportal.releases.products.queries.strategy import strategy_figures
+from dpportal.releases.products.queries.words import said
 from dpportal.releases.products.shared.extremes import extremes
 from dpportal.releases.titles import read_aloud
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.workload.factor import AllRange
-from mechanisms.matrix.workload.union import EVERYTHING
 from mechanisms.noise.sum_quantiles import widening
 
 # A page with so many lines takes less than 300 kB and a tenth of a second.
@@ -46,7 +44,7 @@ def page(plan: QueryPlan, result: QueryResult) -> Json:
 
 def _finding(plan: QueryPlan, result: QueryResult) -> Json:
     """Of how many answers, and the largest one with its margin where it is certain which one that is."""
-    shown = {"columns": get_text_list(list(read_aloud(plan.domain.names).values()), _("and"))}
+    shown = {"columns": together(list(read_aloud(plan.domain.names).values()))}
     # Noise on whole numbers lies beyond a half-width by up to one person.
     reach = widening(result.answers.size, plan.noise) * (result.half_widths + 1)
     top = extremes(result.answers - reach, result.answers + reach).highest
@@ -54,7 +52,7 @@ def _finding(plan: QueryPlan, result: QueryResult) -> Json:
         return {**shown, "alike": result.answers.size > 1}
     return {
         **shown,
-        "largest": _said(next(iter(workloads.labels_at(plan.workload, plan.domain, [top])))),
+        "largest": said(next(iter(workloads.labels_at(plan.workload, plan.domain, [top])))),
         "count": round(float(result.answers[top])),
         "margin": math.ceil(float(result.half_widths[top])),
     }
@@ -66,7 +64,7 @@ def _answers_figure(plan: QueryPlan, result: QueryResult) -> Figure:
     if alone and isinstance(factor, AllRange) and attribute.size <= MAX_RANGE_CELLS:
         return ranges_figure(cell_names(attribute), factor.spans(), result.answers, result.half_widths)
     shown = shown_queries(result.answers.size)
-    labels = list(map(_said, workloads.labels_at(plan.workload, plan.domain, shown.tolist())))
+    labels = list(map(said, workloads.labels_at(plan.workload, plan.domain, shown.tolist())))
     return answers_figure(
         labels, result.answers[shown], result.half_widths[shown], shown, result.answers.size
     )
@@ -89,14 +87,9 @@ def first_answers(plan: QueryPlan, result: QueryResult) -> list[list[object]]:
     # Pages round to tenths: what was rounded before would often be rounded to the wrong one.
     numbers = [np.round(column, 6).tolist() for column in columns]
     return [
-        [place, _said(label), *row]
+        [place, said(label), *row]
         for place, (label, *row) in enumerate(zip(labels, *numbers, strict=True), start=1)
     ]
-
-
-def _said(label: str) -> str:
-    """A query as it is labelled, in the reader's language where the words are ours and not values of columns."""
-    return translated(label) if label == EVERYTHING else label
 
 
 def root_mean(values: np.ndarray) -> float:

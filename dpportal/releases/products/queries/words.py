@@ -6,7 +6,9 @@ from django.conf import settings
 from django.utils.translation import get_language, gettext as _
 
 from dpportal.platform.listed_names import listed
+from dpportal.platform.stored_texts import translated
 from mechanisms.matrix.workload.notation import NotationPart, ProductTerm, parse
+from mechanisms.matrix.workload.union import EVERYTHING
 
 MOST_PHRASES = 6
 
@@ -24,6 +26,11 @@ def in_words(text: str, columns: list[str]) -> str:
     phrase = "; ".join(phrases)
     # Where there are no capitals, a phrase may begin with a column's name, which stays as it is.
     return phrase[:1].upper() + phrase[1:] if get_language() == settings.LANGUAGE_CODE else phrase
+
+
+def said(label: str) -> str:
+    """A query as it is labelled, in the reader's language where the words are ours and not values of columns."""
+    return translated(label) if label == EVERYTHING else label
 
 
 def _of_product(product: ProductTerm, columns: list[str]) -> str:

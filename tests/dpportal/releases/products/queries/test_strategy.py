@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
+from django.utils.translation import override
 
 from dpportal.releases.products.queries.strategy import strategy_figures
 from mechanisms import registry
@@ -46,3 +47,12 @@ def test_an_uploaded_strategy_over_two_columns_is_written_out() -> None:
     workload = read_workload('identity("x")', PLANE)
     plan = mechanism.plan(PLANE, workload, Loss(Definition.PURE, Fraction(1)), OWN)
     assert tuple(strategy_arrays(registry.query_mechanism(plan.mechanism), plan)["shape"]) == (21, 20)
+
+
+def test_the_set_of_no_column_is_named_in_the_reader_s_language() -> None:
+    mechanism = registry.query_mechanism("residual-planner")
+    workload = read_workload('identity("x") + total', PLANE)
+    plan = mechanism.plan(PLANE, workload, Loss(Definition.ZCDP, Fraction(1)), None)
+    with override("zh-hans"):
+        [figure] = strategy_figures(plan)
+    assert "all rows" not in str(figure.json) and "所有行" in str(figure.json)
