@@ -100,7 +100,7 @@ def _finding(
         total = {"people": int(plan.details["total"]), "margin": 0}
     elif people and people.half_width is not None:
         total["margin"] = math.ceil(people.half_width)
-    names, half_width = plan.domain.names, interval(plan, result)
+    names, half_width = plan.domain.shown_names, interval(plan, result)
     shown = {**total, "columns": get_text_list(list(read_aloud(names).values()), _("and"))}
     place, largest, second = _two_largest(result.raw)
     if not is_certainly_largest(largest, second, half_width, result.raw.size, plan.noise):
@@ -129,7 +129,7 @@ def _largest_sum(domain: Domain, raw: np.ndarray, summed_box: Callable[[Picks], 
         *_others, second, largest = np.sort(sums).tolist() if sums.size > 1 else (0, 0)
         if is_certainly_largest(largest, second, half_width, statements):
             label = cell_names(domain.attributes[axis])[int(sums.argmax())]
-            column = {"column": domain.names[axis], "largest_value": label}
+            column = {"column": domain.shown_names[axis], "largest_value": label}
             return {**column, "count": round(largest), "count_margin": half_width}
     return {}
 

@@ -52,8 +52,8 @@ class ChartForm(forms.Form):
         self.domain, self._is_apart_asked, self.maps = domain, bool(data.get("apart")), maps or {}
         chosen = {key: value for key, value in data.items() if value}
         super().__init__({**_defaults(domain, self.maps), **chosen}, label_suffix="")
-        columns = [(str(place), name) for place, name in enumerate(domain.names)]
-        maps_of = [(str(place), _("map of %s") % domain.names[place]) for place in self.maps]
+        columns = [(str(place), name) for place, name in enumerate(domain.shown_names)]
+        maps_of = [(str(place), _("map of %s") % domain.shown_names[place]) for place in self.maps]
         self._offer("map", [(NOBODY, _("bars or lines")), *maps_of])
         if not self.maps:
             del self.fields["map"]
@@ -90,7 +90,7 @@ class ChartForm(forms.Form):
             if place not in drawn and attribute.size <= LISTED:
                 labels = [(str(cell), label) for cell, label in enumerate(cell_names(attribute))]
                 self.fields[f"where-{place}"] = forms.ChoiceField(
-                    label=_("Only %(column)s") % {"column": attribute.name},
+                    label=_("Only %(column)s") % {"column": attribute.shown_name},
                     required=False,
                     choices=[("", _("all")), *labels],
                 )
@@ -192,7 +192,7 @@ def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], Ce
     margin = _margin(summed, picks, [on_map])
     attribute = domain.attributes[on_map]
     drawn = area_figure(
-        form.maps[on_map], attribute.labels(), np.rint(counts), half_width=margin, column=attribute.name
+        form.maps[on_map], attribute.labels(), np.rint(counts), half_width=margin, column=attribute.shown_name
     )
     return figure_json(drawn)
 

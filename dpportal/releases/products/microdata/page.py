@@ -34,25 +34,26 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
     counts, pairs = column_counts(plan, result.margins, result.half_widths), measured_pairs(released, result)
     people = public_people(result)
     tables = measured.shown(released.domain, result)
+    titles = dict(zip(plan.domain.names, plan.domain.shown_names, strict=True))
     return {
         "finding": counted(everyone, result.total),
         "sample": sample.first_rows(plan, result, seed),
         "columns": sample.columns(plan, result),
         "rows": len(result.rows),
         "means": means.lines(plan, result),
-        "kept": list(released.domain.names) if plan.keep is not None else [],
+        "kept": list(released.domain.shown_names) if plan.keep is not None else [],
         "relied_on": relied_pairs.relied_on(plan),
         "impossible": [list(zero) for zero in released.wishes.zeros[:MOST_IMPOSSIBLE]],
         "all_impossible": len(released.wishes.zeros),
         "follows": dependency_lines(released),
         "counts": [
-            [column, cell_name(cell), *numbers]
+            [titles[column], cell_name(cell), *numbers]
             for column, cell, *numbers in counts.head(MOST_LINES).values.tolist()
         ],
         "lines": len(counts),
         "measured": int(pairs["measured"].sum()),
         "pairs": len(pairs),
-        "pair_lines": _pair_lines(pairs, tables),
+        "pair_lines": _pair_lines(pairs.replace({"first": titles, "second": titles}), tables),
         "without_pairs": registry.microdata(plan.mechanism).without_pairs,
         "components": component_lines(released, result),
         "column": foresee(plan, people).column,
@@ -60,7 +61,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
         "expected": expected_errors(plan, result),
         "tables": tables,
         "figure": figure_json(
-            pairs_figure(released.domain.names, _measurements(released, result), "measured")
+            pairs_figure(released.domain.shown_names, _measurements(released, result), "measured")
         ),
         "steps": [[step, str(share)] for step, share in plan.shares.items()],
         "replicates": len(result.replicates),

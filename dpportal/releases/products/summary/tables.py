@@ -172,7 +172,7 @@ def _texts(shown: Json, path: Path) -> Table:
     ]
     people = ["", _people(shown), *map(_text, shown["heads"]), *[""] * len(further)]
     lines = [people] + [
-        [block["name"], row["label"], *map(_text, row["cells"]), *_differences(row, len(further))]
+        [block["column"], row["label"], *map(_text, row["cells"]), *_differences(row, len(further))]
         for block in shown["blocks"]
         for row in block["rows"]
     ]
