@@ -126,7 +126,7 @@ class AttributeForm(MisfitForm):
         required=False,
         max_length=LONGEST_TITLE,
         help_text=_(
-            "Such as “Year of birth”, with the unit of numbers. Pages and charts show it; files keep the column's own "
+            "Such as “year of birth”, with the unit of numbers. Pages and charts show it; files keep the column's own "
             "name. If empty, that name is shown."
         ),
     )

@@ -47,18 +47,19 @@ class LineColumn:
         Of numbers the lower and the upper bound are cells of their own, where values at or beyond a bound are counted,
         and so are declared single values. Dates are counted in the shortest periods that are few.
         """
-        a = self.attribute
-        named = {"source": a.source, "title": a.title}
+        a, source, title = self.attribute, self.attribute.source, self.attribute.title
         if isinstance(a, Date):
             return next(d for d in _dates(a) if d.regular_size <= MOST_SINGLE or d.step == "year")
         bounds = (a.lower, a.upper)
         singles = tuple(sorted({*bounds, *a.single_values}))
         singles = singles if len(singles) <= MAX_SINGLE_VALUES else bounds
         if isinstance(a, Real):
-            return Real(a.name, True, a.lower, a.upper, BLOCKS, single_values=singles, **named)
+            return Real(
+                a.name, True, a.lower, a.upper, BLOCKS, single_values=singles, source=source, title=title
+            )
         width = -(-(a.upper - a.lower + 1) // (MOST_SINGLE if self._is_short else BLOCKS))
         kept = () if width == 1 else singles
-        return Integer(a.name, True, a.lower, a.upper, width, single_values=kept, **named)
+        return Integer(a.name, True, a.lower, a.upper, width, single_values=kept, source=source, title=title)
 
     @property
     def _is_short(self) -> bool:

@@ -37,7 +37,7 @@ def read(content: bytes, columns: list[str]) -> Codebook:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _known(error) from None
     if not entries:
-        raise CodebookError(_("The codebook says of no column which values or bounds it has."))
+        raise CodebookError(_("The codebook says of no column which values or limits it has."))
     unknown = tuple(name for name in entries if name not in columns)
     if len(unknown) == len(entries):
         raise CodebookError(

@@ -16,6 +16,7 @@ from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.shared.finding import counted
 from mechanisms import registry
 from mechanisms.box_queries import CellSum
+from mechanisms.domain import Domain
 from mechanisms.microdata.cost_estimate import foresee, pair_error
 from mechanisms.microdata.files import column_counts, measured_pairs
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -34,7 +35,6 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
     counts, pairs = column_counts(plan, result.margins, result.half_widths), measured_pairs(released, result)
     people = public_people(result)
     tables = measured.shown(released.domain, result)
-    titles = dict(zip(plan.domain.names, plan.domain.shown_names, strict=True))
     return {
         "finding": counted(everyone, result.total),
         "sample": sample.first_rows(plan, result, seed),
@@ -46,14 +46,11 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
         "impossible": [list(zero) for zero in released.wishes.zeros[:MOST_IMPOSSIBLE]],
         "all_impossible": len(released.wishes.zeros),
         "follows": dependency_lines(released),
-        "counts": [
-            [titles[column], cell_name(cell), *numbers]
-            for column, cell, *numbers in counts.head(MOST_LINES).values.tolist()
-        ],
+        "counts": _count_lines(counts.head(MOST_LINES), plan.domain),
         "lines": len(counts),
         "measured": int(pairs["measured"].sum()),
         "pairs": len(pairs),
-        "pair_lines": _pair_lines(pairs.replace({"first": titles, "second": titles}), tables),
+        "pair_lines": _pair_lines(pairs, tables, released.domain),
         "without_pairs": registry.microdata(plan.mechanism).without_pairs,
         "components": component_lines(released, result),
         "column": foresee(plan, people).column,
@@ -68,8 +65,16 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
     }
 
 
-def _pair_lines(pairs: pd.DataFrame, tables: list[Json]) -> list[Json]:
+def _count_lines(counts: pd.DataFrame, domain: Domain) -> list[list[object]]:
+    """Counts of single columns as readers see them."""
+    shown = dict(zip(domain.names, domain.shown_names, strict=True))
+    lines = counts.values.tolist()
+    return [[shown[column], cell_name(cell), *numbers] for column, cell, *numbers in lines]
+
+
+def _pair_lines(pairs: pd.DataFrame, tables: list[Json], domain: Domain) -> list[Json]:
     """The pairs, measured ones first; of those their exactest table: its place, cells and margin."""
+    shown = dict(zip(domain.names, domain.shown_names, strict=True))
     best: dict[tuple[str, str], int] = {}
     for place, table in enumerate(tables):
         first, second = table["columns"]
@@ -77,7 +82,7 @@ def _pair_lines(pairs: pd.DataFrame, tables: list[Json]) -> list[Json]:
         if table["margin"] < tables[known]["margin"]:
             best[first, second] = place
     lines: list[Json] = []
-    for first, second in zip(pairs["first"], pairs["second"], strict=True):
+    for first, second in zip(pairs["first"].map(shown), pairs["second"].map(shown), strict=True):
         if (found := best.get((first, second))) is None:
             lines.append({"columns": [first, second]})
         else:

@@ -39,7 +39,7 @@ from mechanisms.tabular.sdmx import Observed
 _TEXT, _NUMBER = "string", "number"
 # Means, totals and quantiles.
 ESTIMATE = (
-    "Estimate, of values cut to the declared bounds: a quantile at a bound may be any number beyond; of dates in days "
+    "Estimate, of values cut to the declared limits: a quantile at a limit may be any number beyond; of dates in days "
     "since 1 January 1970"
 )
 NUMBERS = [

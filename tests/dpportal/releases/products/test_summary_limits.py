@@ -123,7 +123,7 @@ def test_files_say_of_which_values_quantiles_are(tmp_path: Path) -> None:
     plan, summary = released(500)
     written = {table.path.name: table for table in tables.write(plan, summary, tmp_path, "ε = 5")}
     titles = {field["name"]: field["title"] for field in written["summary.csv"].fields}
-    assert "cut to the declared bounds" in titles["estimate"]
+    assert "cut to the declared limits" in titles["estimate"]
     for name in ("table1.csv", "table1.html", "table1.tex"):
         assert "10,000 or more" in (tmp_path / name).read_text(encoding="utf-8"), name
     for name in ("table1.html", "table1.tex"):
