@@ -102,16 +102,31 @@ def _finding(
         total["margin"] = math.ceil(people.half_width)
     names, half_width = plan.domain.shown_names, interval(plan, result)
     shown = {**total, "columns": get_text_list(list(read_aloud(names).values()), _("and"))}
-    place, largest, second = _two_largest(result.raw)
+    places = _two_largest(result.raw)
+    largest, *further = result.raw[places].tolist()
+    second = further[0] if further else -math.inf
+    called, counts = _groups(plan.domain, places), as_integers(result.raw[places]).tolist()
     if not is_certainly_largest(largest, second, half_width, result.raw.size, plan.noise):
-        return {**shown, "alike": result.raw.size > 1, **_largest_sum(plan.domain, result.raw, summed_box)}
-    labels = (label for (label,) in labels_of(plan.domain, np.array([place])))
-    return {
-        **shown,
-        "largest": listed(f"{name} {label}" for name, label in zip(names, labels, strict=True)),
-        "count": int(as_integers(result.raw[place : place + 1])[0]),
-        "count_margin": half_width,
-    }
+        alike: Json = {"alike": bool(further)}
+        if _stand_out(result.raw, second, half_width):
+            alike |= {"leading": called, "leading_counts": counts, "count_margin": half_width}
+        return {**shown, **alike, **_largest_sum(plan.domain, result.raw, summed_box)}
+    return {**shown, "largest": called[0], "count": counts[0], "count_margin": half_width}
+
+
+def _stand_out(raw: np.ndarray, second: float, half_width: int | None) -> bool:
+    """Whether the two largest of a table that a page shows lie apart from most of the others, noise or not."""
+    if half_width is None or not 2 < raw.size <= MAX_TABLE_CELLS:
+        return False
+    return second - half_width > float(np.median(raw)) + half_width
+
+
+def _groups(domain: Domain, places: np.ndarray) -> list[str]:
+    """Cells as a sentence names them: age 30 and sex Female."""
+    lines = zip(*labels_of(domain, places), strict=True)
+    return [
+        listed(f"{n} {label}" for n, label in zip(domain.shown_names, line, strict=True)) for line in lines
+    ]
 
 
 def _largest_sum(domain: Domain, raw: np.ndarray, summed_box: Callable[[Picks], CellSum | None]) -> Json:
@@ -134,17 +149,15 @@ def _largest_sum(domain: Domain, raw: np.ndarray, summed_box: Callable[[Picks], 
     return {}
 
 
-def _two_largest(raw: np.ndarray) -> tuple[int, float, float]:
-    """The first place of the largest, and the two largest; of an array in a file a run at a time is in memory."""
+def _two_largest(raw: np.ndarray) -> np.ndarray:
+    """The places of the two largest, of equal ones the first; of an array in a file a run at a time is in memory."""
     tops: list[int] = []
     for run in runs(raw.size):
         most = raw[run]
         two = np.argpartition(most, -2)[-2:] if most.size > 1 else np.zeros(1, dtype=np.int64)
         tops += (run.start + two).tolist()
         let_go(raw)
-    ranked = sorted(map(int, tops), key=lambda place: (-float(raw[place]), place))
-    second = float(raw[ranked[1]]) if len(ranked) > 1 else -math.inf
-    return ranked[0], float(raw[ranked[0]]), second
+    return np.array(sorted(map(int, tops), key=lambda place: (-float(raw[place]), place))[:2])
 
 
 def labels_of(domain: Domain, cells: np.ndarray) -> list[list[str]]:

@@ -18,6 +18,7 @@ from dpportal.charts.counted_word import counted_word
 from dpportal.charts.largest_first import is_long
 from dpportal.charts.own_cells import DrawnCells, drawn_cells, own_cells
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import joint
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Floats
 from mechanisms.box_queries import CellSum, Picks
@@ -127,6 +128,20 @@ class ChartForm(forms.Form):
         others = (self.value("along"), "" if self._is_apart_asked else self.value("by"))
         return int(apart) if apart not in ("", NOBODY, *others) else None
 
+    def drawn(self) -> list[int]:
+        """The columns of a chart, in the order of its axes, groups and panels."""
+        return [axis for axis in (*self.axes(), self.panels()) if axis is not None]
+
+    def picked_values(self, kept: Collection[int]) -> list[str]:
+        """Of which value of each further column people are counted, where one is picked: month 3."""
+        cells = [(place, self.value(f"where-{place}")) for place in range(len(self.domain.shape))]
+        columns = self.domain.attributes
+        return [
+            f"{columns[place].shown_name} {cell_names(columns[place])[int(cell)]}"
+            for place, cell in cells
+            if cell and place not in kept
+        ]
+
     def picks(self, kept: Collection[int]) -> list[np.ndarray]:
         """The cells of each column that are counted. kept: the columns that are drawn, with all their cells."""
         chosen = [self.value(f"where-{place}") for place in range(len(self.domain.shape))]
@@ -210,8 +225,10 @@ def figure(
     have in place of the estimates, save on a map.
     """
     if form.on_map is not None:
-        return map_figure(form, values, summed)
-    return _counts_figure(form, values, summed, of_a_cell, adjusted)
+        drawn, kept = map_figure(form, values, summed), [form.on_map]
+    else:
+        drawn, kept = _counts_figure(form, values, summed, of_a_cell, adjusted), form.drawn()
+    return {**drawn, "title": joint(",").join([drawn["title"], *form.picked_values(kept)])}
 
 
 def _counts_figure(
@@ -221,8 +238,8 @@ def _counts_figure(
     of_a_cell: int | None,
     adjusted: np.ndarray | None,
 ) -> Json:
-    domain, (along, by), apart = form.domain, form.axes(), form.panels()
-    kept = [axis for axis in (along, by, apart) if axis is not None]
+    domain, (_along, by), apart = form.domain, form.axes(), form.panels()
+    kept = form.drawn()
     picks = form.picks(kept)
     picked = np.ix_(*picks)
     table = np.rint(_over(values.reshape(domain.shape)[picked], kept))

@@ -31,8 +31,8 @@ from mechanisms.tabular.equal_steps import steps_of_equal_width
 # Cells that the report shows, and the public page, which is written for each visitor; columns that have charts. All are
 # in the other downloads.
 MOST_CELLS, MOST_ON_PAGE, MOST_CHARTS = 10_000, 1_500, 60
-# Columns of groups that stand beside each other on a page without cells of many lines.
-MOST_BESIDE = 6
+# Columns of numbers that stand beside each other on a page of 1280 pixels, and rows that it shows one below the other.
+MOST_BESIDE, MOST_BELOW = 5, 60
 # As many as an upright sheet of A4 has room for.
 MOST_ON_PAPER = 4
 
@@ -87,8 +87,8 @@ def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
     return {
         "caption": _caption(table.plan),
         "heads": table.heads,
-        # Of more columns the table is read in a frame, in which names of columns and rows stay.
-        "is_wide": len(table.heads) > MOST_BESIDE,
+        # Of more the table is read in a frame, in which names of columns and rows stay.
+        "is_wide": len(table.heads) > MOST_BESIDE or sum(len(block["rows"]) for block in blocks) > MOST_BELOW,
         "group_name": listed(table.plan.groups.shown_names),
         "difference_name": table.difference_name,
         "hidden": table.hidden,

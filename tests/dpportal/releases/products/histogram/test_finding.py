@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from django.template.loader import render_to_string
 from django.urls import reverse
 
 from dpportal.releases.models import Release
@@ -16,6 +17,7 @@ from mechanisms.box_queries import CellSum
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.histogram.noisy import LaplaceHistogram
 from mechanisms.protocol import Result
+from tests.dpportal.markup import folded
 from tests.dpportal.releases.products.building import finished
 
 
@@ -58,6 +60,22 @@ def test_names_of_columns_are_read_aloud():
     plan = LaplaceHistogram().plan(domain, {}, Loss(Definition.PURE, Fraction(1)))
     counts = np.full(20, 10)
     assert page(plan, Result(raw=counts, counts=counts), None)["finding"]["columns"] == "sex and birth year"
+
+
+def test_two_that_stand_out_are_named_where_neither_is_certainly_the_largest():
+    plan = LaplaceHistogram().plan(
+        Domain((Integer("dep_hour", lower=0, upper=23),)), {}, Loss(Definition.PURE, Fraction(1))
+    )
+    raw = np.full(24, 10)
+    raw[[8, 17]] = 501, 500
+    shown = {"finding": page(plan, Result(raw=raw, counts=raw), None)["finding"]}
+    text = render_to_string("releases/_finding.html", {"shown": shown, "plan": plan})
+    assert (
+        "No group is certainly the largest: dep hour 8 has 501, and dep hour 17 has 500, each ± 3."
+        in folded(text)
+    )
+    alike = np.tile([10, 11], 12)
+    assert "leading" not in page(plan, Result(raw=alike, counts=alike), None)["finding"]
 
 
 @pytest.mark.slow
