@@ -102,23 +102,19 @@ def _finding(
         total["margin"] = math.ceil(people.half_width)
     names, half_width = plan.domain.shown_names, interval(plan, result)
     shown = {**total, "columns": get_text_list(list(read_aloud(names).values()), _("and"))}
-    places = _two_largest(result.raw)
-    largest, *further = result.raw[places].tolist()
-    second = further[0] if further else -math.inf
-    called, counts = _groups(plan.domain, places), as_integers(result.raw[places]).tolist()
-    if not is_certainly_largest(largest, second, half_width, result.raw.size, plan.noise):
-        alike: Json = {"alike": bool(further)}
-        if _stand_out(result.raw, second, half_width):
-            alike |= {"leading": called, "leading_counts": counts, "count_margin": half_width}
-        return {**shown, **alike, **_largest_sum(plan.domain, result.raw, summed_box)}
-    return {**shown, "largest": called[0], "count": counts[0], "count_margin": half_width}
+    places = _three_largest(result.raw)
+    largest, second, third, *_lacking = [*result.raw[places].tolist(), -math.inf, -math.inf]
+    called, counts = _groups(plan.domain, places[:2]), as_integers(result.raw[places]).tolist()
 
+    def is_above(first: float, other: float) -> bool:
+        return is_certainly_largest(first, other, half_width, result.raw.size, plan.noise)
 
-def _stand_out(raw: np.ndarray, second: float, half_width: int | None) -> bool:
-    """Whether the two largest of a table that a page shows lie apart from most of the others, noise or not."""
-    if half_width is None or not 2 < raw.size <= MAX_TABLE_CELLS:
-        return False
-    return second - half_width > float(np.median(raw)) + half_width
+    if is_above(largest, second):
+        return {**shown, "largest": called[0], "count": counts[0], "count_margin": half_width}
+    alike: Json = {"alike": places.size > 1}
+    if places.size > 2 and is_above(second, third):
+        alike |= {"leading": called, "leading_counts": counts[:2], "count_margin": half_width}
+    return {**shown, **alike, **_largest_sum(plan.domain, result.raw, summed_box)}
 
 
 def _groups(domain: Domain, places: np.ndarray) -> list[str]:
@@ -149,15 +145,15 @@ def _largest_sum(domain: Domain, raw: np.ndarray, summed_box: Callable[[Picks], 
     return {}
 
 
-def _two_largest(raw: np.ndarray) -> np.ndarray:
-    """The places of the two largest, of equal ones the first; of an array in a file a run at a time is in memory."""
+def _three_largest(raw: np.ndarray) -> np.ndarray:
+    """Their places, of equal ones the first; of an array in a file a run at a time is in memory."""
     tops: list[int] = []
     for run in runs(raw.size):
         most = raw[run]
-        two = np.argpartition(most, -2)[-2:] if most.size > 1 else np.zeros(1, dtype=np.int64)
-        tops += (run.start + two).tolist()
+        few = np.argpartition(most, -3)[-3:] if most.size > 3 else np.arange(most.size)
+        tops += (run.start + few).tolist()
         let_go(raw)
-    return np.array(sorted(map(int, tops), key=lambda place: (-float(raw[place]), place))[:2])
+    return np.array(sorted(map(int, tops), key=lambda place: (-float(raw[place]), place))[:3])
 
 
 def labels_of(domain: Domain, cells: np.ndarray) -> list[list[str]]:
