@@ -91,8 +91,10 @@ class Unit(Strict):
 class DeclarationSaid(Strict):
     """What is declared. columns: a codebook in JSON, an object from a column's name to its declaration.
 
+    Its `title` is what readers see in place of the name; one that says none keeps that of before.
+
     Decimals, of kind `real`, have `lower`, `upper` and, as cells, a number of `bins`, the `step` from each bin to the
-    next, of which a whole number fits between the bounds, or own `edges`. Whole numbers (`integer`) have a `width`.
+    next, of which a whole number fits between the limits, or own `edges`. Whole numbers (`integer`) have a `width`.
     """
 
     unit: Unit | None = None

@@ -44,7 +44,7 @@ def test_a_stranger_sees_a_published_release(client, published):
 def test_it_says_how_its_numbers_are_read_in_r(client, published):
     page = " ".join(client.get(published.get_absolute_url()).text.split())
     path = reverse("releases:download", args=[published.pk, "histogram.csv"])
-    assert f'read.csv("http://testserver{path}"' in page and client.get(path).status_code == 200
+    assert f'read.csv( "http://testserver{path}",' in page and client.get(path).status_code == 200
 
 
 @pytest.mark.slow
