@@ -103,16 +103,16 @@ def _finding(
     names, half_width = plan.domain.shown_names, interval(plan, result)
     shown = {**total, "columns": get_text_list(list(read_aloud(names).values()), _("and"))}
     places = _three_largest(result.raw)
-    largest, second, third, *_lacking = [*result.raw[places].tolist(), -math.inf, -math.inf]
+    numbers: list[float] = [*result.raw[places].tolist(), -math.inf, -math.inf]
     called, counts = _groups(plan.domain, places[:2]), as_integers(result.raw[places]).tolist()
 
     def is_above(first: float, other: float) -> bool:
         return is_certainly_largest(first, other, half_width, result.raw.size, plan.noise)
 
-    if is_above(largest, second):
+    if is_above(numbers[0], numbers[1]):
         return {**shown, "largest": called[0], "count": counts[0], "count_margin": half_width}
     alike: Json = {"alike": places.size > 1}
-    if places.size > 2 and is_above(second, third):
+    if places.size > 2 and is_above(numbers[1], numbers[2]):
         alike |= {"leading": called, "leading_counts": counts[:2], "count_margin": half_width}
     return {**shown, **alike, **_largest_sum(plan.domain, result.raw, summed_box)}
 
