@@ -12,6 +12,7 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -102,15 +103,17 @@ replaced = views.PasswordResetCompleteView.as_view(template_name="accounts/passw
 
 @login_required
 def display_name(request: HttpRequest) -> HttpResponse:
-    """The name under which a person publishes."""
+    """The name under which a person publishes. "back": the page that asked for it, to which this one leads back."""
+    back = request.GET.get("back", "")
+    back = back if url_has_allowed_host_and_scheme(back, None) else ""
     # A copy, so that a name that is refused does not stand in the page's menu.
     person = User.objects.get(pk=current_user(request).pk)
     form = DisplayNameForm(request.POST or None, instance=person)
     if request.method == "POST" and form.is_valid():
         people.save(form.save(commit=False), current_user(request), form.changed_data)
         messages.success(request, _("Saved. What you publish says “%s”.") % person.public_name)
-        return redirect("accounts:display_name")
-    return render(request, "accounts/display_name.html", {"form": form})
+        return redirect(back or "accounts:display_name")
+    return render(request, "accounts/display_name.html", {"form": form, "back": back})
 
 
 @login_required

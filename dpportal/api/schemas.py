@@ -92,8 +92,10 @@ class Unit(Strict):
 class DeclarationSaid(Strict):
     """What is declared. columns: a codebook in JSON, an object from a column's name to its declaration.
 
+    Its `title` is what readers see in place of the name; one that says none keeps that of before.
+
     Decimals, of kind `real`, have `lower`, `upper` and, as cells, a number of `bins`, the `step` from each bin to the
-    next, of which a whole number fits between the bounds, or own `edges`. Whole numbers (`integer`) have a `width`.
+    next, of which a whole number fits between the limits, or own `edges`. Whole numbers (`integer`) have a `width`.
     Days (`date`) have a `step`: day, week, month, quarter or year. A list is the values of a `categorical` column.
     """
 

@@ -100,11 +100,11 @@ def _line(attribute: Attribute) -> Json:
             end if isinstance(attribute, Date) else f"{end:,}" for end in (attribute.lower, attribute.upper)
         )
         values = _("%(lower)s to %(upper)s") % dict(zip(("lower", "upper"), ends, strict=True))
-        return {"name": attribute.name, "kind": kind_in_words(attribute), "values": values, "more": 0}
+        return {"name": attribute.shown_name, "kind": kind_in_words(attribute), "values": values, "more": 0}
     labels = cell_names(attribute) if attribute.size <= MOST_WRITTEN else []
     shown = listed(labels[:MOST_NAMED]) if labels else _("%(cells)s cells") % {"cells": f"{attribute.size:,}"}
     return {
-        "name": attribute.name,
+        "name": attribute.shown_name,
         "kind": kind_in_words(attribute),
         "values": shown,
         "more": max(0, len(labels) - MOST_NAMED),

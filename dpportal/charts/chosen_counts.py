@@ -90,8 +90,8 @@ def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figur
     figure = _drawn(chosen, draw, order, groups)
     are_bars = pair is None and not (chosen.by and are_lines(chosen.along))
     caption = caption_of(chosen, groups, not are_bars or len(order) * len(groups) <= MOST_WHISKERS)
-    by = f" × {chosen.by.name}" if chosen.by else ""
-    title = counted_by(chosen.along.name + by)
+    by = f" × {chosen.by.shown_name}" if chosen.by else ""
+    title = counted_by(chosen.along.shown_name + by)
     display = Display(is_ordered=chosen.along.ordered)
     shown = finished(figure, title=title, caption=caption, display=display)
     if adjusted is None:
@@ -241,7 +241,7 @@ def _mirrored(
             error_x=error_bars(values[:, place], own, is_left=side < 0),
             hovertemplate=f"{name}{joint(',')}{shown}<extra></extra>",
         )
-    axis = category_axis(chosen.along.name, TICKS, len(labels))
+    axis = category_axis(chosen.along.shown_name, TICKS, len(labels))
     figure.update_layout(
         yaxis={**axis, "showgrid": False},
         xaxis={**unit_axis(chosen), "tickformat": ",", "labelalias": _unsigned(values, chosen.shares)},
@@ -268,7 +268,7 @@ def margin_of(half_width: HalfWidth, group: int) -> HalfWidth:
 def _side_by_side(
     labels: list[str], names: list[str], values: Floats, half_width: HalfWidth, chosen: ChosenCounts
 ) -> go.Figure:
-    legend = {"title": {"text": plain(chosen.by.name)}} if chosen.by else {}
+    legend = {"title": {"text": plain(chosen.by.shown_name)}} if chosen.by else {}
     figure = go.Figure(layout={"barmode": "group", "legend": legend})
     lines = are_lines(chosen.along) and chosen.by is not None
     drawn = half_width if values.size <= MOST_WHISKERS else None
@@ -280,7 +280,7 @@ def _side_by_side(
         else:
             bars = group_bars(place, name, labels, values[:, place], own, text)
             figure.add_trace(bars.update(showlegend=bool(name)))
-    axis = category_axis(chosen.along.name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
+    axis = category_axis(chosen.along.shown_name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
     figure.update_layout(xaxis=axis, yaxis={**people_axis(""), **unit_axis(chosen)})
     return figure
 

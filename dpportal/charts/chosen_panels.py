@@ -92,7 +92,7 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
             ]
         ),
         unit=unit_of(each),
-        along=each.along.name,
+        along=each.along.shown_name,
     )
     layout = {**drawn.json["layout"], "barmode": "group", "showlegend": each.by is not None}
     # Above the names of the first row.
@@ -106,10 +106,10 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
 
 def _title(chosen: ChosenPanels) -> str:
     each = chosen.each
-    by = f" × {each.by.name}" if each.by else ""
+    by = f" × {each.by.shown_name}" if each.by else ""
     title = _("%(counted)s by %(columns)s, for each value of %(apart)s")
-    words = {"counted": counted_word().capitalize(), "columns": each.along.name + by}
-    return title % {**words, "apart": chosen.apart.name}
+    words = {"counted": counted_word().capitalize(), "columns": each.along.shown_name + by}
+    return title % {**words, "apart": chosen.apart.shown_name}
 
 
 def _gaps(people: np.ndarray) -> str:

@@ -106,13 +106,13 @@ def _bars(
     bars = [bar(kind, labels, y, unit=counted_word(), half_width=half_width) for kind, y in series.items()]
     figure = go.Figure(bars, layout={"barmode": "group"})
     ticks = TICKS if attribute.size > MAX_LABELS else 0
-    axis = category_axis(attribute.name, ticks, attribute.size)
+    axis = category_axis(attribute.shown_name, ticks, attribute.size)
     figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
     if partition is not None:
         mark_blocks(figure, partition, 1)
     caption = interval_caption(half_width, counted_word()) + _dominated_caption(series)
     display = Display(is_counts=True, is_ordered=attribute.ordered)
-    return finished(figure, title=_counts_title(attribute.name), caption=caption, display=display)
+    return finished(figure, title=_counts_title(attribute.shown_name), caption=caption, display=display)
 
 
 def _steps(
@@ -135,16 +135,18 @@ def _steps(
                 labels, shown, half_width if kind == "noisy" else None, line.line.color, text
             )
             figure.add_traces([trace.update(meta=kind, name=line.name) for trace in beside])
-    axis = category_axis(attribute.name, TICKS, len(labels))
+    axis = category_axis(attribute.shown_name, TICKS, len(labels))
     figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
     if partition is not None:
         mark_blocks(figure, partition, width)
     caption = (
-        interval_caption(half_width, counted_word()) if single else _merged_caption(attribute.name, width)
+        interval_caption(half_width, counted_word())
+        if single
+        else _merged_caption(attribute.shown_name, width)
     )
     caption += _dominated_caption(series)
     display = Display(is_counts=True, is_ordered=attribute.ordered)
-    return finished(figure, title=_counts_title(attribute.name), caption=caption, display=display)
+    return finished(figure, title=_counts_title(attribute.shown_name), caption=caption, display=display)
 
 
 def _panels(
@@ -167,7 +169,7 @@ def _panels(
             partition=partition,
             is_switched=is_switched,
         ),
-        title=_counts_title(*domain.names),
+        title=_counts_title(*domain.shown_names),
         caption=caption,
         display=Display(begins=begins, height=height_of(rows), min_width=280 * columns, is_map=True),
     )
@@ -230,7 +232,7 @@ def _residuals_by_cell(
     reach = 1.15 * max(half_width or 1, *(int(np.abs(r).max()) for r in residuals.values()))
     ticks = TICKS if attribute.size > MAX_LABELS else 0
     figure.update_layout(
-        xaxis=category_axis(attribute.name, ticks, attribute.size),
+        xaxis=category_axis(attribute.shown_name, ticks, attribute.size),
         yaxis={"title": {"text": title}, "range": [-reach, reach]},
     )
     return figure
@@ -305,11 +307,13 @@ def cumulative_figure(
         below = np.cumsum(values[: attribute.regular_size])[ends]
         figure.add_trace(step_line(kind, labels, below, hovertemplate=hover(unit, None)))
     title = _("%(unit)s at or below") % {"unit": unit}
-    figure.update_layout(xaxis=category_axis(column, TICKS), yaxis=people_axis(title))
-    caption = _("Counts of %(column)s added up from the lowest cell.") % {"column": column}
+    figure.update_layout(xaxis=category_axis(attribute.shown_name, TICKS), yaxis=people_axis(title))
+    caption = _("Counts of %(column)s added up from the lowest cell.") % {"column": attribute.shown_name}
     if attribute.missing_cell:
         caption += " " + _("Missing values are left out.")
-    return finished(figure, title=_("Cumulative %(column)s") % {"column": column}, caption=caption)
+    return finished(
+        figure, title=_("Cumulative %(column)s") % {"column": attribute.shown_name}, caption=caption
+    )
 
 
 def noise_figure(law: NoiseLaw, shape: Sequence[int], *, people: int | None = None, unit: str = "") -> Figure:

@@ -41,7 +41,9 @@ def largest_cells(domain: Domain, axis: int, values: np.ndarray) -> DrawnCells:
     totals = values.sum(axis=tuple(other for other in range(values.ndim) if other != axis))
     places = largest(totals, domain.size // attribute.size)
     names = attribute.labels()
-    shown = Categorical(attribute.name, values=tuple(names[place] for place in places), closed=True)
+    shown = Categorical(
+        attribute.name, values=tuple(names[place] for place in places), closed=True, title=attribute.title
+    )
     others = [np.arange(size) for size in domain.shape]
     return DrawnCells(
         tuple(shown if place == axis else other for place, other in enumerate(domain.attributes)),

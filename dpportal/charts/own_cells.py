@@ -46,7 +46,7 @@ def drawn_cells(attributes: Sequence[Attribute], values: Floats, margins: Sequen
         totals = values.sum(axis=tuple(other for other in range(values.ndim) if other != axis))
         empty = _empty(attribute, totals, margin)
         labels = attribute.labels() if empty else []
-        left += [f"{cell_name(labels[cell])} ({attribute.name})" for cell in empty]
+        left += [f"{cell_name(labels[cell])} ({attribute.shown_name})" for cell in empty]
         drawn.append(_without(attribute, empty))
         places.append(np.setdiff1d(np.arange(attribute.size), empty))
     return DrawnCells(tuple(drawn), tuple(places), _caption(left))

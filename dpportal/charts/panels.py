@@ -34,16 +34,16 @@ class Panels:
 
     @property
     def across(self) -> str:
-        return self.domain.names[self.axes[1]]
+        return self.domain.shown_names[self.axes[1]]
 
     @property
     def down(self) -> str:
-        return self.domain.names[self.axes[0]]
+        return self.domain.shown_names[self.axes[0]]
 
     @property
     def summed(self) -> list[str]:
         shown = {*self.axes, *self.panel_axes}
-        return [name for axis, name in enumerate(self.domain.names) if axis not in shown]
+        return [name for axis, name in enumerate(self.domain.shown_names) if axis not in shown]
 
     @property
     def single_cells(self) -> bool:
@@ -57,7 +57,7 @@ class Panels:
     def name(self, cell: tuple[int, ...]) -> str:
         columns = (self.domain.attributes[axis] for axis in self.panel_axes)
         return joint(",").join(
-            f"{plain(c.name)}{joint(':')}{plain(cell_names(c)[i])}"
+            f"{plain(c.shown_name)}{joint(':')}{plain(cell_names(c)[i])}"
             for c, i in zip(columns, cell, strict=True)
         )
 

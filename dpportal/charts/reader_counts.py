@@ -88,13 +88,13 @@ def _grouped(
 ) -> Figure:
     """Bars in groups, or a line for each group."""
     along, groups = (domain.attributes[axis] for axis in axes)
-    figure = go.Figure(layout={"barmode": "group", "legend": {"title": {"text": plain(groups.name)}}})
+    figure = go.Figure(layout={"barmode": "group", "legend": {"title": {"text": plain(groups.shown_name)}}})
     for kind, values in shaped(domain, {"noisy": raw, "synthetic": counts}).items():
         shown = half_width if kind == "noisy" else None
         figure.add_traces(_traces(along, groups, values.transpose(axes), kind, shown))
-    axis = category_axis(along.name, TICKS if along.size > 2 * TICKS else 0, along.size)
+    axis = category_axis(along.shown_name, TICKS if along.size > 2 * TICKS else 0, along.size)
     figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
-    title = _("Counts by %(columns)s") % {"columns": " × ".join(domain.names)}
+    title = _("Counts by %(columns)s") % {"columns": " × ".join(domain.shown_names)}
     caption = interval_caption(half_width, counted_word())
     display = Display(is_counts=True, is_ordered=along.ordered)
     return finished(figure, title=title, caption=caption, display=display)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
+from django.utils.translation import gettext as _
 
 from dpportal.charts.area_drawing import area_drawing
 from dpportal.charts.axis import LINE, TICKS, Axis
@@ -90,7 +91,9 @@ class _Drawing:
             "lines": self.lines,
             "texts": self.texts,
             "names": [] if is_map or len(named) < 2 or self.names_at_lines else list(named.items()),
-            "scale": f"0 … {self._end_of_scale()}" if is_map else "",
+            "scale": _("Colours run from 0 to %(largest)s") % {"largest": self._end_of_scale()}
+            if is_map
+            else "",
         }
 
     def _end_of_scale(self) -> str:

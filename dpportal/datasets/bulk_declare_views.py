@@ -18,7 +18,7 @@ from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import codebooks, derived, services, take_codebook
 from dpportal.datasets.access import open_datasets, with_dataset
 from dpportal.datasets.common_values import common_values
-from dpportal.datasets.declared import copied, declared_of, filled_of
+from dpportal.datasets.declared import copied, declared_of, filled_of, titled_as_before
 from dpportal.datasets.domain_views import cells_shown, context_of
 from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.labels import shared_other_text, shares_other
@@ -75,9 +75,11 @@ def several(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         looks=looks,
         date_format=date_format_of(dataset),
     )
+    del form.fields["title"]  # each has its own
     if request.method == "POST" and form.is_valid():
         alike = form.attribute()
         attributes = [replace(alike, name=name) for name in names] if alike else []
+        attributes = titled_as_before(dataset, attributes)
         # The form began with what is declared of the first: where that was taken from the data, so are they all.
         filled = names if names[0] in filled_of(dataset) else None
         if _declare(request, dataset, attributes, filled, ignored=() if alike else names):
@@ -188,7 +190,7 @@ def _declare_yes_or_no(request: HttpRequest, dataset: Dataset, names: list[str])
         for name in names
         if name not in unread
     ]
-    if attributes and not _declare(request, dataset, attributes, ()):
+    if attributes and not _declare(request, dataset, titled_as_before(dataset, attributes), ()):
         return
     if unread:
         text = _(
@@ -206,7 +208,7 @@ def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) 
     attributes = [
         attribute for name in fitting if (attribute := proposed(name, derived.truths_of(looks[name])))
     ]
-    if attributes and not _declare(request, dataset, attributes, ()):
+    if attributes and not _declare(request, dataset, titled_as_before(dataset, attributes), ()):
         return
     taken = {attribute.name for attribute in attributes}
     kinds = [name for name in names if name not in taken and proposed_kind(name)]

@@ -61,7 +61,7 @@ def by_step(finer: Date, name: str, step: str) -> Attribute:
 
 def _of(finer: A, name: str, **changed: Any) -> A:
     """The coarser column; what fits nothing goes where the cell that takes it now is."""
-    coarser = replace(finer, name=name, source=finer.column, misfits_to=None, **changed)
+    coarser = replace(finer, name=name, title="", source=finer.column, misfits_to=None, **changed)
     if coarser.regular_size >= finer.regular_size:
         raise DomainError(_("The new column has as many cells as the finer one. Put some of them together."))
     if finer.misfits_to is None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from dpportal.datasets.models import AttributeDeclaration, Dataset
 from mechanisms.domain import Attribute
 
@@ -10,6 +13,15 @@ def declared_of(dataset: Dataset) -> dict[str, Attribute]:
     """What is declared now, by the name of the column."""
     version = dataset.current_domain()
     return {a.column: a.declared() for a in version.attributes.all()} if version else {}
+
+
+def titled_as_before(dataset: Dataset, attributes: Iterable[Attribute]) -> list[Attribute]:
+    """Declarations that say no name for readers, each with the one that its column has been given."""
+    declared = declared_of(dataset)
+    return [
+        replace(new, title=declared[new.name].title) if new.name in declared and not new.title else new
+        for new in attributes
+    ]
 
 
 def copied(source: Dataset, dataset: Dataset) -> tuple[list[Attribute], set[str]]:

@@ -9,6 +9,7 @@ from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.datasets import records, services
 from dpportal.datasets.declaration_record import COLUMN
+from dpportal.datasets.declared import titled_as_before
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
 
@@ -21,7 +22,7 @@ def fill(dataset: Dataset, column: str, by: User) -> None:
     """Declare a column as its data have it; releases say so. Raises DatasetError, UploadFault and DomainError."""
     if not dataset.has_rows:
         raise DatasetError(_("The portal has no rows of this dataset, so nothing can be taken from them."))
-    suggested = records.suggested_attribute(dataset, column)
+    (suggested,) = titled_as_before(dataset, [records.suggested_attribute(dataset, column)])
     services.declare(dataset, column, suggested, filled=True, by=by)
     position = [each["name"] for each in dataset.columns].index(column)
     audit.record(by, "filled domain from data", dataset, clause(COLUMN, places=position + 1))

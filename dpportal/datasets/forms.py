@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 from typing import TypeVar
 
@@ -13,7 +14,7 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.datasets.labels import with_words, wrong_values
+from dpportal.datasets.labels import LONGEST_TITLE, with_words, wrong_title, wrong_values
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.out_of_domain_forms import FieldError, MisfitForm
 from dpportal.datasets.parse_options_forms import ReadingForm
@@ -120,6 +121,15 @@ class AttributeForm(MisfitForm):
         ("edges", _("My own bin edges")),
     ]
     kind = forms.ChoiceField(label=_("kind of column"), choices=KINDS, widget=forms.RadioSelect)
+    title = forms.CharField(
+        label=_("name for readers"),
+        required=False,
+        max_length=LONGEST_TITLE,
+        help_text=_(
+            "Such as “year of birth”, with the unit of numbers. Pages and charts show it; files keep the column's own "
+            "name. If empty, that name is shown."
+        ),
+    )
     values = forms.CharField(
         label=_("values"),
         required=False,
@@ -250,7 +260,14 @@ class AttributeForm(MisfitForm):
         # A column with too many cells is refused for that before anybody names one of them.
         if attribute is None or attribute.size > MAX_CELLS_OF_A_COLUMN:
             return attribute
-        return self.closed_as_declared(attribute)
+        return replace(self.closed_as_declared(attribute), title=self._title(data))
+
+    @staticmethod
+    def _title(data: CleanedData) -> str:
+        title: str = data.get("title", "")
+        if wrong := wrong_title(title):
+            raise FieldError("title", wrong)
+        return title
 
     @staticmethod
     def _to_blame(data: CleanedData) -> str | None:

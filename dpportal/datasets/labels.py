@@ -12,6 +12,7 @@ from dpportal.platform.visible_text import hidden_sign
 from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Attribute, Categorical, DomainError
 
 BETWEEN = " = "
+LONGEST_TITLE = 120
 
 
 def with_words(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -27,6 +28,13 @@ def with_words(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             raise DomainError(text % {"number": number})
     values, words = tuple(value for value, _word in pairs), tuple(word for _value, word in pairs)
     return values, () if words == values else words
+
+
+def wrong_title(title: str) -> str:
+    """What is wrong with what readers are to see in place of a column's name, or nothing."""
+    if len(title) > LONGEST_TITLE:
+        return _("A name for readers has at most %(most)s characters.") % {"most": LONGEST_TITLE}
+    return hidden_sign(title)
 
 
 def lines_of(attribute: Categorical) -> list[str]:

@@ -70,6 +70,7 @@ class RowForm(AttributeForm):
             ("yes", _("1 = male")),
         ):
             self.fields[name].widget.attrs["placeholder"] = example
+        self.fields["title"].widget.attrs["placeholder"] = column.replace("_", " ")
         for field in self.fields.values():
             field.widget.attrs["aria-label"] = f"{field.label}{joint(':')}{column}"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dpportal.accounts.models import User
 from dpportal.datasets import codebooks, services
 from dpportal.datasets.common_values import with_own_cells
-from dpportal.datasets.declared import declared_of, filled_of
+from dpportal.datasets.declared import declared_of, filled_of, titled_as_before
 from dpportal.datasets.derived import written_truths
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.truths import as_read
@@ -32,7 +32,7 @@ def take(dataset: Dataset, content: bytes, by: User) -> Taken:
     book = codebooks.read(content, [column["name"] for column in dataset.columns])
     declared, marked = declared_of(dataset), filled_of(dataset)
     cells, unknown = _own_cells(declared, book)
-    attributes = [*_as_written(dataset, declared, book.attributes), *cells]
+    attributes = titled_as_before(dataset, [*_as_written(dataset, declared, book.attributes), *cells])
     filled = book.filled | (marked & {attribute.name for attribute in cells})
     changed = [
         attribute

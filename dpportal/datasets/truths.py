@@ -70,8 +70,8 @@ def as_read(attribute: Boolean) -> Boolean | Categorical:
     if is_read_so(attribute):
         return attribute
     name, missing, values, words = attribute.name, attribute.missing_cell, attribute.values, attribute.words
-    closed, to = attribute.closed, attribute.misfits_to
-    return Categorical(name, missing, values, words=words, closed=closed, misfits_to=to)
+    closed, to, title = attribute.closed, attribute.misfits_to, attribute.title
+    return Categorical(name, missing, values, words=words, closed=closed, misfits_to=to, title=title)
 
 
 def is_read_so(attribute: Boolean) -> bool:

@@ -147,8 +147,15 @@ class ReaderPages(Generic[P]):
             "metadata": replace(self.metadata(request, publication), downloads=downloads),
             "older": publication.supersedes,
             "newer": publication.successor,
+            "table_address": self._table_address(request, publication, files),
             "nav_section": self.space,
         }
+
+    def _table_address(self, request: HttpRequest, publication: P, files: Sequence[PublishedFile]) -> str:
+        """Of the CSV file of its numbers, for programs that read it from here; empty where they could not."""
+        name = self.main_table(publication)
+        is_there = publication.is_public and name in [file.name for file in files]
+        return self._address(request, publication, name) if is_there else ""
 
     def _path(self, publication: P, name: str) -> str:
         return reverse(f"{self.space}:download", args=[publication.pk, name])

@@ -128,12 +128,25 @@ class Release(ChargedPublication):
     def proposed_title(self) -> str:
         """What it is called unless its curator says otherwise."""
         counted = counted_word(self.unit.max_rows)
-        return titles.proposed(self.product, self.columns, self._question, counted)
+        return titles.proposed(self.product, self.columns, self._question, counted, self._own_titles)
 
     @property
     def columns_named(self) -> str:
         """What stands for its columns where there is a line for them."""
         return titles.named(self.columns, self._question) if self.columns else ""
+
+    @property
+    def columns_shown(self) -> str:
+        """The same with what readers see in place of the columns' names."""
+        return titles.worded(self.columns, self._question, self._own_titles) if self.columns else ""
+
+    @property
+    def _own_titles(self) -> dict[str, str]:
+        """Of those columns that were declared with one."""
+        version = self.domain_version or self.dataset.current_domain()
+        lines = version.attributes.filter(column__in=self.columns) if version else ()
+        declared = [line.declared() for line in lines]
+        return {attribute.name: attribute.title for attribute in declared if attribute.title}
 
     @property
     def _question(self) -> Json:

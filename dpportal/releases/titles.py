@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -17,10 +18,19 @@ LONGEST = 160
 NAMED_COLUMNS = 4
 
 
-def proposed(product: str, columns: Sequence[str], parameters: Json, counted: str) -> str:
-    """What is published, as a reader says it: of which columns, or of how many. counted: what counts are counts of."""
+def proposed(
+    product: str,
+    columns: Sequence[str],
+    parameters: Json,
+    counted: str,
+    own: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """What is published, as a reader says it: of which columns, or of how many. counted: what counts are counts of.
+
+    own: titles that columns were declared with, by name.
+    """
     asked = parameters.get("question", product)
-    words = read_aloud(columns)
+    words = {**read_aloud(columns), **own}
     title = _question_text(
         asked, _spoken(list(words.values()), _worded(parameters, words)), parameters, counted
     )
@@ -50,6 +60,12 @@ def _spoken(columns: Sequence[str], parameters: Json) -> str:
     if is_plain and 0 < len(columns) <= NAMED_COLUMNS:
         return together(columns)
     return named(columns, parameters)
+
+
+def worded(columns: Sequence[str], parameters: Json, own: Mapping[str, str]) -> str:
+    """The columns as `named` has them, as they are read aloud. own: titles that some were declared with, by name."""
+    words = {**read_aloud(columns), **own}
+    return named([words[name] for name in columns], _worded(parameters, words))
 
 
 def named(columns: Sequence[str], parameters: Json) -> str:

@@ -205,6 +205,7 @@ def compare(request: HttpRequest, release: Release) -> HttpResponseBase:
         "method_title": method_title(release.product, plan.mechanism),
         "retention": RowRetention.of(release),
         "rows_counted": rows_counted(comparison),
+        "shown_names": release.domain.shown_names,
         "other_tables": tables_for(request, release),
         "nav_section": "releases",
     }

@@ -135,13 +135,13 @@ def _check_column(counted: Measure, column: Attribute) -> None:
 def _check(counted: Measure) -> None:
     if counted.summed is not None and counted.summed.upper > MAX_INCREMENT:
         raise StreamDraftError(
-            _("A row may add at most %(most)s. Declare a smaller upper bound for the column to add up.")
+            _("A row may add at most %(most)s. Declare a smaller upper limit for the column to add up.")
             % {"most": f"{MAX_INCREMENT:,}"}
         )
     if counted.domain.size > MAX_CELLS:
         raise StreamDraftError(
             _(
-                "The column to add up spans too many values to add them exactly. Declare narrower bounds for it, or "
+                "The column to add up spans too many values to add them exactly. Declare narrower limits for it, or "
                 "give it in a larger unit, such as thousands."
             )
         )

@@ -22,6 +22,7 @@ from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import records, services as datasets
 from dpportal.datasets.access import require_declarer
+from dpportal.datasets.declared import titled_as_before
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
 from dpportal.jobs.claims import Claim, JobState, reset_fields, resume_on_hold as resume
@@ -144,7 +145,9 @@ def _declare(choice_id: UUID, claim: Claim) -> None:
     why = "" if choice.kept else _nothing_kept(choice)
     try:
         if choice.kept:
-            datasets.declare(choice.dataset, choice.column, keeping.attribute_of(choice.column, choice.kept))
+            chosen = keeping.attribute_of(choice.column, choice.kept)
+            (attribute,) = titled_as_before(choice.dataset, [chosen])
+            datasets.declare(choice.dataset, choice.column, attribute)
     except (DomainError, DatasetError) as refusal:
         why = str(refusal)
     claim.finish(JobState.DONE, undeclared=why)

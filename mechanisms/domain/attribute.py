@@ -23,6 +23,7 @@ class Attribute:
         takes what does not fit; None leaves such rows out of the count.
     source: the column of the table that is read, where that is not called like this one: a coarser column is a second
         declaration of the same values.
+    title: what readers see in place of the name, such as "Year of birth" of birth_year; files keep the name.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Attribute:
     closed: bool = field(default=False, kw_only=True)
     misfits_to: int | None = field(default=None, kw_only=True)
     source: str = field(default="", kw_only=True)
+    title: str = field(default="", kw_only=True)
     kind: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -41,6 +43,11 @@ class Attribute:
     def column(self) -> str:
         """The column of the table that is read."""
         return self.source or self.name
+
+    @property
+    def shown_name(self) -> str:
+        """What readers see on pages and charts, and in sentences: the title, or the name with blanks."""
+        return self.title or self.name.replace("_", " ").strip() or self.name
 
     @property
     def regular_size(self) -> int:
@@ -89,7 +96,15 @@ class Attribute:
     def to_json(self) -> dict[str, object]:
         closed = {"closed": True, "misfits_to": self.misfits_to} if self.closed else {}
         source = {"source": self.source} if self.source else {}
-        return {"kind": self.kind, "name": self.name, "missing_cell": self.missing_cell, **closed, **source}
+        title = {"title": self.title} if self.title else {}
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "missing_cell": self.missing_cell,
+            **closed,
+            **source,
+            **title,
+        }
 
     def _require(self, holds: bool, otherwise: str, **values: object) -> None:
         """otherwise: a template of `refusal`, which says what to change; values: what it names."""

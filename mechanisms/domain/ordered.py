@@ -31,7 +31,7 @@ class _Bounded(Attribute):
     upper: Any = 0
 
     def __post_init__(self) -> None:
-        self._require(self.lower <= self.upper, "the lower bound is above the upper bound; exchange them.")
+        self._require(self.lower <= self.upper, "the lower limit is above the upper limit; exchange them.")
         super().__post_init__()
 
     @property
@@ -70,7 +70,7 @@ class _Numeric(_Bounded):
             max_single_values=MAX_SINGLE_VALUES,
         )
         within = all(self.lower <= value <= self.upper for value in values)
-        self._require(within, "values of their own must lie within the bounds.")
+        self._require(within, "values of their own must lie within the limits.")
         rising = not any(a >= b for a, b in pairwise(values))
         self._require(rising, "give each value of its own once, in rising order.")
 
@@ -106,7 +106,7 @@ class _Numeric(_Bounded):
         increasing = not any(a >= b for a, b in pairwise(edges))
         self._require(increasing, "bin edges must increase, each above the one before.")
         spanning = (edges[0], edges[-1]) == (self.lower, self.upper)
-        self._require(spanning, "the first and last edge must be the lower and the upper bound.")
+        self._require(spanning, "the first and last edge must be the lower and the upper limit.")
 
 
 @dataclass(frozen=True)
@@ -182,8 +182,8 @@ class Real(_Numeric):
 
     def __post_init__(self) -> None:
         numbers = (self.lower, self.upper, self.upper - self.lower, *self.edges)
-        self._require(all(map(math.isfinite, numbers)), "bounds and edges must be finite numbers.")
-        self._require(self.lower != self.upper, "the upper bound must be above the lower bound.")
+        self._require(all(map(math.isfinite, numbers)), "limits and edges must be finite numbers.")
+        self._require(self.lower != self.upper, "the upper limit must be above the lower limit.")
         super().__post_init__()
         self._require(self.bins >= 1, "declare at least 1 bin.")
         listed = self.bins <= MAX_LISTED_BINS or not self.single_values

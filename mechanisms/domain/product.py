@@ -30,6 +30,11 @@ class Domain:
         return tuple(a.name for a in self.attributes)
 
     @cached_property
+    def shown_names(self) -> tuple[str, ...]:
+        """What readers see in place of the names."""
+        return tuple(a.shown_name for a in self.attributes)
+
+    @cached_property
     def read(self) -> tuple[str, ...]:
         """The columns of the table that are read, each once."""
         return tuple(dict.fromkeys(a.column for a in self.attributes))

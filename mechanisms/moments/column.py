@@ -53,12 +53,12 @@ class MeasuredColumn:
             return Wording("{name}: dates are counted in days; the step must be 1.", name=name)
         if not self.range:
             return Wording(
-                "{name}: its bounds are the same number, so there is nothing to measure. Leave it out.",
+                "{name}: its limits are the same number, so there is nothing to measure. Leave it out.",
                 name=name,
             )
         if self.steps < 1:
             return Wording(
-                "{name}: the step is larger than the range between its bounds. Choose a smaller step.",
+                "{name}: the step is larger than the range between its limits. Choose a smaller step.",
                 name=name,
             )
         if self.steps > MAX_STEPS:
@@ -109,7 +109,7 @@ class MeasuredColumn:
         """With a step that is large enough; days have none to choose."""
         if self.is_date:
             return Wording(
-                "{name}: its bounds are {steps:,} days apart; at most {max_steps:,} can be measured. Declare bounds "
+                "{name}: its limits are {steps:,} days apart; at most {max_steps:,} can be measured. Declare limits "
                 "that are closer.",
                 name=self.attribute.name,
                 steps=self.steps,
@@ -117,7 +117,7 @@ class MeasuredColumn:
             )
         needed = _rounded_up(self.range / MAX_STEPS, whole=isinstance(self.attribute, Integer))
         return Wording(
-            "{name}: its bounds are {steps:,} steps apart; at most {max_steps:,} can be measured. Choose a step of at "
+            "{name}: its limits are {steps:,} steps apart; at most {max_steps:,} can be measured. Choose a step of at "
             "least {needed}.",
             name=self.attribute.name,
             steps=self.steps,

@@ -193,7 +193,7 @@ class Quantile(Score):
             raise PlanError("Every candidate needs its range of cells.")
         fitting = all(0 <= first <= beyond <= self.ordered_cells for first, beyond in self.spans)
         if not fitting or self.ordered_cells > self.column_cells:
-            raise PlanError("A candidate lies outside the column's declared bounds.")
+            raise PlanError("A candidate lies outside the column's declared limits.")
 
     @classmethod
     def of(cls, attribute: Attribute, level: Fraction) -> Quantile:

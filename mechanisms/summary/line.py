@@ -47,17 +47,19 @@ class LineColumn:
         Of numbers the lower and the upper bound are cells of their own, where values at or beyond a bound are counted,
         and so are declared single values. Dates are counted in the shortest periods that are few.
         """
-        a, source = self.attribute, self.attribute.source
+        a, source, title = self.attribute, self.attribute.source, self.attribute.title
         if isinstance(a, Date):
             return next(d for d in _dates(a) if d.regular_size <= MOST_SINGLE or d.step == "year")
         bounds = (a.lower, a.upper)
         singles = tuple(sorted({*bounds, *a.single_values}))
         singles = singles if len(singles) <= MAX_SINGLE_VALUES else bounds
         if isinstance(a, Real):
-            return Real(a.name, True, a.lower, a.upper, BLOCKS, single_values=singles, source=source)
+            return Real(
+                a.name, True, a.lower, a.upper, BLOCKS, single_values=singles, source=source, title=title
+            )
         width = -(-(a.upper - a.lower + 1) // (MOST_SINGLE if self._is_short else BLOCKS))
         kept = () if width == 1 else singles
-        return Integer(a.name, True, a.lower, a.upper, width, single_values=kept, source=source)
+        return Integer(a.name, True, a.lower, a.upper, width, single_values=kept, source=source, title=title)
 
     @property
     def _is_short(self) -> bool:
@@ -119,7 +121,7 @@ def _dates(a: Date) -> Iterator[Date]:
     steps: tuple[Literal["day", "week", "month", "quarter", "year"], ...] = (
         "day", "week", "month", "quarter", "year",
     )  # fmt: skip
-    return (Date(a.name, True, a.lower, a.upper, step, source=a.source) for step in steps)
+    return (Date(a.name, True, a.lower, a.upper, step, source=a.source, title=a.title) for step in steps)
 
 
 def _number(value: float | dt.date) -> float:

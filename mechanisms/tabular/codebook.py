@@ -27,13 +27,21 @@ FIELDS = [
         "title": "Values of the original table that are counted together in it",
     },
 ]
+# Where a column has one: a further field.
+TITLE = {"name": "title", "type": "string", "title": "What pages and charts call the column"}
+
+
+def codebook_fields(domain: Domain) -> list[dict[str, str]]:
+    """The fields of `codebook_frame`."""
+    return [*FIELDS, *([TITLE] if any(a.title for a in domain.attributes) else [])]
 
 
 def codebook_frame(domain: Domain) -> pd.DataFrame:
     """A line for every declared value or range of every column, in order."""
     headers = Headers.of(domain)
-    lines = [line for attribute in domain.attributes for line in _lines(attribute, headers)]
-    return pd.DataFrame(lines, columns=[field["name"] for field in FIELDS])
+    lines = [(*line, a.title) for a in domain.attributes for line in _lines(a, headers)]
+    names = [field["name"] for field in codebook_fields(domain)]
+    return pd.DataFrame([line[: len(names)] for line in lines], columns=names)
 
 
 def _lines(attribute: Attribute, headers: Headers) -> Iterator[tuple[str, ...]]:

@@ -48,13 +48,14 @@ def label_columns(domain: Domain) -> list[LabelColumn]:
             headers.columns[attribute.name],
             axis,
             written(attribute, attribute.codes()),
-            attribute.name,
+            attribute.title or attribute.name,
             holds_integers(attribute),
         )
         columns.append(first)
         if attribute.name in headers.labels:
             labels = written(attribute, attribute.labels())
-            columns.append(LabelColumn(headers.labels[attribute.name], axis, labels, attribute.name))
+            label = headers.labels[attribute.name]
+            columns.append(LabelColumn(label, axis, labels, attribute.title or attribute.name))
     return columns
 
 

@@ -49,7 +49,7 @@ PORTALS_WORD = {
     "domain*": "how the declaration came about",
     "versions*": "the versions of the portal's libraries",
     "plan.score.candidates*": "of a choice: the candidates that were not chosen, as declared",
-    "plan.columns.*.column.attribute*": "of totals: how a measured column is declared beside its bounds",
+    "plan.columns.*.column.attribute*": "of totals: how a measured column is declared beside its limits",
     "plan.twice*": "of a summary: which columns were to be more exact, which shares of the cost follow from",
     "plan.people": "of a summary: how many people its curator expected",
     "plan.criterion": "of rows of many columns: what columns were chosen by, where all are kept",

@@ -15,7 +15,7 @@ from mechanisms.moments.plan import MomentsPlan
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement
 from mechanisms.synthesis.table import SMOOTH, public_seed, rows as drawn_rows
-from mechanisms.tabular.codebook import codebook_frame
+from mechanisms.tabular.codebook import TITLE, codebook_frame
 from mechanisms.tabular.headers import Headers, valid_names
 from mechanisms.tabular.label_columns import label_columns, with_codes
 from mechanisms.verify import csv_file, microdata, series, strategy, summary
@@ -258,7 +258,8 @@ def _response(bundle: Bundle, found: Planned) -> Iterator[Finding]:
 def _stated_labels(bundle: Bundle, categories: int) -> dict[str, np.ndarray]:
     """Of randomised answers, whose plan names no value: as the codebook has them. Raises ValueError."""
     book = csv_file.read(bundle, CODEBOOK)
-    if list(book.columns) != list(codebook_frame(Domain(())).columns) or len(book) != categories:
+    named = [name for name in book.columns if name != TITLE["name"]]
+    if named != list(codebook_frame(Domain(())).columns) or len(book) != categories:
         raise ValueError("the codebook has other columns, or another number of values")
     [name], [labels_in] = book["name"].unique(), book["labels_in"].unique()
     columns = {name: book["value"].to_numpy(object)}

@@ -71,8 +71,9 @@ def test_what_does_plus_minus_mean(page: Page) -> None:
 def test_which_group_is_the_largest(page: Page) -> None:
     expect(page.locator(".finding")).to_contain_text(
         re.compile(
-            r"The largest group, age \d+, sex Male, has \d+ ± \d+"
-            r"|By sex alone, the largest group is Male, with [\d,]+ ± \d+|No group is certainly the largest"
+            r"The largest group, age \d+, sex Male, has \d+\s±\s\d+"
+            r"|By sex alone, the largest group is Male, with [\d,]+\s±\s\d+"
+            r"|The largest group is age \d+, sex \w+, with \d+, or|No group is certainly the largest"
         )
     )
 

@@ -20,6 +20,9 @@ INSTEAD = {
     r"counts without a table(?! nothing)": "counts I enter myself",
     r"oops|invalid input|error 500": "what is wrong, why it matters, what to do",
     r"post-processed": "adjusted",
+    # Its rows are rows, where they are beside others or counted.
+    r"releases? of synthetic rows|synthetic rows(?: are|: what they are) good for": "synthetic table",
+    r"(?:declared|the) bounds|bounds of|at (?:one|a) bound": "limits",
 }
 
 

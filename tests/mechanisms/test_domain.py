@@ -118,10 +118,10 @@ def test_cells_beside_single_values_are_numbered_without_listing_them() -> None:
 @pytest.mark.parametrize(
     ("attribute", "fields", "message"),
     [
-        (Integer, {"lower": 0, "upper": 9, "single_values": (10,)}, "within the bounds"),
+        (Integer, {"lower": 0, "upper": 9, "single_values": (10,)}, "within the limits"),
         (Integer, {"lower": 0, "upper": 9, "single_values": (3, 3)}, "once, in rising order"),
         (Integer, {"lower": 0, "upper": 999, "single_values": tuple(range(101))}, "at most 100 values"),
-        (Real, {"single_values": (math.nan,)}, "within the bounds"),
+        (Real, {"single_values": (math.nan,)}, "within the limits"),
         (Real, {"bins": 10**7, "single_values": (0.5,)}, "at most 1,000,000 bins"),
     ],
 )
@@ -220,7 +220,7 @@ def _real(**fields: object) -> Real:
     [
         (lambda: Categorical("x"), "at least one value"),
         (lambda: Categorical("x", values=("a", "a")), "declared twice"),
-        (lambda: _integer(upper=-1), "lower bound is above"),
+        (lambda: _integer(upper=-1), "lower limit is above"),
         (lambda: _integer(width=0), "bin width must be at least 1"),
         (lambda: _integer(width=0, closed=True, misfits_to=1), "bin width must be at least 1"),
         (lambda: _integer(upper=10**19), "must lie within"),
@@ -230,9 +230,9 @@ def _real(**fields: object) -> Real:
         (lambda: _real(lower=float("nan")), "must be finite"),
         (lambda: _real(upper=float("inf")), "must be finite"),
         (lambda: _real(lower=-1.7e308, upper=1.7e308), "must be finite"),
-        (lambda: _real(lower=1.0, upper=1.0), "upper bound must be above"),
+        (lambda: _real(lower=1.0, upper=1.0), "upper limit must be above"),
         (lambda: _real(bins=0), "at least 1 bin"),
-        (lambda: Date("x", lower=dt.date(2024, 1, 2), upper=dt.date(2024, 1, 1)), "lower bound is above"),
+        (lambda: Date("x", lower=dt.date(2024, 1, 2), upper=dt.date(2024, 1, 1)), "lower limit is above"),
         (lambda: Date("x", step="decade"), "group dates by one of"),  # type: ignore[arg-type]
         (lambda: Domain((SEX, SEX)), "appears twice"),
     ],

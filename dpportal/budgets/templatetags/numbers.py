@@ -25,6 +25,7 @@ register = template.Library()
 TENTH = Decimal("0.1")
 # The sign of a margin, with its spaces and the tag of the element that it begins.
 _SIGN = re.compile(r"\s+((?:<[^<>]*>\s*)?±)\s+")
+_PER_CENT = re.compile(r"(?<=\d)\s+(?=%)")
 
 
 @register.filter
@@ -116,8 +117,8 @@ def margin(upper: float, estimate: float) -> str:
 
 @register.filter(is_safe=True)
 def unbroken(written: str) -> str:
-    """A part of a page in which no line ends between a number and its margin."""
-    return _SIGN.sub("\u00a0\\1\u00a0", written)
+    """A part of a page in which no line ends between a number, its margin and a per-cent sign."""
+    return _PER_CENT.sub("\u00a0", _SIGN.sub("\u00a0\\1\u00a0", written))
 
 
 @register.filter(is_safe=True)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks import ranges
 from dpportal.datasets.codebooks.faults import CodebookError
-from dpportal.datasets.codebooks.model import MISSING_CODES, categories
+from dpportal.datasets.codebooks.model import MISSING_CODES, categories, titled
 from dpportal.platform.json_types import Json
 from mechanisms.domain import MAX_SINGLE_VALUES
 from mechanisms.number_text import number_written
@@ -27,7 +27,11 @@ def read(content: bytes) -> Json:
         ) from None
     variables = {str(variable.get("name")): variable for variable in root.iterfind(".//{*}var")}
     entries = {name: (_entry(variable), _missing_codes(variable)) for name, variable in variables.items()}
-    declared = {name: {**entry, MISSING_CODES: count} for name, (entry, count) in entries.items() if entry}
+    declared = {
+        name: titled({**entry, MISSING_CODES: count}, _text(variables[name], "labl"))
+        for name, (entry, count) in entries.items()
+        if entry
+    }
     if not declared:
         raise CodebookError(_("The codebook is XML without variables (“var”) as DDI Codebook has them."))
     return declared

@@ -1,8 +1,8 @@
 """Codebooks in CSV: a line for each declared value, perhaps with its label, and limits for the other kinds.
 
-`kind`, `lower`, `upper`, `step`, `missing` and `others` are said on any line of a column, and may be left out of the
-file. `value` lists what a column of categories or of yes and no has, and the numbers of the others that have a cell of
-their own.
+`kind`, `lower`, `upper`, `step`, `missing`, `others` and `title` are said on any line of a column, and may be left out
+of the file. `value` lists what a column of categories or of yes and no has, and the numbers of the others that have a
+cell of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mechanisms.domain import STEPS
 
 MAX_LENGTH = 1000
 # Of the column, said once.
-FACTS = ("kind", "lower", "upper", "step", "missing", "others")
+FACTS = ("kind", "lower", "upper", "step", "missing", "others", "title")
 FIELDS = ("column", "value", "label", *FACTS, FILLED)
 YES = "yes"  # of what is missing: it has a cell; of a value: it was taken from data
 DROPPED = "dropped"  # of others than the declared: their row is left out; else the label that they count as
@@ -58,6 +58,7 @@ def _entry(name: str, lines: list[dict[str, str]]) -> Json:
     try:
         entry = _of_kind(kind, lines, facts)
         entry |= {"missing_cell": True} if facts["missing"].lower() == YES else {}
+        entry |= {"title": facts["title"]} if facts["title"] else {}
         entry |= _others(name, entry, facts["others"])
     except (ValueError, ArithmeticError):
         text = _(
@@ -138,8 +139,8 @@ def _formless() -> CodebookError:
     return CodebookError(
         _(
             "A CSV codebook has two columns, column and value, and perhaps label, kind, lower, upper, step, missing, "
-            "others and filled_from_data; a header line that names them so, and a line for each value, or one for a "
-            "column of numbers or dates; all are shorter than 1,000 characters."
+            "others, title and filled_from_data; a header line that names them so, and a line for each value, or one "
+            "for a column of numbers or dates; all are shorter than 1,000 characters."
         )
     )
 

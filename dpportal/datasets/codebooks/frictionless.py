@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpportal.datasets.codebooks import ranges
-from dpportal.datasets.codebooks.model import categories
+from dpportal.datasets.codebooks.model import categories, titled
 from dpportal.platform.json_types import Json
 from dpportal.tables.meaning.number_syntax import FALSE_WORDS, TRUE_WORDS
 
@@ -27,8 +27,8 @@ def fields(entries: Json) -> list[Json] | None:
 
 def read(fields: list[Json]) -> Json:
     """What is declared of each field whose values or bounds are stated."""
-    entries = {str(field["name"]): _entry(field) for field in fields}
-    return {name: entry for name, entry in entries.items() if entry}
+    entries = {str(field["name"]): (_entry(field), field.get("title")) for field in fields}
+    return {name: titled(entry, title) for name, (entry, title) in entries.items() if entry}
 
 
 def _entry(field: Json) -> Json | None:

@@ -102,7 +102,7 @@ def _bins_of(step: float, lower: float, upper: float) -> int:
     bins = round(min(steps, MOST_STEPS))
     if bins < 1 or abs(steps - bins) > WHOLE * bins:
         nearest = (upper - lower) / max(bins, 1)
-        needs = _("one of which a whole number fits between the bounds, such as %(step)s")
+        needs = _("one of which a whole number fits between the limits, such as %(step)s")
         raise WrongFieldError("step", needs % {"step": f"{nearest:.6g}"})
     return bins
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dpportal.datasets.labels import LONGEST_TITLE
 from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical
 
@@ -36,6 +37,12 @@ class Codebook:
         """Columns some of whose values have the same label, and so one cell."""
         lists = (a for a in self.attributes if isinstance(a, Categorical))
         return tuple(a.name for a in lists if a.words and not a.has_codes)
+
+
+def titled(entry: Json, title: object) -> Json:
+    """What a foreign codebook says of a column, with what it calls the column in words."""
+    shown = " ".join(str(title or "").split())[:LONGEST_TITLE].rstrip()
+    return {**entry, "title": shown} if shown else entry
 
 
 def categories(values: Sequence[str], labels: Sequence[str]) -> Json:

@@ -15,7 +15,7 @@ from dpportal.datasets.codebooks.model import (
     SPECIAL_VALUES,
     Codebook,
 )
-from dpportal.datasets.labels import wrong_values
+from dpportal.datasets.labels import wrong_title, wrong_values
 from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical, DomainError
 
@@ -37,7 +37,7 @@ def read(content: bytes, columns: list[str]) -> Codebook:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _known(error) from None
     if not entries:
-        raise CodebookError(_("The codebook says of no column which values or bounds it has."))
+        raise CodebookError(_("The codebook says of no column which values or limits it has."))
     unknown = tuple(name for name in entries if name not in columns)
     if len(unknown) == len(entries):
         raise CodebookError(
@@ -101,6 +101,9 @@ def _entries(content: bytes) -> Json:
 
 def _declared(name: str, entry: object) -> Attribute:
     attribute = _attribute(name, entry)
+    if wrong := wrong_title(attribute.title):
+        text = _("The codebook could not be used. %(reason)s")
+        raise CodebookError(text % {"reason": f"{name[:80]}: {wrong}"}, (name, "title"))
     if isinstance(attribute, Categorical):
         _check_values(attribute)
     if attribute.size > MAX_CELLS_OF_A_COLUMN:

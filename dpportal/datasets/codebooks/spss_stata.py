@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks.faults import CodebookError
-from dpportal.datasets.codebooks.model import MISSING_CODES, SPECIAL_VALUES
+from dpportal.datasets.codebooks.model import MISSING_CODES, SPECIAL_VALUES, titled
 from dpportal.platform.json_types import Json
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def _labelled(about: metadata_container) -> Json:
         is_scale = about.variable_measure.get(name) == "scale"
         if present:
             said = {SPECIAL_VALUES: list(present)} if is_scale else _entry(present)
-            entries[name] = {**said, MISSING_CODES: len(labels) - len(present)}
+            counted = {**said, MISSING_CODES: len(labels) - len(present)}
+            entries[name] = titled(counted, about.column_names_to_labels.get(name))
     if not entries:
         raise CodebookError(_("No variable of the file has labels for its values, so it says nothing here."))
     return entries

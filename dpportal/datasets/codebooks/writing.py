@@ -73,7 +73,7 @@ def _facts(attribute: Attribute) -> dict[str, str]:
     facts = {"kind": kind, "missing": YES if attribute.missing_cell else ""}
     if isinstance(attribute, Integer | Real | Date):
         facts |= {"lower": str(attribute.lower), "upper": str(attribute.upper), "step": _step(attribute)}
-    return {**facts, "others": others}
+    return {**facts, "others": others, "title": attribute.title}
 
 
 def _step(attribute: Integer | Real | Date) -> str:

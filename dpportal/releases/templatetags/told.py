@@ -10,6 +10,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from dpportal.budgets.templatetags.numbers import unbroken
 from dpportal.platform.json_types import Json
 
 register = template.Library()
@@ -26,7 +27,7 @@ def told_cells(cells: Iterable[Json]) -> SafeString:
 @register.filter
 def told_cell(cell: Json) -> SafeString:
     """A number with its margin; value, margin, sort, and for the curator true and outside."""
-    value = escape(cell["value"])
+    value = unbroken(escape(cell["value"]))
     # A line breaks before what is in brackets, and nowhere else.
     margin = WITH_BRACKETS.sub(IN_TWO_LINES, escape(cell["margin"]))
     if value:

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 WORD = re.compile(
     "ids?|pid|uid|uuid|guid|key|identifier|identification|persons?|people|patients?|participant|subject|respondent"
     "|member|customer|client|user|account|personid|patientid|ssn|mrn|nhs|pseudonym|policyholder|taxpayer"
-    "|kennung|kennziffer|versicherte|versichertennummer|personalnummer"
+    "|kennung|kennziffer|aktenzeichen|fallnummer|antragsnummer|kundennummer|mitgliedsnummer|steuernummer"
+    "|versicherte|versichertennummer|personalnummer"
     "|matricule|identifiant|paciente|persona|identificador"
     # Chinese has no spaces, and the end of a name says what it is.
     "|.*(?:编号|編號|身份证|身份證|(?:身份|证|证件|学|工|职工|员工|病历|病案|住院|就诊|门诊|卡|账|帐|会员|客户|用户|患者"

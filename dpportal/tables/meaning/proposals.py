@@ -28,6 +28,8 @@ GROUPED = {
     ".": "-?[0-9]{1,3}(?:(?:[.][0-9]{3})+,[0-9]+|(?:[.][0-9]{3}){2,})",
 }
 NUMERIC_DATE = "([0-9]{1,2})[./-]([0-9]{1,2})[./-][0-9]{4}"
+# As people write days, whichever format is declared.
+ANY_DATE = "[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{2}|[0-9]{4})|[0-9]{4}-[0-9]{2}-[0-9]{2}"
 Texts = Sequence[Sequence[str | None]]
 
 
@@ -110,7 +112,13 @@ def _remark(texts: list[str], options: ReadOptions) -> str:
     for form in ("iso", "day-first", "month-first"):
         if all(python_semantics.day_of(text, replace(options, date_format=form)) for text in texts):
             return "Looks like dates in another format. Choose it on the page “How the file is read” if they are."
+    if _are_days(texts):
+        return "Looks like dates in several formats. One is read; dates in the others count as unreadable."
     return ""
+
+
+def _are_days(texts: Sequence[str]) -> bool:
+    return bool(texts) and _most(re.fullmatch(ANY_DATE, text) for text in texts)
 
 
 def _decimal(columns: list[list[str]], options: ReadOptions) -> str:
@@ -136,12 +144,15 @@ def _any_all(column: list[str], grouped: str, decimal: str, thousands: str) -> b
 
 
 def _date_format(columns: list[list[str]]) -> str:
-    """Day or month first, if the first rows of a column are such dates and one of them can only be so."""
-    for column in columns:
-        matches = [re.fullmatch(NUMERIC_DATE, text) for text in column]
-        if matches and _most(matches):
-            pairs = [(int(match[1]), int(match[2])) for match in matches if match]
-            if any("." in match[0] for match in matches if match) or any(first > 12 for first, _ in pairs):
+    """Day or month first, if the first rows of a column are such dates and one of them can only be so.
+
+    Of dates in several formats, if most are such.
+    """
+    for column in filter(_are_days, columns):
+        matches = [match for text in column if (match := re.fullmatch(NUMERIC_DATE, text))]
+        if 2 * len(matches) > len(column):
+            pairs = [(int(match[1]), int(match[2])) for match in matches]
+            if any("." in match[0] for match in matches) or any(first > 12 for first, _ in pairs):
                 return "day-first"
             if any(second > 12 for _, second in pairs):
                 return "month-first"

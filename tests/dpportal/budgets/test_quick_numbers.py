@@ -44,6 +44,7 @@ def test_odd_values_are_those_of_django():
 
 
 def test_no_line_ends_between_a_number_and_its_margin():
+    assert unbroken("within ± 1.8 % of it") == "within\u00a0±\u00a01.8\u00a0% of it"
     assert unbroken("has 5 ± 2 people") == "has 5\u00a0±\u00a02 people"
     assert unbroken('<b>5</b>\n  <i title="x">± 2</i> in') == '<b>5</b>\u00a0<i title="x">±\u00a02</i> in'
 

@@ -36,6 +36,7 @@ from tests.dpportal.streams import building as streams
         "key",
         "number",
         "Kennung",
+        "Aktenzeichen",
         "user-id",
         "编号",
         "患者编号",

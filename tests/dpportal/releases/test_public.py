@@ -12,6 +12,7 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.releases import services, tasks
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
+from tests.dpportal.releases.products import building as products
 
 
 @pytest.fixture
@@ -37,6 +38,20 @@ def download(client, release: Release, name: str = "histogram.csv"):
 @pytest.mark.slow
 def test_a_stranger_sees_a_published_release(client, published):
     assert status(client, published) == 200
+
+
+@pytest.mark.slow
+def test_it_says_how_its_numbers_are_read_in_r(client, published):
+    page = " ".join(client.get(published.get_absolute_url()).text.split())
+    path = reverse("releases:download", args=[published.pk, "histogram.csv"])
+    assert f'read.csv( "http://testserver{path}",' in page and client.get(path).status_code == 200
+
+
+@pytest.mark.slow
+def test_it_says_whether_releases_compare_where_there_is_another(client, dataset, curator, published):
+    assert "You may compare them" not in client.get(published.get_absolute_url()).text
+    services.publish(products.finished(dataset, "histogram", ["age"], "0.1", "laplace-histogram"), curator)
+    assert "You may compare them" in client.get(published.get_absolute_url()).text
 
 
 @pytest.mark.slow

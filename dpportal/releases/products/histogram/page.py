@@ -98,18 +98,29 @@ def _finding(
         total = {"people": int(plan.details["total"]), "margin": 0}
     elif people and people.half_width is not None:
         total["margin"] = math.ceil(people.half_width)
-    names, half_width = plan.domain.names, interval(plan, result)
+    names, half_width = plan.domain.shown_names, interval(plan, result)
     shown = {**total, "columns": together(list(read_aloud(names).values()))}
-    place, largest, second = _two_largest(result.raw)
-    if not is_certainly_largest(largest, second, half_width, result.raw.size, plan.noise):
-        return {**shown, "alike": result.raw.size > 1, **_largest_sum(plan.domain, result.raw, summed_box)}
-    labels = (label for (label,) in labels_of(plan.domain, np.array([place])))
-    return {
-        **shown,
-        "largest": listed(f"{name} {label}" for name, label in zip(names, labels, strict=True)),
-        "count": int(as_integers(result.raw[place : place + 1])[0]),
-        "count_margin": half_width,
-    }
+    places = _three_largest(result.raw)
+    numbers: list[float] = [*result.raw[places].tolist(), -math.inf, -math.inf]
+    called, counts = _groups(plan.domain, places[:2]), as_integers(result.raw[places]).tolist()
+
+    def is_above(first: float, other: float) -> bool:
+        return is_certainly_largest(first, other, half_width, result.raw.size, plan.noise)
+
+    if is_above(numbers[0], numbers[1]):
+        return {**shown, "largest": called[0], "count": counts[0], "count_margin": half_width}
+    alike: Json = {"alike": places.size > 1}
+    if places.size > 2 and is_above(numbers[1], numbers[2]):
+        alike |= {"leading": called, "leading_counts": counts[:2], "count_margin": half_width}
+    return {**shown, **alike, **_largest_sum(plan.domain, result.raw, summed_box)}
+
+
+def _groups(domain: Domain, places: np.ndarray) -> list[str]:
+    """Cells as a sentence names them: age 30 and sex Female."""
+    lines = zip(*labels_of(domain, places), strict=True)
+    return [
+        listed(f"{n} {label}" for n, label in zip(domain.shown_names, line, strict=True)) for line in lines
+    ]
 
 
 def _largest_sum(domain: Domain, raw: np.ndarray, summed_box: Callable[[Picks], CellSum | None]) -> Json:
@@ -127,22 +138,20 @@ def _largest_sum(domain: Domain, raw: np.ndarray, summed_box: Callable[[Picks], 
         *_others, second, largest = np.sort(sums).tolist() if sums.size > 1 else (0, 0)
         if is_certainly_largest(largest, second, half_width, statements):
             label = cell_names(domain.attributes[axis])[int(sums.argmax())]
-            column = {"column": domain.names[axis], "largest_value": label}
+            column = {"column": domain.shown_names[axis], "largest_value": label}
             return {**column, "count": round(largest), "count_margin": half_width}
     return {}
 
 
-def _two_largest(raw: np.ndarray) -> tuple[int, float, float]:
-    """The first place of the largest, and the two largest; of an array in a file a run at a time is in memory."""
+def _three_largest(raw: np.ndarray) -> np.ndarray:
+    """Their places, of equal ones the first; of an array in a file a run at a time is in memory."""
     tops: list[int] = []
     for run in runs(raw.size):
         most = raw[run]
-        two = np.argpartition(most, -2)[-2:] if most.size > 1 else np.zeros(1, dtype=np.int64)
-        tops += (run.start + two).tolist()
+        few = np.argpartition(most, -3)[-3:] if most.size > 3 else np.arange(most.size)
+        tops += (run.start + few).tolist()
         let_go(raw)
-    ranked = sorted(map(int, tops), key=lambda place: (-float(raw[place]), place))
-    second = float(raw[ranked[1]]) if len(ranked) > 1 else -math.inf
-    return ranked[0], float(raw[ranked[0]]), second
+    return np.array(sorted(map(int, tops), key=lambda place: (-float(raw[place]), place))[:3])
 
 
 def labels_of(domain: Domain, cells: np.ndarray) -> list[list[str]]:

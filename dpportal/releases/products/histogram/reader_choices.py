@@ -18,6 +18,7 @@ from dpportal.charts.counted_word import counted_word
 from dpportal.charts.largest_first import is_long
 from dpportal.charts.own_cells import DrawnCells, drawn_cells, own_cells
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import joint
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Floats
 from mechanisms.box_queries import CellSum, Picks
@@ -52,8 +53,8 @@ class ChartForm(forms.Form):
         self.domain, self._is_apart_asked, self.maps = domain, bool(data.get("apart")), maps or {}
         chosen = {key: value for key, value in data.items() if value}
         super().__init__({**_defaults(domain, self.maps), **chosen}, label_suffix="")
-        columns = [(str(place), name) for place, name in enumerate(domain.names)]
-        maps_of = [(str(place), _("map of %s") % domain.names[place]) for place in self.maps]
+        columns = [(str(place), name) for place, name in enumerate(domain.shown_names)]
+        maps_of = [(str(place), _("map of %s") % domain.shown_names[place]) for place in self.maps]
         self._offer("map", [(NOBODY, _("bars or lines")), *maps_of])
         if not self.maps:
             del self.fields["map"]
@@ -90,7 +91,7 @@ class ChartForm(forms.Form):
             if place not in drawn and attribute.size <= LISTED:
                 labels = [(str(cell), label) for cell, label in enumerate(cell_names(attribute))]
                 self.fields[f"where-{place}"] = forms.ChoiceField(
-                    label=_("Only %(column)s") % {"column": attribute.name},
+                    label=_("Only %(column)s") % {"column": attribute.shown_name},
                     required=False,
                     choices=[("", _("all")), *labels],
                 )
@@ -126,6 +127,20 @@ class ChartForm(forms.Form):
         apart = self.value("apart")
         others = (self.value("along"), "" if self._is_apart_asked else self.value("by"))
         return int(apart) if apart not in ("", NOBODY, *others) else None
+
+    def drawn(self) -> list[int]:
+        """The columns of a chart, in the order of its axes, groups and panels."""
+        return [axis for axis in (*self.axes(), self.panels()) if axis is not None]
+
+    def picked_values(self, kept: Collection[int]) -> list[str]:
+        """Of which value of each further column people are counted, where one is picked: month 3."""
+        cells = [(place, self.value(f"where-{place}")) for place in range(len(self.domain.shape))]
+        columns = self.domain.attributes
+        return [
+            f"{columns[place].shown_name} {cell_names(columns[place])[int(cell)]}"
+            for place, cell in cells
+            if cell and place not in kept
+        ]
 
     def picks(self, kept: Collection[int]) -> list[np.ndarray]:
         """The cells of each column that are counted. kept: the columns that are drawn, with all their cells."""
@@ -192,7 +207,7 @@ def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], Ce
     margin = _margin(summed, picks, [on_map])
     attribute = domain.attributes[on_map]
     drawn = area_figure(
-        form.maps[on_map], attribute.labels(), np.rint(counts), half_width=margin, column=attribute.name
+        form.maps[on_map], attribute.labels(), np.rint(counts), half_width=margin, column=attribute.shown_name
     )
     return figure_json(drawn)
 
@@ -210,8 +225,10 @@ def figure(
     have in place of the estimates, save on a map.
     """
     if form.on_map is not None:
-        return map_figure(form, values, summed)
-    return _counts_figure(form, values, summed, of_a_cell, adjusted)
+        drawn, kept = map_figure(form, values, summed), [form.on_map]
+    else:
+        drawn, kept = _counts_figure(form, values, summed, of_a_cell, adjusted), form.drawn()
+    return {**drawn, "title": joint(",").join([drawn["title"], *form.picked_values(kept)])}
 
 
 def _counts_figure(
@@ -221,8 +238,8 @@ def _counts_figure(
     of_a_cell: int | None,
     adjusted: np.ndarray | None,
 ) -> Json:
-    domain, (along, by), apart = form.domain, form.axes(), form.panels()
-    kept = [axis for axis in (along, by, apart) if axis is not None]
+    domain, (_along, by), apart = form.domain, form.axes(), form.panels()
+    kept = form.drawn()
     picks = form.picks(kept)
     picked = np.ix_(*picks)
     table = np.rint(_over(values.reshape(domain.shape)[picked], kept))

@@ -41,7 +41,7 @@ def build(plan: MomentsPlan, result: GroupMeans, true: Integers) -> Json:
             *(f"{n}{t}" for n in _compared_statistics(plan) for t in ("", "_true")),
         ],
         "table": [row for section in sections for row in section.pop("lines")],
-        "group_names": list(plan.groups.names),
+        "group_names": list(plan.groups.shown_names),
         "deviation": plan.degree > 1,
         "counts_rows": plan.loss.unit.counts_rows,
         "columns": sections,
@@ -74,8 +74,8 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
         {"labels": labels[group], "cells": [SINGLE.cell([part]) for part in row]}
         for group, row in zip(shown_groups, parts, strict=True)
     ]
-    name = planned.column.attribute.name
-    lines = _lines(plan, name, {n: (released[n].estimate, truth[n]) for n in names})
+    name = planned.column.attribute.shown_name
+    lines = _lines(plan, planned.column.attribute.name, {n: (released[n].estimate, truth[n]) for n in names})
     shown: Json = {"name": name, "place": f"means-{place}", "rows": rows, "lines": lines}
     shown["is_date"] = planned.column.is_date
     if has_chart(plan, planned):
@@ -84,7 +84,7 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
             names_of(plan),
             *means_of(result.groups[place]),
             true=truth["mean"],
-            by=" × ".join(plan.groups.names),
+            by=" × ".join(plan.groups.shown_names),
         )
         shown["figure"] = figure_json(figure)
     return {

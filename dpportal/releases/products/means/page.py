@@ -35,7 +35,7 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
         # What the catalogue's small picture is made of.
         **({"figure": drawn[0]} if drawn else {}),
         "finding": [_finding(plan, result, place) for place in range(len(plan.columns))],
-        "group_names": list(plan.groups.names),
+        "group_names": list(plan.groups.shown_names),
         "groups": plan.groups.size,
         "deviation": plan.degree > 1,
         "counts_rows": plan.loss.unit.counts_rows,
@@ -52,7 +52,7 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     decimals = _decimals_of_means(rows, style)
     shares = (everyone.at_lower, everyone.at_upper)
     shown: Json = {
-        "column": planned.column.attribute.name,
+        "column": planned.column.attribute.shown_name,
         "mean": running_text(everyone.mean, 0, style, decimals),
         "at_bounds": bounds.notes(planned.column, shares, 0),
     }
@@ -80,7 +80,7 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
         labels.insert(0, [_("All")] * len(plan.groups.names))
     lower, upper = planned.column.bound_texts
     shown: Json = {
-        "name": planned.column.attribute.name,
+        "name": planned.column.attribute.shown_name,
         "place": f"means-{place}",
         "rows": rows_of(labels, _rows_shown(plan, result, place), styles),
         **({"first_groups": most} if plan.groups.size > most else {}),
@@ -92,7 +92,7 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     }
     if has_chart(plan, planned):
         figure = means_figure(
-            shown["name"], names_of(plan), *means_of(estimates), by=" × ".join(plan.groups.names)
+            shown["name"], names_of(plan), *means_of(estimates), by=" × ".join(plan.groups.shown_names)
         )
         shown["figure"] = figure_json(figure)
     return shown

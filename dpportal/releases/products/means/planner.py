@@ -108,7 +108,7 @@ def _row(planned: ColumnPlan, expected: Expectation) -> Json:
         return None if half_width is None else number_text(half_width) + days
 
     return {
-        "name": column.attribute.name,
+        "name": column.attribute.shown_name,
         "number": number_text(expected.number),
         "total": text(expected.total),
         "mean": text(expected.mean),

@@ -75,7 +75,7 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
 
         shown = explorer.explored(plan.groups, question, answer)
         rows = [
-            {"name": planned.column.attribute.name, "cells": _cells(planned, parts)}
+            {"name": planned.column.attribute.shown_name, "cells": _cells(planned, parts)}
             for planned, parts in zip(plan.columns, columns, strict=False)
         ]
         return {**shown, "explored_means": rows}

@@ -113,7 +113,7 @@ def _figures(
     counted: dict[Places, np.ndarray],
     closeness_of: dict[Places, Closeness],
 ) -> Json:
-    names, size = plan.domain.names, len(plan.domain.shape)
+    names, size = plan.domain.shown_names, len(plan.domain.shape)
     errors = np.full((size, size), np.nan)
     for a, b in plan.tables.pairs:
         errors[a, b] = errors[b, a] = closeness_of[(a, b)].synthetic
@@ -137,7 +137,7 @@ def _impossible_rows(plan: MicrodataPlan, true: dict[Places, np.ndarray]) -> lis
     impossible = plan.wishes.impossible(plan.domain).cells
     return [
         {
-            "columns": [plan.domain.names[place] for place in pair],
+            "columns": [plan.domain.shown_names[place] for place in pair],
             "declared": len(cells),
             "rows": int(sum(true[pair][cell] for cell in cells)),
         }
@@ -151,7 +151,7 @@ def _worst(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray, pair:
     labels = [cell_names(plan.domain.attributes[j]) for j in pair]
     largest = np.argsort(-np.abs(synthetic - true), axis=None, kind="stable")[:MOST_DIFFERENCES]
     return {
-        "columns": [plan.domain.names[j] for j in pair],
+        "columns": [plan.domain.shown_names[j] for j in pair],
         "cells": [
             [labels[0][x], labels[1][y], int(true[x, y]), round(float(synthetic[x, y]))]
             for x, y in zip(*np.unravel_index(largest, true.shape), strict=True)

@@ -13,7 +13,7 @@ def component_lines(plan: MicrodataPlan, result: MicrodataResult) -> Json:
     components = result.components
     if components is None:
         return {}
-    names = [plan.domain.names[j] for j in ordered_columns(plan.domain)]
+    names = [plan.domain.shown_names[j] for j in ordered_columns(plan.domain)]
     shares = components.variances / UNIT / len(names)
     return {
         "shares": [round(100 * float(share), 1) for share in shares],

@@ -38,7 +38,7 @@ def _line(mean: ColumnMean) -> Json:
         return f"{_text(middle, mean.attribute, decimals)} ± {_difference(half, mean.attribute, decimals)}"
 
     return {
-        "column": mean.attribute.name,
+        "column": mean.attribute.shown_name,
         "rows": _text(mean.rows, mean.attribute, decimals),
         "counted": told(mean.counted),
         "summed": told(mean.summed),

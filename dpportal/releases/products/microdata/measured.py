@@ -73,7 +73,7 @@ def shown(domain: Domain, result: MicrodataResult) -> list[Json]:
     labels = list(map(named, labels_of_groups(domain, result.grouping)))
     return [
         {
-            "columns": [domain.names[j] for j in table.pair],
+            "columns": [domain.shown_names[j] for j in table.pair],
             "cells": table.values.size,
             "margin": table.half_width,
             "lines": _largest(table, labels),

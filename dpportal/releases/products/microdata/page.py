@@ -16,6 +16,7 @@ from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.shared.finding import counted
 from mechanisms import registry
 from mechanisms.box_queries import CellSum
+from mechanisms.domain import Domain
 from mechanisms.microdata.cost_estimate import foresee, pair_error
 from mechanisms.microdata.files import column_counts, measured_pairs
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -40,19 +41,16 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
         "columns": sample.columns(plan, result),
         "rows": len(result.rows),
         "means": means.lines(plan, result),
-        "kept": list(released.domain.names) if plan.keep is not None else [],
+        "kept": list(released.domain.shown_names) if plan.keep is not None else [],
         "relied_on": relied_pairs.relied_on(plan),
         "impossible": [list(zero) for zero in released.wishes.zeros[:MOST_IMPOSSIBLE]],
         "all_impossible": len(released.wishes.zeros),
         "follows": dependency_lines(released),
-        "counts": [
-            [column, cell_name(cell), *numbers]
-            for column, cell, *numbers in counts.head(MOST_LINES).values.tolist()
-        ],
+        "counts": _count_lines(counts.head(MOST_LINES), plan.domain),
         "lines": len(counts),
         "measured": int(pairs["measured"].sum()),
         "pairs": len(pairs),
-        "pair_lines": _pair_lines(pairs, tables),
+        "pair_lines": _pair_lines(pairs, tables, released.domain),
         "without_pairs": registry.microdata(plan.mechanism).without_pairs,
         "components": component_lines(released, result),
         "column": foresee(plan, people).column,
@@ -60,15 +58,23 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
         "expected": expected_errors(plan, result),
         "tables": tables,
         "figure": figure_json(
-            pairs_figure(released.domain.names, _measurements(released, result), "measured")
+            pairs_figure(released.domain.shown_names, _measurements(released, result), "measured")
         ),
         "steps": [[step, str(share)] for step, share in plan.shares.items()],
         "replicates": len(result.replicates),
     }
 
 
-def _pair_lines(pairs: pd.DataFrame, tables: list[Json]) -> list[Json]:
+def _count_lines(counts: pd.DataFrame, domain: Domain) -> list[list[object]]:
+    """Counts of single columns as readers see them."""
+    shown = dict(zip(domain.names, domain.shown_names, strict=True))
+    lines = counts.values.tolist()
+    return [[shown[column], cell_name(cell), *numbers] for column, cell, *numbers in lines]
+
+
+def _pair_lines(pairs: pd.DataFrame, tables: list[Json], domain: Domain) -> list[Json]:
     """The pairs, measured ones first; of those their exactest table: its place, cells and margin."""
+    shown = dict(zip(domain.names, domain.shown_names, strict=True))
     best: dict[tuple[str, str], int] = {}
     for place, table in enumerate(tables):
         first, second = table["columns"]
@@ -76,7 +82,7 @@ def _pair_lines(pairs: pd.DataFrame, tables: list[Json]) -> list[Json]:
         if table["margin"] < tables[known]["margin"]:
             best[first, second] = place
     lines: list[Json] = []
-    for first, second in zip(pairs["first"], pairs["second"], strict=True):
+    for first, second in zip(pairs["first"].map(shown), pairs["second"].map(shown), strict=True):
         if (found := best.get((first, second))) is None:
             lines.append({"columns": [first, second]})
         else:

@@ -18,7 +18,7 @@ MICRODATA = ReleaseProduct(
         "measured, and rows are made that agree with them."
     ),
     readers_see=gettext_lazy(
-        "the synthetic rows, the noisy counts of single columns, and which pairs were measured"
+        "the synthetic table, the noisy counts of single columns, and which pairs were measured"
     ),
     icon="icon-microdata",
     planner=MicrodataPlanner(),

@@ -52,7 +52,7 @@ def columns(plan: MicrodataPlan, result: MicrodataResult) -> list[Json]:
 def _column(attribute: Attribute, noisy: Integers, half_width: int) -> Json:
     labels, counts, together = _drawn(attribute, noisy)
     return {
-        "name": attribute.name,
+        "name": attribute.shown_name,
         "bars": small_bars(np.maximum(counts, 0).tolist()),
         "labels": labels,
         "counts": counts.tolist(),

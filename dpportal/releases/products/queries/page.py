@@ -44,7 +44,7 @@ def page(plan: QueryPlan, result: QueryResult) -> Json:
 
 def _finding(plan: QueryPlan, result: QueryResult) -> Json:
     """Of how many answers, and the largest one with its margin where it is certain which one that is."""
-    shown = {"columns": together(list(read_aloud(plan.domain.names).values()))}
+    shown = {"columns": together(list(read_aloud(plan.domain.shown_names).values()))}
     # Noise on whole numbers lies beyond a half-width by up to one person.
     reach = widening(result.answers.size, plan.noise) * (result.half_widths + 1)
     top = extremes(result.answers - reach, result.answers + reach).highest

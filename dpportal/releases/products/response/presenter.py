@@ -75,8 +75,8 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
             "finding": {
                 "people": len(answers.reports),
                 "margin": 0,
-                "columns": domain.names[0],
-                "largest": f"{domain.names[0]} {cell_names(domain.attributes[0])[top]}",
+                "columns": domain.shown_names[0],
+                "largest": f"{domain.shown_names[0]} {cell_names(domain.attributes[0])[top]}",
                 "count": max(0, int(counts[top])),
                 "count_margin": answers.half_width,
             },

@@ -67,11 +67,13 @@ def _in_its_unit(share: float, column: Attribute | None, counted: str) -> str:
     else:
         return ""
     bin_width = span / column.regular_size
-    text = _("If %(counted)s were spread evenly over the bounds of %(column)s, that would be %(far)s there.")
+    text = _(
+        "If %(counted)s were spread evenly between the limits of %(column)s, that would be %(far)s there."
+    )
     if bin_width > 1:
         text += " " + _("The answer is a bin, which is %(width)s wide on average.")
     far, width = (unit % {"number": rounded(number)} for number in (share * span, bin_width))
-    return text % {"counted": counted, "column": column.name, "far": far, "width": width}
+    return text % {"counted": counted, "column": column.shown_name, "far": far, "width": width}
 
 
 def good_chance(plan: SelectionPlan, scores: np.ndarray, chances: np.ndarray, rows: int) -> float:

@@ -32,7 +32,8 @@ def listed(errors: Sequence[tuple[float, Ordered]]) -> list[str]:
     """Errors of columns, largest share of its range first; without those that are 0, and of many the first."""
     wrong = sorted(((error / _span(a), error, a) for error, a in errors if error), key=lambda each: -each[0])
     lines = [
-        _("%(error)s in %(column)s") % {"error": amount(error, a), "column": a.name} for _s, error, a in wrong
+        _("%(error)s in %(column)s") % {"error": amount(error, a), "column": a.shown_name}
+        for _s, error, a in wrong
     ]
     return lines[:MOST_NAMED] + ["…"] * (len(lines) > MOST_NAMED)
 

@@ -74,7 +74,7 @@ class ExplorerForm(forms.Form):
         super().__init__(data, prefix=PREFIX, label_suffix="")
         field = self.fields["columns"]
         assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = [(str(place), name) for place, name in enumerate(domain.names)]
+        field.choices = [(str(place), name) for place, name in enumerate(domain.shown_names)]
 
     def clean_columns(self) -> list[int]:
         places = sorted({int(place) for place in self.cleaned_data["columns"]})
@@ -101,7 +101,7 @@ class PickForm(forms.Form):
             attribute = self.domain.attributes[place]
             fields = [self[name] for name in self.fields if name.endswith(f"-{place}")]
             ticked = isinstance(fields[0].field.widget, forms.CheckboxSelectMultiple)
-            yield ExplorerColumn(attribute.name, fields, ticked)
+            yield ExplorerColumn(attribute.shown_name, fields, ticked)
 
     def clean(self) -> Json:
         data = super().clean() or {}
@@ -154,7 +154,7 @@ def _fields(attribute: Attribute) -> dict[str, forms.Field]:
 def _any_of(attribute: Attribute, labels: list[tuple[str, str]]) -> forms.Field:
     if not labels:
         return forms.CharField(
-            label=attribute.name,
+            label=attribute.shown_name,
             required=False,
             max_length=LONGEST_TEXT,
             help_text=_("One value a line; none means all."),
@@ -162,7 +162,7 @@ def _any_of(attribute: Attribute, labels: list[tuple[str, str]]) -> forms.Field:
         )
     widget = forms.CheckboxSelectMultiple if len(labels) <= TICKED else ListedSelectMultiple
     return forms.MultipleChoiceField(
-        label=attribute.name,
+        label=attribute.shown_name,
         required=False,
         choices=labels,
         widget=widget,
@@ -261,7 +261,7 @@ def has_form(explored: Json) -> bool:
 def _words(domain: Domain, picks: Picks) -> list[tuple[str, str]]:
     """Which cells were added, a line for each column of which some were left out."""
     pairs = zip(domain.attributes, picks, strict=True)
-    return [(a.name, _named(a, places)) for a, places in pairs if len(places) < a.size]
+    return [(a.shown_name, _named(a, places)) for a, places in pairs if len(places) < a.size]
 
 
 def _named(attribute: Attribute, places: Integers) -> str:

@@ -68,7 +68,7 @@ def _fields(attribute: Attribute, headers: Headers) -> Iterator[Json]:
     names = [headers.columns[attribute.name], headers.labels.get(attribute.name, "")]
     kinds = [_type(attribute), {"type": "string"}]
     for name, kind in zip(filter(None, names), kinds, strict=False):
-        yield {"name": name, **kind, **titled(name, attribute.name)}
+        yield {"name": name, **kind, **titled(name, attribute.title or attribute.name)}
 
 
 def _type(attribute: Attribute) -> Json:

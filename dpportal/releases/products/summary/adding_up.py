@@ -79,7 +79,7 @@ def _totals(rows: RowEstimates) -> Iterator[Json]:
             style = "day" if isinstance(attribute, Date) else ""
             parts = [(own.number, "people"), (own.total, ""), (own.mean, style)]
             yield {
-                "name": attribute.name,
+                "name": attribute.shown_name,
                 "cells": [_cell(part, how, rows.plan.rows - 1) for part, how in parts],
             }
 

@@ -31,8 +31,8 @@ from mechanisms.tabular.equal_steps import steps_of_equal_width
 # Cells that the report shows, and the public page, which is written for each visitor; columns that have charts. All are
 # in the other downloads.
 MOST_CELLS, MOST_ON_PAGE, MOST_CHARTS = 10_000, 1_500, 60
-# Columns of groups that stand beside each other on a page without cells of many lines.
-MOST_BESIDE = 6
+# Columns of numbers that stand beside each other on a page of 1280 pixels, and rows that it shows one below the other.
+MOST_BESIDE, MOST_BELOW = 5, 60
 # As many as an upright sheet of A4 has room for.
 MOST_ON_PAPER = 4
 
@@ -87,9 +87,9 @@ def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
     return {
         "caption": _caption(table.plan),
         "heads": table.heads,
-        # Of more columns the table is read in a frame, in which names of columns and rows stay.
-        "is_wide": len(table.heads) > MOST_BESIDE,
-        "group_name": listed(table.plan.groups.names),
+        # Of more the table is read in a frame, in which names of columns and rows stay.
+        "is_wide": len(table.heads) > MOST_BESIDE or sum(len(block["rows"]) for block in blocks) > MOST_BELOW,
+        "group_name": listed(table.plan.groups.shown_names),
         "difference_name": table.difference_name,
         "hidden": table.hidden,
         "leaves_out": any(block["leaves_out"] for block in blocks),
@@ -137,7 +137,7 @@ def _finding(table: TableOne) -> Json:
         "people": round(everybody.value),
         "margin": math.ceil(everybody.half_width),
         **({"ends": SINGLE.cell([everybody])["margin"]} if everybody.is_lopsided else {}),
-        "columns": plan.groups.names[0],
+        "columns": plan.groups.shown_names[0],
     }
     # As measured, before negative ones were made possible: an interval's upper end stays where it was.
     half, model = number_half_width(plan), Model(plan)
@@ -162,7 +162,7 @@ def _caption(plan: SummaryPlan) -> str:
     """What the table is of, as journals say it."""
     number = len(plan.columns)
     text = ngettext("Table 1. %(number)s characteristic", "Table 1. %(number)s characteristics", number)
-    names = {"number": number, "group": listed(plan.groups.names)}
+    names = {"number": number, "group": listed(plan.groups.shown_names)}
     return (text + _(", in all and by %(group)s") if plan.groups.names else text) % names
 
 
@@ -170,11 +170,11 @@ def _chart(table: TableOne, place: int) -> Json:
     attribute, own = table.columns[place], table.summary.columns[place]
     names = {table.everybody: _("Overall"), **{group: table.labels[group] for group in table.groups}}
     if isinstance(own, CategoryEstimates):
-        figure = _shares(attribute.name, cell_names(attribute), own, names)
-        return {"name": attribute.name, "place": f"column-{place}", "figure": figure_json(figure)}
+        figure = _shares(attribute.shown_name, cell_names(attribute), own, names)
+        return {"name": attribute.shown_name, "place": f"column-{place}", "figure": figure_json(figure)}
     line = table.plan.lines[attribute.name]
     figure = _density(line, own, names)
-    shown = {"name": attribute.name, "place": f"column-{place}", "figure": figure_json(figure)}
+    shown = {"name": attribute.shown_name, "place": f"column-{place}", "figure": figure_json(figure)}
     return {**shown, "bounds": _bounds(line, own, table.everybody)}
 
 
@@ -191,7 +191,7 @@ def _density(line: LineColumn, own: NumberEstimates, names: dict[int, str]) -> F
     series = {name: steps_of_equal_width(edges, own.density[row])[1] for row, name in names.items()}
     steps = steps_of_equal_width(edges, own.density[0])[0].tolist()
     texts = [day_of(step).isoformat() for step in steps] if isinstance(line.attribute, Date) else steps
-    return density_figure(line.attribute.name, texts, series)
+    return density_figure(line.attribute.shown_name, texts, series)
 
 
 def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> str:

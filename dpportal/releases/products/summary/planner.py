@@ -65,7 +65,7 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
         share, mean = typical(plan, people)
         return {
             "foreseen": rows,
-            "group_name": listed(plan.groups.names),
+            "group_name": listed(plan.groups.shown_names),
             "group_people_text": rounded(people),
             "number_text": number_text(number_half_width(plan)),
             "share_text": None if share is None else number_text(100 * share),
@@ -146,7 +146,7 @@ def _row(plan: SummaryPlan, attribute: Attribute, own: ColumnExpectation) -> Jso
         return None if half_width is None else number_text(half_width) + days
 
     return {
-        "name": own.name,
+        "name": attribute.shown_name,
         "share": None if own.share is None else number_text(100 * own.share),
         "mean": text(own.mean),
         "deviation": text(own.deviation),

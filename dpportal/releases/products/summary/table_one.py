@@ -104,7 +104,8 @@ class TableOne:
             own, true = self.summary.columns[place], self.truth.columns[place] if self.truth else None
             block = _ColumnBlock(self, attribute, own, true)
             yield {
-                "name": attribute.name,
+                "name": attribute.shown_name,
+                "column": attribute.name,
                 "place": f"column-{place}",
                 "is_number": isinstance(own, NumberEstimates),
                 "rows": list(block.rows()),

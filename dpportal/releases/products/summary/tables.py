@@ -39,7 +39,7 @@ from mechanisms.tabular.sdmx import Observed
 _TEXT, _NUMBER = "string", "number"
 # Means, totals and quantiles.
 ESTIMATE = (
-    "Estimate, of values cut to the declared bounds: a quantile at a bound may be any number beyond; of dates in days "
+    "Estimate, of values cut to the declared limits: a quantile at a limit may be any number beyond; of dates in days "
     "since 1 January 1970"
 )
 NUMBERS = [
@@ -172,7 +172,7 @@ def _texts(shown: Json, path: Path) -> Table:
     ]
     people = ["", _people(shown), *map(_text, shown["heads"]), *[""] * len(further)]
     lines = [people] + [
-        [block["name"], row["label"], *map(_text, row["cells"]), *_differences(row, len(further))]
+        [block["column"], row["label"], *map(_text, row["cells"]), *_differences(row, len(further))]
         for block in shown["blocks"]
         for row in block["rows"]
     ]

@@ -85,7 +85,7 @@ def test_columns_that_the_table_does_not_have_are_left_out_and_named(content):
             b'{"age": {"kind": "integer", "lower": 0, "upper": 3, "single_values": [0.5]}}',
             "of “age” must be a list of numbers",
         ),
-        (b'{"age": {"kind": "integer", "lower": 0, "upper": 3, "single_values": [4]}}', "within the bounds"),
+        (b'{"age": {"kind": "integer", "lower": 0, "upper": 3, "single_values": [4]}}', "within the limits"),
         (b'{"age": 0}', "exchange"),
         (b'{"sex": ["a", "a"]}', "twice"),
         (b'{"age": %s}' % (b"9" * 5000), "more than 18 digits"),

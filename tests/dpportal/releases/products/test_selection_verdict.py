@@ -47,14 +47,14 @@ def test_at_the_cost_that_is_named_it_is_useful_and_at_a_tenth_of_it_is_not(scor
 @pytest.mark.parametrize(
     ("column", "told"),
     [
-        (Integer("age", lower=0, upper=99), "over the bounds of age, that would be 5 there."),
+        (Integer("age", lower=0, upper=99), "between the limits of age, that would be 5 there."),
         (
             Real("rent", lower=0, upper=3000, bins=10),
             "that would be 150 there. The answer is a bin, which is 300 wide on average.",
         ),
         (
             Date("day", lower=dt.date(2026, 1, 1), upper=dt.date(2026, 7, 19), step="day"),
-            "over the bounds of day, that would be 10 days there.",
+            "between the limits of day, that would be 10 days there.",
         ),
         (None, "of all ranks."),
     ],
@@ -87,7 +87,7 @@ def test_a_quantiles_review_says_its_error_in_years(rich, client):
     draft.save()
     client.force_login(rich.owner)
     review = client.get(reverse("releases:review", args=[draft.pk])).content.decode()
-    assert "spread evenly over the bounds of age, that would be" in review
+    assert "spread evenly between the limits of age, that would be" in review
 
 
 def test_a_choice_is_good_within_a_tenth_of_the_best():

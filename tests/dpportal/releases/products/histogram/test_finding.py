@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from django.template.loader import render_to_string
 from django.urls import reverse
 
 from dpportal.releases.models import Release
@@ -16,6 +17,7 @@ from mechanisms.box_queries import CellSum
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.histogram.noisy import LaplaceHistogram
 from mechanisms.protocol import Result
+from tests.dpportal.markup import folded
 from tests.dpportal.releases.products.building import finished
 
 
@@ -58,6 +60,20 @@ def test_names_of_columns_are_read_aloud():
     plan = LaplaceHistogram().plan(domain, {}, Loss(Definition.PURE, Fraction(1)))
     counts = np.full(20, 10)
     assert page(plan, Result(raw=counts, counts=counts), None)["finding"]["columns"] == "sex and birth year"
+
+
+def test_two_are_named_of_which_one_is_certainly_the_largest():
+    plan = LaplaceHistogram().plan(
+        Domain((Integer("dep_hour", lower=0, upper=23),)), {}, Loss(Definition.PURE, Fraction(1))
+    )
+    raw = np.full(24, 10)
+    raw[[8, 17]] = 501, 500
+    shown = {"finding": page(plan, Result(raw=raw, counts=raw), None)["finding"]}
+    text = render_to_string("releases/_finding.html", {"shown": shown, "plan": plan})
+    assert "The largest group is dep hour 8, with 501, or dep hour 17, with 500, each ± 3." in folded(text)
+    raw[3] = 497
+    three = page(plan, Result(raw=raw, counts=raw), None)["finding"]
+    assert three["alike"] and "leading" not in three
 
 
 @pytest.mark.slow

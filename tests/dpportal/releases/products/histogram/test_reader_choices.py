@@ -31,6 +31,12 @@ DOMAIN = Domain((AGE, SEX, KIND))
 COUNTS = np.arange(DOMAIN.size)
 
 
+def titled(question: str) -> str:
+    return figure(ChartForm(DOMAIN, QueryDict(question)), COUNTS, lambda picks: CellSum(0.0, None, 1))[
+        "title"
+    ]
+
+
 def drawn(question: str, domain: Domain = DOMAIN, counts: np.ndarray = COUNTS, margin: float | None = 3.2):
     asked = []
 
@@ -62,6 +68,12 @@ def test_one_value_of_a_column_can_be_picked() -> None:
     (json, asked) = drawn("along=0&by=none&apart=none&where-2=4")
     assert json["data"][0]["y"] == [by_loops(age, kind=4) for age in range(5)]
     assert asked == [[1, 2, 1]]
+
+
+def test_the_title_says_which_value_was_picked() -> None:
+    assert titled("along=0&by=none&apart=none&where-2=4") == "People by age, kind k4"
+    assert titled("along=0&by=none&apart=none&where-1=1&where-2=4") == "People by age, sex m, kind k4"
+    assert titled("along=0&by=1&apart=none&where-1=1") == "People by age × sex"
 
 
 def test_an_order_by_two_groups_is_mirrored() -> None:

@@ -1,0 +1,65 @@
+"""Columns that have a name for readers: pages, charts and sentences show it, files keep the column's own name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from dpportal.datasets import services
+from tests.dpportal.releases.products.building import files, finished, page_of
+from tests.dpportal.releases.products.test_verified import MADE, downloaded, failed
+
+pytestmark = pytest.mark.slow
+OURS = {"colour": "Favourite colour", "age": "Age in years"}
+
+
+@pytest.fixture
+def titled(rich):
+    declared = [line.declared() for line in rich.current_domain().attributes.all()]
+    services.declare_all(rich, [replace(each, title=OURS[each.name]) for each in declared])
+    return rich
+
+
+def test_a_release_is_called_so(titled):
+    release = finished(titled, "histogram", ["colour", "age"], "9", "laplace-histogram")
+    assert release.proposed_title == "People by Favourite colour and Age in years"
+    assert release.columns_shown == "Favourite colour × Age in years"
+
+
+@pytest.mark.parametrize(
+    ("product", "mechanism", "more"),
+    [
+        ("histogram", "laplace-histogram", {}),
+        ("means", "bernstein-sums", {"measured": ["age"], "deviation": False, "steps": {"age": "10"}}),
+        ("summary", "column-tables", {"group": "colour", "twice": []}),
+        ("microdata", "tree-of-pairs", {"wishes": {}, "rows": None}),
+    ],
+)
+def test_the_public_page_shows_it_wherever_a_column_is_named(client, titled, product, mechanism, more):
+    release = finished(titled, product, ["colour", "age"], "9", mechanism, **more)
+    client.force_login(titled.owner)
+    page = page_of(client, release)
+    assert "Age in years" in page
+    for own in ("colour", "age"):
+        assert f">{own}<" not in page, page[page.index(f">{own}<") - 300 :][:400]
+        assert f">{own} " not in page.replace(f">{own} and", "")
+
+
+def test_the_codebook_of_a_bundle_has_it_and_other_files_the_columns_own_name(titled):
+    content = files(finished(titled, "histogram", ["colour", "age"], "9", "laplace-histogram"))
+    book = list(csv.DictReader(io.StringIO(content["codebook.csv"].decode())))
+    assert {(line["name"], line["title"]) for line in book} == {*OURS.items()}
+    assert content["histogram.csv"].decode().startswith("colour,age,noisy_count")
+    resources = json.loads(content["datapackage.json"])["resources"]
+    fields = next(r for r in resources if r["path"] == "histogram.csv")["schema"]["fields"]
+    assert [field.get("title") for field in fields[:2]] == [*OURS.values()]
+    assert b"Age in years" in content["main.svg"] if "main.svg" in content else True
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_bundle_with_names_for_readers_holds(titled, tmp_path, name):
+    assert failed(downloaded(MADE[name](titled), tmp_path)) == []
