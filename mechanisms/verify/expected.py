@@ -45,7 +45,9 @@ def bins(plan: MicrodataPlan, result: MicrodataResult) -> list[float]:
 
 def means(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
     """A line of texts for each column that has a mean: its name, and what a page says of it."""
-    return pd.DataFrame([_line(mean) for mean in column_means(plan, result)]).astype(str)
+    return pd.DataFrame(
+        {name: str(value) for name, value in _line(mean).items()} for mean in column_means(plan, result)
+    )
 
 
 @dataclass(frozen=True)
