@@ -13,7 +13,7 @@ import pyarrow.types as pt
 from sqlglot import exp
 
 from dpportal.tables.engines.duckdb.dialect import DuckDB
-from dpportal.tables.layout import StoredColumn, written
+from dpportal.tables.layout import StoredColumn, or_null, written
 from dpportal.tables.meaning.parse_options import ReadOptions
 from dpportal.tables.pushdown.count_query import CELL, cells
 from dpportal.tables.pushdown.types import STORED
@@ -84,7 +84,7 @@ class AttributeMeanings:
 
     @cached_property
     def _of_texts_asked(self) -> str:
-        return _statement(self._attribute, StoredColumn(0, FIELD), self._options)
+        return _statement(self._attribute, StoredColumn(0, or_null(FIELD)), self._options)
 
     @cached_property
     def _of_numbers_asked(self) -> str:

@@ -144,14 +144,27 @@ class TableWriter:
 def _batch(columns: Sequence[StoredFields]) -> pa.RecordBatch:
     # One for all columns without any: most of numbers have no text, and rows wait in memory to be written.
     none = pa.nulls(len(columns[0].texts) if columns else 0, pa.string())
-    fields = {}
+    fields: dict[pa.Field, pa.Array] = {}
     for number, column in enumerate(columns):
-        fields[text_name(number)] = column.texts
+        own = _text_alone(column.texts) if column.numbers is None else _or_none(column.texts, none)
+        fields[pa.field(text_name(number), own.type, nullable=column.numbers is not None)] = own
         if column.numbers is not None:
-            fields[text_name(number)] = _or_none(column.texts, none)
-            fields[otherwise_name(number)] = _or_none(column.otherwise, none)
-            fields[plain_name(number)] = column.numbers
-    return pa.record_batch(fields)
+            otherwise = _or_none(column.otherwise, none)
+            fields[pa.field(otherwise_name(number), otherwise.type)] = otherwise
+            fields[pa.field(plain_name(number), column.numbers.type)] = column.numbers
+    return pa.record_batch(list(fields.values()), schema=pa.schema(list(fields)))
+
+
+def _text_alone(texts: pa.Array) -> pa.Array:
+    """The texts of a column that has no numbers beside them, where none is NULL."""
+    if not texts.null_count:
+        return texts
+    if not pt.is_dictionary(texts.type):
+        return texts.fill_null("")
+    places = texts.indices.fill_null(len(texts.dictionary))
+    return pa.DictionaryArray.from_arrays(
+        places, pa.concat_arrays([texts.dictionary, pa.array([""], texts.type.value_type)])
+    )
 
 
 def _or_none(texts: pa.Array | None, none: pa.Array) -> pa.Array:

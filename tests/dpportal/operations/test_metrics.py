@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import logging
+import re
 import shutil
 import signal
 import sys

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpportal.tables import first_rows
 from dpportal.tables.formats import table_writer
 from dpportal.tables.formats.table_writer import TableWriter
 from dpportal.tables.layout import StoredFields
@@ -39,3 +40,26 @@ def _batch(kind: str, number: int) -> StoredFields:
     if kind == "few texts" or (kind == "texts that become long" and number < 2):
         return StoredFields(pa.array(["a", "b"] * (ROWS // 2)))
     return StoredFields(pa.array([f"{number * ROWS + i:050d}" for i in range(ROWS)]))
+
+
+@pytest.mark.parametrize("texts", [["a", None, "b", None], [f"text {i}" for i in range(20_000)] + [None]])
+def test_texts_alone_are_stored_without_null_and_read_as_they_were(
+    tmp_path: Path, texts: list[str | None]
+) -> None:
+    """Of few by a dictionary, of many plainly; and beside numbers NULL stays, by which they are told apart."""
+    path = tmp_path / "t.parquet"
+    with TableWriter(path, ["x", "y"], duckdb.connect()) as writer:
+        for own in (texts[:1], texts[1:]):  # what is empty need not be in the first rows
+            numbers = pa.array([None if text is None else 1.5 for text in own])
+            writer.write(
+                [StoredFields(pa.array(own)), StoredFields(pa.nulls(len(own), pa.string()), numbers=numbers)]
+            )
+    schema = pq.read_schema(path)
+    assert {name: schema.field(name).nullable for name in schema.names} == {
+        "c0": False,
+        "c1": True,
+        "t1": True,
+        "n1": True,
+    }
+    expected = [[text, None if text is None else "1.5"] for text in texts]
+    assert first_rows(path, len(texts)) == expected
