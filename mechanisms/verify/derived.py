@@ -41,7 +41,7 @@ class Derived:
     """By what they are. column_sums: the most people of a value of each column, with their margins.
 
     reaches: the margins of one cell of three columns, of the people of all others.
-    differences: of two groups of a summary, with the ends of their intervals.
+    differences: of two groups of a summary, with the ends of their intervals and their margins.
     expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
     components: the principal ones of rows; means: of their columns. factors: of a strategy.
@@ -139,7 +139,8 @@ def _summary(own: Derived, plan: SummaryPlan, values: np.ndarray, _counts: Integ
         for pair in permutations(range(plan.groups.size), 2):
             between = difference(column, *pair)
             for each in (between.plain, between.standardised):
-                own.differences += np.concatenate([each.estimate, each.lower, each.upper]).tolist()
+                margins = np.maximum(each.upper - each.estimate, each.estimate - each.lower)
+                own.differences += np.concatenate([each.estimate, each.lower, each.upper, margins]).tolist()
 
 
 def _bins(domain: Domain, counts: Integers) -> Iterator[float]:

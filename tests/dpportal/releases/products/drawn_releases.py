@@ -74,14 +74,20 @@ class Drawing:
         if kind == "integer":
             lower = self._draw.choice((0, 0, 1, 17, -20, 1000))
             upper = lower + self._draw.choice((1, 9, 72, 99, 400))
-            return Integer(name, missing, lower=lower, upper=upper, width=self._draw.choice((1, 5, 10, 50)))
+            return Integer(
+                name,
+                missing,
+                lower=lower,
+                upper=upper,
+                width=min(self._draw.choice((1, 5, 10, 50)), upper - lower),
+            )
         if kind == "real":
             lower, spread = (
                 self._draw.choice((0.0, -1.5, 0.25)),
                 self._draw.choice((1.0, 7.0, 100.0, 12_500.0)),
             )
             return Real(
-                name, missing, lower=lower, upper=lower + spread, bins=self._draw.choice((1, 4, 7, 20))
+                name, missing, lower=lower, upper=lower + spread, bins=self._draw.choice((2, 4, 7, 20))
             )
         if kind == "date":
             lower = dt.date(1990, 1, 1) + dt.timedelta(days=self._draw.randint(0, 9_000))
