@@ -154,8 +154,12 @@ def _grades(attribute: Attribute, groups: Integers, counts: Floats) -> Floats:
 
 
 def _precision(first: Floats, second: Floats) -> Floats:
-    """The inverse covariance of a pair's parameters before anything is measured."""
+    """The inverse covariance of a pair's parameters before anything is measured.
+
+    By Woodbury's identity: to invert the covariance itself would lose what little is left along far grades.
+    """
     grades = np.kron(first, second)
-    covariance = OF_PAIRS**2 * np.eye(grades.shape[0]) + OF_GRADES**2 * grades @ grades.T
-    precision: Floats = np.linalg.inv(covariance).astype(np.float64)
+    inner = (OF_PAIRS / OF_GRADES) ** 2 * np.eye(grades.shape[1]) + grades.T @ grades
+    explained = grades @ solve(inner, grades.T, assume_a="pos")
+    precision: Floats = (np.eye(grades.shape[0]) - explained) / OF_PAIRS**2
     return precision
