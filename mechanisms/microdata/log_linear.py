@@ -23,6 +23,9 @@ from mechanisms.microdata.tables import Grouping, Pair
 # two columns' association by grades, and of a pair of groups beside that.
 OF_CELLS, OF_GRADES, OF_PAIRS = 3.0, 3.0, 0.3
 MOST_STEPS, LONGEST_STEP, LAST_STEP = 30, 1.5, 0.01
+# Standard deviations from the mean, at most: where noisy counts say that nearly everybody is in one cell, the others
+# would be millions away, and no precision would be left to solve with.
+FURTHEST_GRADE = 30.0
 _TINY = 1e-9
 
 
@@ -145,13 +148,18 @@ def _grades(attribute: Attribute, groups: Integers, counts: Floats) -> Floats:
     centres = _counts(groups[:regular], weights * np.arange(regular), size) / np.where(present, declared, 1)
     mean = float(declared @ centres / declared.sum())
     spread = math.sqrt(float(declared @ (centres - mean) ** 2 / declared.sum()))
-    grades: Floats = np.where(present, (centres - mean) / max(spread, _TINY), 0.0)
+    away = np.clip((centres - mean) / max(spread, _TINY), -FURTHEST_GRADE, FURTHEST_GRADE)
+    grades: Floats = np.where(present, away, 0.0)
     return np.column_stack([grades, *np.eye(size)[~present]])
 
 
 def _precision(first: Floats, second: Floats) -> Floats:
-    """The inverse covariance of a pair's parameters before anything is measured."""
+    """The inverse covariance of a pair's parameters before anything is measured.
+
+    By Woodbury's identity: to invert the covariance itself would lose what little is left along far grades.
+    """
     grades = np.kron(first, second)
-    covariance = OF_PAIRS**2 * np.eye(grades.shape[0]) + OF_GRADES**2 * grades @ grades.T
-    precision: Floats = np.linalg.inv(covariance).astype(np.float64)
+    inner = (OF_PAIRS / OF_GRADES) ** 2 * np.eye(grades.shape[1]) + grades.T @ grades
+    explained = grades @ solve(inner, grades.T, assume_a="pos")
+    precision: Floats = (np.eye(grades.shape[0]) - explained) / OF_PAIRS**2
     return precision

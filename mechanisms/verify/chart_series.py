@@ -20,6 +20,8 @@ _WRITTEN = 1e-5
 _LONGEST, _MOST_LABELS = 2000, 64
 # Bars of a small picture, and the tallest of them by which its scale is told.
 MOST_SMALL, _TALLEST = 30, 3
+# Counts of a column of rows, of more of which neighbours are added up first, or the largest are chosen.
+_MOST_CELLS = 60
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ class ChartSeries:
         self.every = [(each, np.sort(each)) for each in own.values()]
         # Of what is below nobody a small picture shows nothing.
         above = [(np.maximum(own, 0), np.maximum(known, 0)) for own, known in self.every]
-        thinned = (_thinned(own) for own, _known in above if len(own) > MOST_SMALL)
+        few = (np.maximum(shown, 0) for own, _known in self.every for shown in _drawn_small(own))
+        thinned = (_thinned(own) for own in (*(own for own, _known in above), *few) if len(own) > MOST_SMALL)
         self._above = [*above, *((own, np.sort(own)) for own in thinned)]
         self._drawn = _by_length(drawn)
 
@@ -121,6 +124,14 @@ def _units(values: np.ndarray, own: np.ndarray, known: np.ndarray, in_order: boo
         return [float(known[-1] or 1.0)]
     ratios, tallest = own[shown] / values[shown], np.argsort(-values[shown])[:_TALLEST]
     return [float(np.median(ratios)), *ratios[tallest].tolist()]
+
+
+def _drawn_small(counts: np.ndarray) -> Iterator[np.ndarray]:
+    """What a small picture shows of the counts of many cells: sums of neighbours, or the largest in their order."""
+    if len(counts) > _MOST_CELLS:
+        width = 2 ** math.ceil(math.log2(len(counts) / _MOST_CELLS))
+        yield np.add.reduceat(counts, np.arange(0, len(counts), width))
+        yield counts[np.sort(np.argsort(-counts, kind="stable")[:_MOST_CELLS])]
 
 
 def _thinned(values: np.ndarray) -> np.ndarray:

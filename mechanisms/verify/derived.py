@@ -12,6 +12,7 @@ from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 from mechanisms import registry
@@ -40,10 +41,10 @@ class Derived:
     """By what they are. column_sums: the most people of a value of each column, with their margins.
 
     reaches: the margins of one cell of three columns, of the people of all others.
-    differences: of two groups of a summary, with the ends of their intervals.
+    differences: of two groups of a summary, with the ends of their intervals and their margins.
     expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
-    components: the principal ones of rows. factors: of a strategy.
+    components: the principal ones of rows; means: of their columns. factors: of a strategy.
     """
 
     people: list[float] = field(default_factory=list)
@@ -53,6 +54,7 @@ class Derived:
     reaches: set[int] = field(default_factory=set)
     bins: list[float] = field(default_factory=list)
     components: expected.FoundComponents | None = None
+    means: pd.DataFrame | None = None
     differences: list[float] = field(default_factory=list)
     expected: list[float] = field(default_factory=list)
     times_measured: np.ndarray | None = None
@@ -123,6 +125,7 @@ def _rows(own: Derived, bundle: Bundle, plan: MicrodataPlan) -> None:
         return
     own.expected += expected.numbers(plan, result)
     own.bins += expected.bins(plan, result)
+    own.means = expected.means(plan, result)
     own.components = expected.components(plan, result)
     if own.components is not None:
         own.expected += own.components.loadings.iloc[:, 1:].to_numpy(float).ravel().tolist()
@@ -136,7 +139,8 @@ def _summary(own: Derived, plan: SummaryPlan, values: np.ndarray, _counts: Integ
         for pair in permutations(range(plan.groups.size), 2):
             between = difference(column, *pair)
             for each in (between.plain, between.standardised):
-                own.differences += np.concatenate([each.estimate, each.lower, each.upper]).tolist()
+                margins = np.maximum(each.upper - each.estimate, each.estimate - each.lower)
+                own.differences += np.concatenate([each.estimate, each.lower, each.upper, margins]).tolist()
 
 
 def _bins(domain: Domain, counts: Integers) -> Iterator[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.principal_components import ordered_columns
 from mechanisms.protocol import PlanError
 
+COLUMN, _MEANS = "column", ("rows", "counted", "counted estimate", "summed", "summed estimate")
 # Files count days from it.
 _FIRST = dt.date(1970, 1, 1).toordinal()
 
@@ -39,6 +41,13 @@ def numbers(plan: MicrodataPlan, result: MicrodataResult) -> Iterator[float]:
 def bins(plan: MicrodataPlan, result: MicrodataResult) -> list[float]:
     """How far bins alone move the mean of each column of numbers or dates, at most."""
     return [mean.bins for mean in column_means(plan, result)]
+
+
+def means(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
+    """A line of texts for each column that has a mean: its name, and what a page says of it."""
+    return pd.DataFrame(
+        {name: str(value) for name, value in _line(mean).items()} for mean in column_means(plan, result)
+    )
 
 
 @dataclass(frozen=True)
@@ -86,11 +95,20 @@ def _errors(plan: MicrodataPlan, people: int) -> Iterator[float]:
 
 
 def _of_mean(mean: ColumnMean) -> Iterator[float]:
-    """In the rows, by the counts and by the sum with their margins, and how far bins move it; of dates in days."""
-    intervals = [own for own in (mean.counted, mean.summed) if own is not None]
-    middles = [float(own.lower[0] + own.upper[0]) / 2 for own in intervals]
-    values = [mean.rows, *middles, *(float(own.estimate[0]) for own in intervals)]
-    yield from (mean.bins, *values)
-    yield from (float(own.upper[0] - own.lower[0]) / 2 for own in intervals)
+    """What a page says of it, and of dates also their days."""
+    line = _line(mean)
+    yield from (value for name, value in line.items() if name != COLUMN)
     if isinstance(mean.attribute, Date):
-        yield from (value - _FIRST for value in values)
+        yield from (line[name] + _FIRST for name in _MEANS if name in line)
+
+
+def _line(mean: ColumnMean) -> dict[str, Any]:
+    """In the rows, by the counts and by the sum with their margins, and how far bins move it; dates in days."""
+    first = _FIRST if isinstance(mean.attribute, Date) else 0
+    line = {COLUMN: mean.attribute.name, "rows": mean.rows - first, "bins": mean.bins}
+    for name, own in (("counted", mean.counted), ("summed", mean.summed)):
+        if own is not None:
+            lower, upper = float(own.lower[0]), float(own.upper[0])
+            line |= {name: (lower + upper) / 2 - first, f"{name} margin": (upper - lower) / 2}
+            line[f"{name} estimate"] = float(own.estimate[0]) - first
+    return line

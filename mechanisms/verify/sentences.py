@@ -30,7 +30,7 @@ _AT_BOUND = tuple(
     for share, names in (("at most # %", ("_upper",)), ("# to # %]", ("", "_upper")), ("%", ()))
     for comma in ("", ",")
 )
-PHRASES: tuple[tuple[str, ...], ...] = (
+_OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("private with ε = #", "loss"),
     ("private with ρ = #", "loss"),
     ("private with $\\varepsilon$ = #", "loss"),
@@ -75,11 +75,8 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     # Histograms.
     ("for each of the # cells", "lines histogram"),
     ("# people, by …", "people"),
-    ("# rows, by …", "people"),
     ("# ± # people, by …", "everyone", "everyone's margin"),
-    ("# ± # rows, by …", "everyone", "everyone's margin"),
     ("stand in for # ± # people", "everyone", "everyone's margin"),
-    ("stand in for # ± # rows", "everyone", "everyone's margin"),
     ("the largest group is …, with # ± #.", "most of a column", "margin of a column"),
     ("The # largest of # groups", "drawn values", "sizes"),
     ("within ± # of", "half_width"),
@@ -151,6 +148,11 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("# period published up to # … #", "periods", "day", "year"),
     ("# periods published up to # … #", "periods", "day", "year"),
 )
+# Where a person may have several rows, rows are counted.
+_OF_ROWS = tuple(
+    (phrase.replace("people", "rows"), *names) for phrase, *names in _OF_PEOPLE if "people" in phrase
+)
+PHRASES = (*_OF_PEOPLE, *_OF_ROWS)
 
 
 def placed(text: str, quantities: Quantities) -> dict[int, bool]:

@@ -191,9 +191,10 @@ class _Texts:
             return tables
         headers = Headers.of(Domain.from_json(self._bundle.release["plan"]["domain"])).columns
         names = {header: name for name, header in headers.items()}
-        found = self._quantities.derived.components
-        of_components = {} if found is None else {"loadings": found.loadings}
-        return of_components | {
+        found, means = self._quantities.derived.components, self._quantities.derived.means
+        derived = {} if found is None else {"loadings": found.loadings}
+        derived |= {} if means is None or means.empty else {"means": means}
+        return derived | {
             stem: table.assign(**{place: table[place].replace(names) for place in _NAMED if place in table})
             if stem in _OF_COLUMNS
             else table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -79,3 +80,21 @@ def test_counts_are_those_of_the_people() -> None:
     counts = model().counts(people.ravel())
     expected = [margin(people, *columns).ravel() for columns in [(0,), (1,), (2,), *PAIRS]]
     assert all((own == other).all() for own, other in zip(counts, expected, strict=True))
+
+
+def test_noisy_counts_that_leave_everybody_in_one_cell_are_fitted_too() -> None:
+    """As a column of many cells has them at a small loss: the others are then no millions of deviations away."""
+    attributes = (Integer("age", lower=0, upper=24), Integer("rooms", lower=0, upper=15))
+    sizes = [attribute.size for attribute in attributes]
+    counts = [np.where(np.arange(size) == size // 2, 300.0, 0.0) for size in sizes]
+    found = LogLinear(
+        attributes,
+        Grouping(tuple(np.arange(size) for size in sizes)),
+        Margins(300.0, tuple(counts), (1e5,) * 2),
+        [(0, 1)],
+        Impossible({}),
+    )
+    number = sum(sizes) + math.prod(sizes)
+    noise = np.random.default_rng(1).normal(0, 300, number)
+    shares = found.shares(found.fitted(Evidence(noise, np.full(number, 1e5), 300.0)))
+    assert np.isfinite(shares).all() and shares.sum() == pytest.approx(1)

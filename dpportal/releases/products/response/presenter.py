@@ -20,6 +20,7 @@ from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.response.runner import Answers
 from dpportal.releases.products.shared import explorer, stored_estimates
+from dpportal.releases.products.shared.extremes import is_certainly_largest
 from dpportal.releases.products.shared.figures import as_integers, figure_json
 from dpportal.releases.products.shared.moved_people import moved_verdict
 from dpportal.releases.products.shared.presenter import Presenter
@@ -69,17 +70,8 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
 
     def page(self, reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> Json:
         answers = reconstructed.result
-        counts = as_integers(answers.estimate.counts)
-        top, domain = int(np.argmax(counts)), reconstructed.release.domain
         return {
-            "finding": {
-                "people": len(answers.reports),
-                "margin": 0,
-                "columns": domain.shown_names[0],
-                "largest": f"{domain.shown_names[0]} {cell_names(domain.attributes[0])[top]}",
-                "count": max(0, int(counts[top])),
-                "count_margin": answers.half_width,
-            },
+            "finding": _finding(reconstructed),
             "figure": figure_json(_figure(reconstructed)),
             "table": _table(reconstructed),
             "interval": answers.half_width,
@@ -185,6 +177,22 @@ def _errors(reconstructed: ReconstructedRelease[ResponsePlan, Answers], true: np
     fields = ("total_variation", "l1", "l2", "largest", "inside")
     return {
         f: {"expected": expected.get(f), "raw": getattr(raw, f), "counts": getattr(counts, f)} for f in fields
+    }
+
+
+def _finding(reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> Json:
+    """How many people answered, and the largest group where it is certainly that."""
+    answers, domain = reconstructed.result, reconstructed.release.domain
+    counts = as_integers(answers.estimate.counts)
+    finding = {"people": len(answers.reports), "margin": 0, "columns": domain.shown_names[0]}
+    *_others, second, largest = np.argsort(counts, kind="stable").tolist() if len(counts) > 1 else (0, 0)
+    if not is_certainly_largest(counts[largest], counts[second], answers.half_width, len(counts)):
+        return {**finding, "alike": len(counts) > 1}
+    return {
+        **finding,
+        "largest": f"{domain.shown_names[0]} {cell_names(domain.attributes[0])[largest]}",
+        "count": int(counts[largest]),
+        "count_margin": answers.half_width,
     }
 
 
