@@ -125,7 +125,7 @@ def test_a_quantile_of_categories_is_refused() -> None:
 
 
 def test_a_candidate_outside_the_bounds_is_refused() -> None:
-    with pytest.raises(PlanError, match="outside the column's declared bounds"):
+    with pytest.raises(PlanError, match="outside the column's declared limits"):
         Quantile(("a", "b"), ((0, 1), (1, 3)), 2, 2)
 
 

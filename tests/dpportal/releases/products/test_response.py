@@ -69,7 +69,7 @@ class TestResponse:
         assert planner_of(draft).error_of(plan, draft) == pytest.approx(100 * plan.half_width(300) / 300)
         client.force_login(replaceable.owner)
         review = client.get(reverse("releases:review", args=[draft.pk])).text
-        assert f"± {math.ceil(plan.half_width(300)):,}." in review
+        assert f"±\N{NO-BREAK SPACE}{math.ceil(plan.half_width(300)):,}." in review
         assert "take a column of fewer values, or wider bins" in review and "fewer columns" not in review
 
     @pytest.mark.slow

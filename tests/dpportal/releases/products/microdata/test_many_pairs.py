@@ -7,6 +7,7 @@ from django.template.loader import render_to_string
 
 from dpportal.releases.models import Release
 from dpportal.releases.products.microdata.page import _pair_lines
+from mechanisms.domain import Boolean, Domain
 from tests.dpportal.markup import folded
 
 FIGURE = {"json": {}, "title": "Title", "caption": "", "drawing": ""}
@@ -15,7 +16,8 @@ FIGURE = {"json": {}, "title": "Title", "caption": "", "drawing": ""}
 def test_a_public_page_shows_the_first_thousand_pairs_measured_ones_before_others() -> None:
     pairs = pd.DataFrame({"first": ["a"] * 1200, "second": [f"b{place}" for place in range(1200)]})
     tables = [{"columns": ["a", "b1100"], "cells": 4, "margin": margin, "lines": []} for margin in (9, 7)]
-    lines = _pair_lines(pairs, tables)
+    names = ["a", *(f"b{place}" for place in range(1200))]
+    lines = _pair_lines(pairs, tables, Domain(tuple(Boolean(name) for name in names)))
     assert len(lines) == 1000
     assert lines[0] == {"columns": ["a", "b1100"], "table": 1, "cells": 4, "margin": 7}
     shown = {"pair_lines": lines, "pairs": 1200, "measured": 1, "figure": FIGURE}
