@@ -64,7 +64,7 @@ def components(plan: MicrodataPlan, result: MicrodataResult) -> FoundComponents 
     if result.components is None:
         return None
     domain = plan.of_columns(result.columns).domain
-    names = [domain.names[place] for place in ordered_columns(domain)]
+    names = [domain.shown_names[place] for place in ordered_columns(domain)]
     shares = 100 * result.components.variances / UNIT / len(names)
     loadings = pd.DataFrame({"column": names})
     for number, own in enumerate(result.components.loadings / UNIT, start=1):
@@ -105,7 +105,7 @@ def _of_mean(mean: ColumnMean) -> Iterator[float]:
 def _line(mean: ColumnMean) -> dict[str, Any]:
     """In the rows, by the counts and by the sum with their margins, and how far bins move it; dates in days."""
     first = _FIRST if isinstance(mean.attribute, Date) else 0
-    line = {COLUMN: mean.attribute.name, "rows": mean.rows - first, "bins": mean.bins}
+    line = {COLUMN: mean.attribute.shown_name, "rows": mean.rows - first, "bins": mean.bins}
     for name, own in (("counted", mean.counted), ("summed", mean.summed)):
         if own is not None:
             lower, upper = float(own.lower[0]), float(own.upper[0])

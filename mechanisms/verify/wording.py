@@ -185,12 +185,12 @@ class _Texts:
         return Compared(found.numbers, tuple(found.strange))
 
     def _as_on_pages(self) -> dict[str, pd.DataFrame]:
-        """Where tables speak of columns by the names that these have in files, pages have those of the declaration."""
+        """Where tables speak of columns by the names that these have in files, pages have those for readers."""
         tables = self._quantities.tables
         if self._bundle.release["product"] != "microdata":
             return tables
-        headers = Headers.of(Domain.from_json(self._bundle.release["plan"]["domain"])).columns
-        names = {header: name for name, header in headers.items()}
+        domain = Domain.from_json(self._bundle.release["plan"]["domain"])
+        names = dict(zip(Headers.of(domain).columns.values(), domain.shown_names, strict=True))
         found, means = self._quantities.derived.components, self._quantities.derived.means
         derived = {} if found is None else {"loadings": found.loadings}
         derived |= {} if means is None or means.empty else {"means": means}

@@ -135,9 +135,8 @@ def copy_rows(plain: FilePath, target: FilePath, options: ReadOptions, columns: 
             elif reader.is_note(line):
                 copied.notes += 1
             elif not options.header and _is_separator(line):
-                copied.spoiled += (
-                    1  # wherever it stands: were it none at the top alone, other rows would decide that
-                )
+                # Wherever it stands: were it none at the top alone, other rows would decide that.
+                copied.spoiled += 1
             elif (row := reader.row(line)) is not None:
                 copied.rows += 1
                 new.write(row + b"\n")
