@@ -217,12 +217,11 @@ class LowRankStrategy(SearchedStrategy):
 
     def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
         result = low_rank(_written_out(workload), on_progress=on_progress)
-        facts = {
-            "loss": result.loss,
-            "residual": result.residual,
-            "sums": len(result.strategy),
-        }
-        return Optimised({"strategy": result.strategy}, facts)
+        # What rounds to a sum of nothing would measure noise alone.
+        largest = np.abs(result.strategy).max(axis=1)
+        strategy = result.strategy[largest > largest.max() * 2.0**-BITS]
+        facts = {"loss": result.loss, "residual": result.residual, "sums": len(strategy)}
+        return Optimised({"strategy": strategy}, facts)
 
     def built(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
         return over(MatrixRows.of(optimised.arrays["strategy"], BITS, definition), workload.shape)

@@ -213,6 +213,7 @@ class _Texts:
             *translated.OWN_CELLS,
             *strategy.sets_of(self._bundle),
         }
+        labels |= {label.replace("_", " ").strip() for label in labels}  # as readers are shown names
         series = ChartSeries(own, labels, self._weights(), self._drawn())
         series.axes |= {(1.0, float(number)) for number in self._quantities.answers}
         return series

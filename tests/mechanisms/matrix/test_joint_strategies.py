@@ -122,6 +122,15 @@ def test_shares_are_those_that_suit_reconciled_sums(shape: tuple[int, ...], text
     assert plan.root_mean_error <= least * before.root_mean_error
 
 
+def test_low_rank_measures_no_sum_of_nothing() -> None:
+    """Where one sum answers all, a second one would measure noise alone."""
+    line = Domain((Integer("x", lower=1, upper=6),))
+    plan = searched(LowRankStrategy(), line, read_workload("total", line), Definition.PURE)
+    assert plan.optimised is not None
+    assert np.abs(plan.optimised.arrays["strategy"]).max(axis=1).min() > 0.5
+    assert plan.optimised.facts["sums"] == 1
+
+
 def test_low_rank_does_better_than_cells_for_queries_of_few_dimensions() -> None:
     line = Domain((Integer("x", lower=1, upper=64),))
     matrix = RANDOM.normal(size=(30, 5)) @ RANDOM.normal(size=(5, 64))

@@ -30,7 +30,7 @@ from mechanisms.tabular.equal_steps import steps_of_equal_width
 
 # Cells that the report shows, and the public page, which is written for each visitor; columns that have charts. All are
 # in the other downloads.
-MOST_CELLS, MOST_ON_PAGE, MOST_CHARTS = 10_000, 1_500, 60
+MOST_CELLS, MOST_ON_PAGE, MOST_CHARTS = 10_000, 1_400, 60
 # Columns of numbers that stand beside each other on a page of 1280 pixels, and rows that it shows one below the other.
 MOST_BESIDE, MOST_BELOW = 5, 60
 # As many as an upright sheet of A4 has room for.

@@ -16,6 +16,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of, presenter_of
+from mechanisms.domain import Categorical
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
 
@@ -79,11 +80,20 @@ class TestResponse:
         assert "The adjusted counts put" in presenter_of(release).verdict(comparison).text
 
     @pytest.mark.slow
+    def test_a_group_is_named_that_is_certainly_the_largest(self, replaceable, client) -> None:
+        dataset_services.declare(replaceable, "colour", Categorical("colour", values=("red",)))
+        release = finished(replaceable, "response", ["colour"], "20", "randomised-response")
+        services.publish(release, replaceable.owner)
+        text = page_of(client, release)
+        assert re.search(r"The largest group, colour Other, has 200 ± \d+\.", " ".join(text.split()))
+
+    @pytest.mark.slow
     def test_the_public_page_shows_estimates_and_no_true_count(self, replaceable, client) -> None:
         release = finished(replaceable, "response", ["colour"], "1", "unary-encoding")
         services.publish(release, replaceable.owner)
         text = page_of(client, release)
-        assert re.search(r"The largest group, colour [^,]+, has \d+ ± \d+\.", " ".join(text.split()))
+        # A third of the people say each colour.
+        assert "No group is certainly the largest." in text and "The largest group" not in text
         assert "True count" not in text
         # The table calls a number what the chart above it calls it.
         assert text.count("Noisy count") > 1 and "Estimate<" not in text
