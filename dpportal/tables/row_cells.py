@@ -25,29 +25,26 @@ ENGINE_ROWS = 2**15
 # Rows that are counted together, unless a part of the file has more: a column's counts, which may be many, are fetched
 # into the processor's cache once for all of them.
 MOST_ROWS = 90_000
-# Columns that are decoded together: memory for few is used anew for the next while the processor has it at hand.
-TOGETHER = 4
 
 
 class StoredPart:
-    """Some row groups of a stored table's file, few of whose columns are in memory: those that were asked for last."""
+    """Some row groups of a stored table's file, of whose columns one is in memory: the one that was asked for last.
 
-    def __init__(self, file: pq.ParquetFile, groups: Sequence[int], names: Sequence[str]) -> None:
+    The next one takes its place while the processor has it at hand.
+    """
+
+    def __init__(self, file: pq.ParquetFile, groups: Sequence[int]) -> None:
         self._file, self._groups = file, groups
-        self._names = [names[start : start + TOGETHER] for start in range(0, len(names), TOGETHER)]
-        self._loaded: dict[str, pa.Array] = {}
+        self._loaded: tuple[str, pa.Array] = ("", pa.nulls(0))
         self.num_rows: int = sum(file.metadata.row_group(group).num_rows for group in groups)
 
     def column(self, name: str) -> pa.Array:
-        """All fields of a column, of texts as a dictionary. Columns are best asked for in their order."""
-        if name not in self._loaded:
-            [names] = [names for names in self._names if name in names]
-            table = self._file.read_row_groups(self._groups, columns=names, use_threads=False)
-            self._loaded = {
-                own: column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-                for own, column in zip(table.column_names, table.unify_dictionaries().columns, strict=True)
-            }
-        return self._loaded[name]
+        """All fields of a column, of texts as a dictionary."""
+        if name != self._loaded[0]:
+            table = self._file.read_row_groups(self._groups, columns=[name], use_threads=False)
+            [column] = table.unify_dictionaries().columns
+            self._loaded = name, column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        return self._loaded[1]
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ class CellBatch:
         return self.part.num_rows if self.there is None else int(self.there.sum())
 
     def column(self, place: int) -> Integers:
-        """(rows,) the cells of a column, `LEFT_OUT` where it leaves a row out. Best asked for in the places' order."""
+        """(rows,) the cells of a column, `LEFT_OUT` where it leaves a row out."""
         cells = self.others[place] if place in self.others else self.meanings[place].cells(self.part)
         return cells if self.there is None else cells[self.there]
 
@@ -120,7 +117,7 @@ class RowCells:
             pq.ParquetFile(source, read_dictionary=names, pre_buffer=False) as file,
         ):
             for groups in _together(file.metadata):
-                part = StoredPart(file, groups, names)
+                part = StoredPart(file, groups)
                 cells = engine.next(part.num_rows) if engine else ()
                 yield CellBatch(part, self._looked_up, dict(zip(places, cells, strict=True)))
 

@@ -73,7 +73,6 @@ def test_fields_that_are_looked_up_have_the_cells_of_those_read_row_by_row(
     """Also where few whole numbers have places, and few fields are remembered."""
     monkeypatch.setattr(field_meanings, "MOST_WHOLE", most)
     monkeypatch.setattr(field_meanings, "MOST_KNOWN", most)
-    monkeypatch.setattr(row_cells, "TOGETHER", 2)
     monkeypatch.setattr(row_cells, "MOST_ROWS", 37 * most)
     assert row_by_row.shape == (len(ATTRIBUTES), ROWS)
     assert (row_by_row == field_meanings.LEFT_OUT).any(axis=1).tolist() == [a.leaves_out for a in ATTRIBUTES]
