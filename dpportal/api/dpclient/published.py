@@ -19,7 +19,8 @@ from .faults import PortalError
 _ID = re.compile(r"/(?:releases|streams)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/|$)")
 # Those of a running count's newest period are there so long after it, unless the portal is busy.
 FILES_SECONDS = 60.0
-LOWER, UPPER, MARGIN = "interval_lower", "interval_upper", "margin"
+# Ends of an interval, of the estimate of a line, or of a column with a name of its own, such as mean_lower.
+LOWER, UPPER, ESTIMATE = "_lower", "_upper", "interval"
 
 
 class Files:
@@ -39,7 +40,9 @@ class Files:
         return content
 
     def table(self, name: str | None = None) -> pd.DataFrame:
-        """A table of the bundle. Where it has 95 % intervals, its column “margin” is half their width.
+        """A table of the bundle. Where it has 95 % intervals, a further column is half their width.
+
+        It is called “margin”; beside mean_lower and mean_upper it is “mean_margin”, and so for others.
 
         name: of its file; without one the first table that has intervals, or the first at all. Raises PortalError.
         """
@@ -48,7 +51,7 @@ class Files:
         first: pd.DataFrame | None = None
         for each in [name for name in self.listed if name.endswith(".csv")]:
             frame = _frame(self.read(each))
-            if {LOWER, UPPER} <= set(frame.columns):
+            if _with_intervals(frame):
                 return _with_margin(frame)
             first = frame if first is None else first
         if first is None:
@@ -98,7 +101,19 @@ def _frame(content: bytes) -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(content))
 
 
+def _with_intervals(frame: pd.DataFrame) -> list[str]:
+    """Beginnings of the names of columns that are both ends of an interval of numbers."""
+    numbers = set(frame.select_dtypes("number").columns)
+    names = [name.removesuffix(LOWER) for name in frame.columns if name.endswith(LOWER)]
+    return [name for name in names if {f"{name}{LOWER}", f"{name}{UPPER}"} <= numbers]
+
+
 def _with_margin(frame: pd.DataFrame) -> pd.DataFrame:
-    if {LOWER, UPPER} <= set(frame.columns):
-        return frame.assign(**{MARGIN: (frame[UPPER] - frame[LOWER]) / 2})
-    return frame
+    margins = {
+        "margin" if name == ESTIMATE else f"{name}_margin": (
+            frame[f"{name}{UPPER}"] - frame[f"{name}{LOWER}"]
+        )
+        / 2
+        for name in _with_intervals(frame)
+    }
+    return frame.assign(**margins)

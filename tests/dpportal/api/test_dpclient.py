@@ -11,6 +11,7 @@ from dpportal.api.dpclient import Portal, PortalError, read
 from dpportal.releases import services
 from dpportal.streams.job_execution import STREAM_JOBS
 from tests.dpportal import building
+from tests.dpportal.releases.products.building import finished
 from tests.dpportal.streams import building as streams
 
 ADDRESS = "http://testserver"
@@ -36,6 +37,18 @@ def test_a_public_release_is_read_by_its_address_alone(ready, transport):
     assert set(found.table("synthetic.csv").columns) == {"colour", "age"}
     with pytest.raises(PortalError, match="There is no file 'poem"):
         found.table("poem.csv")
+
+
+@pytest.mark.slow
+def test_means_have_a_margin_each(dataset, transport):
+    release = finished(
+        dataset, "means", ["age"], "0.9", "bernstein-sums", measured=["age"], deviation=True, steps={}
+    )
+    services.publish(release, release.created_by)
+    table = read(f"{ADDRESS}{release.get_absolute_url()}", transport=transport).table()
+    for name in ("number", "total", "mean"):
+        assert (table[f"{name}_margin"] == (table[f"{name}_upper"] - table[f"{name}_lower"]) / 2).all(), name
+    assert (table["mean_margin"] > 0).all()
 
 
 def test_what_is_not_public_is_not_read(ready, transport):
