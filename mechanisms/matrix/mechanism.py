@@ -6,6 +6,7 @@ optimise (no data, no loss; may take minutes, cached) -> plan (no data) -> measu
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ from mechanisms.noise import Noise, NoiseLaw, law_from_json
 from mechanisms.protocol import Measurement, Parameter
 from mechanisms.sensitivity import Sensitivity
 
+# A lower bound that an error is so many times above is told to nobody.
+MOST_TIMES = 10_000
 # Done so far and in all, in steps of the optimiser's own.
 Progress = Callable[[int, int | None], None]
 
@@ -72,6 +75,16 @@ def stored_workload(text: str, domain: Domain) -> Workload:
     return _keepers[0].workload(text, domain)
 
 
+def times_bound(total_error: float, bound: float | None) -> float | None:
+    """Root mean squared error over that of a lower bound: 1 is the best there can be. None where nothing is known.
+
+    Nor where the bound is next to nothing, which says nothing of a strategy: of a number that was known before, or of
+    noise that is hardly ever one.
+    """
+    ratio = (total_error / bound) ** 0.5 if bound else math.inf
+    return ratio if ratio <= MOST_TIMES else None
+
+
 @dataclass(frozen=True)
 class QueryPlan:
     """All that a release of answers will do, decided without data.
@@ -104,8 +117,8 @@ class QueryPlan:
 
     @property
     def ratio(self) -> float | None:
-        """Root mean squared error over that of the lower bound: 1 is the best there can be."""
-        return None if not self.lower_bound else float((self.total_error / self.lower_bound) ** 0.5)
+        """As `times_bound`."""
+        return times_bound(self.total_error, self.lower_bound)
 
     def to_json(self) -> dict[str, object]:
         return {

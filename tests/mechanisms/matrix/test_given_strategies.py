@@ -63,6 +63,14 @@ def test_no_strategy_goes_below_the_bound(mechanism: MatrixMechanism, loss: Loss
     assert ratio >= 1
 
 
+def test_of_a_number_that_was_known_before_no_distance_to_the_bound_is_told() -> None:
+    """Nobody changes how many rows there are where one is replaced: the least error of all is next to 0."""
+    loss = replace(LOSSES[1], unit=PrivacyUnit(Neighbours.REPLACE_ONE))
+    plan = HaarStrategy().plan(SMALL, read_workload("total", SMALL), loss)
+    assert plan.lower_bound is not None and plan.lower_bound < 1e-6 * plan.total_error
+    assert plan.ratio is None
+
+
 @each
 def test_without_noise_the_answers_are_the_true_ones(mechanism: MatrixMechanism) -> None:
     plan = planned(mechanism, LOSSES[0])

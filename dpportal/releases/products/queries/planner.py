@@ -22,7 +22,7 @@ from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import with_reconstruction
-from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan
+from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan, times_bound
 from mechanisms.matrix.reconstruction import RECONSTRUCTION
 from mechanisms.matrix.strategy.product import most_rows
 from mechanisms.matrix.workload.union import Workload
@@ -95,7 +95,7 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
         """
         gap = plan.optimised.facts.get("gap") if plan.optimised else None
         bound = max((p.lower_bound or 0.0 for p in (plan, *plans)), default=0.0)
-        ratio = (plan.total_error / bound) ** 0.5 if bound else None
+        ratio = times_bound(plan.total_error, bound)
         return {"gap": "" if gap is None else f"{100 * gap:.2g} %", "ratio": ratio}
 
     def verdict(self, plan: QueryPlan, draft: Release) -> Verdict | None:

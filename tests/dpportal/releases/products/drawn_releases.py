@@ -112,7 +112,7 @@ class Drawing:
         return self._draw.choice(("yes", "no"))
 
     def _amount(self) -> str:
-        return self._draw.choice(("0.05", "0.3", "1", "2.5", "9", "40"))
+        return self._draw.choice(("0.05", "0.3", "1", "2.5", "9"))
 
     def _columns(self, most: int) -> list[str]:
         names = [attribute.name for attribute in self.attributes]
