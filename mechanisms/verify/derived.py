@@ -44,7 +44,7 @@ class Derived:
     differences: of two groups of a summary, with the ends of their intervals and their margins.
     expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
-    components: the principal ones of rows; means: of their columns. factors: of a strategy.
+    components: the principal ones of rows; means and pairs: of their columns. factors: of a strategy.
     """
 
     people: list[float] = field(default_factory=list)
@@ -55,6 +55,7 @@ class Derived:
     bins: list[float] = field(default_factory=list)
     components: expected.FoundComponents | None = None
     means: pd.DataFrame | None = None
+    pairs: pd.DataFrame | None = None
     differences: list[float] = field(default_factory=list)
     expected: list[float] = field(default_factory=list)
     times_measured: np.ndarray | None = None
@@ -125,7 +126,7 @@ def _rows(own: Derived, bundle: Bundle, plan: MicrodataPlan) -> None:
         return
     own.expected += expected.numbers(plan, result)
     own.bins += expected.bins(plan, result)
-    own.means = expected.means(plan, result)
+    own.means, own.pairs = expected.means(plan, result), expected.pairs(plan, result)
     own.components = expected.components(plan, result)
     if own.components is not None:
         own.expected += own.components.loadings.iloc[:, 1:].to_numpy(float).ravel().tolist()

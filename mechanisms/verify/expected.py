@@ -19,7 +19,7 @@ from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import foresee, pair_error
 from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.limits import RowCount
-from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.principal_components import ordered_columns
 from mechanisms.protocol import PlanError
 
@@ -47,6 +47,22 @@ def means(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
     """A line of texts for each column that has a mean: its name, and what a page says of it."""
     return pd.DataFrame(
         {name: str(value) for name, value in _line(mean).items()} for mean in column_means(plan, result)
+    )
+
+
+def pairs(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
+    """A line of texts for each measured pair: what a page calls it, and of its exactest table the cells and margin."""
+    names = plan.of_columns(result.columns).domain.shown_names
+    exactest: dict[tuple[int, int], MeasuredTable] = {}
+    for table in sorted(result.tables, key=lambda own: own.half_width):
+        exactest.setdefault(table.pair, table)
+    return pd.DataFrame(
+        {
+            "pair": f"{names[a]} × {names[b]}",
+            "cells": str(table.values.size),
+            "margin": str(table.half_width),
+        }
+        for (a, b), table in exactest.items()
     )
 
 

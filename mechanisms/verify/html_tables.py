@@ -141,12 +141,16 @@ def _candidates(lines: pd.DataFrame) -> Iterator[Candidate]:
 
 
 def _margins(low: np.ndarray, high: np.ndarray, estimates: Sequence[np.ndarray]) -> Iterator[Candidate]:
-    """Of counts, whose ends are whole numbers as the counts are, also between the rounded ones."""
+    """Of counts, whose ends are whole numbers as the counts are, also between the rounded ones.
+
+    An end that a file has with a half, of which it wrote no further digit, was rounded up or down.
+    """
     margins = [(high - low) / 2, *(np.maximum(each - low, high - each) for each in estimates)]
     for values in margins:
         yield from ((values, Rounding.NEAREST), (values, Rounding.UP))
     for each in estimates:
-        yield np.round(high) - np.round(each), Rounding.NEAREST
+        for end in (np.floor(high + 0.5), np.ceil(high - 0.5)):
+            yield end - np.round(each), Rounding.NEAREST
 
 
 def _strange(cells: Sequence[str], values: Sequence[Candidate]) -> list[str]:

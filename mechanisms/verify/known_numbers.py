@@ -75,7 +75,8 @@ class KnownNumbers:
             *(self._of_table(table) for _stem, table in self._tables),
         ]
         values = np.abs(np.concatenate(parts))
-        return np.unique(np.concatenate([values, 100 * values]))
+        with np.errstate(over="ignore"):  # of numbers that no text shows in percent
+            return np.unique(np.concatenate([values, 100 * values]))
 
     def _of_release(self) -> Iterator[float]:
         release = self._bundle.release

@@ -191,9 +191,13 @@ class _Texts:
             return tables
         domain = Domain.from_json(self._bundle.release["plan"]["domain"])
         names = dict(zip(Headers.of(domain).columns.values(), domain.shown_names, strict=True))
-        found, means = self._quantities.derived.components, self._quantities.derived.means
-        derived = {} if found is None else {"loadings": found.loadings}
-        derived |= {} if means is None or means.empty else {"means": means}
+        found = self._quantities.derived
+        own = {
+            "loadings": None if found.components is None else found.components.loadings,
+            "means": found.means,
+            "measured_pairs": found.pairs,
+        }
+        derived = {name: table for name, table in own.items() if table is not None and not table.empty}
         return derived | {
             stem: table.assign(**{place: table[place].replace(names) for place in _NAMED if place in table})
             if stem in _OF_COLUMNS

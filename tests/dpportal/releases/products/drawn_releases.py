@@ -91,7 +91,7 @@ class Drawing:
             )
         if kind == "date":
             lower = dt.date(1990, 1, 1) + dt.timedelta(days=self._draw.randint(0, 9_000))
-            upper = lower + dt.timedelta(days=self._draw.randint(40, 3_000))
+            upper = lower + dt.timedelta(days=self._draw.randint(400, 3_000))
             return Date(
                 name, missing, lower=lower, upper=upper, step=self._draw.choice(("month", "quarter", "year"))
             )
