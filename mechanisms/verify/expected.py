@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -51,19 +52,18 @@ def means(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
 
 
 def pairs(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
-    """A line of texts for each measured pair: what a page calls it, and of its exactest table the cells and margin."""
+    """A line of texts for each pair: what a page calls it, and where it was measured cells and margin of its exactest
+    table."""
     names = plan.of_columns(result.columns).domain.shown_names
     exactest: dict[tuple[int, int], MeasuredTable] = {}
     for table in sorted(result.tables, key=lambda own: own.half_width):
         exactest.setdefault(table.pair, table)
-    return pd.DataFrame(
-        {
-            "pair": f"{names[a]} × {names[b]}",
-            "cells": str(table.values.size),
-            "margin": str(table.half_width),
-        }
-        for (a, b), table in exactest.items()
-    )
+    lines = []
+    for a, b in combinations(range(len(names)), 2):
+        own = exactest.get((a, b)) or exactest.get((b, a))
+        measured = {"cells": str(own.values.size), "margin": str(own.half_width)} if own else {}
+        lines.append({"pair": f"{names[a]} × {names[b]}", "cells": "", "margin": "", **measured})
+    return pd.DataFrame(lines)
 
 
 @dataclass(frozen=True)
