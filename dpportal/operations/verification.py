@@ -14,7 +14,7 @@ from dpportal.history import checkpoints, heads, imprints, verification
 from dpportal.history.checkpoints import Checkpoint
 from dpportal.history.verification import BrokenChainError
 from dpportal.operations import stored_files, sweeping
-from dpportal.platform import journal
+from dpportal.platform import journal, triggers
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.streams import vault
 from dpportal.streams.models import Stream
@@ -24,6 +24,7 @@ from dpportal.streams.vault import VaultError
 def problems(carried: list[Checkpoint]) -> Iterator[str]:
     """What does not agree, in sentences. carried: checkpoints from elsewhere, beside those of the folder."""
     yield from broken_chain()
+    yield from lost_triggers()
     yield from checkpoints.contradictions(carried)
     yield from heads.contradictions()
     yield from imprints.differences()
@@ -41,6 +42,16 @@ def broken_chain() -> Iterator[str]:
         verification.verify()
     except BrokenChainError as fault:
         yield str(fault)
+
+
+def lost_triggers() -> Iterator[str]:
+    """What the database should refuse by itself, and does not."""
+    for guard in triggers.guards.values():
+        for name in guard.differing("default"):
+            yield _(
+                "The database's trigger %(name)s is gone, changed or switched off: changes that it refuses may have "
+                "been made. `manage.py migrate` makes it again."
+            ) % {"name": name}
 
 
 def damaged_charges() -> Iterator[str]:

@@ -100,13 +100,14 @@ class Guard:
         post_migrate.connect(self.install, sender=room)
 
     def install(self, using: str, **_: object) -> None:
-        """Give the database the triggers of this version, in one transaction, where any is missing.
+        """Give the database the triggers of this version, in one transaction, where any is missing or another one.
 
-        Whoever migrates while others work takes no lock of the tables if nothing is missing.
+        Whoever migrates while others work takes no lock of the tables if nothing is.
         """
         connection = connections[using]
-        there = set(connection.introspection.table_names())
-        if not self.tables <= there or self.expected(connection.vendor) == set(self._installed(connection)):
+        if not self.tables <= set(connection.introspection.table_names()):
+            return
+        if self.expected(connection.vendor) == self._installed(connection) and not self.differing(using):
             return
         with transaction.atomic(using), connection.cursor() as cursor:
             for statement in (*self._dropping(connection), *self._making(connection.vendor)):
@@ -128,30 +129,59 @@ class Guard:
         """The names that the triggers of this version have in such a database."""
         return {each.trigger(self.prefix) for each in self.triggers if vendor in each.vendors}
 
-    def _installed(self, connection: BaseDatabaseWrapper) -> dict[str, str]:
-        """The names and tables of the triggers that a database has."""
+    def differing(self, using: str) -> list[str]:
+        """The names of those that a database lacks, has with another text, or has switched off."""
+        connection = connections[using]
+        with connection.cursor() as cursor:
+            cursor.execute(_TEXTS[connection.vendor], [f"{self.prefix}%"])
+            there = dict(cursor.fetchall())
+        made = {
+            name: statement
+            for statement in self._making(connection.vendor)
+            for name in self.expected(connection.vendor)
+            if statement.startswith((f"CREATE TRIGGER {name} ", f"CREATE FUNCTION {name}("))
+            and (connection.vendor == "sqlite") == statement.startswith("CREATE TRIGGER")
+        }
+        return sorted(name for name, statement in made.items() if there.get(name) != _text_in(statement))
+
+    def _installed(self, connection: BaseDatabaseWrapper) -> set[str]:
+        """The names of the triggers that a database has."""
         having = {
-            "sqlite": "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger' "
-            f"AND name LIKE '{self.prefix}%'",
-            "postgresql": "SELECT tgname, relname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
-            f"WHERE tgname LIKE '{self.prefix}%' AND pg_table_is_visible(tgrelid)",
+            "sqlite": f"SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '{self.prefix}%'",
+            "postgresql": f"SELECT tgname FROM pg_trigger WHERE tgname LIKE '{self.prefix}%' "
+            "AND pg_table_is_visible(tgrelid)",
         }
         with connection.cursor() as cursor:
             cursor.execute(having[connection.vendor])
-            return dict(cursor.fetchall())
+            return {name for (name,) in cursor.fetchall()}
 
     def _dropping(self, connection: BaseDatabaseWrapper) -> Iterator[str]:
-        for trigger, table in self._installed(connection).items():
-            if connection.vendor == "postgresql":
-                yield f"DROP TRIGGER {trigger} ON {table}"
-                yield f"DROP FUNCTION {trigger}()"
-            else:
-                yield f"DROP TRIGGER {trigger}"
+        there = self._installed(connection)
+        if connection.vendor == "sqlite":
+            yield from (f"DROP TRIGGER {trigger}" for trigger in there)
+            return
+        # A function goes with its trigger, and alone where somebody dropped that.
+        for trigger in sorted(there | self.expected(connection.vendor)):
+            yield f"DROP FUNCTION IF EXISTS {trigger}() CASCADE"
 
     def _making(self, vendor: str) -> Iterator[str]:
         for each in self.triggers:
             if vendor in each.vendors:
                 yield from each.making(self.prefix, vendor)
+
+
+# The text of each trigger that works, by its name: of PostgreSQL that of its function.
+_TEXTS = {
+    "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s",
+    "postgresql": "SELECT tgname, prosrc FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid "
+    "WHERE tgname LIKE %s AND tgenabled <> 'D' AND pg_table_is_visible(tgrelid)",
+}
+
+
+def _text_in(statement: str) -> str:
+    """What the database keeps of the statement that makes a trigger, or its function."""
+    _before, dollars, rest = statement.partition("$$")
+    return rest.partition("$$")[0] if dollars else statement
 
 
 # Of all rooms that have any.

@@ -23,8 +23,10 @@ WHAT = "zip"
 # Of a member: 30 bytes, name, further fields, content; of the list 46 bytes and the same texts; and what ends it.
 _LOCAL, _CENTRAL, _END = b"PK\3\4", b"PK\1\2", b"PK\5\6"
 _LOCAL_SIZE, _CENTRAL_SIZE, _END_SIZE, _END_SIZE_64 = 30, 46, 22, 56 + 20
-# The only further field that is written: sizes beyond 4 GiB.
-_ZIP64 = 1
+# The only further field that is written: sizes beyond 4 GiB, for which the usual places have the greatest number.
+_ZIP64, _MOST = 1, 0xFFFFFFFF
+# Up to here sizes and places stand where they usually do in the list.
+_USUAL = 2**31 - 1
 _UTF8_NAMES = 0x800
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _FOLDER = 0x10
@@ -94,17 +96,14 @@ def _odd_member(info: zipfile.ZipInfo) -> str:
         return "is packed in a way that no portal uses"
     if info.comment:
         return "has a comment"
-    return "" if _are_known(info.extra) else "has further fields"
+    large = [info.file_size, info.compress_size] if max(info.file_size, info.compress_size) > _USUAL else []
+    large += [info.header_offset] if info.header_offset > _USUAL else []
+    return "" if info.extra == (_sizes(*large) if large else b"") else "has further fields"
 
 
-def _are_known(extra: bytes) -> bool:
-    """Whether there is nothing but sizes beyond 4 GiB, or nothing at all."""
-    if not extra:
-        return True
-    if len(extra) < 4:
-        return False
-    kind, size = struct.unpack_from("<HH", extra)
-    return bool(kind == _ZIP64 and size == len(extra) - 4 and size % 8 == 0 and size <= 24)
+def _sizes(*sizes: int) -> bytes:
+    """The further field of sizes that may be beyond 4 GiB."""
+    return struct.pack(f"<HH{len(sizes)}Q", _ZIP64, 8 * len(sizes), *sizes)
 
 
 def _faults_of_layout(
@@ -155,12 +154,12 @@ def _other_head(info: zipfile.ZipInfo, head: bytes, name: bytes, extra: bytes) -
     encoding = "utf-8" if info.flag_bits & _UTF8_NAMES else "cp437"
     if name != info.orig_filename.encode(encoding, "replace"):
         return "has another name inside"
-    if not _are_known(extra):
+    if extra not in (b"", _sizes(info.file_size, info.compress_size)):
         return "has further fields"
-    if extra and len(extra) >= 20:
-        large = struct.unpack_from("<QQ", extra, 4)
+    if extra:
+        large = (info.file_size, info.compress_size)
         size, packed = (
-            full if short == 0xFFFFFFFF else short for short, full in zip((size, packed), large, strict=True)
+            full if short == _MOST else short for short, full in zip((size, packed), large, strict=True)
         )
     own = (flags, method, crc, packed, size)
     listed = (info.flag_bits, info.compress_type, info.CRC, info.compress_size, info.file_size)

@@ -24,6 +24,7 @@ from dpportal.history.checkpoints import CheckpointError
 from dpportal.history.models import Link
 from dpportal.history.verification import ChainPosition, verify
 from dpportal.operations import restore_check, sweeping, verification
+from dpportal.platform import triggers
 from dpportal.platform.signing import SigningKeys
 from dpportal.releases.models import Artifact
 from dpportal.streams import closing
@@ -338,3 +339,34 @@ def test_a_charge_in_the_memory_that_was_emptied_is_named(ready):
     place = settings.MEMORY_DIR / "charges" / str(ready.dataset_id) / ready.charge.key.hex
     place.write_bytes(b"")
     assert f"Charge {ready.charge.key.hex} in the memory" in refused()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("replaced", [False, True], ids=["gone", "changed"])
+def test_a_trigger_that_refuses_no_more_is_named(replaced):
+    """One that has its name and does nothing, too; whoever migrates has it again."""
+    assert list(verification.lost_triggers()) == []
+    guard = triggers.guards["history"]
+    name = sorted(guard.expected(connection.vendor))[0]
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT tbl_name FROM sqlite_master WHERE name = %s", [name])
+            [(table,)] = cursor.fetchall()
+            cursor.execute(f"DROP TRIGGER {name}")
+            if replaced:
+                cursor.execute(f"CREATE TRIGGER {name} BEFORE DELETE ON {table} BEGIN SELECT 1; END")
+        elif replaced:
+            cursor.execute(
+                f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
+                "$$ BEGIN RETURN OLD; END $$"
+            )
+        else:
+            cursor.execute(
+                f"SELECT relname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid WHERE tgname = '{name}'"
+            )
+            [(table,)] = cursor.fetchall()
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {name}")
+    [said] = verification.lost_triggers()
+    assert name in said
+    guard.install("default")
+    assert list(verification.lost_triggers()) == []

@@ -182,3 +182,25 @@ def test_a_file_that_unpacks_to_more_than_it_says_is_refused_before_it_is_unpack
     end = struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 2, 2, len(first + central), begin, 0)
     (tmp_path / "bomb.zip").write_bytes(files + local + bomb + first + central + end)
     assert "a.csv has other bytes after its content, or is cut" in check(tmp_path / "bomb.zip").details
+
+
+@pytest.mark.parametrize("sizes", [(1,), (200, 2), (200, 2, 3)])
+def test_sizes_in_a_further_field_are_those_of_the_file_and_stand_there_only_if_needed(
+    tmp_path: Path, sizes: tuple[int, ...]
+) -> None:
+    """Of any others a program could make what it likes: they were signed by nobody."""
+
+    def add(archive: zipfile.ZipFile) -> None:
+        entry = plain("folder/b.csv")
+        entry.extra = struct.pack(f"<HH{len(sizes)}Q", 1, 8 * len(sizes), *sizes)
+        archive.writestr(entry, CONTENT)
+
+    assert "further fields" in str(check(written(tmp_path / "odd.zip", add)))
+
+
+def test_a_file_that_was_written_without_knowing_its_size_is_as_a_portal_writes_it(tmp_path: Path) -> None:
+    def add(archive: zipfile.ZipFile) -> None:
+        with archive.open(plain("folder/b.csv"), "w", force_zip64=True) as file:
+            file.write(CONTENT)
+
+    assert check(written(tmp_path / "long.zip", add)).state is State.HOLDS
