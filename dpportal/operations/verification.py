@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from django.db.models import Case, F, Field, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
@@ -16,6 +17,7 @@ from dpportal.history.verification import BrokenChainError
 from dpportal.operations import stored_files, sweeping
 from dpportal.platform import journal, triggers
 from dpportal.platform.journal import MemoryFaultError
+from dpportal.platform.storage import StorageFault
 from dpportal.streams import vault
 from dpportal.streams.models import Stream
 from dpportal.streams.vault import VaultError
@@ -23,15 +25,31 @@ from dpportal.streams.vault import VaultError
 
 def problems(carried: list[Checkpoint]) -> Iterator[str]:
     """What does not agree, in sentences. carried: checkpoints from elsewhere, beside those of the folder."""
-    yield from broken_chain()
-    yield from lost_triggers()
-    yield from checkpoints.contradictions(carried)
-    yield from heads.contradictions()
-    yield from imprints.differences()
-    yield from wrong_budgets()
-    yield from stored_files.faults()
-    yield from damaged_charges()
-    yield from unopened_states()
+    yield from checked(_("The history"), broken_chain)
+    yield from checked(_("The database's triggers"), lost_triggers)
+    yield from checked(_("Checkpoints"), partial(checkpoints.contradictions, carried))
+    yield from checked(_("The memory of the history"), heads.contradictions)
+    yield from checked(_("What the history says of other rows"), imprints.differences)
+    yield from checked(_("Budgets"), wrong_budgets)
+    yield from checked(_("Stored downloads"), stored_files.faults)
+    yield from checked(_("Charges in the memory"), damaged_charges)
+    yield from checked(_("Secret states of running counts"), unopened_states)
+    yield from checked(_("Stored files"), unnamed_files)
+
+
+def checked(what: str, check: Callable[[], Iterable[str]]) -> Iterator[str]:
+    """What a check finds; where a value was changed to what the portal cannot read, that it cannot be made."""
+    try:
+        yield from check()
+    except StorageFault:
+        raise
+    except Exception as fault:
+        said = _("%(what)s cannot be checked: a value has a form that no portal writes (%(fault)s).")
+        yield said % {"what": what, "fault": type(fault).__name__}
+
+
+def unnamed_files() -> Iterator[str]:
+    """Those that no row names."""
     for name in sweeping.orphans():
         yield _("No row names the stored file %(name)s.") % {"name": name}
 

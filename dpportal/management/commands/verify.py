@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from dpportal.history import checkpoints, heads
 from dpportal.history.checkpoints import Checkpoint, CheckpointError
@@ -35,9 +37,8 @@ class Command(BaseCommand):
         lock_timeouts.keep_to(lock_timeouts.COMMAND)
         carried = [self._read(since)] if since else []
         try:
-            # A stream that was closed after a restore stays so, and agrees with the memory.
-            differing = replace(restore_check.findings(), closed=[])
-            found = [*verification.problems(carried), *report(differing)]
+            restored = verification.checked(_("What the memory holds"), _differing_memory)
+            found = [*verification.problems(carried), *restored]
         except StorageFault as fault:
             raise CommandError(f"Not everything could be read: {fault}") from None
         for line in found:
@@ -52,6 +53,11 @@ class Command(BaseCommand):
             return checkpoints.read(path.read_bytes(), path.name)
         except (CheckpointError, OSError) as fault:
             raise CommandError(f"{path}: {fault}") from None
+
+
+def _differing_memory() -> Iterator[str]:
+    """A stream that was closed after a restore stays so, and agrees with the memory."""
+    yield from report(replace(restore_check.findings(), closed=[]))
 
 
 def _covered(carried: list[Checkpoint]) -> str:

@@ -370,3 +370,12 @@ def test_a_trigger_that_refuses_no_more_is_named(replaced):
     assert name in said
     guard.install("default")
     assert list(verification.lost_triggers()) == []
+
+
+def test_a_value_that_no_portal_writes_is_a_finding(ready, capsys):
+    """Whoever has the database can write anything."""
+    with unguarded(), connection.cursor() as cursor:
+        cursor.execute("UPDATE budgets_ledgerentry SET amount = 'many'")
+    with pytest.raises(CommandError, match="findings"):
+        call_command("verify")
+    assert "cannot be checked: a value has a form that no portal writes" in capsys.readouterr().out
