@@ -28,6 +28,8 @@ _ZIP64, _MOST = 1, 0xFFFFFFFF
 # Up to here sizes and places stand where they usually do in the list.
 _USUAL = 2**31 - 1
 _UTF8_NAMES = 0x800
+# Of the format, that a member was written by and needs: deflation, sizes beyond 4 GiB.
+_VERSIONS = {20, 45}
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _FOLDER = 0x10
 # A file that its owner writes and everybody reads, as Unix notes it.
@@ -96,6 +98,8 @@ def _odd_member(info: zipfile.ZipInfo) -> str:
         return "is packed in a way that no portal uses"
     if info.comment:
         return "has a comment"
+    if (info.volume, info.reserved) != (0, 0) or not {info.create_version, info.extract_version} <= _VERSIONS:
+        return "says of itself what no portal writes"
     large = [info.file_size, info.compress_size] if max(info.file_size, info.compress_size) > _USUAL else []
     large += [info.header_offset] if info.header_offset > _USUAL else []
     return "" if info.extra == (_sizes(*large) if large else b"") else "has further fields"

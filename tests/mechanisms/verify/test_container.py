@@ -204,3 +204,12 @@ def test_a_file_that_was_written_without_knowing_its_size_is_as_a_portal_writes_
             file.write(CONTENT)
 
     assert check(written(tmp_path / "long.zip", add)).state is State.HOLDS
+
+
+@pytest.mark.parametrize("place", [4, 6, 34], ids=["made by", "needed", "disk"])
+def test_what_the_list_says_beside_sizes_is_as_a_portal_writes_it(tmp_path: Path, place: int) -> None:
+    path = written(tmp_path / "odd.zip")
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\1\2") + place] += 7
+    path.write_bytes(content)
+    assert check(path).state is State.FAILED
