@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from django.contrib.humanize.templatetags.humanize import intcomma
@@ -20,6 +18,7 @@ from dpportal.budgets.templatetags.numbers import (
     tenths,
     unbroken,
 )
+from tests.dpportal.test_public_work import calls
 
 RANDOM = np.random.default_rng(4)
 FLOATS = [*(RANDOM.normal(size=500) * 10.0 ** RANDOM.integers(-3, 13, 500)).tolist(), 0.25, 0.05, -0.04, -0.0]
@@ -53,17 +52,13 @@ def test_labels_are_escaped():
     assert number_cells(["<b>", 1234], 1) == '<td>&lt;b&gt;</td><td class="number">1,234</td>'
 
 
-def test_two_thousand_rows_take_a_fifth_of_a_second():
+def test_a_row_takes_few_calls():
+    """So a table of two thousand is written within a public page's time, by any processor."""
     page = engines["django"].from_string(
         "{% load numbers %}{% for row in rows %}{{ row|number_cells:1 }}{% endfor %}"
     )
     rows = [["20–29", i * 1234, i, i - 5, i + 5] for i in range(2000)]
-    taken = []
-    for _ in range(10):
-        started = time.process_time()
-        page.render({"rows": rows})
-        taken.append(time.process_time() - started)
-    assert min(taken) < 0.2
+    assert calls(lambda: page.render({"rows": rows})) / len(rows) < 250
 
 
 def test_a_count_has_its_margin_beside_it() -> None:
