@@ -6,9 +6,6 @@ migration makes again, and the tables of a new file are made from the models, wi
 `DROP TRIGGER`, or rights on file or server, undo all this: it guards against mistakes, not the database's owner.
 """
 
-# Every statement here is made of constants of the code.
-# ruff: noqa: S608
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +35,7 @@ class Trigger(Protocol):
         """Its name in the database, which changes with its text: so a database shows which version's it has."""
 
     def making(self, prefix: str, vendor: str) -> Iterator[str]:
-        """The statements that make it."""
+        """The statements that make it; in the first one is the text that a database keeps of it."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,7 @@ class Guard:
         connection = connections[using]
         if not self.tables <= set(connection.introspection.table_names()):
             return
-        if self.expected(connection.vendor) == self._installed(connection) and not self.differing(using):
+        if self._installed(connection) == self._wanted(connection.vendor):
             return
         with transaction.atomic(using), connection.cursor() as cursor:
             for statement in (*self._dropping(connection), *self._making(connection.vendor)):
@@ -127,33 +124,31 @@ class Guard:
 
     def expected(self, vendor: str) -> set[str]:
         """The names that the triggers of this version have in such a database."""
-        return {each.trigger(self.prefix) for each in self.triggers if vendor in each.vendors}
+        return set(self._wanted(vendor))
 
     def differing(self, using: str) -> list[str]:
         """The names of those that a database lacks, has with another text, or has switched off."""
-        connection = connections[using]
-        with connection.cursor() as cursor:
-            cursor.execute(_TEXTS[connection.vendor], [f"{self.prefix}%"])
-            there = dict(cursor.fetchall())
-        made = {
-            name: statement
-            for statement in self._making(connection.vendor)
-            for name in self.expected(connection.vendor)
-            if statement.startswith((f"CREATE TRIGGER {name} ", f"CREATE FUNCTION {name}("))
-            and (connection.vendor == "sqlite") == statement.startswith("CREATE TRIGGER")
-        }
-        return sorted(name for name, statement in made.items() if there.get(name) != _text_in(statement))
+        there, wanted = self._installed(connections[using]), self._wanted(connections[using].vendor)
+        return sorted(name for name, text in wanted.items() if there.get(name) != text)
 
-    def _installed(self, connection: BaseDatabaseWrapper) -> set[str]:
-        """The names of the triggers that a database has."""
+    def _wanted(self, vendor: str) -> dict[str, str]:
+        """As `_installed` has it where all is as this version makes it."""
+        chosen = [each for each in self.triggers if vendor in each.vendors]
+        return {
+            each.trigger(self.prefix): _text_in(next(each.making(self.prefix, vendor))) for each in chosen
+        }
+
+    def _installed(self, connection: BaseDatabaseWrapper) -> dict[str, str | None]:
+        """The triggers that a database has, by name, with their text: on PostgreSQL that of their function, and None
+        of one that is switched off."""
         having = {
-            "sqlite": f"SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '{self.prefix}%'",
-            "postgresql": f"SELECT tgname FROM pg_trigger WHERE tgname LIKE '{self.prefix}%' "
-            "AND pg_table_is_visible(tgrelid)",
+            "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s",
+            "postgresql": "SELECT tgname, CASE WHEN tgenabled <> 'D' THEN prosrc END FROM pg_trigger "
+            "JOIN pg_proc ON pg_proc.oid = tgfoid WHERE tgname LIKE %s AND pg_table_is_visible(tgrelid)",
         }
         with connection.cursor() as cursor:
-            cursor.execute(having[connection.vendor])
-            return {name for (name,) in cursor.fetchall()}
+            cursor.execute(having[connection.vendor], [f"{self.prefix}%"])
+            return dict(cursor.fetchall())
 
     def _dropping(self, connection: BaseDatabaseWrapper) -> Iterator[str]:
         there = self._installed(connection)
@@ -161,21 +156,13 @@ class Guard:
             yield from (f"DROP TRIGGER {trigger}" for trigger in there)
             return
         # A function goes with its trigger, and alone where somebody dropped that.
-        for trigger in sorted(there | self.expected(connection.vendor)):
+        for trigger in sorted(there.keys() | self.expected(connection.vendor)):
             yield f"DROP FUNCTION IF EXISTS {trigger}() CASCADE"
 
     def _making(self, vendor: str) -> Iterator[str]:
         for each in self.triggers:
             if vendor in each.vendors:
                 yield from each.making(self.prefix, vendor)
-
-
-# The text of each trigger that works, by its name: of PostgreSQL that of its function.
-_TEXTS = {
-    "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s",
-    "postgresql": "SELECT tgname, prosrc FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid "
-    "WHERE tgname LIKE %s AND tgenabled <> 'D' AND pg_table_is_visible(tgrelid)",
-}
 
 
 def _text_in(statement: str) -> str:

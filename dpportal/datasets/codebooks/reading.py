@@ -102,8 +102,7 @@ def _entries(content: bytes) -> Json:
 def _declared(name: str, entry: object) -> Attribute:
     attribute = _attribute(name, entry)
     if wrong := wrong_title(attribute.title):
-        text = _("The codebook could not be used. %(reason)s")
-        raise CodebookError(text % {"reason": f"{name[:80]}: {wrong}"}, (name, "title"))
+        raise _unusable(f"{name[:80]}: {wrong}", name, "title")
     if isinstance(attribute, Categorical):
         _check_values(attribute)
     if attribute.size > MAX_CELLS_OF_A_COLUMN:
@@ -118,8 +117,7 @@ def _attribute(name: str, entry: object) -> Attribute:
     try:
         return json_file.attribute(name, _with_newlines(entry))
     except DomainError as error:
-        text = _("The codebook could not be used. %(why)s")
-        raise CodebookError(text % {"why": error}, (name,)) from None
+        raise _unusable(error, name) from None
     except WrongFieldError as wrong:
         text = _("The codebook could not be used: “%(field)s” of “%(name)s” must be %(needs)s.")
         said = {"field": wrong.field[:80], "name": name[:80], "needs": wrong.needs}
@@ -152,5 +150,9 @@ def _check_values(attribute: Categorical) -> None:
     is_open = not attribute.closed
     wrong = wrong_values(attribute, own_missing=attribute.missing_cell, is_open=is_open)
     if wrong:
-        text = _("The codebook could not be used. %(why)s")
-        raise CodebookError(text % {"why": f"{name}: {wrong}"}, (attribute.name,))
+        raise _unusable(f"{name}: {wrong}", attribute.name)
+
+
+def _unusable(why: object, *place: str) -> CodebookError:
+    """why: in a whole sentence. place: as CodebookError has it."""
+    return CodebookError(_("The codebook could not be used. %(why)s") % {"why": why}, place)
