@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpportal.charts.svg_paths import round_step
-from dpportal.charts.trace_values import number_text, plain_label
+from dpportal.charts.trace_values import number_text, plain_label, value_text
 
 # Pixels of a line of words, and marks of an axis of numbers.
 LINE, TICKS = 15, 6
@@ -17,7 +17,8 @@ LINE, TICKS = 15, 6
 class Axis:
     """One axis of a subplot: where on the drawing it runs, and what it shows. categories: in order, or empty.
 
-    mirrored: whether its numbers grow to both sides. suffix: after each number.
+    mirrored: whether its numbers grow to both sides. suffix: after each number. number_format: how numbers of marks are
+    written, as Python and d3 format them; empty for those that `number_text` finds.
     """
 
     begin: float
@@ -29,10 +30,15 @@ class Axis:
     title: str
     mirrored: bool = False
     suffix: str = ""
+    number_format: str = ""
 
     def at(self, value: str | float) -> float:
         place = self.categories[value] if self.categories else float(value)
         return self.begin + (self.end - self.begin) * (place - self.low) / (self.high - self.low)
+
+    def text_of(self, value: float) -> str:
+        """A mark's number, with what stands after it."""
+        return value_text(value, self.number_format) + self.suffix
 
     @property
     def step(self) -> float:

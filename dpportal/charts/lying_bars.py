@@ -94,6 +94,7 @@ class _Lying:
     def __init__(self, traces: Sequence[Trace], layout: FigureJson, width: int) -> None:
         self.traces, self.layout, self.width = traces, layout, width
         self.suffix = str(layout["yaxis"].get("ticksuffix") or "")
+        self.number_format = str(layout["yaxis"].get("hoverformat") or "")
         self.names = [plain_label(str(name)) for name in traces[0]["x"]]
         self.thick = ALONE if len(traces) == 1 else GROUPED
         self.slot = self.thick * len(traces) + GAP
@@ -151,7 +152,7 @@ class _Lying:
             return []
         [trace] = self.traces
         return [
-            "" if value is None else mark_text(trace, cell, self.suffix)
+            "" if value is None else mark_text(trace, cell, self.suffix, self.number_format)
             for cell, value in enumerate(trace["y"])
         ]
 

@@ -20,7 +20,6 @@ from dpportal.charts.trace_values import (
     Trace,
     colour_of,
     mark_text,
-    number_text,
     placed,
     plain_label,
     range_of,
@@ -160,6 +159,7 @@ class _Drawing:
             "shown": declared.get("showticklabels", True) is not False,
             "mirrored": is_mirrored,
             "suffix": str(declared.get("ticksuffix") or ""),
+            "number_format": str(declared.get("hoverformat") or ""),
             "title": plain_label(declared.get("title", {}).get("text") or ""),
         }
 
@@ -245,9 +245,9 @@ class _Drawing:
         for place in known if len(known) <= MOST_NUMBERED else (top,):
             reach = max(0, values[place]) + (sides_at(trace, place) or (0, 0))[1]
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
-            words = mark_text(trace, place, y.suffix)
+            words = mark_text(trace, place, y.suffix, y.number_format)
             fits = LETTER * len(words) <= x.step or len(known) > MOST_NUMBERED
-            words = words if fits else f"{number_text(values[place])}{y.suffix}"
+            words = words if fits else y.text_of(values[place])
             self._text(words, x.at(trace["x"][place]), above, "middle", in_full=True)
             self.texts[-1]["strong"] = place == top
 

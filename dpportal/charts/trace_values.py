@@ -63,11 +63,19 @@ def number_text(number: float, digits: int = 4) -> str:
     return f"{number:,.{digits}g}"
 
 
-def mark_text(trace: Trace, place: int, suffix: str) -> str:
-    """The number of a mark. suffix: after it, such as that of shares, whose own margins are written with them."""
+def value_text(value: float, number_format: str) -> str:
+    """A number in a format, or with as many digits as `number_text` finds where that is empty."""
+    return format(value, number_format) if number_format else number_text(value)
+
+
+def mark_text(trace: Trace, place: int, suffix: str, number_format: str = "") -> str:
+    """The number of a mark. suffix: after it, such as that of shares, whose own margins are written with them.
+
+    number_format: Python's and d3's, of figures that say one; empty for as many digits as `number_text` finds.
+    """
     value, own = trace["y"][place], (trace.get("error_y") or {}).get("array")
-    if not suffix or own is None:
-        return number_text(value) + suffix
+    if number_format or not suffix or own is None:
+        return value_text(value, number_format) + suffix
     return f"{value:.1f} ± {own[place]:.1f}{suffix}"
 
 

@@ -11,10 +11,18 @@ from dpportal.datasets import demo_marker
 from dpportal.datasets.models import Dataset
 from dpportal.publications.draft import PUBLIC, Publication
 
+# What was tried, and left nothing to publish from.
+WITHOUT_TABLE = (
+    Dataset.State.REFUSED,
+    Dataset.State.DUPLICATE,
+    Dataset.State.CANCELLED,
+    Dataset.State.ERASED,
+)
+
 
 @dataclass(frozen=True)
 class FirstSteps:
-    """Where somebody stands: `own` is their newest dataset, None before there is one.
+    """Where somebody stands: `own` is their newest dataset that has a table or counts, None before there is one.
 
     is_asked: whether a budget was asked for, or granted without that.
     """
@@ -25,7 +33,11 @@ class FirstSteps:
     @classmethod
     def of(cls, person: User) -> FirstSteps:
         """What a person did so far; the demonstration is nobody's own."""
-        own = Dataset.objects.filter(owner=person).exclude(pk=demo_marker.DATASET)
+        own = (
+            Dataset.objects.filter(owner=person)
+            .exclude(pk=demo_marker.DATASET)
+            .exclude(state__in=WITHOUT_TABLE)
+        )
         asked = Q(budgets__isnull=False) | Q(budget_requests__isnull=False)
         return cls(own.order_by("-created_at").first(), own.filter(asked).exists())
 

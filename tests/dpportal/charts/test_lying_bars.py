@@ -68,9 +68,9 @@ def test_labels_along_an_order_are_left_out_and_not_turned():
 
 def test_means_of_groups_lie_as_points():
     mean = np.array([36.331, 40.0, 42.418, 39.0, 41.0])
-    figure = means_figure("hours", LONG, mean, (mean - 1, mean + 1), by="area")
+    figure = means_figure("hours", LONG, mean, (mean - 1, mean + 1), decimals=1, by="area")
     shapes = drawing(figure.json)
-    assert {*LONG, "36.33", "42.42", "mean of hours"} <= set(words(shapes))
+    assert {*LONG, "36.3", "42.4", "mean of hours"} <= set(words(shapes))
 
 
 def test_what_fits_on_a_desk_may_lie_on_a_phone():

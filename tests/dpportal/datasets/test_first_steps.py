@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpportal.budgets import requests
+from dpportal.datasets.models import Dataset
 from tests.dpportal import building
 
 pytestmark = pytest.mark.django_db
@@ -20,3 +21,14 @@ def test_the_steps_follow_the_curator_and_go_once_a_budget_was_asked_for(client,
     assert STEPS in page and f'Done: <a href="/datasets/{dataset.pk}/">' in page
     requests.ask(dataset, "For the test", curator)
     assert STEPS not in client.get("/datasets/").text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", ["refused", "duplicate", "cancelled", "erased"])
+def test_an_upload_that_left_no_table_is_no_step_done(client, curator, state):
+    dataset = building.stored_dataset(curator)
+    Dataset.objects.filter(pk=dataset.pk).update(state=state)
+    client.force_login(curator)
+    page = client.get("/datasets/").text
+    assert STEPS in page
+    assert "Done:" not in page

@@ -83,6 +83,7 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
             name,
             names_of(plan),
             *means_of(result.groups[place]),
+            decimals=parts[0][names.index("mean")].decimals,
             true=truth["mean"],
             by=" × ".join(plan.groups.shown_names),
         )

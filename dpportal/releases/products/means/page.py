@@ -49,7 +49,7 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     planned, style = plan.columns[place], styles_of(plan.columns[place], plan.degree)["mean"]
     rows = _rows_shown(plan, result, place)
     everyone, _first = rows[0]
-    decimals = _decimals_of_means(rows, style)
+    decimals = decimals_of_means(rows, style)
     shares = (everyone.at_lower, everyone.at_upper)
     shown: Json = {
         "column": planned.column.attribute.shown_name,
@@ -79,10 +79,11 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     if result.together:
         labels.insert(0, [_("All")] * len(plan.groups.names))
     lower, upper = planned.column.bound_texts
+    rows = _rows_shown(plan, result, place)
     shown: Json = {
         "name": planned.column.attribute.shown_name,
         "place": f"means-{place}",
-        "rows": rows_of(labels, _rows_shown(plan, result, place), styles),
+        "rows": rows_of(labels, rows, styles),
         **({"first_groups": most} if plan.groups.size > most else {}),
         "is_date": planned.column.is_date,
         "lower": lower,
@@ -92,7 +93,11 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     }
     if has_chart(plan, planned):
         figure = means_figure(
-            shown["name"], names_of(plan), *means_of(estimates), by=" × ".join(plan.groups.shown_names)
+            shown["name"],
+            names_of(plan),
+            *means_of(estimates),
+            decimals=decimals_of_means(rows, styles["mean"]),
+            by=" × ".join(plan.groups.shown_names),
         )
         shown["figure"] = figure_json(figure)
     return shown
@@ -110,7 +115,7 @@ def _rows_shown(plan: MomentsPlan, result: GroupMeans, place: int) -> list[tuple
     return [*together, *((result.groups[place], group) for group in groups)]
 
 
-def _decimals_of_means(rows: Sequence[tuple[ColumnEstimates, int]], style: str) -> int:
+def decimals_of_means(rows: Sequence[tuple[ColumnEstimates, int]], style: str) -> int:
     """Those that a table of these rows has, so that a sentence writes a mean and its margin as the table does."""
     means = [told(of.mean, (group,), style) for of, group in rows]
     return max((mean.decimals for mean in means if mean.is_determined), default=0)
