@@ -13,6 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.both_kinds import of_both_kinds, one_at_a_time
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.style import (
     PERIODS,
@@ -54,9 +55,10 @@ def series_figure(
     true: np.ndarray | None = None,
     name: str = "",
 ) -> Figure:
-    """A released running count with its 95 % band; beside it what never falls, and the true count if given.
+    """A released running count with its 95 % band, and beside it the true count if given.
 
-    released, half_widths, consistent, true: (T,), in the timeline's unit. name: which series.
+    released, half_widths, consistent, true: (T,), in the timeline's unit. consistent: what never falls, which a reader
+    may see in place of the released count. name: which series.
     """
     x, unit = plain_all(time.labels), time.unit
     figure = SeriesFigure()
@@ -76,7 +78,11 @@ def series_figure(
         figure.add_series(trace, x=x, y=true.tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     title = _("Running count: %(name)s") % {"name": name} if name else _("Running count")
-    return finished(figure, title=title, caption=band_caption() + thinned(time), display=PERIODS)
+    shown = finished(figure, title=title, caption=band_caption() + thinned(time), display=PERIODS)
+    if consistent is None:
+        return shown
+    edges, numbers = shown.json["data"][:2], shown.json["data"][2:]
+    return one_at_a_time(shown, of_both_kinds([*edges, numbers[0]], [*edges, numbers[1]]))
 
 
 def _seen(trace: go.Scatter, periods: int) -> go.Scatter:

@@ -116,13 +116,29 @@ def test_few_lines_are_named_at_their_ends_and_bands_by_the_caption():
         series.Timeline(["Mon", "Tue", "Wed"], periods=3),
         released=np.array([1, 5, 9]),
         half_widths=np.array([2, 2, 2]),
-        consistent=np.array([1.0, 5.0, 9.0]),
+        true=np.array([1, 5, 9]),
     )
     drawn = drawing(figure.json)
     ends = [text for text in drawn["texts"] if text.get("colour")]
     assert len(ends) == 2 and not drawn["names"]
     assert abs(ends[0]["y"] - ends[1]["y"]) >= 10
     assert not any("Margin" in text["text"] for text in ends)
+
+
+def test_the_count_that_never_falls_is_drawn_where_a_reader_chooses_it():
+    released, adjusted = np.array([1, 5, 4]), np.array([1.0, 4.5, 4.5])
+    figure = series.series_figure(
+        series.Timeline(["Mon", "Tue", "Wed"], periods=3),
+        released=released,
+        half_widths=np.array([2, 2, 2]),
+        consistent=adjusted,
+    )
+    of_kind = {kind: [t for t in figure.json["data"] if t["meta"] == kind] for kind in ("noisy", "synthetic")}
+    assert figure.json["layout"]["meta"]["is_switched"]
+    assert [traces[-1]["y"] for traces in of_kind.values()] == [released.tolist(), adjusted.tolist()]
+    assert all(len(traces) == 3 and any(t.get("fill") for t in traces) for traces in of_kind.values())
+    assert [t["visible"] for t in figure.json["data"]] == [True] * 3 + [False] * 3
+    assert "Never falling" not in {text["text"] for text in drawing(figure.json)["texts"]}
 
 
 def test_the_largest_bar_has_its_number_over_it():

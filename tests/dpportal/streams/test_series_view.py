@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from datetime import date
 from decimal import Decimal
 
 import numpy as np
@@ -134,3 +135,15 @@ def test_the_curator_sees_true_increments_and_nobody_else(curious, stream) -> No
     assert [t["y"] for t in own.json["data"] if t["name"] == "True"] == [[70_001, 30_007]]
     shown = Client().get(f"/streams/{stream.pk}/").context["figures"]["increments"]
     assert "True" not in {trace["name"] for trace in shown["json"]["data"]}
+
+
+@pytest.mark.parametrize(
+    "calendar, until", [({}, "period 2"), ({"step": "month", "first_day": date(2020, 3, 1)}, "2020-04")]
+)
+def test_a_finding_says_up_to_which_period_it_counts(client: Client, dataset, calendar, until) -> None:
+    stream = building.open_stream(dataset, **calendar)
+    updates = [Update(t, (10 * t,), Period.Source.COUNTS) for t in (1, 2)]
+    publish(stream.pk, updates, noise=building.repeated_noise())
+    services.publish(stream, stream.created_by)
+    page = " ".join(client.get(stream.get_absolute_url()).text.split())
+    assert f"Up to {until}: <strong>" in page
