@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 class PortalError(Exception):
-    """A request that the portal did not do; the message says why and what to do.
+    """A request that the portal did not do; the message says why, of what that was sent, and what to do.
 
     status: of the answer, 0 where there was none in time. errors: sentences by the name of what was sent. page: the
     address of the page on which a person can do what a program may not; empty without one.
@@ -15,7 +15,8 @@ class PortalError(Exception):
     def __init__(
         self, status: int, detail: str, errors: Mapping[str, list[str]] | None = None, page: str = ""
     ) -> None:
-        super().__init__(detail)
-        self.status = status
         self.errors = dict(errors or {})
+        said = {f"{name}: {text}": text for name, texts in self.errors.items() for text in texts}
+        super().__init__("\n".join(said if detail in said.values() else [detail, *said]))
+        self.status = status
         self.page = page

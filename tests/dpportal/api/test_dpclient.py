@@ -90,6 +90,9 @@ def test_a_refusal_is_an_exception_with_the_portal_s_sentence(portal, curator, d
     with pytest.raises(PortalError) as wrong:
         portal.dataset(str(dataset.pk)).plan("poem", {}, {"mechanism": "", "amount": "1"})
     assert wrong.value.status == 422 and "product" in wrong.value.errors
+    assert str(wrong.value) == f"product: {wrong.value.errors['product'][0]}"  # what a log of a script shows
+    with pytest.raises(PortalError, match=r"API\.\nmethod\.mechanism: This is missing"):
+        portal.dataset(str(dataset.pk)).plan("histogram", {"columns": ["age"]}, {"amount": "1"})
 
 
 @pytest.mark.slow

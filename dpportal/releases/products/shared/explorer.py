@@ -32,8 +32,9 @@ MAX_CELLS, MAX_ESTIMATED_CELLS = 2**22, 2**18
 LISTED = 400
 TICKED = 24
 LONGEST_TEXT = 4_000
-# Columns up to which cells of all are asked for; of more, a reader says first which matter, at most so many.
-MAX_PICKED_COLUMNS = 6
+# Columns up to which cells of all are asked for, so that a page stays short; of more, a reader says first which matter,
+# and of so many at most.
+MOST_AT_ONCE, MAX_PICKED_COLUMNS = 4, 6
 PREFIX = "pick"
 NO_INTERVAL = gettext_lazy("The error of this method depends on the data, so no margin can be stated.")
 # Of an ordered column the missing cell is in no range, so it is asked for by itself.
@@ -212,7 +213,7 @@ def explored(
     answer: the sum of a box. reason: why it may have no interval. note: what to know of one that has.
     """
     answered, places = {key for key in question if key.startswith(f"{PREFIX}-")}, None
-    if len(domain.attributes) > MAX_PICKED_COLUMNS:
+    if len(domain.attributes) > MOST_AT_ONCE:
         which = ExplorerForm(domain, question if answered else None)
         if not which.is_valid():
             return {"explorer_columns": which}
@@ -234,7 +235,7 @@ def explored(
 def asks_for_columns(domain: Domain, question: QueryDict) -> bool:
     """Whether a reader has said nothing yet, and has to say first which of many columns matter: names are enough."""
     has_said = any(key.startswith(f"{PREFIX}-") for key in question)
-    return len(domain.attributes) > MAX_PICKED_COLUMNS and not has_said
+    return len(domain.attributes) > MOST_AT_ONCE and not has_said
 
 
 def refusal(cells: int, limit: int) -> str:
