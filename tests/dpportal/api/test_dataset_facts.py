@@ -157,7 +157,8 @@ def test_rows_whose_file_is_gone_are_a_refusal_and_no_fault(program, client, dat
     client.force_login(dataset.owner)
     page = client.get(reverse("datasets:first_rows", args=[dataset.pk]))
     assert page.status_code == 503 and "A stored file of this dataset is not there" in unescape(page.text)
-    assert program.send("get", f"/datasets/{dataset.pk}/rows").status_code == 503
+    told = program.said("get", f"/datasets/{dataset.pk}/rows", None, 503)
+    assert "A stored file of this dataset is not there" in told["detail"]
 
 
 def test_how_a_file_is_read_is_changed_and_its_reading_stopped(program, dataset):
