@@ -35,6 +35,18 @@ def test_a_description_with_its_licence_is_written_by_parts(program, dataset):
     assert acts()[-2:] == ["described", "described for everyone"]
 
 
+def test_what_is_said_again_as_it_stands_leaves_no_line_on_the_record(program, dataset):
+    """A program that is run every night changes nothing the second time."""
+    description = {"text": "Children, by colour.", "keywords": ["colour", "age"], "licence": OPEN, "shown": True}
+    own = {"name": "Colours", "description": "By age."}
+    recorded = []
+    for _run in range(2):
+        program.said("patch", f"/datasets/{dataset.pk}/description", description)
+        program.said("patch", f"/datasets/{dataset.pk}", own)
+        recorded.append(acts())
+    assert recorded[0] == recorded[1] and acts()[-2:] == ["described for everyone", "renamed"]
+
+
 @pytest.mark.parametrize(
     ("said", "name"),
     [
