@@ -37,7 +37,12 @@ def test_a_description_with_its_licence_is_written_by_parts(program, dataset):
 
 def test_what_is_said_again_as_it_stands_leaves_no_line_on_the_record(program, dataset):
     """A program that is run every night changes nothing the second time."""
-    description = {"text": "Children, by colour.", "keywords": ["colour", "age"], "licence": OPEN, "shown": True}
+    description = {
+        "text": "Children, by colour.",
+        "keywords": ["colour", "age"],
+        "licence": OPEN,
+        "shown": True,
+    }
     own = {"name": "Colours", "description": "By age."}
     recorded = []
     for _run in range(2):
