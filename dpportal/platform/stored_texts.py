@@ -167,6 +167,8 @@ class Translations:
             end, piece = next(
                 ((end, said) for end, run in runs if (said := self.sentence(run))), (begin + 1, parts[begin])
             )
+            if answer.endswith(":") and piece != parts[begin]:  # a name, and what of ours follows it
+                answer = f"{answer[:-1]}："
             gap = " " if answer and not answer.endswith(tuple(_FULL_STOPS)) else ""
             answer, begin = f"{answer}{gap}{piece}", end
         return answer

@@ -89,6 +89,12 @@ def test_a_singular_that_has_a_name_keeps_it_and_gets_its_number(tmp_path) -> No
     assert said("7 rows of Town are left out.") == "Town 中有 7 行（100%）被略去。"
 
 
+def test_a_name_before_a_phrase_of_ours_has_a_colon_as_wide_as_the_phrase() -> None:
+    with override("zh-hans"):
+        assert translated("Town so far: Open the stream") == "Town so far：开启持续计数"
+        assert translated("Town: so far") == "Town: so far"
+
+
 @pytest.mark.parametrize(("rows", "title"), [(1, "People by age × sex"), (3, "Rows by age × sex")])
 def test_a_stored_title_of_counts_is_said_again(monkeypatch, tmp_path, rows: int, title: str) -> None:
     """Small pictures are read aloud by the titles that a worker stored."""
