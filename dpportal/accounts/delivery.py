@@ -88,12 +88,13 @@ def _deliver(mail: OutgoingMail, server: BaseEmailBackend) -> None:
 
 
 def _in_language_of(mail: OutgoingMail) -> EmailMessage:
-    """A text in the language that the person with this address chose."""
+    """A text in the language that the person with this address chose, line by line: each is a text of its own."""
     chosen = (
         User.objects.filter(email__iexact=mail.to).exclude(language="").values_list("language", flat=True)
     )
     with override(chosen.first() or settings.LANGUAGE_CODE):
-        return EmailMessage(translated(mail.subject), translated(mail.text), to=[mail.to])
+        text = "\n".join(translated(line) for line in mail.text.split("\n"))
+        return EmailMessage(translated(mail.subject), text, to=[mail.to])
 
 
 def _messages(mail: OutgoingMail) -> Iterable[EmailMessage]:

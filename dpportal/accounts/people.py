@@ -148,10 +148,10 @@ def note(
     audit.record(by, action, person, detail)
     if alarming or by.pk != person.pk:
         User.objects.filter(pk=person.pk).update(unseen_changes=True)
-    text = _(
-        "The account “%(name)s” on the portal: %(by)s %(action)s. %(detail)s\n\n"
+    text = _("The account “%(name)s” on the portal: %(by)s %(action)s. %(detail)s")
+    remedy = _(
         "If you do not know why, sign in and open “Sessions and changes” in the account menu; if you cannot sign in, "
         "call an administrator whom you trust."
     )
     words = {"name": person.get_username(), "by": by.get_username(), "action": action, "detail": detail}
-    mailing.write([person.email, old_address], _("Your account on the portal"), text % words)
+    mailing.write([person.email, old_address], _("Your account on the portal"), f"{text % words}\n\n{remedy}")

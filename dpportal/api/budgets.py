@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from ninja import Router
 
 from dpportal.accounts.permissions import current_user
@@ -66,7 +67,7 @@ def _priced(request: HttpRequest, dataset: Dataset, said: BudgetAsked) -> Priced
 
 def _require_of(dataset: Dataset, dataset_id: UUID) -> None:
     if dataset.pk != dataset_id:
-        raise RefusedError(422, "This draft is of another dataset.")
+        raise RefusedError(422, _("This draft is of another dataset."))
 
 
 def _shown(dataset: Dataset) -> BudgetsShown:

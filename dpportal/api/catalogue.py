@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -92,42 +94,61 @@ def _published(request: HttpRequest, space: str, found: Release | Stream) -> Pub
 
     about = found.dataset.about
     newer = found.successor
-    says = _of_release(request, found) if isinstance(found, Release) else _of_stream(request, found)
-    loss, (metadata, kind, pair, statement, files, to_come) = PublishedLoss.of(found), says
+    facts = _of_release(request, found) if isinstance(found, Release) else _of_stream(request, found)
     return PublishedShown(
         id=found.pk,
-        kind=kind,
+        kind=facts.kind,
         title=str(found),
-        address=metadata.address,
+        address=facts.metadata.address,
         dataset=found.dataset.pk,
-        author=metadata.author,
-        citation=metadata.text,
+        author=facts.metadata.author,
+        citation=facts.metadata.text,
         published_at=found.published_at,
-        columns=list(metadata.columns),
-        loss=str(loss),
-        epsilon_delta=pair,
-        statement=statement,
+        columns=list(facts.metadata.columns),
+        loss=str(PublishedLoss.of(found)),
+        epsilon_delta=facts.epsilon_delta,
+        statement=facts.statement,
         licence=about.licence,
         doi=found.doi,
         newer=request.build_absolute_uri(newer.get_absolute_url()) if newer else None,
-        files=files_shown(files, address_of),
-        files_to_come=to_come,
+        files=files_shown(facts.files, address_of),
+        files_to_come=facts.files_to_come,
     )
 
 
-Says = tuple[Metadata, str, str, str, list[PublishedFile], bool]
+@dataclass(frozen=True)
+class _PublicationFacts:
+    """What a release and a running count say of themselves, each from its own room.
+
+    files_to_come: whether newer files are still to be written.
+    """
+
+    metadata: Metadata
+    kind: str
+    epsilon_delta: str
+    statement: str
+    files: Sequence[PublishedFile]
+    files_to_come: bool
 
 
-def _of_release(request: HttpRequest, release: Release) -> Says:
-    """Metadata, kind, (ε, δ), statement, files, and whether newer ones are still to be written."""
-    statement = promise(release, confirmed_plan(release).loss, release.other_promises)
-    pair = PublishedLoss.of(release).pair()
-    files: list[PublishedFile] = list(releases.pages.files(release))
-    return releases.metadata(request, release), release.product, pair, statement, files, False
+def _of_release(request: HttpRequest, release: Release) -> _PublicationFacts:
+    return _PublicationFacts(
+        metadata=releases.metadata(request, release),
+        kind=release.product,
+        epsilon_delta=PublishedLoss.of(release).pair(),
+        statement=promise(release, confirmed_plan(release).loss, release.other_promises),
+        files=list(releases.pages.files(release)),
+        files_to_come=False,
+    )
 
 
-def _of_stream(request: HttpRequest, stream: Stream) -> Says:
-    pair = PublishedLoss.of(stream).pair(whole_orders=whole_orders(stream.plan))
+def _of_stream(request: HttpRequest, stream: Stream) -> _PublicationFacts:
     offered = downloads.offered(stream)
-    statement = promise_of(stream, stream.other_promises)
-    return streams.metadata(request, stream), "stream", pair, statement, [*offered.files], offered.to_come
+    return _PublicationFacts(
+        metadata=streams.metadata(request, stream),
+        kind="stream",
+        epsilon_delta=PublishedLoss.of(stream).pair(whole_orders=whole_orders(stream.plan)),
+        statement=promise_of(stream, stream.other_promises),
+        files=offered.files,
+        files_to_come=offered.to_come,
+    )

@@ -29,6 +29,7 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.middleware import Middleware
 from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
 from dpportal.platform.stored_texts import translated
+from dpportal.platform.unavailable import UnavailableResponse
 from dpportal.publications.idempotency_keys import KeyRefusedError
 from dpportal.releases.comparing import NotComparedError
 from dpportal.releases.products import AwaitedError, DraftError
@@ -246,7 +247,13 @@ def _detail(response: HttpResponse) -> str:
         return nothing_here()
     if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         return _("This address takes only %(methods)s.") % {"methods": response.headers["Allow"]}
-    return HTTPStatus(response.status_code).description
+    if isinstance(response, UnavailableResponse):
+        return response.reason
+    if response.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return _(
+            "Nothing was spent or published by this request. Try again, and tell an administrator when it was."
+        )
+    return _(HTTPStatus(response.status_code).phrase)
 
 
 def _replace(response: HttpResponse, content: bytes) -> None:

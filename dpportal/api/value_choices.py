@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 from ninja import Router
 from ninja.responses import Status
 
@@ -105,7 +106,8 @@ def chosen_values(
 def planned(dataset: Dataset, said: ValuesWanted | ValuesSpent) -> ValueChoicePlan:
     """What was said, as the page's form reads it. Raises RefusedError."""
     if said.column not in [column["name"] for column in dataset.columns]:
-        raise RefusedError(422, f"There is no column {said.column[:80]!r} in this dataset.")
+        text = _("This dataset has no column “%(column)s”.") % {"column": said.column[:80]}
+        raise RefusedError(422, text, {"column": [text]})
     if reason := services.why_not(dataset, said.column):
         raise RefusedError(409, reason)
     form = CostForm(form_data({"amount": said.amount, "delta": said.delta}), dataset=dataset)

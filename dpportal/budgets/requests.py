@@ -83,10 +83,11 @@ def answer_by_grant(request: BudgetRequest, granted: str, reason: str) -> bool:
 
     granted: how much, such as ε = 0.50, which need not be what was asked for.
     """
-    answer = _("%(granted)s. %(reason)s") % {"granted": granted, "reason": reason}
+    answer = _("%(granted)s granted. %(reason)s") % {"granted": granted, "reason": reason}
     return _answer(BudgetRequest.objects.filter(pk=request.pk, state=State.WAITING), State.GRANTED, answer)
 
 
+@in_site_language
 def announce_grant(dataset: Dataset, granted: str, reason: str) -> None:
     """Have the owner hear of a grant that nobody asked for, in its transaction."""
     text = _("The dataset “%(dataset)s”: %(granted)s. %(reason)s")
@@ -144,14 +145,14 @@ def news(user: User) -> int:
     return answered(user).filter(seen=False).count() if user.is_curator else 0
 
 
-def _answer(requests: QuerySet[BudgetRequest], state: State, reason: str) -> bool:
+def _answer(requests: QuerySet[BudgetRequest], state: State, answer: str) -> bool:
     request = requests.select_related("by", "dataset__owner").first()
     if request is None:
         return False
-    requests.filter(pk=request.pk).update(state=state, answer=reason, answered_at=Now(), seen=False)
+    requests.filter(pk=request.pk).update(state=state, answer=answer, answered_at=Now(), seen=False)
     subject = _("Your budget is granted") if state == State.GRANTED else _("No budget is granted")
-    text = _("The answer for the dataset “%(dataset)s”: %(reason)s")
-    words = {"dataset": request.dataset.name, "reason": reason}
+    text = _("The answer for the dataset “%(dataset)s”: %(answer)s")
+    words = {"dataset": request.dataset.name, "answer": answer}
     # Somebody whose right was taken back meanwhile hears nothing more of the dataset.
     still_owns = right_of(request.by, request.dataset) >= Right.OWN
     recipient = request.by if still_owns else request.dataset.owner

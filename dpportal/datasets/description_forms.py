@@ -33,8 +33,15 @@ class RenameForm(VisibleTexts, forms.ModelForm[Dataset]):
 
     def keep(self, by: User) -> None:
         """Save it after `is_valid()`; it is on record that it was done, not what stood there."""
-        self.save()
-        audit.record(by, "renamed", self.instance)
+        if not _is_as_stored(self.instance, self.Meta.fields):
+            self.save()
+            audit.record(by, "renamed", self.instance)
+
+
+def _is_as_stored(row: Dataset | PublicDescription, fields: list[str]) -> bool:
+    """Whether saving it would change nothing, as where a program is run again."""
+    stored = type(row)._base_manager.filter(pk=row.pk).values(*fields).first()
+    return bool(stored == {name: getattr(row, name) for name in fields})
 
 
 def description_of(dataset: Dataset) -> PublicDescription:
@@ -115,6 +122,8 @@ class DescriptionForm(VisibleTexts, forms.ModelForm[PublicDescription]):
 
     def keep(self, by: User) -> None:
         """Save it after `is_valid()`; whether it is for everyone is on record."""
+        if _is_as_stored(self.instance, self.Meta.fields):
+            return
         self.save()
         is_shown = self.cleaned_data["shown"]
         audit.record(by, "described for everyone" if is_shown else "described", self.instance.dataset)

@@ -6,7 +6,7 @@ import datetime as dt
 import logging
 
 from django.db import OperationalError, connection, transaction
-from django.utils import formats, timezone
+from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit, mailing
@@ -17,6 +17,7 @@ from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, Right
 from dpportal.platform import storage
 from dpportal.platform.journal import MemoryFaultError
+from dpportal.platform.stored_texts import in_site_language
 
 log = logging.getLogger(__name__)
 
@@ -126,8 +127,9 @@ def _warn(dataset: Dataset) -> None:
     mailing.write([owner.email for owner in owners], *_letter(dataset, day))
 
 
+@in_site_language
 def _letter(dataset: Dataset, day: dt.date) -> tuple[str, str]:
-    values = {"name": dataset.name, "day": formats.date_format(day)}
+    values = {"name": dataset.name, "day": day.isoformat()}
     return (
         _("The records of %(name)s are deleted on %(day)s") % values,
         _(

@@ -13,6 +13,7 @@ from django.views import defaults
 
 from dpportal.jobs.lock_timeouts import is_unavailable
 from dpportal.platform.middleware import Middleware
+from dpportal.platform.unavailable import UnavailableResponse
 
 UNAVAILABLE = 503
 # A job that holds a row is through in less, or the database has ended it.
@@ -57,4 +58,4 @@ def _answer(request: HttpRequest) -> HttpResponse:
     # Who is signed in, if that was looked up before.
     known = {"user": getattr(request, "_cached_user", None)}
     page = render_to_string("503.html", {"title": _("The portal is busy"), "reason": reason, **known})
-    return HttpResponse(page, status=UNAVAILABLE)
+    return UnavailableResponse(page, reason)

@@ -15,6 +15,7 @@ from dpportal.notices import switching_off
 from dpportal.notices.delivery_job import DELIVERIES, may_hear
 from dpportal.notices.events import Event, EventKind
 from dpportal.notices.models import Delivery, MailChoice, Webhook
+from dpportal.platform.stored_texts import in_site_language
 
 # Of what a person gets mail who chose nothing: the answer to their own question, which others make them wait for.
 MAILED_AT_FIRST = (EventKind.BUDGET,)
@@ -51,6 +52,7 @@ def mailed_kinds(person: User) -> list[str]:
     return list(choice.kinds) if choice else list(MAILED_AT_FIRST)
 
 
+@in_site_language
 def _mail(event: Event, person: User, choice: MailChoice | None) -> None:
     if event.kind not in (choice.kinds if choice else MAILED_AT_FIRST):
         return

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.notices.models import AllowedHost
-from dpportal.notices.outbound import Destination, HostRefusedError
+from dpportal.notices.outbound import Destination, HostRefusedError, with_port
 
 
 @transaction.atomic
@@ -33,7 +33,7 @@ def allowing(place: Destination) -> AllowedHost:
     line = AllowedHost.objects.filter(host=place.host, port=place.port).first()
     if line is None:
         text = _("Webhooks may not call %(host)s. Ask an administrator to allow this host.")
-        raise HostRefusedError(text % {"host": f"{place.host}:{place.port}"})
+        raise HostRefusedError(text % {"host": with_port(place.host, place.port)})
     if place.is_plain and not line.plain:
         raise HostRefusedError(_("This host may be called by https only. Type an address that begins so."))
     return line

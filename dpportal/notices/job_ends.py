@@ -10,6 +10,7 @@ from dpportal.jobs.announcements import AnnouncedJob
 from dpportal.jobs.claims import JobKey, JobState
 from dpportal.notices.announcing import announce
 from dpportal.notices.events import Event, EventKind
+from dpportal.platform.stored_texts import in_site_language
 
 
 def job_ended(sender: type[Any], pk: JobKey, state: JobState, **_signal: object) -> None:
@@ -21,6 +22,7 @@ def job_ended(sender: type[Any], pk: JobKey, state: JobState, **_signal: object)
         announce(_event(job, state), [job.requester])
 
 
+@in_site_language
 def _event(job: Any, state: JobState) -> Event:
     ended = "waiting" if job.asks else state.value
     texts = {

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy as _
 from dpportal.history.watched import WatchedManager
 from dpportal.jobs.claims import Job
 from dpportal.notices.events import CHOICES, EventKind
-from dpportal.notices.outbound import HTTPS_PORT
+from dpportal.notices.outbound import HTTPS_PORT, with_port
 from dpportal.platform.sealed import SealedField
 
 
@@ -41,7 +41,7 @@ class AllowedHost(models.Model):
         constraints = [models.UniqueConstraint(fields=["host", "port"], name="one_line_for_a_host")]
 
     def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
+        return with_port(self.host, self.port)
 
 
 class MailChoice(models.Model):

@@ -44,13 +44,22 @@ class Destination:
     @property
     def named(self) -> str:
         """Host and port, as the receiver is told them."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+        return in_address(self.host) if self.port == PORTS[self.scheme] else with_port(self.host, self.port)
 
     @property
     def is_plain(self) -> bool:
         """Whether it is without encryption."""
         return self.scheme == "http"
+
+
+def in_address(host: str) -> str:
+    """A host as web addresses have it: numbers of IPv6 stand in brackets (RFC 3986)."""
+    return f"[{host}]" if ":" in host else host
+
+
+def with_port(host: str, port: int) -> str:
+    """A host and its port, as people and receivers are told them."""
+    return f"{in_address(host)}:{port}"
 
 
 def place_of(address: str) -> Destination:

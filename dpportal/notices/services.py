@@ -38,7 +38,7 @@ def add(by: User, address: str, kinds: Collection[str], origin: str) -> tuple[We
     webhook = Webhook.objects.create(
         person=by, address=address, kinds=sorted(kinds), secret=secret, origin=origin
     )
-    audit.record(by, "added a webhook", webhook, f"{place.host}:{place.port}")
+    audit.record(by, "added a webhook", webhook, outbound.with_port(place.host, place.port))
     return webhook, secret
 
 

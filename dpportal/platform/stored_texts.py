@@ -27,8 +27,9 @@ R = TypeVar("R")
 _PLACE = re.compile(
     r"\{(?P<brace>\w*)(?:![rsa])?(?::[^{}]*)?\}|%\((?P<percent>\w+)\)[sd]|%(?P<plain>[sd])|%%|\{\{|\}\}"
 )
-# Of these several, one after the other.
-_LISTS = {"names", "columns"}
+_LITERALS = {"%%": "%", "{{": "{", "}}": "}"}
+# Of these several, one after the other, as `listed_names.listed` joins them in English.
+_LISTS, _BETWEEN_NAMES = {"names", "columns", "kinds", "methods"}, ", "
 # Marks of English beside a Chinese name, or around one.
 _IN_BRACKETS = re.compile(r" ?\(([^()]*[\u4e00-\u9fff][^()]*)\)")
 _COMMA = re.compile(r"(?<=[\u4e00-\u9fff”）]), |, (?=[\u4e00-\u9fff“（])")
@@ -48,6 +49,7 @@ _TYPED = {
     "names",
     "column",
     "columns",
+    "curator",
     "dataset",
     "field",
     "file",
@@ -86,7 +88,7 @@ class _Template:
         places = iter(range(len(said)))
 
         def filled(place: re.Match[str]) -> str:
-            literal = {"%%": "%", "{{": "{", "}}": "}"}.get(place[0])
+            literal = _LITERALS.get(place[0])
             return literal if literal is not None else said.get(_group(place, places), "")
 
         return _PLACE.sub(filled, self.translation)
@@ -120,8 +122,10 @@ class Translations:
 
     def value(self, name: str, text: str) -> str:
         """A value of a template: a phrase of ours is translated, too."""
+        if name in _LISTS:
+            return _widened(text).replace(_BETWEEN_NAMES, "、")
         if name in _TYPED:
-            return _widened(text) if name in _LISTS else text
+            return text
         listed = "; ".join(self._exact.get(piece, piece) for piece in text.split("; "))
         known = self._exact.get(text) or self._filled(text) or self._joined(text)
         return known or (self.said(text) if name in _SENTENCES else _widened(listed))
@@ -163,6 +167,8 @@ class Translations:
             end, piece = next(
                 ((end, said) for end, run in runs if (said := self.sentence(run))), (begin + 1, parts[begin])
             )
+            if answer.endswith(":") and piece != parts[begin]:  # a name, and what of ours follows it
+                answer = f"{answer[:-1]}："
             gap = " " if answer and not answer.endswith(tuple(_FULL_STOPS)) else ""
             answer, begin = f"{answer}{gap}{piece}", end
         return answer
@@ -221,7 +227,7 @@ def _template(text: str, translation: str) -> _Template | None:
         pattern += re.escape(text[begin : place.start()])
         literal += text[begin : place.start()]
         begin = place.end()
-        if place[0] in ("%%", "{{", "}}"):
+        if place[0] in _LITERALS:
             pattern += re.escape(place[0][0])
             continue
         name = _group(place, places)
@@ -243,11 +249,18 @@ def _entries(path: Path) -> Iterator[_Entry]:
         _context, _, own = text.rpartition("\x04")
         one, *several = own.split("\0")
         translation = said.split("\0")[-1]
-        if several and not _PLACE.search(one):  # “one row”, which other languages say with its number
-            translation = _PLACE.sub("1", translation)
+        if several:  # “one row”, which other languages say with its number
+            translation = _with_one(translation, one)
         if one:
             yield _Entry(one, translation)
         yield from (_Entry(form, said.split("\0")[-1]) for form in several)
+
+
+def _with_one(translation: str, one: str) -> str:
+    """The translation of a singular: 1 where it has the number that the English text says by its form."""
+    return _PLACE.sub(
+        lambda place: place[0] if place[0] in one or place[0] in _LITERALS else "1", translation
+    )
 
 
 def _string(raw: bytes, at: int) -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from dpportal.publications.metadata import Download, Metadata
 
 TECHNIQUE = "Differential privacy"
+# What is measured where no column is, as by a running count of all rows.
+COUNTED = "count"
 
 
 def schema_org(metadata: Metadata) -> Json:
@@ -32,7 +34,9 @@ def schema_org(metadata: Metadata) -> Json:
         "spatialCoverage": {"@type": "Place", "name": about.place} if about.place else "",
         "temporalCoverage": about.interval,
         "measurementTechnique": TECHNIQUE,
-        "variableMeasured": [{"@type": "PropertyValue", "name": name} for name in metadata.columns],
+        "variableMeasured": [
+            {"@type": "PropertyValue", "name": name} for name in metadata.columns or (COUNTED,)
+        ],
         "distribution": [_download(file) for file in metadata.downloads],
         "isAccessibleForFree": True,
     }

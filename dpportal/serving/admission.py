@@ -19,9 +19,14 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
+from django.utils.translation import gettext as _, override
 
+from dpportal.accounts.languages import named_language
 from dpportal.accounts.models import User
 from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
+from dpportal.platform.stored_texts import translated
+from dpportal.serving import early_refusals
+from dpportal.serving.early_refusals import Answer
 from dpportal.serving.handler import Message, PortalHandler, Receive, Scope, Send
 from dpportal.serving.programs import PROGRAMS
 from dpportal.serving.request_body import (
@@ -176,16 +181,10 @@ class _Sender:
 
 
 async def _refuse(scope: Scope, refusal: BodyRefusedError, send: _Sender) -> None:
-    """A sentence, for the upload's script as an error of its field."""
-    accepts = dict(scope["headers"]).get(b"accept", b"")
-    if scope["path"].startswith(PROGRAMS):
-        kind, body = MEDIA_TYPE.encode(), _problem(refusal)
-    elif accepts.startswith(b"application/json"):
-        kind, body = b"application/json", json.dumps({"errors": {"file": [str(refusal)]}}).encode()
-    else:
-        kind, body = b"text/plain; charset=utf-8", str(refusal).encode()
+    # In a thread: the first translation of a process takes a while, and others are answered meanwhile.
+    media_type, body = await asyncio.to_thread(_answer, ASGIRequest(scope, BytesIO()), refusal)
     headers = [
-        (b"content-type", kind),
+        (b"content-type", media_type.encode()),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
     ]
@@ -193,9 +192,16 @@ async def _refuse(scope: Scope, refusal: BodyRefusedError, send: _Sender) -> Non
     await send({"type": "http.response.body", "body": body})
 
 
-def _problem(refusal: BodyRefusedError) -> bytes:
-    """By RFC 9457."""
-    return json.dumps(problem_facts(refusal.status, str(refusal))).encode()
+def _answer(request: HttpRequest, refusal: BodyRefusedError) -> Answer:
+    """A sentence in the language that a program, or the upload's script for its field, names; for people in each."""
+    with override(named_language(request)):
+        said = translated(refusal)
+        if request.path.startswith(PROGRAMS):
+            facts = problem_facts(refusal.status, said)
+            return Answer(MEDIA_TYPE, json.dumps({**facts, "title": _(facts["title"])}).encode())
+        if request.headers.get("Accept", "").startswith("application/json"):
+            return Answer("application/json", json.dumps({"errors": {"file": [said]}}).encode())
+    return early_refusals.page(lambda: translated(refusal))
 
 
 async def _read_off(receive: Receive) -> None:

@@ -1,4 +1,4 @@
-"""What is answered to a request that the web server cannot read, so that it never comes to Django.
+"""What is answered to a request that the web server or the door does not read, so that it never comes to Django.
 
 A program is told as RFC 9457 says; a person gets a page in every language, since nothing of the request says which.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
 from typing import NamedTuple
@@ -62,9 +63,18 @@ def _problem(status: int) -> Answer:
 
 @lru_cache(maxsize=16)
 def _page(status: int) -> Answer:
+    return _in_every_language(lambda: _texts(status))
+
+
+def page(remedy: Callable[[], str]) -> Answer:
+    """For a person, why a request was not read to its end. remedy: in the active language."""
+    return _in_every_language(lambda: (_("That request could not be read"), remedy()))
+
+
+def _in_every_language(texts: Callable[[], tuple[str, str]]) -> Answer:
     said = []
     for code, _name in settings.LANGUAGES:
         with override(code):
-            said.append((code, *_texts(status), _("Go to the start")))
-    page = render_to_string("early_refusal.html", {"said": said, "language": settings.LANGUAGE_CODE})
-    return Answer("text/html; charset=utf-8", page.encode())
+            said.append((code, *texts(), _("Go to the start")))
+    html = render_to_string("early_refusal.html", {"said": said, "language": settings.LANGUAGE_CODE})
+    return Answer("text/html; charset=utf-8", html.encode())

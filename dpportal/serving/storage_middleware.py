@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
 from dpportal.platform.middleware import Middleware
 from dpportal.platform.sealing_faults import FileGoneFault
 from dpportal.platform.storage import StorageFault
-
-UNAVAILABLE = 503
+from dpportal.platform.unavailable import UnavailableResponse
 
 
 class StorageUnreachable(Middleware):
@@ -20,4 +19,4 @@ class StorageUnreachable(Middleware):
         if not isinstance(exception, StorageFault | FileGoneFault):
             return None
         context = {"title": _("The files cannot be reached now"), "reason": str(exception)}
-        return render(request, "503.html", context, status=UNAVAILABLE)
+        return UnavailableResponse(render_to_string("503.html", context, request), str(exception))

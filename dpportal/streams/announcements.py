@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db.models import Q
-from django.utils.translation import gettext as _, ngettext
+from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
 from dpportal.notices.announcing import announce
 from dpportal.notices.events import Event, EventKind
+from dpportal.platform.stored_texts import in_site_language
 from dpportal.streams.models import Period, Stream
 
 
+@in_site_language
 def announce_periods(stream: Stream, periods: Sequence[Period]) -> None:
     """Have it heard that these were added, in the transaction that stores them. No count is said."""
     first, last = periods[0].index, periods[-1].index
     ids = {"dataset": str(stream.dataset_id), "stream": str(stream.pk)}
-    text = ngettext(
-        "Period %(last)s was added to “%(name)s”.",
-        "Periods %(first)s to %(last)s were added to “%(name)s”.",
-        len(periods),
-    )
+    one = _("The period %(last)s was added to “%(name)s”.")
+    several = _("The periods %(first)s to %(last)s were added to “%(name)s”.")
+    text = one if first == last else several
     label = stream.calendar.label
     said = text % {"first": label(first), "last": label(last), "name": stream.name}
     event = Event(

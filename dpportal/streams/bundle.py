@@ -37,10 +37,11 @@ from mechanisms import registry
 from mechanisms.disclosure import Disclosure, loss_text
 from mechanisms.tabular.csv_frames import write_frame
 from mechanisms.tabular.sdmx import Observed
+from mechanisms.tabular.sdmx_codes import LONE
 
 SERIES = "series.csv"
 # Raised when files are written otherwise than before: then all are written again.
-FORMAT = 4
+FORMAT = 5
 ABOUT_SERIES = "Every published period with its margin"
 MAX_DRAWINGS = 20
 # Periods of which a report lists the counts.
@@ -73,10 +74,18 @@ def archive_name(stream: Stream) -> str:
     return f"stream-{stream.pk}.zip"
 
 
+def _series_table(stream: Stream, series: Series, folder: Path) -> Table:
+    """Write the series. The value that a line is of is left empty for a missing one, or where there is one alone."""
+    empty = {VALUE: LONE} if stream.labels == [""] else {}
+    path, fields = folder / SERIES, _fields(stream)
+    table = Table(path, ABOUT_SERIES, fields, observed=[OBSERVED], aside=ASIDE, empty=empty)
+    write_series(stream, series, table.path)
+    return table
+
+
 def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     """Write the bundle of a stream with at least one period; the archive of all files comes first."""
-    table = Table(folder / SERIES, ABOUT_SERIES, _fields(stream), observed=[OBSERVED], aside=ASIDE)
-    write_series(stream, series, table.path)
+    table = _series_table(stream, series, folder)
     observed = with_observations([table], f"stream-{stream.pk}", series.last_published_at)
     files = [*with_workbooks([table]), *observed, *_drawings(stream, series, folder)]
     promised = promise_of(stream, stream.other_promises)

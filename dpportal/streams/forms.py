@@ -13,6 +13,7 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.budgets.amounts import amount_formfield
+from dpportal.charts.cell_names import cell_names, named
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import alternatives
 from dpportal.platform.stored_texts import translated
@@ -173,7 +174,7 @@ class PeriodsForm(forms.ModelForm[Stream]):
             },
         )
         if column is not None:
-            labels = column.labels()[:MAX_CHOICES]
+            labels = cell_names(column)[:MAX_CHOICES]
             self.fields["cells"] = forms.TypedMultipleChoiceField(
                 label=_("values of %(column)s that count") % {"column": column.name},
                 choices=[(i, label) for i, label in enumerate(labels)],
@@ -226,7 +227,7 @@ class PeriodForm(forms.Form):
     def __init__(self, data: QueryDict | None = None, *, stream: Stream, initial: Json | None = None) -> None:
         super().__init__(data, initial=initial)
         self.stream = stream
-        for place, label in enumerate(stream.labels):
+        for place, label in enumerate(named(stream.labels)):
             self.fields[f"count-{place}"] = forms.IntegerField(
                 label=label or _("new in this period"),
                 min_value=0,

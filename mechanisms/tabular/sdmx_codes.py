@@ -44,6 +44,10 @@ class EmptyFields:
         return {code: TITLES[f"_{code[-1]}"] for code in (self.code, self.other) if code}
 
 
+# Of whom or what, where there is one running count alone, of which no value is named.
+LONE = EmptyFields(NOT_APPLICABLE)
+
+
 def _free(code: str, own: Collection[str]) -> str:
     while code and code in own:
         code = f"_{code}"

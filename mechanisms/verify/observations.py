@@ -22,7 +22,7 @@ from mechanisms.tabular.sdmx import (
     dataflow,
     structure_of,
 )
-from mechanisms.tabular.sdmx_codes import ALIKE, EmptyFields
+from mechanisms.tabular.sdmx_codes import ALIKE, LONE, EmptyFields
 from mechanisms.tabular.sdmx_structure import message
 from mechanisms.verify import csv_file
 from mechanisms.verify.bundle import STREAM, Bundle
@@ -30,6 +30,8 @@ from mechanisms.verify.finding import Finding
 from mechanisms.verify.json_values import as_written
 
 ENDING, STRUCTURE = ".sdmx.csv", ".sdmx.json"
+# The column of a running count's series that says whose it is.
+VALUE = "value"
 _ENDS = ("interval_lower", "interval_upper")
 # What totals tell of a column, each with both ends of its interval.
 STATISTICS = ("number", "total", "mean", "deviation", "without_value", "share_at_low", "share_at_high")
@@ -53,9 +55,14 @@ class _Source:
     flow: str
     empty: Mapping[str, EmptyFields]
 
-    def as_before(self) -> _Source:
-        """As earlier versions wrote it: with empty fields, and without a list of codes where there were some."""
-        return replace(self, empty=dict.fromkeys(self.empty, EmptyFields("")))
+    def as_before(self) -> Iterator[_Source]:
+        """As earlier versions wrote it: with empty fields, and without a list of codes where there were some.
+
+        A running count that is alone had the code of a missing value.
+        """
+        yield replace(self, empty=dict.fromkeys(self.empty, EmptyFields("")))
+        if self.empty.get(VALUE) == LONE:
+            yield replace(self, empty={**self.empty, VALUE: EmptyFields()})
 
 
 def check(bundle: Bundle, name: str, package: JsonObject) -> Finding:
@@ -65,7 +72,7 @@ def check(bundle: Bundle, name: str, package: JsonObject) -> Finding:
         return Finding.of(name, "there is no table that it is made of", "")
     source = _source(bundle, stem)
     fault = _fault(bundle, name, source, package)
-    if fault and _fault(bundle, name, source.as_before(), package) == "":
+    if fault and any(_fault(bundle, name, former, package) == "" for former in source.as_before()):
         fault = ""
     return Finding.of(name, fault, f"it is made of {stem}.csv")
 
@@ -83,12 +90,19 @@ def _source(bundle: Bundle, stem: str) -> _Source:
     observed, aside = _observed(bundle.release["product"], [str(name) for name in table.columns])
     begins = str(table["begins"].iloc[0]) if "begins" in table and len(table) else ""
     layout = Layout.of([str(name) for name in table.columns], observed, aside, begins)
-    known = EMPTY_FIELDS if bundle.release["product"] == "summary" else {}
+    known = _empty_fields(bundle.release["product"], table)
     empty = {
         name: known.get(name, EmptyFields()).beside({*filter(ALIKE.fullmatch, table[name])})
         for name in layout.dimensions.values()
     }
     return _Source(stem, table, observed, layout, dataflow(stem, bundle_name(bundle)), empty)
+
+
+def _empty_fields(product: str, table: pd.DataFrame) -> Mapping[str, EmptyFields]:
+    """What empty fields stand for in the columns where that is not a missing value."""
+    if product == STREAM and not any(table[VALUE]):
+        return {VALUE: LONE}
+    return EMPTY_FIELDS if product == "summary" else {}
 
 
 def bundle_name(bundle: Bundle) -> str:

@@ -23,6 +23,9 @@
     return `${number} ${UNITS[power]}`;
   }
 
+  // The door refuses a file before anybody knows whose it is, so the page says in which language.
+  const LANGUAGE = document.documentElement.lang;
+
   // Waits before something is tried again.
   const PAUSES_MS = [500, 1000, 2000, 4000, 8000];
 
@@ -91,6 +94,7 @@
       const request = new XMLHttpRequest();
       request.open("POST", this.form.action);
       request.setRequestHeader("Accept", "application/json");
+      request.setRequestHeader("Accept-Language", LANGUAGE);
       request.responseType = "json";
       request.upload.addEventListener("progress", (progress) => this.progress(progress));
       request.addEventListener("load", () => this.answer(request.response));
@@ -130,7 +134,7 @@
     /* What the portal answers as JSON, null where it says nothing. */
     async ask(address, body) {
       const token = this.form.elements.namedItem("csrfmiddlewaretoken").value;
-      const headers = { "X-CSRFToken": token, Accept: "application/json" };
+      const headers = { "X-CSRFToken": token, Accept: "application/json", "Accept-Language": LANGUAGE };
       const response = await fetch(address, { method: "POST", headers, body });
       if (response.status >= 500) throw new Error(response.status);
       return response.status === 204 ? null : response.json();

@@ -35,6 +35,23 @@ def test_a_description_with_its_licence_is_written_by_parts(program, dataset):
     assert acts()[-2:] == ["described", "described for everyone"]
 
 
+def test_what_is_said_again_as_it_stands_leaves_no_line_on_the_record(program, dataset):
+    """A program that is run every night changes nothing the second time."""
+    description = {
+        "text": "Children, by colour.",
+        "keywords": ["colour", "age"],
+        "licence": OPEN,
+        "shown": True,
+    }
+    own = {"name": "Colours", "description": "By age."}
+    recorded = []
+    for _run in range(2):
+        program.said("patch", f"/datasets/{dataset.pk}/description", description)
+        program.said("patch", f"/datasets/{dataset.pk}", own)
+        recorded.append(acts())
+    assert recorded[0] == recorded[1] and acts()[-2:] == ["described for everyone", "renamed"]
+
+
 @pytest.mark.parametrize(
     ("said", "name"),
     [
@@ -157,7 +174,8 @@ def test_rows_whose_file_is_gone_are_a_refusal_and_no_fault(program, client, dat
     client.force_login(dataset.owner)
     page = client.get(reverse("datasets:first_rows", args=[dataset.pk]))
     assert page.status_code == 503 and "A stored file of this dataset is not there" in unescape(page.text)
-    assert program.send("get", f"/datasets/{dataset.pk}/rows").status_code == 503
+    told = program.said("get", f"/datasets/{dataset.pk}/rows", None, 503)
+    assert "A stored file of this dataset is not there" in told["detail"]
 
 
 def test_how_a_file_is_read_is_changed_and_its_reading_stopped(program, dataset):

@@ -175,7 +175,7 @@ def test_the_answer_says_how_much_was_granted(desk, office, without):
         without, amount="0.25", reason="Less at first", answers=str(without.budget_requests.get().pk)
     )
     office.post(place(without), given)
-    assert "ε = 0.25. Less at first" in desk.get(reverse("releases:finished")).text
+    assert "ε = 0.25 granted. Less at first" in desk.get(reverse("releases:finished")).text
 
 
 def test_a_co_owners_question_is_theirs(desk, office, without, curator):

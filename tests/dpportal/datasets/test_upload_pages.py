@@ -118,6 +118,16 @@ def test_looking_at_first_rows_is_recorded(desk, dataset, curator):
     assert AuditEntry.objects.filter(by=curator, action="viewed first rows").count() == 1
 
 
+@pytest.mark.parametrize(
+    ("language", "kinds"), [("", ["Text", "Whole numbers"]), ("zh-hans", ["文本", "整数"])]
+)
+def test_first_rows_stand_below_what_they_look_like(desk, curator, language, kinds):
+    dataset = building.uploaded(desk, b"town,people\nAa,1\nBb,2\n")
+    type(curator).objects.filter(pk=curator.pk).update(language=language)
+    page = desk.get(reverse("datasets:first_rows", args=[dataset.pk])).text
+    assert [kind for kind in kinds if f'<span class="muted">{kind}</span>' not in page] == []
+
+
 @pytest.mark.parametrize("datasets", [1, 6])
 def test_the_list_takes_as_many_queries_however_long(desk, curator, django_assert_max_num_queries, datasets):
     for number in range(datasets):

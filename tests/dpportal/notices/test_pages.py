@@ -58,6 +58,7 @@ def test_a_webhook_is_added_tested_changed_paused_and_deleted(client, host, rece
     ("address", "text"),
     [
         ("https://elsewhere.example/", "Ask an administrator to allow this host"),
+        ("https://[2001:db8::1]/", "Webhooks may not call [2001:db8::1]:443."),
         ("https://hooks.example:444/", "Ask an administrator to allow this host"),
         ("http://hooks.example/", "Ask an administrator to allow this host"),
         ("hooks.example", "Type a whole web address"),

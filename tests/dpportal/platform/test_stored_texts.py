@@ -76,6 +76,25 @@ def test_a_reason_within_a_sentence_is_said_again_with_its_place(tmp_path) -> No
     )
 
 
+def test_a_singular_that_has_a_name_keeps_it_and_gets_its_number(tmp_path) -> None:
+    """Its translation has the plural's places."""
+    book = polib.POFile()
+    book.metadata = {"Content-Type": "text/plain; charset=UTF-8", "Plural-Forms": "nplurals=1; plural=0;"}
+    forms = ("One row of %(name)s is left out.", "%(number)s rows of %(name)s are left out.")
+    chinese = {0: "%(name)s 中有 %(number)s 行（100%%）被略去。"}
+    book.append(polib.POEntry(msgid=forms[0], msgid_plural=forms[1], msgstr_plural=chinese))
+    book.save_as_mofile(str(tmp_path / "django.mo"))
+    said = Translations(tmp_path / "django.mo").said
+    assert said("One row of Town is left out.") == "Town 中有 1 行（100%）被略去。"
+    assert said("7 rows of Town are left out.") == "Town 中有 7 行（100%）被略去。"
+
+
+def test_a_name_before_a_phrase_of_ours_has_a_colon_as_wide_as_the_phrase() -> None:
+    with override("zh-hans"):
+        assert translated("Town so far: Open the stream") == "Town so far：开启持续计数"
+        assert translated("Town: so far") == "Town: so far"
+
+
 @pytest.mark.parametrize(("rows", "title"), [(1, "People by age × sex"), (3, "Rows by age × sex")])
 def test_a_stored_title_of_counts_is_said_again(monkeypatch, tmp_path, rows: int, title: str) -> None:
     """Small pictures are read aloud by the titles that a worker stored."""

@@ -100,6 +100,8 @@ def test_search_engines_read_a_schema_org_dataset():
     assert said["temporalCoverage"] == "2011/2015-03"
     assert said["license"] == LICENCES["CC-BY-4.0"].text
     assert said["variableMeasured"] == [{"@type": "PropertyValue", "name": "age"}]
+    of_all_rows = json.loads(metadata(columns=()).linked_data)
+    assert [variable["name"] for variable in of_all_rows["variableMeasured"]] == ["count"]
     [file] = said["distribution"]
     assert (file["encodingFormat"], file["contentSize"], file["@type"]) == (
         "text/csv",

@@ -53,6 +53,29 @@ def test_programs_get_problem_details_and_people_a_page(portal, status):
     assert SECRET not in body + page
 
 
+def too_large(path: str, *headers: str) -> str:
+    """More than a stranger may send."""
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", f"Content-Length: {2**15}", *headers]
+    return "\r\n".join([*lines, "", ""])
+
+
+@pytest.mark.worker
+def test_what_is_too_large_is_refused_in_the_language_that_is_named_and_to_people_in_each(portal):
+    chinese = "Accept-Language: zh-CN,zh;q=0.9"
+    english = "This is larger than the 16 KB that can be sent here."
+    _status, kind, body = answered(portal, too_large("/api/v1/datasets", chinese))
+    problem = json.loads(body)
+    assert (kind, problem["status"]) == ("application/problem+json", 413)
+    assert problem["detail"] == "这大于此处可以发送的 16 KB。" and problem["title"].isalpha()
+    assert json.loads(answered(portal, too_large("/api/v1/datasets"))[2])["detail"] == english
+    script = (chinese, "Accept: application/json")
+    _status, _kind, body = answered(portal, too_large("/datasets/new/", *script))
+    assert json.loads(body) == {"errors": {"file": [problem["detail"]]}}
+    status, kind, page = answered(portal, too_large("/account/sign-in/", chinese))
+    assert (status, kind) == (413, "text/html; charset=utf-8")
+    assert english in page and problem["detail"] in page
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "path"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import json
@@ -20,6 +21,10 @@ from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import Series, evenly_spaced, published as series_of
 from mechanisms.domain import Categorical
+from mechanisms.verify import observations
+from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.finding import State
+from tests.dpportal.publications import forging
 from tests.dpportal.streams import building
 
 INCREMENTS = (5, 3, 4, 0)
@@ -125,6 +130,30 @@ def test_codes_stand_beside_their_labels_and_a_missing_value_is_empty(dataset, t
     )
     assert _valid(files["datapackage.json"])
     assert "`value_label` says what the" in files["README.md"].read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("split", "code", "others"), [(False, "_Z", {"_U", ""}), (True, "_U", {""})])
+def test_a_count_that_is_alone_names_no_value_and_is_no_missing_one(
+    dataset, tmp_path: Path, split: bool, code: str, others: set[str]
+) -> None:
+    """In the file for statistical offices; as earlier versions wrote it, too, it is verified."""
+    datasets.declare(dataset, "colour", Categorical("colour", True, values=("red", "blue")))
+    stream = building.open_stream(dataset, split=split, cells=[] if split else [0])
+    update = Update(1, (4,) * len(stream.labels), Period.Source.TYPED)
+    execution.publish(stream.pk, [update], noise=building.repeated_noise())
+    zipped = _written(Stream.objects.get(pk=stream.pk), tmp_path)[bundle.archive_name(stream)]
+    held = Bundle.read(zipped)
+    name, structure = "series.sdmx.csv", json.loads(held.content("series.sdmx.json"))
+    lines = list(csv.DictReader(io.StringIO(held.content(name).decode())))
+    assert lines[-1]["VALUE"] == code
+    assert f'"{code}"' in json.dumps(structure)
+    for each in ("_T", "_U", "_Z", ""):
+        contents = {own: held.content(file) for file, own in held.entries.items()}
+        contents[held.entries[name]] = held.content(name).replace(f'"{code}"'.encode(), f'"{each}"'.encode())
+        coded = Bundle.read(forging.zipped(tmp_path / "coded.zip", contents))
+        expected = State.HOLDS if each in {code, *others} else State.FAILED
+        assert observations.check(coded, name, {}).state is expected, each
 
 
 @pytest.mark.slow
