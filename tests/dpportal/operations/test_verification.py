@@ -19,7 +19,7 @@ from django.urls import reverse
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import ledger
-from dpportal.history import chain, checkpoints
+from dpportal.history import chain, checkpoints, heads
 from dpportal.history.checkpoints import CheckpointError
 from dpportal.history.models import Link
 from dpportal.history.verification import ChainPosition, verify
@@ -247,7 +247,46 @@ def test_a_tail_that_was_cut_off_in_the_database_alone_is_seen_without_a_checkpo
         AuditEntry.objects.filter(action="last").delete()
     audit.record(curator, "another in its place", curator)
     sweeping._keep_head()  # what the chain lacks is not written over
-    assert f"lacks link {length}, which the portal's memory has" in refused()
+    lines = refused()
+    assert f"Link {length} of {length} is not the one that the portal's memory has" in lines
+    assert "went on since, or somebody changed an earlier line" in lines and "--since FILE" in lines
+    restore_check.accept()
+    assert "All agrees" in said()
+
+
+def test_a_chain_that_is_shorter_than_the_memory_may_be_an_older_copy_or_cut_off(dataset, curator):
+    audit.record(curator, "last", curator)
+    sweeping._keep_head()
+    length = checkpoints.length()
+    with unguarded():
+        Link.objects.filter(position=length).delete()
+        AuditEntry.objects.filter(action="last").delete()
+    lines = refused()
+    assert f"ends at link {length - 1}, and the portal's memory has link {length}. Either" in lines
+    assert "Only if it agrees" in lines
+
+
+@pytest.mark.parametrize("take", [Path.unlink, lambda path: path.write_bytes(b"")], ids=["gone", "empty"])
+def test_a_history_made_anew_whose_head_was_taken_out_of_the_memory_is_seen(
+    dataset, curator, memory_of_its_own, take
+):
+    """The sweep goes on meanwhile, and writes its checkpoints of the new chain."""
+    audit.record(curator, "spent all", curator)
+    sweeping.sweep_jobs()
+    for path in checkpoints.written():
+        path.unlink()
+    chained_anew(lambda: AuditEntry.objects.filter(action="spent all").update(action="spent nothing"))
+    take(memory_of_its_own / heads.NAME)
+    for _ in range(2):
+        sweeping.sweep_jobs()
+    assert "does not say any more how far the history is: its file history/head" in refused()
+    restore_check.accept()
+    assert "All agrees" in said()
+
+
+def test_a_head_that_was_written_over_is_seen_and_a_word_replaces_it(dataset, memory_of_its_own):
+    (memory_of_its_own / heads.NAME).write_bytes(b"not sealed by the portal")
+    assert "history/head" in refused()
     restore_check.accept()
     assert "All agrees" in said()
 
