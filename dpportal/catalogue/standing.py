@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.catalogue.models import BundleCheck
 from dpportal.platform.json_types import Json
+from dpportal.publications.downloads import PublishedFile
 from dpportal.releases.models import Artifact, Release
 from dpportal.streams.models import SeriesFile, Stream
 from mechanisms.verify.bundle import RELEASE, Bundle
@@ -28,7 +29,7 @@ class Remark:
     link: str
 
 
-def signed(path: Path, findings: Sequence[Json]) -> dict[str, object]:
+def signed(path: Path, findings: Sequence[Json]) -> Json:
     """Which publication's files these are, by what the portal itself signed: fields of a check; none of others' files.
 
     findings: of the verifier, which was given the portal's own keys.
@@ -59,6 +60,8 @@ def remarks(check: BundleCheck) -> Iterator[Remark]:
 
 
 def _publication(check: BundleCheck) -> Release | Stream | None:
+    if check.publication is None:
+        return None
     for kind in (Release, Stream):
         rows = kind.objects.filter(pk=check.publication, published_at__isnull=False)
         if (found := rows.defer(*kind.UNLISTED).first()) is not None:
@@ -68,11 +71,11 @@ def _publication(check: BundleCheck) -> Release | Stream | None:
 
 def _digest_today(publication: Release | Stream) -> str:
     """Of release.json, as readers have it now; empty where there is none."""
+    file: PublishedFile | None
     if isinstance(publication, Stream):
-        files = SeriesFile.objects.filter(stream=publication, replaced_at=None)
+        file = SeriesFile.objects.filter(stream=publication, name=RELEASE, replaced_at=None).first()
     else:
-        files = Artifact.objects.filter(release=publication)
-    file = files.filter(name=RELEASE).first()
+        file = Artifact.objects.filter(release=publication, name=RELEASE).first()
     return str(file.sha256) if file else ""
 
 
