@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,3 +122,16 @@ def test_a_bundle_under_rho_says_what_its_loss_implies(curator, administrator, t
     assert not [each for each in faults(path) if not each.startswith("not checked")]
     facts = Bundle.read(path).release
     assert is_caught(forged(path, {}, altered(facts, "disclosure.implies.epsilon")), frozenset(faults(path)))
+
+
+@pytest.mark.parametrize("strategy", ["p-identity", "hierarchy-strategy"])
+def test_margins_far_below_the_answers_are_worked_out_and_a_changed_one_is_noticed(rich, tmp_path, strategy):
+    """At ε = 40 they are hundred-millionths of a person, which no end of an interval has in its digits."""
+    path = downloaded(finished(draft_of(rich, 'ranges("age")', ["age"], "40", strategy)), tmp_path)
+    assert [
+        str(each) for each in verify(Bundle.read(path)) if each.state not in (State.HOLDS, State.STATED)
+    ] == []
+    report = Bundle.read(path).content("report.html").decode()
+    [margin] = re.findall(r"± (0\.0000000[0-9]+)\s+to", report)
+    larger = report.replace(f"± {margin}", f"± {margin[:-3]}777").encode()
+    assert any("report.html" in each for each in faults(forged(path, {"report.html": larger})))
