@@ -109,7 +109,7 @@ def _lacking_text(head: Json) -> str:
 def _compare_text() -> str:
     """What tells one from the other, and when an administrator's word is right."""
     return _(
-        "A checkpoint that was carried elsewhere tells which: manage.py verify --since FILE. One from before the older "
-        "copy was made agrees with an honest history, and not with one that was made anew. Only if it agrees, and this "
-        "database is the newest there is, confirm that by: manage.py check_restored --accept"
+        "Compare it with a checkpoint that was carried elsewhere, and is older than any copy that was put back: "
+        "manage.py verify --since FILE. That agrees with an honest history, and not with one that was made anew. Only "
+        "if it agrees, and this database is the newest there is, confirm that by: manage.py check_restored --accept"
     )
