@@ -76,7 +76,7 @@ def choose_values(request: HttpRequest, dataset_id: UUID, said: ValuesSpent) -> 
         return _shown(services.choice_of(dataset, known))
     plan, by = planned(dataset, said), current_user(request)
     shown = services.reviewed_as(dataset, said.column, plan)
-    if second_person.asks_first(plan):
+    if second_person.asks_first(dataset, plan):
         refuse(said, shown, prices.address_of(dataset, said.column, plan))
     made: list[ValueChoice] = []
 
@@ -117,7 +117,7 @@ def planned(dataset: Dataset, said: ValuesWanted | ValuesSpent) -> ValueChoicePl
 
 
 def _second_person(dataset: Dataset, column: str, plan: ValueChoicePlan) -> str:
-    if not second_person.asks_first(plan):
+    if not second_person.asks_first(dataset, plan):
         return ""
     latest = second_person.latest(dataset, column)
     return "waiting" if latest and latest.is_waiting else "needed"

@@ -90,6 +90,7 @@ def around(by: User, draft: ChargedPublication, budget: Budget, columns: Sequenc
     requests.answer_was_read(draft.dataset, str(draft.pk), by)
     return {
         "second_person": approvals.latest(SPENDS, draft.pk),
+        "second_person_rule": second_person.rule_text(),
         "needs_second_person": second_person.asks_first(draft, budget),
         "why_ask": _why_ask(budget, draft.amount),
         "budget_request": draft.dataset.budget_requests.first(),

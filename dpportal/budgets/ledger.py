@@ -158,7 +158,7 @@ def reserve(
     lock_dataset(dataset)
     require_complete(dataset)
     _require_unsettled(dataset, booking.key)
-    if second_person.lacks_approval(amount, definition, booking.key):
+    if second_person.lacks_approval(amount, dataset, definition, booking.key):
         raise BudgetRefusedError(second_person.missing_text())
     named = second_person.with_name(booking.reason, acts.approval_of(SPENDS, booking.key))
     booking = replace(booking, reason=named)

@@ -127,7 +127,8 @@ class Odds:
         """The same drawn. A ρ may pay for running counts."""
         neighbours = Neighbours.REPLACE_ONE if self.replaced else Neighbours.ADD_REMOVE
         amount, is_rho = float(self.total), self.definition is Definition.ZCDP
-        return Risk(PRIOR, self.definition, amount, neighbours, self.delta_exponent, whole_orders=is_rho)
+        exponent, delta = self.delta_exponent, self.delta
+        return Risk(PRIOR, self.definition, amount, neighbours, exponent, whole_orders=is_rho, delta=delta)
 
     @property
     def meaning(self) -> str:

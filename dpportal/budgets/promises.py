@@ -88,6 +88,7 @@ class AccountPromise:
                 "amount": plainly(Fraction(self.amount)),
                 "neighbours": self.protection.neighbours,
                 "running": "on",
+                **({"delta": f"{self.delta.normalize():f}"} if self.delta else {}),
             }
         )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -11,9 +13,9 @@ from scipy.special import expit
 from dpportal.charts.screens import for_screens
 from dpportal.charts.trade_off import trade_off_figure
 from dpportal.platform.json_types import Json
-from dpportal.publications.statement import power_of_ten
-from mechanisms.accounting import Definition, Neighbours, posterior, zcdp_loss_bound
+from mechanisms.accounting import Definition, Loss, Neighbours, group_delta, posterior, zcdp_loss_bound
 from mechanisms.arrays import Floats
+from mechanisms.number_text import small_text
 from mechanisms.trade_off import hits_pure, hits_zcdp
 
 # False alarms, in percent, at which the table says how many hits there are.
@@ -29,7 +31,7 @@ class Risk:
     """prior: what somebody thinks how likely a fact about one person is, strictly between 0 and 1.
 
     amount: of ε or ρ. delta_exponent: n in the δ = 10⁻ⁿ of ρ. whole_orders: whether a ρ may pay for running counts,
-    whose loss is bounded in whole Rényi orders alone.
+    whose loss is bounded in whole Rényi orders alone. delta: of δ, spent besides.
     """
 
     prior: float
@@ -38,6 +40,7 @@ class Risk:
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     delta_exponent: int = 6
     whole_orders: bool = False
+    delta: Decimal = Decimal(0)
 
     @property
     def presence(self) -> str:
@@ -63,8 +66,15 @@ class Risk:
 
     @property
     def but_for(self) -> str:
-        """The chance with which even that may be wrong; empty of ε, which holds always."""
-        return "" if self._is_pure else power_of_ten(-self.delta_exponent)
+        """The chance with which even that may be wrong; empty of ε without a δ, which holds always."""
+        failing = self._failing(2 if self.presence and self.entries else 1)
+        return small_text(failing) if failing else ""
+
+    @property
+    def pair(self) -> str:
+        """The privacy loss as others publish theirs: ε, and the δ at which it holds, if there is one."""
+        failing = self._failing(1)
+        return f"{self.epsilon:.3g}, δ = {small_text(failing)}" if failing else f"{self.epsilon:.3g}"
 
     @property
     def epsilon(self) -> float:
@@ -87,7 +97,15 @@ class Risk:
         return {**figure, "drawing": for_screens(figure["json"])}
 
     def hits(self, false_alarms: Floats) -> Floats:
-        """The most hits at these rates of false alarms, of all attacks on any mechanism of this loss."""
+        """The most hits at these rates of false alarms, of all attacks on any mechanism of this loss.
+
+        Where a δ is spent, the laws are mixtures of δ anything and 1 - δ of this loss (Kairouz, Oh, Viswanath 2015).
+        """
+        failing = float(self.delta)
+        within = np.minimum(false_alarms / (1 - failing), 1.0)
+        return failing + (1 - failing) * self._hits_within(within)
+
+    def _hits_within(self, false_alarms: Floats) -> Floats:
         if self._is_pure:
             return hits_pure(self.amount, false_alarms)
         return hits_zcdp(self.amount, false_alarms, whole_orders=self.whole_orders)
@@ -95,6 +113,11 @@ class Risk:
     @property
     def _is_pure(self) -> bool:
         return self.definition is Definition.PURE
+
+    def _failing(self, steps: int) -> Fraction:
+        """By the δ that is spent, which grows from step to step, and by that at which ρ is read."""
+        spent = group_delta(Loss(self.definition, Fraction(self.amount), delta=Fraction(self.delta)), steps)
+        return spent if self._is_pure else spent + Fraction(1, 10**self.delta_exponent)
 
     def _loss(self, steps: int) -> float:
         if self._is_pure:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django import forms
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from dpportal.budgets.amounts import amount_formfield
+from dpportal.budgets.amounts import amount_formfield, delta_formfield
 from dpportal.budgets.risk import Risk
 from dpportal.platform.json_types import Json
 from dpportal.publications import cost
@@ -41,6 +43,7 @@ class RiskForm(forms.Form):
         ],
     )
     delta_exponent = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=MOST_EXPONENT)
+    delta = delta_formfield(_("δ, spent besides"), required=False)
     running = forms.BooleanField(widget=forms.HiddenInput, required=False)
 
     @property
@@ -56,6 +59,7 @@ class RiskForm(forms.Form):
             neighbours=Neighbours(given["neighbours"]),
             delta_exponent=given["delta_exponent"],
             whole_orders=given["running"],
+            delta=given["delta"] or Decimal(0),
         )
 
 
@@ -64,7 +68,7 @@ def page(request: HttpRequest) -> HttpResponse:
     """The form, what it means, and what others have chosen; numbers stand in the address."""
     shown = _shown(request)
     risk = shown["risk"]
-    choices = cost.scale(risk.epsilon) if risk else cost.CHOICES
+    choices = cost.scale(risk.epsilon, risk.pair) if risk else cost.CHOICES
     return render(request, "guide/risk.html", {**shown, "published_choices": choices, "nav_section": "guide"})
 
 

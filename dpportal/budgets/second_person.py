@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from itertools import takewhile
 
 from django.conf import settings
 from django.utils.translation import gettext as _, gettext_lazy
@@ -19,7 +20,7 @@ from dpportal.approvals.models import Approval
 from dpportal.approvals.services import Asked
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.charged_publication import ChargedPublication
-from dpportal.budgets.models import Budget
+from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets.models import Dataset
 from dpportal.platform.stored_texts import in_site_language
 from dpportal.platform.two_people import KNOWN_TABLES, SPENDS
@@ -61,15 +62,43 @@ def spender_of(draft: ChargedPublication) -> Spender:
     return _spenders[draft._meta.label_lower]
 
 
-def exceeds(amount: Decimal, definition: str) -> bool:
-    """Whether a spend of so much needs a second person here. definition: of ε or ρ."""
+def exceeds(amount: Decimal, dataset: Dataset, definition: str) -> bool:
+    """Whether a spend of so much needs a second person here, whoever spent the rest. definition: of ε or ρ."""
+    if not acts.is_needed(SPENDS):
+        return False
     most = settings.TWO_PEOPLE.rho if definition == Definition.ZCDP else settings.TWO_PEOPLE.epsilon
-    return acts.is_needed(SPENDS) and amount > most
+    return amount > most or amount + _spent_alone(dataset, definition) > most
 
 
-def lacks_approval(amount: Decimal, definition: Definition, key: uuid.UUID) -> bool:
+def _spent_alone(dataset: Dataset, definition: str) -> Decimal:
+    """What was spent, or is reserved, of the same people since the last charge that a second person approved.
+
+    Of all datasets bound together, so that many small spends need one as a large one does.
+    """
+    approvals = Approval.objects.filter(kind=SPENDS, state=Approval.State.APPROVED)
+    approved = set(approvals.values_list("subject", flat=True))
+    charges = LedgerEntry.objects.filter(
+        kind=LedgerEntry.Kind.CHARGE, dataset__in=dataset.bound_together, budget__definition=definition
+    )
+    lines = charges.exclude(state=LedgerEntry.State.VOID).order_by("-pk").values_list("key", "amount")
+    alone = takewhile(lambda line: str(line[0]) not in approved, lines.iterator(chunk_size=1000))
+    return sum((spent for _key, spent in alone), Decimal(0))
+
+
+def rule_text() -> str:
+    """Which spends wait for a second person; empty where none does."""
+    if not acts.is_needed(SPENDS):
+        return ""
+    text = _(
+        "A spend waits for a second person where it, and all that was spent on its dataset since one approved a spend "
+        "last, are more than ε %(epsilon)s or ρ %(rho)s together."
+    )
+    return text % {"epsilon": plain(settings.TWO_PEOPLE.epsilon), "rho": plain(settings.TWO_PEOPLE.rho)}
+
+
+def lacks_approval(amount: Decimal, dataset: Dataset, definition: Definition, key: uuid.UUID) -> bool:
     """Whether a spend for this draft needs a second person and has none."""
-    return exceeds(amount, definition.value) and acts.approval_of(SPENDS, key) is None
+    return exceeds(amount, dataset, definition.value) and acts.approval_of(SPENDS, key) is None
 
 
 def lacks_approval_of_grant(dataset_id: uuid.UUID) -> bool:
@@ -93,7 +122,7 @@ def with_name(reason: str, approval: Approval | None, longest: int = 300) -> str
 
 def asks_first(draft: ChargedPublication, budget: Budget) -> bool:
     """Whether confirming this draft asks for a second person, and spends nothing yet."""
-    return draft.amount is not None and exceeds(draft.amount, budget.definition)
+    return draft.amount is not None and exceeds(draft.amount, draft.dataset, budget.definition)
 
 
 @in_site_language

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from dpportal.accounts.addresses import client_network
-from dpportal.catalogue import bundle_checks
+from dpportal.catalogue import bundle_checks, standing
 from dpportal.catalogue.bundle_checks import MOST_BYTES, TooManyChecksError
 from dpportal.serving.files import refusal, takes_files_from_anyone
 from mechanisms.verify.finding import State
@@ -61,7 +61,8 @@ def checked(request: HttpRequest, check_id: UUID) -> HttpResponse:
     """What was found, or how far it is."""
     found = bundle_checks.find(check_id)
     lines = [{**each, "result": RESULTS[each["state"]]} for each in (found and found.findings) or []]
-    context = {"check": found, "lines": lines}
+    remarks = list(standing.remarks(found)) if found else []
+    context = {"check": found, "lines": lines, "remarks": remarks}
     return render(request, "catalogue/checked.html", context, status=200 if found else 404)
 
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from dpportal.catalogue import bundle_verifier
+from dpportal.catalogue import bundle_verifier, standing
 from dpportal.catalogue.bundle_verifier import CheckRefusedError
 from dpportal.catalogue.models import BundleCheck
 from dpportal.jobs import queues
@@ -45,7 +45,8 @@ class BundleChecks(JobKind[BundleCheck]):
         claim.step("checking")
         with storage.local_path(job.file) as path:
             findings = bundle_verifier.findings(path)
-        claim.finish(JobState.DONE, findings=findings)
+            signed = standing.signed(path, findings)
+        claim.finish(JobState.DONE, findings=findings, **signed)
         default_storage.delete(job.file)
 
     def close(self, job: BundleCheck, claim: Claim, reason: str) -> None:

@@ -27,7 +27,8 @@ class BundleCheck(Job):
     """A download that somebody has checked. Written by `bundle_checks` only, and deleted soon.
 
     file: where it waits. network: from where it came, for limits. findings: each with `what`, `state` and `details`,
-    see `mechanisms.verify.finding`; the names in them are the file's own.
+    see `mechanisms.verify.finding`; the names in them are the file's own. publication: the release or running count
+    whose files these are, if this portal signed them, and release_sha256: which of its files.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -35,6 +36,8 @@ class BundleCheck(Job):
     network = models.CharField(max_length=45, blank=True)
     asked_at = models.DateTimeField(db_default=Now())
     findings = models.JSONField(null=True)
+    publication = models.UUIDField(null=True)
+    release_sha256 = models.CharField(max_length=64, blank=True)
 
     def __str__(self) -> str:
         return f"Check {self.pk}"

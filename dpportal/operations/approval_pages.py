@@ -13,6 +13,7 @@ from dpportal.approvals import acts, services
 from dpportal.approvals.models import Approval
 from dpportal.approvals.services import ApprovalError
 from dpportal.budgets.forms import ReasonForm
+from dpportal.budgets.second_person import rule_text
 from dpportal.platform.json_types import Json
 from dpportal.publications.search_progress import from_workers
 
@@ -27,6 +28,7 @@ def page(request: HttpRequest) -> HttpResponse:
     context: Json = {
         "waiting": [_shown(each) for each in services.waiting()],
         "answered": [_shown(each) for each in answered[:ANSWERED_SHOWN]],
+        "rule": rule_text(),
         "nav_section": "office",
     }
     return render(request, "approvals.html", context)

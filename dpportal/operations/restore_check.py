@@ -21,7 +21,7 @@ from django.utils.translation import gettext_noop
 
 from dpportal.accounts import audit
 from dpportal.accounts.audit_words import clause
-from dpportal.accounts.models import User
+from dpportal.accounts.models import AuditEntry, User
 from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.charge_journal import Charge
 from dpportal.budgets.models import MemoryMark
@@ -109,10 +109,14 @@ def lasting_troubles() -> list[str]:
 
 
 def begin(**_: object) -> None:
-    """Let a database that goes with no memory yet go with the one that is there; called after each migration."""
-    if not MemoryMark.objects.exists():
+    """Let a new database go with the memory that is there; called after each migration.
+
+    One in which anybody did anything had a mark: who took it out would have all believed that the database says.
+    """
+    if not MemoryMark.objects.exists() and not AuditEntry.objects.exists():
         try:
             charges.put_mark()
+            heads.begin()
             _accept_all()
         except MemoryFaultError as fault:
             log.error("%s", fault)

@@ -76,9 +76,9 @@ CHOICES = (
 )
 
 
-def scale(epsilon: float) -> list[Choice]:
-    """What others have chosen and a cost of one's own, the smallest first."""
-    own = Choice(_("Yours"), f"{epsilon:.3g}", "", "", "", epsilon, is_own=True)
+def scale(epsilon: float, pair: str) -> list[Choice]:
+    """What others have chosen and a cost of one's own, the smallest first. pair: its ε, and its δ if it has one."""
+    own = Choice(_("Yours"), pair, "", "", "", epsilon, is_own=True)
     return sorted([*CHOICES, own], key=attrgetter("value"))
 
 

@@ -27,10 +27,10 @@ from mechanisms.partition_selection.choosing import ValueChoicePlan
 LABEL = ValueChoice._meta.label_lower
 
 
-def asks_first(plan: ValueChoicePlan) -> bool:
+def asks_first(dataset: Dataset, plan: ValueChoicePlan) -> bool:
     """Whether confirming this choice asks for a second person, and spends nothing yet."""
     amount, _delta = services.costs(plan)
-    return second_person.exceeds(amount, plan.loss.definition.value)
+    return second_person.exceeds(amount, dataset, plan.loss.definition.value)
 
 
 def latest(dataset: Dataset, column: str) -> Approval | None:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking, requests
 from dpportal.budgets.models import Budget
+from dpportal.budgets.second_person import rule_text
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.platform.json_types import Json
@@ -36,7 +37,7 @@ def choose(request: HttpRequest, dataset: Dataset, position: int) -> HttpRespons
     confirm: ConfirmForm | None = None
     if cost.is_valid() and cost.plan:
         confirm = _confirm(request, dataset, column, cost.plan)
-        if confirm is None and second_person.asks_first(cost.plan):
+        if confirm is None and second_person.asks_first(dataset, cost.plan):
             return redirect(prices.address_of(dataset, column, cost.plan))
         if confirm is None:
             return redirect(ValueChoice.objects.filter(dataset=dataset, column=column).latest("created_at"))
@@ -68,7 +69,8 @@ def _plan_context(dataset: Dataset, column: str, plan: ValueChoicePlan | None) -
         "warning": services.warning(dataset, plan) if plan else "",
         "priced": prices.of(dataset, column, plan) if plan else None,
         "second_person": second_person.latest(dataset, column),
-        "needs_second_person": plan is not None and second_person.asks_first(plan),
+        "second_person_rule": rule_text(),
+        "needs_second_person": plan is not None and second_person.asks_first(dataset, plan),
     }
 
 
@@ -77,7 +79,7 @@ def _confirm(
 ) -> ConfirmForm | None:
     """The form under the plan; None once it was confirmed, and is made or waits for a second person."""
     by, shown = current_user(request), services.reviewed_as(dataset, column, plan)
-    act = second_person.ask if second_person.asks_first(plan) else services.request
+    act = second_person.ask if second_person.asks_first(dataset, plan) else services.request
 
     def spend(reviewed: str) -> None:
         act(dataset, column, plan, reviewed=reviewed, by=by)

@@ -1,4 +1,7 @@
-"""`python -m mechanisms.verify release.zip [--key HEX]`: a line for each check; ends with status 1 where one failed."""
+"""`python -m mechanisms.verify release.zip [--key HEX]`: a line for each check, and a status.
+
+0 where all holds, 1 where something failed, 3 where nothing failed and something could not be checked.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ from mechanisms.verify.receipt import WHAT as RECEIPT, check as check_receipt
 from mechanisms.verify.signature import WHAT
 
 SIGNED = (WHAT, RECEIPT)
+# 2 is that of an argument that nobody can read.
+FAILED, NOT_ALL_CHECKED = 1, 3
 KEY = (
     "a public key of the portal, in hexadecimal digits, as its keys page has them; may be given several times"
 )
@@ -34,21 +39,43 @@ def main(arguments: list[str]) -> int:
         findings = _findings(given.bundle, *given.key)
     except BundleError as fault:
         print(json.dumps({"fault": str(fault)}) if given.json else f"{given.bundle}: {fault}")
-        return 1
+        return FAILED
     if given.json:
         print(json.dumps({"findings": [asdict(finding) for finding in findings]}))
     else:
-        _report(findings)
-    failed = any(each.state is State.FAILED for each in findings)
-    unsigned = given.key and any(each.what in SIGNED and each.state is not State.HOLDS for each in findings)
-    return int(failed or bool(unsigned))
+        _report(findings, bool(given.key))
+    return _status(findings, bool(given.key))
 
 
-def _report(findings: list[Finding]) -> None:
+def _status(findings: list[Finding], has_key: bool) -> int:
+    states = {each.state for each in findings}
+    if State.FAILED in states or (has_key and not _is_signed(findings)):
+        return FAILED
+    return NOT_ALL_CHECKED if State.NOT_CHECKED in states else 0
+
+
+def _is_signed(findings: list[Finding]) -> bool:
+    return all(each.state is State.HOLDS for each in findings if each.what in SIGNED)
+
+
+def _report(findings: list[Finding], has_key: bool) -> None:
     for finding in findings:
         print(finding)
     holding, failed, aside, told = (sum(each.state is state for each in findings) for state in State)
     print(f"{holding} hold, {failed} failed, {aside} not checked, {told} stated by the portal.")
+    print(_conclusion(findings, has_key))
+
+
+def _conclusion(findings: list[Finding], has_key: bool) -> str:
+    """What that says of changes: the signature covers a digest of each file."""
+    if any(each.state is State.FAILED for each in findings):
+        return "It is not as a portal wrote it, or not by the portal whose key was given."
+    if not (has_key and _is_signed(findings)):
+        return "Give the portal's key by --key: without it, whoever changed a file may have signed it anew."
+    said = "Nothing in it was changed since the holder of that key signed it."
+    if all(each.state is not State.NOT_CHECKED for each in findings):
+        return said
+    return f"{said} Nobody but the holder can say whether that is right which was not checked."
 
 
 def _findings(path: Path, *keys: str) -> list[Finding]:

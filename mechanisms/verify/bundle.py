@@ -21,6 +21,8 @@ from mechanisms.refusal import RefusalError
 from mechanisms.verify.json_values import has_endless_number, without_doubles
 
 RELEASE, SIGNATURE, MEASUREMENT = "release.json", "signature.json", "measurement.npy"
+# Among what is worked out: the margins of answers to queries.
+MARGINS = "margins of answers"
 # The product of running counts.
 STREAM = "stream"
 # What all files of a bundle unfold to, at most, in bytes.

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse
 
 from mechanisms import registry
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum
 from mechanisms.domain import Domain, Ordered
 from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.matrix.strategy.product import Kronecker
 from mechanisms.microdata.box_sums import cell_sum
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.protocol import Plan
@@ -82,10 +82,11 @@ def derived(bundle: Bundle, counts: Integers) -> Derived:
     return own
 
 
-def _searched(bundle: Bundle, found: planned.Planned) -> scipy.sparse.csc_array | None:
-    """The matrix of a strategy that no plan makes."""
-    has_one = found.again is None and strategy.STRATEGY in bundle.entries
-    return strategy.matrix_of(bundle) if has_one else None
+def _searched(bundle: Bundle, found: planned.Planned) -> Kronecker | None:
+    """A strategy that no plan makes, where it is a product."""
+    if found.again is not None or strategy.STRATEGY not in bundle.entries:
+        return None
+    return strategy.product_in(bundle, found.stated, strategy.matrix_of(bundle))
 
 
 def _histogram(own: Derived, plan: Plan, values: np.ndarray, counts: Integers) -> None:

@@ -14,7 +14,7 @@ from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.strategy.product import Kronecker
 from mechanisms.matrix.strategy_arrays import measured_sets
 from mechanisms.verify.chart_maps import MOST
-from mechanisms.verify.products import divisors, product_of
+from mechanisms.verify.products import divisors
 
 # Sets of columns whose shares are drawn.
 MOST_SETS = 60
@@ -33,11 +33,10 @@ class StrategyFactors:
     shares: list[np.ndarray] = field(default_factory=list)
 
 
-def factors(plan: QueryPlan, matrix: scipy.sparse.csc_array | None = None) -> StrategyFactors:
-    """matrix: of a strategy that was searched for; None where it is the plan's own, or too large for one matrix.
+def factors(plan: QueryPlan, searched: Kronecker | None = None) -> StrategyFactors:
+    """searched: a strategy that was searched for; None where it is the plan's own, or no product.
 
-    It is divided into one factor for each column. Where it is no product there are none, and its sums are all that is
-    known of them: they divide those of the whole.
+    Of one that is no product its sums are all that is known: they divide those of the whole.
     """
     own = StrategyFactors(cells=list(plan.domain.shape))
     mechanism = registry.query_mechanism(plan.mechanism)
@@ -47,8 +46,7 @@ def factors(plan: QueryPlan, matrix: scipy.sparse.csc_array | None = None) -> St
         own.shares.append((cost / cost.sum())[np.sort(np.argsort(-cost, kind="stable")[:MOST_SETS])])
         return own
     if mechanism.optimises or mechanism.is_uploaded:
-        product = None if matrix is None else product_of(matrix, plan.workload.shape)
-        every = product.factors if product is not None else ()
+        every = searched.factors if searched is not None else ()
         own.sums += [factor.rows for factor in every] or divisors(int(plan.details.get("sums", 0)))
     else:
         strategy = strategy_of(mechanism, plan) if isinstance(mechanism, MatrixMechanism) else None

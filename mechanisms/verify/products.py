@@ -16,7 +16,12 @@ def product_of(matrix: scipy.sparse.csc_array, shape: Sequence[int]) -> Kronecke
     """matrix: of whole weights, its cells in C order. shape: cells of each column. None where it is no product,
     or one whose factors no portal makes so large."""
     factors = _divided(scipy.sparse.coo_array(matrix), list(shape)) if matrix.nnz else None
-    if factors is None or any(np.square(factor.data.astype(float)).sum() >= 2.0**62 for factor in factors):
+    return None if factors is None else of_factors(factors)
+
+
+def of_factors(factors: Sequence[scipy.sparse.sparray]) -> Kronecker | None:
+    """factors: of whole weights, one for each column. None where no portal makes them so large."""
+    if any(np.square(factor.data.astype(float)).sum() >= 2.0**62 for factor in factors):
         return None
     return Kronecker([MatrixRows(scipy.sparse.csr_array(factor)) for factor in factors])
 

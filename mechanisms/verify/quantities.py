@@ -13,7 +13,7 @@ import pandas as pd
 
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
-from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.bundle import MARGINS, Bundle
 from mechanisms.verify.chart_orders import MOST_BESIDE, most_drawn
 from mechanisms.verify.chart_series import equal_steps
 from mechanisms.verify.csv_tables import tables
@@ -45,6 +45,11 @@ class Quantities:
         return derived(
             self._bundle, counts.astype(np.int64) if np.isfinite(counts).all() else np.array([], np.int64)
         )
+
+    @property
+    def worked_out_margins(self) -> np.ndarray:
+        """Of answers to queries, where their strategy is not too large."""
+        return np.asarray(self._bundle.worked_out.get(MARGINS, []), float)
 
     def of(self, name: str) -> np.ndarray:
         """The values that a number of this name may show; none where the release has no such thing."""
@@ -147,7 +152,9 @@ def _margins(own: Quantities, place: str) -> np.ndarray:
     low, high = own.column(f"{stem} {prefix}_lower"), own.column(f"{stem} {prefix}_upper")
     if not len(values) == len(low) == len(high):
         return np.array([])
-    return np.concatenate([(high - low) / 2, np.maximum(values - low, high - values)])
+    # A margin that is far below its number is not in the digits of the ends.
+    worked_out = own.worked_out_margins if stem == "answers" else np.array([])
+    return np.concatenate([(high - low) / 2, np.maximum(values - low, high - values), worked_out])
 
 
 def _half_width(own: Quantities) -> list[float]:

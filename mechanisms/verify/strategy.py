@@ -6,6 +6,7 @@ The search is not repeated: how a strategy was found has no part in what it prom
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 
 import numpy as np
 import scipy.sparse
@@ -25,9 +26,11 @@ from mechanisms.postprocess import lattice_simplex
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.products import product_of
+from mechanisms.verify.products import of_factors, product_of
 
 WHAT, STRATEGY = "strategy", "strategy.npz"
+# What `scipy.sparse.save_npz` writes of each matrix.
+KEYS = ("data", "indices", "indptr", "shape", "format")
 # Cells up to which all pairs of them are compared.
 MOST_CELLS = 4096
 # No weight is as large; bits of one half of a difference of two.
@@ -41,28 +44,26 @@ def check(bundle: Bundle, plan: QueryPlan) -> Finding:
     if law_for(plan.loss, plan.sensitivity) != plan.noise:
         return Finding(WHAT, State.FAILED, "the noise is not what the loss asks for at this sensitivity")
     matrix = matrix_of(bundle)
-    product = None if matrix is None else product_of(matrix, plan.workload.shape)
-    if matrix is None or (product is None and matrix.shape[1] > MOST_CELLS):
+    product = product_in(bundle, plan, matrix)
+    if product is None and (matrix is None or matrix.shape[1] > MOST_CELLS):
         return Finding(
-            WHAT, State.NOT_CHECKED, "the noise fits the sensitivity; the matrix is too large to add up"
+            WHAT,
+            State.NOT_CHECKED,
+            "the noise fits the sensitivity that is stated; the matrix is too large to show that this is right",
         )
-    if not _is_measurable(matrix):
+    if matrix is not None and not _is_measurable(matrix):
         return Finding(WHAT, State.FAILED, "its weights are larger than any that are measured")
     if plan.counted != (plan.domain.names,):
         return Finding(WHAT, State.FAILED, "it counts other columns than those of the domain")
-    if product is not None:
-        moved = unit_sensitivity(plan.loss.unit, product.column, product.replaced)
-    else:
-        moved = unit_sensitivity(plan.loss.unit, _columns(matrix), _distances(matrix))
+    sums = product or Whole(matrix)
+    moved = unit_sensitivity(plan.loss.unit, sums.column, sums.replaced)
     fault = ""
     if (moved.l1 > plan.sensitivity.l1) or (moved.l2_squared > plan.sensitivity.l2_squared):
         fault = f"a person moves its sums by {moved.l1}, and the noise is for {plan.sensitivity.l1}"
     # Distances of rows may have been bounded from above, which costs more than it needs to.
     elif plan.loss.unit.neighbours is Neighbours.ADD_REMOVE and moved != plan.sensitivity:
         fault = "a person moves its sums by less than is stated"
-    return Finding.of(
-        WHAT, fault, f"a person moves its {matrix.shape[0]:,} sums by no more than the noise is for"
-    )
+    return Finding.of(WHAT, fault, f"a person moves its {sums.size:,} sums by no more than the noise is for")
 
 
 def sets_of(bundle: Bundle) -> list[str]:
@@ -74,16 +75,36 @@ def sets_of(bundle: Bundle) -> list[str]:
 
 
 def matrix_of(bundle: Bundle) -> scipy.sparse.csc_array | None:
-    """The strategy, where it is one matrix of whole weights."""
+    """The strategy, where it is one matrix. Raises ValueError for weights that are not whole."""
     with np.load(io.BytesIO(bundle.content(STRATEGY)), allow_pickle=False) as arrays:
-        if "indptr" not in arrays.files:
+        return scipy.sparse.csc_array(_sparse(arrays)) if "indptr" in arrays.files else None
+
+
+def product_in(bundle: Bundle, plan: QueryPlan, matrix: scipy.sparse.csc_array | None) -> Kronecker | None:
+    """The strategy, where it is a product: a matrix that is one, or as many factors as there are columns.
+
+    A union of products that is too large for one matrix is none.
+    """
+    shape = plan.workload.shape
+    if matrix is not None:
+        return product_of(matrix, shape)
+    with np.load(io.BytesIO(bundle.content(STRATEGY)), allow_pickle=False) as arrays:
+        prefixes = [f"part1_column{number}_" for number in range(1, len(shape) + 1)]
+        if {f"{prefix}{key}" for prefix in prefixes for key in KEYS} != set(arrays.files):
             return None
-        data = arrays["data"]
-        whole = data.astype(np.int64)
-        if not np.array_equal(whole, data):
-            return None
-        parts = (whole, arrays["indices"], arrays["indptr"])
-        return scipy.sparse.csc_array(scipy.sparse.csr_array(parts, shape=tuple(arrays["shape"])))
+        factors = [_sparse(arrays, prefix) for prefix in prefixes]
+    if tuple(factor.shape[1] for factor in factors) != tuple(shape):
+        raise ValueError("its factors are of other cells than the domain has")
+    return of_factors(factors)
+
+
+def _sparse(arrays: Mapping[str, np.ndarray], prefix: str = "") -> scipy.sparse.csr_array:
+    data = arrays[f"{prefix}data"]
+    whole = data.astype(np.int64)
+    if not np.array_equal(whole, data):
+        raise ValueError("a weight is not whole")
+    parts = (whole, arrays[f"{prefix}indices"], arrays[f"{prefix}indptr"])
+    return scipy.sparse.csr_array(parts, shape=tuple(arrays[f"{prefix}shape"]))
 
 
 def result(bundle: Bundle, plan: QueryPlan) -> QueryResult | None:
@@ -92,10 +113,8 @@ def result(bundle: Bundle, plan: QueryPlan) -> QueryResult | None:
     Of small ones answers come by dense linear algebra in floats, apart from the code that released them.
     """
     matrix = matrix_of(bundle)
-    if matrix is None:
-        return None
-    if max(matrix.shape) > MOST_SOLVED or plan.workload.queries > MOST_SOLVED:
-        product = product_of(matrix, plan.workload.shape)
+    if matrix is None or max(matrix.shape) > MOST_SOLVED or plan.workload.queries > MOST_SOLVED:
+        product = product_in(bundle, plan, matrix)
         return None if product is None else _of_product(bundle, plan, product)
     inverse = np.linalg.pinv(matrix.toarray().astype(float))
     combined = np.stack([plan.workload.answers(column) for column in inverse.T], axis=1)
@@ -130,6 +149,15 @@ def _with_cells(
 def _is_measurable(matrix: scipy.sparse.csc_array) -> bool:
     """Whether its weights are so small that sums of a billion rows fit 64 bits."""
     return bool(np.abs(matrix.data.astype(float)).max(initial=0.0) < LARGEST_WEIGHT)
+
+
+class Whole:
+    """A matrix as it is, of which all pairs of cells are compared."""
+
+    def __init__(self, matrix: scipy.sparse.csc_array | None) -> None:
+        assert matrix is not None
+        self.size = matrix.shape[0]
+        self.column, self.replaced = _columns(matrix), _distances(matrix)
 
 
 def _columns(matrix: scipy.sparse.csc_array) -> Sensitivity:

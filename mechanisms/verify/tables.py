@@ -19,7 +19,7 @@ from mechanisms.tabular.codebook import TITLE, codebook_frame
 from mechanisms.tabular.headers import Headers, valid_names
 from mechanisms.tabular.label_columns import label_columns, with_codes
 from mechanisms.verify import csv_file, microdata, series, strategy, summary
-from mechanisms.verify.bundle import STREAM, Bundle
+from mechanisms.verify.bundle import MARGINS, STREAM, Bundle
 from mechanisms.verify.csv_file import Column, Numbers, texts
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.planned import Planned
@@ -120,6 +120,7 @@ def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
         return
     named = query_frame(plan, query_columns(plan), slice(0, number))
     answers, errors, halves = result.answers, result.standard_errors, result.half_widths
+    bundle.worked_out[MARGINS] = halves
     numbers = (answers, errors, answers - halves, answers + halves)
     names = ("answer", "standard_error", "interval_lower", "interval_upper")
     columns: dict[str, Column] = {

@@ -12,6 +12,7 @@ from django.utils import translation
 
 from dpportal.accounts.models import Role, User
 from dpportal.datasets.models import Dataset
+from dpportal.history import heads
 from dpportal.jobs import broker, readiness
 from dpportal.operations import restore_check
 from dpportal.platform import journal, triggers
@@ -69,8 +70,11 @@ def memory_of_its_own(django_db_setup, tmp_path_factory, settings) -> Path:
     cache.delete_many([restore_check.TROUBLES, broker.REACHABLE])
     readiness._latest.clear()
     journal.new_mark()
+    heads.begin()
     folder: Path = tmp_path_factory.mktemp("memory")
     shutil.copy(settings.MEMORY_DIR / journal.MARK, folder / journal.MARK)
+    (folder / heads.NAME).parent.mkdir()
+    shutil.copy(settings.MEMORY_DIR / heads.NAME, folder / heads.NAME)
     settings.MEMORY_DIR = folder
     settings.CHECKPOINTS_DIR = tmp_path_factory.mktemp("checkpoints")
     return folder

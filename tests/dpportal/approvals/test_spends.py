@@ -12,7 +12,7 @@ from dpportal.accounts.models import AuditEntry, OutgoingMail, Role
 from dpportal.approvals import acts, services
 from dpportal.approvals.models import Approval
 from dpportal.approvals.services import ApprovalError
-from dpportal.budgets import ledger
+from dpportal.budgets import ledger, second_person
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as datasets
@@ -78,6 +78,39 @@ def test_an_approved_spend_is_made_and_both_are_named(asked, large, second):
     line = AuditEntry.objects.get(action="approved as second person")
     assert line.by == second and "asked for by curator" in line.detail
     assert services.news(second) == 0
+
+
+def test_many_small_spends_need_a_second_person_as_a_large_one_does(dataset, two_people, second):
+    """By whom they are makes no difference, nor when; an approved one begins the count anew."""
+    for _ in range(2):
+        confirms(building.complete_draft(dataset, "0.1"))
+    assert len(charges()) == 2 and not Approval.objects.exists()
+    third = building.complete_draft(dataset, "0.05")
+    with pytest.raises(BudgetRefusedError, match="needs a second person"):
+        building.confirm(third)
+    page = confirms(third).text
+    assert "This waits for an administrator" in page
+    listed = desk_of(second).get(reverse("approvals")).text
+    assert second_person.rule_text() in listed and "ε 0.20 or ρ 0.01" in second_person.rule_text()
+    answers(second, Approval.objects.get())
+    confirms(building.complete_draft(dataset, "0.2"))
+    assert [str(charge.amount.normalize()) for charge in charges()] == ["0.2", "0.05", "0.1", "0.1"]
+    least = reverse("releases:review", args=[building.complete_draft(dataset, "0.000001").pk])
+    assert second_person.rule_text() in desk_of(dataset.owner).get(least).text
+
+
+def test_what_was_given_back_does_not_count_and_a_copy_s_spends_do(dataset, two_people, curator):
+    draft = building.complete_draft(dataset, "0.2")
+    confirms(draft)
+    ledger.void(Release.objects.get(pk=draft.pk).charge)
+    assert not second_person.exceeds(Decimal("0.2"), dataset, "pure")
+    confirms(building.complete_draft(dataset, "0.2"))
+    assert second_person.exceeds(Decimal("0.01"), dataset, "pure")
+    assert not second_person.exceeds(Decimal("0.01"), dataset, "zcdp")
+    other = building.stored_dataset(curator, "Another file of these people")
+    assert not second_person.exceeds(Decimal("0.01"), other, "pure")
+    other.same_people.add(dataset)
+    assert second_person.exceeds(Decimal("0.01"), other, "pure")
 
 
 def test_small_spends_and_sites_without_the_wish_go_on_at_once(dataset, two_people, settings):

@@ -19,6 +19,8 @@ from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs import claims
+from dpportal.operations import stored_files, sweeping
+from dpportal.releases import services as releases
 from tests.dpportal import building
 
 
@@ -50,6 +52,24 @@ def test_on_the_day_the_records_go_and_the_release_stays(ready):
     erased = AuditEntry.objects.get(action="erased records")
     assert erased.detail == f"on the chosen day, {in_days(0)}"
     retention.sweep()  # and nothing more is to be done
+
+
+@pytest.mark.slow
+def test_the_sweep_s_whole_run_takes_the_records_and_no_file_that_readers_have(client, ready, monkeypatch):
+    """Files that nothing names go at once here, so that one that was forgotten would go, too."""
+    monkeypatch.setattr(sweeping, "ORPHANS_AFTER", dt.timedelta(hours=-1))
+    releases.publish(ready, ready.created_by)
+    address = reverse("releases:download", args=[ready.pk, "release.json"])
+    before = b"".join(client.get(address))
+    dataset = warned(chosen(ready.dataset, 0), 14)
+    table = dataset.table
+    for _ in range(2):
+        sweeping.sweep_files()
+    dataset.refresh_from_db()
+    assert dataset.is_erased and not default_storage.exists(table)
+    assert client.get(ready.get_absolute_url()).status_code == 200
+    assert b"".join(client.get(address)) == before
+    assert not list(stored_files.faults())
 
 
 def test_a_release_in_work_is_waited_for(requested):

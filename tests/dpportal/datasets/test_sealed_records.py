@@ -225,6 +225,9 @@ def test_erasing_destroys_the_key_and_gives_a_receipt_that_verifies(desk, admini
     assert check(receipt.content, "00" * 32).state is State.FAILED
     for begun in (b'{"receipt": {"by": "nobody"},', b'{"backups": "erased, too",'):
         assert check(receipt.content.replace(b"{", begun, 1)).state is State.FAILED
+    sorted_anew = json.dumps(json.loads(receipt.content), sort_keys=True).encode()
+    found = check(sorted_anew, settings.SIGNING_KEYS.public[0])
+    assert found.state is State.HOLDS and "order and the blanks between them are not signed" in found.details
     # Receipts of earlier versions say nothing of what stays.
     earlier = {name: fact for name, fact in facts.items() if name != "stays"}
     document = {"receipt": earlier, **signing_keys().sign(canonical(earlier))}

@@ -250,7 +250,9 @@ def test_a_migration_lets_no_database_go_with_another_memory(spent):
     restore_check.begin()
     assert not charges.has_mark()
     MemoryMark.objects.all().delete()
-    restore_check.begin()
+    restore_check.begin()  # who took the mark out past the portal is believed nothing
+    assert not charges.has_mark()
+    restore_check.accept()
     assert charges.has_mark()
 
 

@@ -14,6 +14,7 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.verify.factors import factors
+from mechanisms.verify.products import product_of
 
 DOMAIN = Domain((Integer("age", lower=0, upper=3), Integer("year", lower=1, upper=2)))
 
@@ -36,7 +37,7 @@ def test_each_column_has_a_matrix(plan) -> None:
 def test_a_strategy_that_was_searched_for_is_divided_into_one_factor_for_each_column(plan) -> None:
     first, second = np.array([[3, 0, 0, 1], [0, 2, 2, 0], [1, 1, 1, 1]]), np.array([[5, 0], [1, 4]])
     searched = replace(plan, mechanism="p-identity")
-    found = factors(searched, scipy.sparse.csc_array(np.kron(first, second)))
+    found = factors(searched, product_of(scipy.sparse.csc_array(np.kron(first, second)), DOMAIN.shape))
     assert found.sums == [3, 2] and found.cells == [4, 2]
     for own, true in zip(found.weights, (first, second), strict=True):
         assert np.array_equal(own / own.max(), true.ravel() / true.max())
@@ -47,7 +48,7 @@ def test_what_is_no_product_has_no_factors_and_its_sums_divide_all(plan) -> None
     whole[0, 0] = 7
     searched = replace(plan, mechanism="p-identity")
     for matrix in (None, scipy.sparse.csc_array(whole)):
-        found = factors(searched, matrix)
+        found = factors(searched, None if matrix is None else product_of(matrix, DOMAIN.shape))
         assert {1, 8} <= set(found.sums) and all(8 % each == 0 for each in found.sums)
         assert found.weights == []
 

@@ -113,6 +113,23 @@ def test_another_persons_passkey_is_no_second_step(desk, curator, other_curator,
     assert AuditEntry.objects.filter(by=curator, action="failed the second step").count() == 1
 
 
+def test_a_device_of_one_account_signs_nobody_in_to_another(desk, curator, other_curator, device):
+    """It names the other's passkey, or answers with what made its own, or under the other's name."""
+    own, theirs = type(desk)(), Device()
+    own.force_login(other_curator)
+    adds(own, theirs)
+    theirs.credential = device.credential
+    assert "was not accepted" in signs_in(desk, theirs).text
+    asked = options(desk, "passkey_sign_in_options")
+    made = device.makes({"rp": {"id": asked["rpId"]}, "challenge": asked["challenge"]})
+    assert "was not accepted" in sends(desk, made).text
+    named = json.loads(device.signs(options(desk, "passkey_sign_in_options")))
+    named["response"]["userHandle"] = "b3RoZXI"
+    named["id"] = named["rawId"] = Passkey.objects.get(person=other_curator).credential
+    assert "was not accepted" in sends(desk, json.dumps(named)).text
+    assert not desk.is_in
+
+
 def test_whoever_is_switched_off_stays_outside(desk, curator, device):
     curator.is_active = False
     curator.save()
