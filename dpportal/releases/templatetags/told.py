@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from html import escape
 
 from django import template
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
@@ -38,4 +38,4 @@ def told_cell(cell: Json) -> SafeString:
         outside = f" <strong>{escape(_('outside'))}</strong>" if cell.get("outside") else ""
         words = escape(_("true: %(value)s") % {"value": true})
         told += f' <small class="range">{words}{outside}</small>'
-    return mark_safe(f'<td class="number" data-sort="{escape(cell["sort"])}">{told}</td>')  # noqa: S308 (escaped)
+    return mark_safe(f'<td class="number" data-sort="{escape(str(cell["sort"]))}">{told}</td>')  # noqa: S308 (escaped)

@@ -24,7 +24,7 @@ from mechanisms.moments.estimates import ColumnEstimates, Interval
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 
 # Groups on a page, of all columns together, but of each so many at least: a visitor waits for every cell.
-MOST_ROWS, FEWEST_ROWS = 500, 20
+MOST_ROWS, FEWEST_ROWS = 360, 20
 
 
 def page(plan: MomentsPlan, result: GroupMeans) -> Json:
