@@ -24,12 +24,13 @@ def means_figure(
     ends: tuple[Floats, Floats],
     true: Floats | None = None,
     by: str = "",
+    most: int = MOST_GROUPS,
 ) -> Figure:
-    """A point for each group whose mean is told, the first MOST_GROUPS of them.
+    """A point for each group whose mean is told, the first so many of them.
 
     ends: of the 95 % intervals. NaN: nothing is told. by: what makes the groups.
     """
-    shown = np.flatnonzero(~np.isnan(mean))[:MOST_GROUPS]
+    shown = np.flatnonzero(~np.isnan(mean))[:most]
     names = plain_all([labels[i] for i in shown])
     low, high = (end[shown] for end in ends)
     between = [

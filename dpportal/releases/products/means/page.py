@@ -8,7 +8,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_names
-from dpportal.charts.group_means import means_figure
+from dpportal.charts.group_means import MOST_GROUPS, means_figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
 from dpportal.releases.products.means.runner import GroupMeans
@@ -25,6 +25,8 @@ from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 
 # Groups on a page, of all columns together, but of each so many at least: a visitor waits for every cell.
 MOST_ROWS, FEWEST_ROWS = 360, 20
+# Columns with a chart, and groups in all charts together: a visitor waits for every point, and longer for a chart.
+MOST_CHARTS, MOST_POINTS = 8, 120
 
 
 def page(plan: MomentsPlan, result: GroupMeans) -> Json:
@@ -41,6 +43,7 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
         "counts_rows": plan.loss.unit.counts_rows,
         "has_undeclared": has_undeclared(plan),
         "columns": columns,
+        **({"charts": MOST_CHARTS} if drawn and len(columns) > MOST_CHARTS else {}),
     }
 
 
@@ -90,9 +93,13 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
         "first_step_end": planned.column.first_step_end,
         "step": plainly(planned.column.step),
     }
-    if has_chart(plan, planned):
+    if has_chart(plan, planned) and place < MOST_CHARTS:
         figure = means_figure(
-            shown["name"], names_of(plan), *means_of(estimates), by=" × ".join(plan.groups.shown_names)
+            shown["name"],
+            names_of(plan),
+            *means_of(estimates),
+            by=" × ".join(plan.groups.shown_names),
+            most=min(MOST_GROUPS, MOST_POINTS // min(len(plan.columns), MOST_CHARTS)),
         )
         shown["figure"] = figure_json(figure)
     return shown
