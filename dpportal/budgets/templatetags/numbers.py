@@ -134,7 +134,9 @@ def margin(upper: float, estimate: float) -> str:
 @register.filter(is_safe=True)
 def unbroken(written: str) -> str:
     """A part of a page in which no line ends between a number, its margin and a per-cent sign."""
-    return _PER_CENT.sub("\u00a0", _SIGN.sub("\u00a0\\1\u00a0", written))
+    if "±" in written:
+        written = _SIGN.sub("\u00a0\\1\u00a0", written)
+    return _PER_CENT.sub("\u00a0", written) if "%" in written else written
 
 
 @register.filter(is_safe=True)

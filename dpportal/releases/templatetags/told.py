@@ -22,31 +22,42 @@ IN_TWO_LINES = r'<span class="in-one-line">\1</span> <span class="in-one-line">\
 @register.filter
 def told_cells(cells: Iterable[Json]) -> SafeString:
     """The cells of a table's row, as `told_cell` writes each: a filter, as a page has thousands."""
-    return mark_safe("".join([told_cell(cell) for cell in cells]))  # noqa: S308 (each is made below)
+    nothing = _nothing()
+    return mark_safe("".join([_cell(cell, nothing) for cell in cells]))  # noqa: S308 (each is made below)
 
 
 @register.filter
 def told_rows(rows: Iterable[Json]) -> SafeString:
     """The lines of a table: of each the labels that it begins with, and its cells."""
-    lines = [f"<tr>{_heads(row['labels'])}{told_cells(row['cells'])}</tr>" for row in rows]
+    nothing = _nothing()
+    lines = [
+        f"<tr>{_heads(row['labels'])}{''.join([_cell(cell, nothing) for cell in row['cells']])}</tr>"
+        for row in rows
+    ]
     return mark_safe("".join(lines))  # noqa: S308 (labels are escaped, cells are made below)
 
 
 @register.filter
 def told_cell(cell: Json) -> SafeString:
     """A number with its margin; value, margin, sort, and for the curator true and outside."""
-    value = unbroken(_escaped(cell["value"]))
-    # A line breaks before what is in brackets, and nowhere else.
-    margin = WITH_BRACKETS.sub(IN_TWO_LINES, _escaped(cell["margin"]))
-    if value:
-        told = f'{value} <small class="range">{margin}</small>'
-    else:
-        told = f'<span class="muted">{escape(_("not determined"))}</span>'
+    return mark_safe(_cell(cell, _nothing()))  # noqa: S308 (made below)
+
+
+def _nothing() -> str:
+    """What stands in place of a number; looked up once for all cells of a table."""
+    return f'<span class="muted">{escape(_("not determined"))}</span>'
+
+
+def _cell(cell: Json, nothing: str) -> str:
+    value, margin = unbroken(_escaped(cell["value"])), _escaped(cell["margin"])
+    if "(" in margin:  # a line breaks before what is in brackets, and nowhere else
+        margin = WITH_BRACKETS.sub(IN_TWO_LINES, margin)
+    told = f'{value} <small class="range">{margin}</small>' if value else nothing
     if true := cell.get("true"):
         outside = f" <strong>{escape(_('outside'))}</strong>" if cell.get("outside") else ""
         words = escape(_("true: %(value)s") % {"value": true})
         told += f' <small class="range">{words}{outside}</small>'
-    return mark_safe(f'<td class="number" data-sort="{_escaped(str(cell["sort"]))}">{told}</td>')  # noqa: S308 (escaped)
+    return f'<td class="number" data-sort="{_escaped(str(cell["sort"]))}">{told}</td>'
 
 
 def _heads(labels: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ from mechanisms.moments.estimates import ColumnEstimates, Interval
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 
 # Groups on a page, of all columns together, but of each so many at least: a visitor waits for every cell.
-MOST_ROWS, FEWEST_ROWS = 360, 20
+MOST_ROWS, FEWEST_ROWS = 500, 20
 # Columns with a chart, and groups in all charts together: a visitor waits for every point, and longer for a chart.
 MOST_CHARTS, MOST_POINTS = 8, 120
 

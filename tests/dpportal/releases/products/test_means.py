@@ -384,8 +384,8 @@ def test_a_page_of_many_groups_and_columns_has_the_first_and_says_so() -> None:
     columns = [MeasuredColumn.of(Integer(f"c{i}", lower=0, upper=9)) for i in range(20)]
     plan = BernsteinSums().plan(groups, columns, 2, Loss(Definition.PURE, Fraction(1)), 1000)
     shown = page(plan, GroupMeans.of(plan, np.zeros((20, groups.size, plan.sums), dtype=np.int64)))
-    assert sum(len(column["rows"]) for column in shown["columns"]) == 20 * (20 + 1)
+    assert sum(len(column["rows"]) for column in shown["columns"]) == 20 * (25 + 1)
     text = render_to_string("releases/means/_page.html", {"shown": shown, "alone": True})
-    assert f"The first 20 of {groups.size} groups; the downloads have all." in " ".join(text.split())
+    assert f"The first 25 of {groups.size} groups; the downloads have all." in " ".join(text.split())
     assert sum("figure" in column for column in shown["columns"]) == 8
     assert "Charts are drawn of the first 8 columns" in " ".join(text.split())
