@@ -324,9 +324,7 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
     because: why, where nobody pressed a button. still: fields that must be as they were when that was found out.
     Raises DatasetError while a job is at the records.
     """
-    _require_idle(
-        dataset
-    )  # asked again below; what is erased of a stream of thousands of periods takes seconds
+    _require_idle(dataset)  # and again below: to erase a stream of thousands of periods takes seconds
     files = receipts.files_of(dataset)
     with transaction.atomic():
         # Streams first, then the dataset, as whoever opens one does. Who asks for a release now is seen, or sees this.

@@ -8,7 +8,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_names
-from dpportal.charts.group_means import MOST_GROUPS, means_figure
+from dpportal.charts.group_means import means_figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
 from dpportal.releases.products.means.runner import GroupMeans
@@ -94,15 +94,19 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
         "step": plainly(planned.column.step),
     }
     if has_chart(plan, planned) and place < MOST_CHARTS:
-        figure = means_figure(
-            shown["name"],
-            names_of(plan),
-            *means_of(estimates),
-            by=" × ".join(plan.groups.shown_names),
-            most=min(MOST_GROUPS, MOST_POINTS // min(len(plan.columns), MOST_CHARTS)),
-        )
+        drawn = _drawn(estimates, MOST_POINTS // min(len(plan.columns), MOST_CHARTS))
+        by = " × ".join(plan.groups.shown_names)
+        figure = means_figure(shown["name"], names_of(plan), *drawn, by=by)
         shown["figure"] = figure_json(figure)
     return shown
+
+
+def _drawn(estimates: ColumnEstimates, most: int) -> tuple[Floats, tuple[Floats, Floats]]:
+    """The means and ends of a chart, of the first groups whose mean is told; nothing of the others."""
+    mean, ends = means_of(estimates)
+    first = mean.copy()
+    first[np.flatnonzero(~np.isnan(mean))[most:]] = np.nan
+    return first, ends
 
 
 def _most_groups(plan: MomentsPlan) -> int:
