@@ -22,20 +22,18 @@ def means_figure(
     labels: Sequence[str],
     mean: Floats,
     ends: tuple[Floats, Floats],
-    decimals: int,
     true: Floats | None = None,
     by: str = "",
 ) -> Figure:
     """A point for each group whose mean is told, the first MOST_GROUPS of them.
 
-    ends: of the 95 % intervals. NaN: nothing is told. decimals: those of a mean, as in the table beside it. by: what
-    makes the groups.
+    ends: of the 95 % intervals. NaN: nothing is told. by: what makes the groups.
     """
     shown = np.flatnonzero(~np.isnan(mean))[:MOST_GROUPS]
     names = plain_all([labels[i] for i in shown])
     low, high = (end[shown] for end in ends)
     between = [
-        _("%(low)s to %(high)s") % {"low": f"{a:,.{decimals}f}", "high": f"{b:,.{decimals}f}"}
+        _("%(low)s to %(high)s") % {"low": f"{a:,.6g}", "high": f"{b:,.6g}"}
         for a, b in zip(low, high, strict=True)
     ]
     figure = go.Figure()
@@ -43,21 +41,17 @@ def means_figure(
         figure.add_scatter(
             name=_("True mean"), x=names, y=_numbers(true[shown]), mode="markers",
             marker={"color": "var(--true)", "symbol": "line-ew-open", "size": 16, "line": {"width": 2}},
-            hovertemplate="%{x}<br><b>%{y}</b><extra>%{fullData.name}</extra>",
+            hovertemplate="%{x}<br><b>%{y:,.6g}</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.add_scatter(
         name=_("Mean"), x=names, y=_numbers(mean[shown]), mode="markers",
         marker={"color": "var(--noisy)", "size": 7}, hovertext=between,
         error_y=whiskers(_numbers(mean[shown] - low), _numbers(high - mean[shown])),
-        hovertemplate="%{x}<br><b>%{y}</b><br>%{hovertext}<extra>%{fullData.name}</extra>",
+        hovertemplate="%{x}<br><b>%{y:,.6g}</b><br>%{hovertext}<extra>%{fullData.name}</extra>",
     )  # fmt: skip
     figure.update_layout(
         xaxis=category_axis(by or _("group")),
-        yaxis={
-            "title": {"text": plain(_("mean of %(column)s") % {"column": column})},
-            "hoverformat": f",.{decimals}f",
-            **_reach(low, high),
-        },
+        yaxis={"title": {"text": plain(_("mean of %(column)s") % {"column": column})}, **_reach(low, high)},
         showlegend=true is not None,
     )
     title = _("Mean of %(column)s by group") % {"column": column}
