@@ -273,6 +273,8 @@ PROXIES = networks("DPPORTAL_PROXIES")
 METRICS_NETWORKS = networks("DPPORTAL_METRICS_NETWORKS")
 # Of a browser in which a person signed in before.
 KNOWN_BROWSER_COOKIE_NAME = "known_browser"
+MESSAGE_COOKIE_NAME = "messages"
+MESSAGE_STORAGE = "dpportal.accounts.message_cookie.Messages"
 if os.environ.get("DPPORTAL_HTTPS") == "1":
     if not PROXIES:
         raise ImproperlyConfigured(
@@ -282,7 +284,8 @@ if os.environ.get("DPPORTAL_HTTPS") == "1":
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = True
     # A browser takes these names from this very host alone, encrypted, and for all its paths.
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
-    KNOWN_BROWSER_COOKIE_NAME = "__Host-known_browser"
+    KNOWN_BROWSER_COOKIE_NAME, LANGUAGE_COOKIE_NAME = "__Host-known_browser", "__Host-language"
+    MESSAGE_COOKIE_NAME = "__Host-messages"
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
     # Load balancers, and what watches over the portal, ask each machine without encryption.

@@ -43,6 +43,7 @@ LONG_WORD = 25
 SHORTEST_NAME = SHORTEST_WORD = 3
 # Where a word ends and the next begins with a capital.
 _WITHIN = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ])")
+_BETWEEN = re.compile(r"(?<=[^\W\d_])[\s_.,-]+(?=[^\W\d_])")
 # So many words are enough. People write one or two numbers, generators more.
 ENOUGH_WORDS, FEW_NUMBERS = 4, 2
 VOWELS = set("aeiouyäöüåæøáàâéèêëíìîïóòôúùûœаеёиоуыэюяєії")
@@ -66,7 +67,9 @@ class GuessableValidator:
         known |= {word[::-1] for word in known}
         rest = _without(password[:LOOKED_AT], known)
         plain = _one_word(rest) or _words_and_numbers(password[:LOOKED_AT])
-        if plain or zxcvbn(rest, user_inputs=sorted(known))["score"] < LEAST_SCORE:
+        if plain or any(
+            zxcvbn(form, user_inputs=sorted(known))["score"] < LEAST_SCORE for form in {rest, _joined(rest)}
+        ):
             text = _("Others would guess this too soon. %(help)s")
             raise ValidationError(text % {"help": self.get_help_text()}, code="password_guessable")
 
@@ -81,6 +84,11 @@ def _without(password: str, known: set[str]) -> str:
     """The password without words that everybody knows here: what they add, nobody has to guess."""
     words = "|".join(re.escape(word) for word in sorted(known, key=len, reverse=True))
     return re.sub(words, "", password, flags=re.IGNORECASE)
+
+
+def _joined(password: str) -> str:
+    """Without what stands between words: zxcvbn knows redbluegreenyellow, and takes blanks for what nobody guesses."""
+    return _BETWEEN.sub("", password)
 
 
 def _one_word(password: str) -> bool:

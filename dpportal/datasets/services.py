@@ -324,6 +324,7 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
     because: why, where nobody pressed a button. still: fields that must be as they were when that was found out.
     Raises DatasetError while a job is at the records.
     """
+    _require_idle(dataset)  # and again below: to erase a stream of thousands of periods takes seconds
     files = receipts.files_of(dataset)
     with transaction.atomic():
         # Streams first, then the dataset, as whoever opens one does. Who asks for a release now is seen, or sees this.
@@ -340,7 +341,7 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
 
 
 def _require_idle(dataset: Dataset) -> None:
-    """Raises DatasetError while a job is at the records. The dataset is locked, so that none begins meanwhile."""
+    """Raises DatasetError while a job is at the records. Once the dataset is locked, none begins meanwhile."""
     active = (JobState.QUEUED, JobState.RUNNING)
     if not dataset.is_tableless and dataset.conversion.active:
         text = _("The file is still being read. Wait until that has ended, then delete the records.")

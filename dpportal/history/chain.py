@@ -63,21 +63,23 @@ def declare(*declared: ChainedRows) -> None:
     sources.update({source.event: source for source in declared})
 
 
-def add(source: ChainedRows, row: models.Model) -> None:
-    """Link a row that was just written, in the same transaction."""
+def add(source: ChainedRows, *rows: models.Model) -> None:
+    """Link rows that were just written, in their order, in the same transaction."""
     with transaction.atomic():
-        link = Link(event=source.event, line=row.pk, content=source.content(row))
+        links = [Link(event=source.event, line=row.pk, content=source.content(row)) for row in rows]
         if connection.vendor != "postgresql":
-            # The row was written before, so that nobody else writes until this transaction ends.
-            place(link)
-        link.save(force_insert=True)
+            # The rows were written before, so that nobody else writes until this transaction ends.
+            place(*links)
+        Link.objects.bulk_create(links)
 
 
-def place(link: Link) -> None:
-    """Put a link behind the last one."""
-    last = last_link()
-    link.position = last.position + 1 if last and last.position else 1
-    link.digest = following(last.digest if last else "", link.content)
+def place(*links: Link) -> None:
+    """Put links behind the last one."""
+    before = last_link()
+    for link in links:
+        link.position = before.position + 1 if before and before.position else 1
+        link.digest = following(before.digest if before else "", link.content)
+        before = link
 
 
 def following(digest: str, content: str) -> str:

@@ -71,16 +71,22 @@ def note_state(kind: ImprintKind, subject: str, state: State) -> None:
 
 
 def _write(kind: ImprintKind, subjects: Collection[str], states: Mapping[str, State]) -> None:
-    newest = newest_of(kind, subjects)
+    newest, changed = newest_of(kind, subjects), []
     for subject in subjects:
         before = newest.get(subject, {})
         digests = digests_of(kind, subject, states.get(subject, {}), before)
-        _add(kind, subject, before, digests)
+        changed += _changed(kind, subject, before, digests)
+    _keep(changed)
 
 
-def _add(kind: ImprintKind, subject: str, before: Digests, digests: Digests) -> None:
-    if digests != before:
-        chain.add(LINE, Imprint.objects.create(kind=kind.name, subject=subject, digests=digests))
+def _changed(kind: ImprintKind, subject: str, before: Digests, digests: Digests) -> list[Imprint]:
+    """The line of a thing; none if it is what its newest line says."""
+    return [Imprint(kind=kind.name, subject=subject, digests=digests)] if digests != before else []
+
+
+def _keep(lines: list[Imprint]) -> None:
+    """In few statements however many lines there are: whoever waits for their rows waits for all of it."""
+    chain.add(LINE, *Imprint.objects.bulk_create(lines))
 
 
 def newest_of(kind: ImprintKind, subjects: Collection[str] | None = None) -> dict[str, Digests]:
@@ -170,9 +176,9 @@ def bind(kind: ImprintKind, is_known: bool) -> None:
     for subject, state in kind.states(None):
         before = newest.get(subject, {})
         if not is_known:
-            _add(kind, subject, before, digests_of(kind, subject, state, before))
+            _keep(_changed(kind, subject, before, digests_of(kind, subject, state, before)))
         elif before:
-            _add(kind, subject, before, _bound(kind, subject, state, before))
+            _keep(_changed(kind, subject, before, _bound(kind, subject, state, before)))
 
 
 def _bound(kind: ImprintKind, subject: str, state: State, before: Digests) -> Digests:

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.models.signals import pre_migrate
 
 
 class JobsConfig(AppConfig):
@@ -6,9 +7,17 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         # A worker says that it is ready; what plans search for is a kind of job.
-        from dpportal.jobs import folder_transport, readiness, search_cache, worker_signals  # noqa: F401
+        from dpportal.jobs import (  # noqa: F401
+            folder_transport,
+            lock_timeouts,
+            readiness,
+            search_cache,
+            worker_signals,
+        )
         from dpportal.platform import sealing_faults, storage
 
         folder_transport.register()
+        lock_timeouts.keep_to(lock_timeouts.COMMAND)
+        pre_migrate.connect(lock_timeouts.spare_migrations, dispatch_uid="migrations are spared")
         readiness.checks.append(sealing_faults.obstacle)
         readiness.checks.append(storage.obstacle)

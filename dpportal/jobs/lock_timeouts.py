@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
@@ -50,8 +50,11 @@ class Patience:
 WEB = Patience(lock=4.0, silence=10.0, statement=30.0)
 
 
-# A person waits at a terminal, whose command may have been stopped there and forgotten.
+# Of every process that keeps to no other: a person waits at a terminal, whose command may have been stopped there and
+# forgotten.
 COMMAND = Patience(lock=60.0, silence=60.0)
+# A migration may compute for minutes between two statements, and nothing else runs beside it.
+WITHOUT_END = Patience(lock=0.0, silence=0.0)
 
 
 def of_jobs() -> Patience:
@@ -66,13 +69,20 @@ def wait_briefly_for_memory() -> None:
 
 
 def keep_to(patience: Patience) -> None:
-    """Apply these limits to every connection that this process opens from now on."""
+    """Apply these limits, and no earlier ones, to every connection that this process opens from now on."""
 
     def limit(connection: BaseDatabaseWrapper, **_: object) -> None:
         if connection.vendor == "postgresql":
             _limit(connection, patience)
 
+    connection_created.disconnect(dispatch_uid="patience")
     connection_created.connect(limit, weak=False, dispatch_uid="patience")
+
+
+def spare_migrations(using: str, **_: object) -> None:
+    """Before a room is migrated, on a connection that has the limits of a command."""
+    if connections[using].vendor == "postgresql":
+        _limit(connections[using], WITHOUT_END)
 
 
 def _limit(connection: BaseDatabaseWrapper, patience: Patience) -> None:

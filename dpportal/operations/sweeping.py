@@ -75,14 +75,18 @@ def sweep_jobs() -> None:
         approvals.expire,
         key_traces.sweep,
     )
-    sweeps = [*rooms, *(kind.sweep for kind in kinds())]
-    failures = [failure for sweep in sweeps if (failure := _failure_of(sweep)) is not None]
+    failures = _failures_of(*rooms, *(kind.sweep for kind in kinds()))
     _write_checkpoint()
     _keep_head()
     if demo_marker.is_pending():
         demonstration.go_on_if_possible()
     if failures:
         raise failures[0]
+
+
+def _failures_of(*sweeps: Callable[[], None]) -> list[Exception]:
+    """Those of all of them, each of which has its turn."""
+    return [failure for sweep in sweeps if (failure := _failure_of(sweep)) is not None]
 
 
 def _failure_of(sweep: Callable[[], None]) -> Exception | None:
@@ -97,26 +101,44 @@ def _failure_of(sweep: Callable[[], None]) -> Exception | None:
 def sweep_files() -> None:
     """Delete uploads, tables, measurements and bundles that nothing committed points to: they were never released.
 
+    As of jobs, what fails in one room keeps no other from its turn: not the day of erasure of somebody else's records.
     A file of a job in work stays, and none is deleted that was written since the sweep began to look: however long it,
     or a worker, is stopped on the way, nothing goes that could still be pointed to. So it is asked which jobs are in
     work before it is asked what rows point to.
     """
-    SessionStore.clear_expired()
-    reset_limits.forget()
-    direct_upload.sweep()
-    resumable_upload.sweep()
-    release_tasks.sweep_words()
-    downloads.request_all()
-    bundle_checks.forget()
-    delivery_job.forget()
-    retention.sweep()
+    failures = _failures_of(
+        SessionStore.clear_expired,
+        reset_limits.forget,
+        direct_upload.sweep,
+        resumable_upload.sweep,
+        release_tasks.sweep_words,
+        downloads.request_all,
+        bundle_checks.forget,
+        delivery_job.forget,
+        retention.sweep,
+        _erase_again,
+        derived.sweep,
+        _delete_orphans,
+        key_traces.sweep_log,
+        _clear_disk,
+    )
+    if failures:
+        raise failures[0]
+
+
+def _erase_again() -> None:
+    """What was to be erased where the storage did not answer when it should have."""
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
-        records.erase(erased)  # where the storage did not answer when it should have
-    derived.sweep()
+        records.erase(erased)
+
+
+def _delete_orphans() -> None:
     for name in orphans():
         default_storage.delete(name)
     keys.forget_unused(timezone.now() - ORPHANS_AFTER)
-    key_traces.sweep_log()
+
+
+def _clear_disk() -> None:
     storage.clear_scratch()
     _sweep_old(settings.SCRATCH_DIR)
     _sweep_old(settings.BROKER_DIR, beginning=".")  # messages that were half written, or half taken

@@ -53,6 +53,14 @@ print(answer.status_code, answer.headers["Strict-Transport-Security"], answer.co
 from django.conf import settings
 print(settings.SESSION_COOKIE_SECURE, settings.KNOWN_BROWSER_COOKIE_NAME)
 print(settings.SESSION_COOKIE_NAME, answer.cookies["__Host-csrftoken"]["path"])
+from django.contrib.messages.storage import default_storage
+from django.http import HttpResponse
+said = default_storage(answer.wsgi_request)
+said.add(20, "Saved.")
+said.update(given := HttpResponse())
+chosen = secure.post("/account/language/", {"language": "en"})
+cookies = [*given.cookies.values(), *chosen.cookies.values()]
+print(*(f"{each.key} {each['secure']} {each['httponly']} {each['path']}" for each in cookies))
 believed = settings.PROXIES
 settings.PROXIES = ()
 print(secure.get("/account/sign-in/").status_code)
@@ -72,6 +80,7 @@ print(secure.get("/account/sign-in/").status_code)
         "200 max-age=31536000; includeSubDomains True",
         "True __Host-known_browser",
         "__Host-sessionid /",
+        "__Host-messages True True / __Host-language True True /",
         "301",
     ], done
 

@@ -109,6 +109,22 @@ def _whole_numbers() -> Callable[[Any], str]:
     return written
 
 
+@register.filter
+def answer_rows(rows: Sequence[Sequence[Any]]) -> SafeString:
+    """The lines of a table of answers: number, words, answer, margin, standard error.
+
+    rows: of each number, words, answer, standard error and the ends of the interval. A filter, as `count_rows` is.
+    """
+    written = _tenths()
+    lines = [
+        f'<tr><td class="number">{written(number)}</td><th scope="row">{escape(words)}</th>'
+        f'<td class="number">{written(answer)}</td><td class="number margin">± {written(upper - answer)}</td>'
+        f'<td class="number">{written(error)}</td></tr>'
+        for number, words, answer, error, _lower, upper in rows
+    ]
+    return mark_safe("".join(lines))  # noqa: S308 (words are escaped, numbers are made here)
+
+
 @register.filter(is_safe=True)
 def margin(upper: float, estimate: float) -> str:
     """How far an interval reaches beyond its estimate: ± 12.4."""
@@ -118,28 +134,42 @@ def margin(upper: float, estimate: float) -> str:
 @register.filter(is_safe=True)
 def unbroken(written: str) -> str:
     """A part of a page in which no line ends between a number, its margin and a per-cent sign."""
-    return _PER_CENT.sub("\u00a0", _SIGN.sub("\u00a0\\1\u00a0", written))
+    if "±" in written:
+        written = _SIGN.sub("\u00a0\\1\u00a0", written)
+    return _PER_CENT.sub("\u00a0", written) if "%" in written else written
 
 
 @register.filter(is_safe=True)
 def grouped(value: Any) -> str:
     """What `intcomma` says, in a fifth of its time where thousands are grouped by threes."""
     by_threes = type(value) is int and get_format("NUMBER_GROUPING") == 3
-    return _separated(f"{value:,}") if by_threes else str(conditional_escape(intcomma(value)))
+    return _whole_numbers()(value) if by_threes else str(conditional_escape(intcomma(value)))
 
 
 @register.filter(is_safe=True)
 def tenths(value: object) -> str:
     """What `floatformat:"1g"` says, in a quarter of its time."""
-    if type(value) is not float or not math.isfinite(value) or get_format("NUMBER_GROUPING") != 3:
-        return str(floatformat(value, "1g"))
-    rounded = Decimal(repr(value)).quantize(TENTH, ROUND_HALF_UP)
-    return _separated(f"{rounded if rounded else TENTH * 0:,}")
+    return _tenths()(value) if type(value) is float else str(floatformat(value, "1g"))
 
 
-def _separated(written: str) -> str:
-    """An English number with the separators of the page's language."""
-    thousands, point = str(get_format("THOUSAND_SEPARATOR")), str(get_format("DECIMAL_SEPARATOR"))
+def _tenths() -> Callable[[Any], str]:
+    """`tenths` for many numbers, whole ones as `grouped` has them."""
+    by_threes = get_format("NUMBER_GROUPING") == 3
+    separators = str(get_format("THOUSAND_SEPARATOR")), str(get_format("DECIMAL_SEPARATOR"))
+
+    def written(value: Any) -> str:
+        if type(value) is int:
+            return _separated(f"{value:,}", *separators) if by_threes else grouped(value)
+        if not by_threes or not math.isfinite(value):
+            return str(floatformat(value, "1g"))
+        rounded = Decimal(repr(value)).quantize(TENTH, ROUND_HALF_UP)
+        return _separated(f"{rounded if rounded else TENTH * 0:,}", *separators)
+
+    return written
+
+
+def _separated(written: str, thousands: str, point: str) -> str:
+    """An English number with the separators of a language."""
     if (thousands, point) == (",", "."):
         return written
     return written.replace(",", "\0").replace(".", point).replace("\0", thousands)

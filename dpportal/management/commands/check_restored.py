@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.core.management.base import BaseCommand, CommandParser
 
 from dpportal.budgets.amounts import plain
-from dpportal.jobs import lock_timeouts
 from dpportal.operations import restore_check
 from dpportal.operations.restore_check import Findings, Lacking
 
@@ -25,7 +24,6 @@ class Command(BaseCommand):
         parser.add_argument("--if-any", action="store_true", help="say nothing if nothing is wrong")
 
     def handle(self, *args: object, **options: object) -> None:
-        lock_timeouts.keep_to(lock_timeouts.COMMAND)
         if options["accept"]:
             restore_check.accept()
         lines = report(restore_check.check())

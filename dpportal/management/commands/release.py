@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from dpportal.accounts.models import User
 from dpportal.api import release_file
 from dpportal.api.schemas import PlanShown
-from dpportal.jobs import lock_timeouts
 
 
 class Command(BaseCommand):
@@ -25,7 +24,6 @@ class Command(BaseCommand):
         parser.add_argument("--output", type=Path, default=Path(), help="the bundle's file or folder (.)")
 
     def handle(self, *args: object, **options: Any) -> None:
-        lock_timeouts.keep_to(lock_timeouts.COMMAND)
         try:
             self._release(**{name: options[name] for name in ("file", "plan_only", "person", "output")})
         except release_file.REFUSED as refusal:

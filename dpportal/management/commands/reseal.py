@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from dpportal.jobs import lock_timeouts
 from dpportal.operations import reseal
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.keys import UnsealError
@@ -16,7 +15,6 @@ class Command(BaseCommand):
     help = "Seal anew, with the key that the portal has now, whatever former keys sealed."
 
     def handle(self, *args: object, **options: object) -> None:
-        lock_timeouts.keep_to(lock_timeouts.COMMAND)
         try:
             done = reseal.reseal()
         except (UnsealError, MemoryFaultError, StorageFault) as fault:

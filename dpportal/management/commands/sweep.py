@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import Error, connection
 from kombu.exceptions import OperationalError as QueueError
 
-from dpportal.jobs import lock_timeouts
+from dpportal.jobs import event_log, lock_timeouts
 from dpportal.jobs.heartbeat import HeartbeatThread
 from dpportal.jobs.models import Heartbeat
 from dpportal.operations import sweeping
@@ -41,8 +41,8 @@ class Command(BaseCommand):
                     pulse.beat(files_fault)
                 if time.monotonic() - files_swept > sweeping.FILES_EVERY_SECONDS:
                     files_fault = FILES_FAULT  # unless they are swept
-                    sweeping.sweep_files()
-                    files_swept, files_fault = time.monotonic(), ""
+                    if _has_swept_files():
+                        files_swept, files_fault = time.monotonic(), ""
             except Error as error:
                 if not lock_timeouts.is_unavailable(error):
                     raise
@@ -55,3 +55,18 @@ class Command(BaseCommand):
             if options["once"]:
                 return
             time.sleep(settings.SWEEP_SECONDS)
+
+
+def _has_swept_files() -> bool:
+    """Whether that came to its end. Whatever else is wrong with a file, jobs are brought back all the same.
+
+    A process that ended of it would be started again, and tell each time that all is well.
+    """
+    try:
+        sweeping.sweep_files()
+    except (Error, StorageFault, QueueError):
+        raise
+    except Exception as error:
+        log.error("the sweep of files: %s", event_log.fault_of(error))
+        return False
+    return True

@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 
 from dpportal.history import checkpoints, heads
 from dpportal.history.checkpoints import Checkpoint, CheckpointError
-from dpportal.jobs import lock_timeouts
 from dpportal.management.commands.check_restored import report
 from dpportal.operations import restore_check, verification
 from dpportal.platform.storage import StorageFault
@@ -34,7 +33,6 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: object, since: Path | None, **options: object) -> None:
-        lock_timeouts.keep_to(lock_timeouts.COMMAND)
         carried = [self._read(since)] if since else []
         try:
             restored = verification.checked(_("What the memory holds"), _differing_memory)

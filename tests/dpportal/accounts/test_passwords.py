@@ -64,6 +64,8 @@ GUESSED = [
     "Das Passwort ist 1",
     "nnamretsuM-akirE-1985",
     "01.01.1985-02.02",
+    "one two three four",
+    "red-blue-green-yellow",
 ]
 GOOD = [
     CHOSEN,

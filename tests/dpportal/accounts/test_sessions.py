@@ -153,6 +153,12 @@ def test_signing_out_has_the_browser_forget_what_it_kept(desk):
     assert desk.post(reverse("accounts:sign_out"))["Clear-Site-Data"] == '"cache"'
 
 
+def test_who_signs_in_next_is_not_told_what_was_for_somebody_else(desk):
+    desk.post(reverse("accounts:display_name"), {"display_name": "Ada Lovelace"})
+    desk.post(reverse("accounts:sign_out"))
+    assert "Ada Lovelace" not in desk.get(reverse("accounts:sign_in")).text
+
+
 def test_what_has_ended_is_cleared_away(desk, clock):
     clock.pass_minutes(61)
     SessionStore.clear_expired()

@@ -108,6 +108,27 @@ def test_a_row_that_is_held_keeps_no_one_from_signing_in_and_a_page_says_so(stag
     assert took < 20 and (status, again, busy) == (503, "10", True)
 
 
+# What any command of Django's or the portal's begins with, before and after it has migrated.
+ASK = """
+import django; django.setup()
+from django.core.management import call_command
+from django.db import connection
+for command in (None, "migrate"):
+    if command:
+        call_command(command, verbosity=0)
+    with connection.cursor() as cursor:
+        for name in ("lock_timeout", "idle_in_transaction_session_timeout"):
+            cursor.execute(f"SHOW {name}")
+            print(cursor.fetchone()[0])
+"""
+
+
+@ON_SERVERS
+def test_a_command_that_is_stopped_at_a_terminal_holds_no_row_for_ever_but_a_migration_may(stage: Stage):
+    """As createsuperuser or checkpoint, which write a line of the record that all others wait for."""
+    assert stage.world.run("-c", ASK).split() == ["1min", "1min", "0", "0"]
+
+
 @ON_SERVERS
 def test_sweep_and_workers_go_past_a_job_that_is_held(stage: Stage):
     first, second = (stage.ask("confirm") for _ in range(2))

@@ -36,6 +36,22 @@ def test_it_is_refused_while_a_release_is_in_work(requested) -> None:
     assert files_of(requested.dataset)
 
 
+def test_no_running_count_is_gone_through_before_that_is_known(requested) -> None:
+    """What is erased of thousands of periods takes seconds, in which other pages would wait for their rows."""
+    begun = []
+
+    def begin(sender: object, **_: object) -> None:
+        begun.append(sender)
+
+    services.erasing.connect(begin)
+    try:
+        with pytest.raises(services.DatasetError, match="in work"):
+            services.erase(requested.dataset, requested.created_by)
+    finally:
+        services.erasing.disconnect(begin)
+    assert not begun
+
+
 @pytest.mark.slow
 def test_it_is_recorded(ready) -> None:
     services.erase(ready.dataset, ready.created_by)

@@ -8,7 +8,8 @@ from decimal import Decimal
 from uuid import uuid4
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dpportal.accounts import people
@@ -210,3 +211,15 @@ def test_periods_of_several_lines_agree_and_each_is_named(dataset, monkeypatch):
     assert found() == ""
     Period.objects.filter(index=4).update(half_width=0)
     assert found().startswith(f"period 4 of periods of stream {stream.pk} 3 is not")
+
+
+def test_many_periods_are_written_down_in_as_many_statements_as_few(dataset):
+    """Who erases records of thousands of periods holds rows that others wait for."""
+    stream, statements = streams.open_stream(dataset), []
+    for first, last in ((100, 120), (200, 400)):
+        made = [Period(stream=stream, index=i, released=[i], half_width=1) for i in range(first, last)]
+        periods = Period.objects.bulk_create(made)
+        with CaptureQueriesContext(connection) as asked:
+            period_imprints.note(stream, periods)
+        statements.append(len(asked))
+    assert statements[0] == statements[1] and not found()

@@ -207,12 +207,13 @@ def test_a_sweep_that_does_not_sweep_is_not_alive(monkeypatch):
     assert not Heartbeat.objects.exists() and "no-sweep" in health.measured().troubles
 
 
-def test_a_sweep_that_cannot_look_through_the_files_says_so(client, administrator, monkeypatch):
+@pytest.mark.parametrize("fault", [storage.StorageFault, ValueError])
+def test_a_sweep_that_cannot_look_through_the_files_says_so(client, administrator, monkeypatch, fault):
     """It keeps bringing back jobs, and is alive."""
     rounds = []
 
     def fail():
-        raise storage.StorageFault
+        raise fault
 
     def third(_seconds):
         rounds.append(1)
@@ -227,6 +228,16 @@ def test_a_sweep_that_cannot_look_through_the_files_says_so(client, administrato
     [sweep] = Heartbeat.alive("sweep")
     assert "could not be looked through" in sweep.obstacle
     assert "machine-hindered" in health.measured().troubles
+
+
+def test_a_room_whose_files_cannot_be_swept_keeps_no_other_from_it(curator, monkeypatch):
+    """A file of one room that cannot be deleted is no reason to keep records beyond their day."""
+    swept = []
+    monkeypatch.setattr(sweeping.direct_upload, "sweep", lambda: storage.default_storage.delete(""))
+    monkeypatch.setattr(sweeping.retention, "sweep", lambda: swept.append(1))
+    with pytest.raises(ValueError, match="name must be given"):
+        sweeping.sweep_files()
+    assert swept
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from django.core.management import CommandError, call_command
 
 from dpportal.budgets import ledger
 from dpportal.budgets.charge_journal import charges_of
-from dpportal.jobs import lock_timeouts
 from dpportal.operations import reseal
 from dpportal.platform import journal
 from dpportal.platform.keys import Keyring, key_id
@@ -88,11 +87,3 @@ def test_a_key_that_is_missing_is_named(old, settings):
     settings.STREAM_KEYS = Keyring(NEW, OLD)
     old.dataset.refresh_from_db()
     assert old.dataset.rows == building.ROWS
-
-
-@pytest.mark.parametrize("command", ["reseal", "check_restored"])
-def test_a_command_that_is_stopped_at_a_terminal_holds_no_row_for_ever(command, monkeypatch):
-    limits = []
-    monkeypatch.setattr(lock_timeouts, "keep_to", limits.append)
-    call_command(command, stdout=StringIO())
-    assert [0 < limit.silence <= 60 for limit in limits] == [True]

@@ -25,6 +25,8 @@ from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 
 # Groups on a page, of all columns together, but of each so many at least: a visitor waits for every cell.
 MOST_ROWS, FEWEST_ROWS = 500, 20
+# Columns with a chart, and groups in all charts together: a visitor waits for every point, and longer for a chart.
+MOST_CHARTS, MOST_POINTS = 8, 120
 
 
 def page(plan: MomentsPlan, result: GroupMeans) -> Json:
@@ -41,6 +43,7 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
         "counts_rows": plan.loss.unit.counts_rows,
         "has_undeclared": has_undeclared(plan),
         "columns": columns,
+        **({"charts": MOST_CHARTS} if drawn and len(columns) > MOST_CHARTS else {}),
     }
 
 
@@ -91,16 +94,21 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
         "first_step_end": planned.column.first_step_end,
         "step": plainly(planned.column.step),
     }
-    if has_chart(plan, planned):
-        figure = means_figure(
-            shown["name"],
-            names_of(plan),
-            *means_of(estimates),
-            decimals=decimals_of_means(rows, styles["mean"]),
-            by=" × ".join(plan.groups.shown_names),
-        )
+    if has_chart(plan, planned) and place < MOST_CHARTS:
+        drawn = _drawn(estimates, MOST_POINTS // min(len(plan.columns), MOST_CHARTS))
+        decimals = decimals_of_means(rows, styles["mean"])
+        by = " × ".join(plan.groups.shown_names)
+        figure = means_figure(shown["name"], names_of(plan), *drawn, decimals=decimals, by=by)
         shown["figure"] = figure_json(figure)
     return shown
+
+
+def _drawn(estimates: ColumnEstimates, most: int) -> tuple[Floats, tuple[Floats, Floats]]:
+    """The means and ends of a chart, of the first groups whose mean is told; nothing of the others."""
+    mean, ends = means_of(estimates)
+    first = mean.copy()
+    first[np.flatnonzero(~np.isnan(mean))[most:]] = np.nan
+    return first, ends
 
 
 def _most_groups(plan: MomentsPlan) -> int:

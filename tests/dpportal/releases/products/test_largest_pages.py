@@ -31,6 +31,7 @@ from mechanisms.protocol import Result
 from mechanisms.summary.mechanism import MAX_COLUMNS
 from tests.dpportal import building
 from tests.dpportal.releases.products import largest
+from tests.dpportal.releases.products.building import finished
 from tests.dpportal.releases.products.microdata.building import dataset_of
 from tests.dpportal.test_public_work import MOST_CALLS, calls
 
@@ -192,6 +193,28 @@ def test_a_summary_of_very_many_columns_lists_few_and_leads_to_all(wide, groups,
     assert most_calls(wide, "") < MOST_CALLS
     explore = reverse("releases:explore", args=[wide.pk])
     assert calls(lambda: Client().get(explore)) < MOST_CALLS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [1, 3, 20])
+def test_means_of_very_many_groups_are_shown_of_the_first(curator, administrator, columns) -> None:
+    """As many as there may be, by three columns: each row has ten cells."""
+    groups = [Categorical(name, values=tuple(f"{name} {place}" for place in range(6))) for name in "abc"]
+    numbers = [Integer(f"n{place}", lower=0, upper=1000) for place in range(columns)]
+    table = {attribute.name: ["1"] * building.ROWS for attribute in [*groups, *numbers]}
+    dataset = building.granted(dataset_of(curator, "Wide", table, [*groups, *numbers]), administrator, "100")
+    names = [attribute.name for attribute in numbers]
+    parameters = {"measured": names, "deviation": True, "steps": {}}
+    release = finished(dataset, "means", ["a", "b", "c", *names], "50", "bernstein-sums", **parameters)
+    assert most_calls(largest.published(release), "") < MOST_CALLS
+
+
+@pytest.mark.slow
+def test_the_first_of_very_many_answers_are_shown(dataset) -> None:
+    services.declare(dataset, "age", Integer("age", lower=0, upper=99))
+    parameters = {"workload": 'ranges("age")'}
+    release = finished(dataset, "queries", ["age"], "0.5", "identity-strategy", **parameters)
+    assert most_calls(largest.published(release), "") < 0.7 * MOST_CALLS
 
 
 def test_a_table_that_fits_is_shown_whole() -> None:

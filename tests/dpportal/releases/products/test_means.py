@@ -387,3 +387,5 @@ def test_a_page_of_many_groups_and_columns_has_the_first_and_says_so() -> None:
     assert sum(len(column["rows"]) for column in shown["columns"]) == 20 * (25 + 1)
     text = render_to_string("releases/means/_page.html", {"shown": shown, "alone": True})
     assert f"The first 25 of {groups.size} groups; the downloads have all." in " ".join(text.split())
+    assert sum("figure" in column for column in shown["columns"]) == 8
+    assert "Charts are drawn of the first 8 columns" in " ".join(text.split())
