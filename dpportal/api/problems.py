@@ -246,7 +246,8 @@ def _detail(response: HttpResponse) -> str:
     if response.status_code == HTTPStatus.NOT_FOUND:
         return nothing_here()
     if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        return _("This address takes only %(methods)s.") % {"methods": response.headers["Allow"]}
+        methods = ", ".join(sorted(response.headers["Allow"].split(", ")))
+        return _("This address takes only %(methods)s.") % {"methods": methods}
     if isinstance(response, UnavailableResponse):
         return response.reason
     if response.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -34,10 +34,6 @@ def means_figure(
     shown = np.flatnonzero(~np.isnan(mean))[:MOST_GROUPS]
     names = plain_all([labels[i] for i in shown])
     low, high = (end[shown] for end in ends)
-    between = [
-        _("%(low)s to %(high)s") % {"low": f"{a:,.{decimals}f}", "high": f"{b:,.{decimals}f}"}
-        for a, b in zip(low, high, strict=True)
-    ]
     figure = go.Figure()
     if true is not None:
         figure.add_scatter(
@@ -47,22 +43,27 @@ def means_figure(
         )  # fmt: skip
     figure.add_scatter(
         name=_("Mean"), x=names, y=_numbers(mean[shown]), mode="markers",
-        marker={"color": "var(--noisy)", "size": 7}, hovertext=between,
+        marker={"color": "var(--noisy)", "size": 7}, hovertext=_between(low, high, decimals),
         error_y=whiskers(_numbers(mean[shown] - low), _numbers(high - mean[shown])),
         hovertemplate="%{x}<br><b>%{y}</b><br>%{hovertext}<extra>%{fullData.name}</extra>",
     )  # fmt: skip
+    axis = {"title": {"text": plain(_("mean of %(column)s") % {"column": column})}, **_reach(low, high)}
     figure.update_layout(
         xaxis=category_axis(by or _("group")),
-        yaxis={
-            "title": {"text": plain(_("mean of %(column)s") % {"column": column})},
-            "hoverformat": f",.{decimals}f",
-            **_reach(low, high),
-        },
+        yaxis={**axis, "hoverformat": f",.{decimals}f"},
         showlegend=true is not None,
     )
     title = _("Mean of %(column)s by group") % {"column": column}
     display = Display(is_ordered=False)
     return finished(figure, title=title, caption=_caption(len(shown), len(labels)), display=display)
+
+
+def _between(low: Floats, high: Floats, decimals: int) -> list[str]:
+    """The intervals in words."""
+    return [
+        _("%(low)s to %(high)s") % {"low": f"{a:,.{decimals}f}", "high": f"{b:,.{decimals}f}"}
+        for a, b in zip(low, high, strict=True)
+    ]
 
 
 def _reach(low: Floats, high: Floats) -> FigureJson:

@@ -37,6 +37,7 @@ from mechanisms.domain import Attribute, DomainError
 # Sent in the transaction that erases a dataset's records, with `dataset`, so that rooms above forget what they hold
 # of it. A receiver that cannot now raises DatasetError.
 erasing = Signal()
+ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 
 
 def create_dataset(
@@ -111,7 +112,7 @@ def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> No
 @transaction.atomic
 def cancel_reading(dataset: Dataset, by: User) -> None:
     """Stop the conversion: whoever reads the file finds its claim lost within a second, and ends its reader."""
-    stopped = Conversion.objects.filter(dataset=dataset, state__in=(JobState.QUEUED, JobState.RUNNING))
+    stopped = Conversion.objects.filter(dataset=dataset, state__in=ACTIVE)
     ended = {"state": JobState.CANCELLED, "finished_at": Now(), "lease_until": None}
     if not stopped.update(**ended, step="", progress=0, progress_total=0):
         raise DatasetError(_("Reading this file has ended already, so there is nothing to cancel."))
@@ -324,7 +325,7 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
     because: why, where nobody pressed a button. still: fields that must be as they were when that was found out.
     Raises DatasetError while a job is at the records.
     """
-    _require_idle(dataset)  # and again below: to erase a stream of thousands of periods takes seconds
+    _require_unread(dataset)  # and again below: to erase a stream of thousands of periods takes seconds
     files = receipts.files_of(dataset)
     with transaction.atomic():
         # Streams first, then the dataset, as whoever opens one does. Who asks for a release now is seen, or sees this.
@@ -341,21 +342,25 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
 
 
 def _require_idle(dataset: Dataset) -> None:
-    """Raises DatasetError while a job is at the records. Once the dataset is locked, none begins meanwhile."""
-    active = (JobState.QUEUED, JobState.RUNNING)
-    if not dataset.is_tableless and dataset.conversion.active:
-        text = _("The file is still being read. Wait until that has ended, then delete the records.")
-        raise DatasetError(text)
-    if dataset.releases.filter(job__state__in=active).exists():
-        text = _(
-            "A release of this dataset is in work. Wait until it has ended, or cancel it, "
-            "then delete the records."
-        )
-        raise DatasetError(text)
-    if dataset.value_choices.filter(state__in=active).exists():
+    """Raises DatasetError while a job is at the records. The dataset is locked, so that none begins meanwhile."""
+    _require_unread(dataset)
+    if dataset.value_choices.filter(state__in=ACTIVE).exists():
         text = _(
             "The values of a column are being chosen from these records. Wait until that has ended, then delete "
             "them."
+        )
+        raise DatasetError(text)
+
+
+def _require_unread(dataset: Dataset) -> None:
+    """Raises DatasetError while an upload or a release reads the records, which erasing does not end."""
+    if not dataset.is_tableless and dataset.conversion.active:
+        text = _("The file is still being read. Wait until that has ended, then delete the records.")
+        raise DatasetError(text)
+    if dataset.releases.filter(job__state__in=ACTIVE).exists():
+        text = _(
+            "A release of this dataset is in work. Wait until it has ended, or cancel it, "
+            "then delete the records."
         )
         raise DatasetError(text)
 

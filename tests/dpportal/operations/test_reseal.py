@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 
 from dpportal.budgets import ledger
 from dpportal.budgets.charge_journal import charges_of
+from dpportal.history import heads
 from dpportal.operations import reseal
 from dpportal.platform import journal
 from dpportal.platform.keys import Keyring, key_id
@@ -29,6 +30,7 @@ def old(settings, dataset):
     mark = journal.mark()
     settings.STREAM_KEYS = Keyring(OLD)
     journal.replace(journal.MARK, {"mark": mark})
+    heads.renew()
     stream = open_stream(dataset, amount="0.25")
     publish(stream.pk, [Update(1, (5,), "typed")])
     release = building.requested_release(dataset)
