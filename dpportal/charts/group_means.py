@@ -15,6 +15,7 @@ from dpportal.charts.svg_paths import round_step, up_to_mark
 from mechanisms.arrays import Floats
 
 MOST_GROUPS, MARKS = 60, 6
+UNORDERED = Display(is_ordered=False)
 
 
 def means_figure(
@@ -54,8 +55,7 @@ def means_figure(
         showlegend=true is not None,
     )
     title = _("Mean of %(column)s by group") % {"column": column}
-    display = Display(is_ordered=False)
-    return finished(figure, title=title, caption=_caption(len(shown), len(labels)), display=display)
+    return finished(figure, title=title, caption=_caption(len(shown), len(labels)), display=UNORDERED)
 
 
 def _between(low: Floats, high: Floats, decimals: int) -> list[str]:

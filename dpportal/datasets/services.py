@@ -21,6 +21,7 @@ from dpportal.datasets.declaration_record import columns_declared, one_row_confi
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.frozen_declarations import own_facts
 from dpportal.datasets.identifying import columns_to_ask_about
+from dpportal.datasets.idle_records import ACTIVE, require_idle, require_unread
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
 from dpportal.datasets.name_clash import refuse_clash
@@ -37,7 +38,6 @@ from mechanisms.domain import Attribute, DomainError
 # Sent in the transaction that erases a dataset's records, with `dataset`, so that rooms above forget what they hold
 # of it. A receiver that cannot now raises DatasetError.
 erasing = Signal()
-ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 
 
 def create_dataset(
@@ -325,13 +325,13 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
     because: why, where nobody pressed a button. still: fields that must be as they were when that was found out.
     Raises DatasetError while a job is at the records.
     """
-    _require_unread(dataset)  # and again below: to erase a stream of thousands of periods takes seconds
+    require_unread(dataset)  # and again below: to erase a stream of thousands of periods takes seconds
     files = receipts.files_of(dataset)
     with transaction.atomic():
         # Streams first, then the dataset, as whoever opens one does. Who asks for a release now is seen, or sees this.
         erasing.send(Dataset, dataset=dataset)
         lock_dataset(dataset)
-        _require_idle(dataset)
+        require_idle(dataset)
         still_so = Dataset.objects.filter(pk=dataset.pk, **still)
         if not still_so.update(state=Dataset.State.ERASED, upload="", table=""):
             raise DatasetError(_("What was to be deleted was changed meanwhile."))
@@ -339,30 +339,6 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
         receipts.destroy_key(dataset, files, by, because)
         audit.record(by, "erased records", dataset, because)
     _erase_files(dataset)
-
-
-def _require_idle(dataset: Dataset) -> None:
-    """Raises DatasetError while a job is at the records. The dataset is locked, so that none begins meanwhile."""
-    _require_unread(dataset)
-    if dataset.value_choices.filter(state__in=ACTIVE).exists():
-        text = _(
-            "The values of a column are being chosen from these records. Wait until that has ended, then delete "
-            "them."
-        )
-        raise DatasetError(text)
-
-
-def _require_unread(dataset: Dataset) -> None:
-    """Raises DatasetError while an upload or a release reads the records, which erasing does not end."""
-    if not dataset.is_tableless and dataset.conversion.active:
-        text = _("The file is still being read. Wait until that has ended, then delete the records.")
-        raise DatasetError(text)
-    if dataset.releases.filter(job__state__in=ACTIVE).exists():
-        text = _(
-            "A release of this dataset is in work. Wait until it has ended, or cancel it, "
-            "then delete the records."
-        )
-        raise DatasetError(text)
 
 
 def _erase_files(dataset: Dataset) -> None:
