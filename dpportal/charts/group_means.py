@@ -13,6 +13,7 @@ from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import Display, Figure, category_axis, finished, plain, plain_all, whiskers
 from dpportal.charts.svg_paths import round_step, up_to_mark
 from mechanisms.arrays import Floats
+from mechanisms.moments.estimates import Interval
 
 MOST_GROUPS, MARKS = 60, 6
 UNORDERED = Display(is_ordered=False)
@@ -21,20 +22,19 @@ UNORDERED = Display(is_ordered=False)
 def means_figure(
     column: str,
     labels: Sequence[str],
-    mean: Floats,
-    ends: tuple[Floats, Floats],
+    means: Interval,
     decimals: int,
     true: Floats | None = None,
     by: str = "",
 ) -> Figure:
     """A point for each group whose mean is told, the first MOST_GROUPS of them.
 
-    ends: of the 95 % intervals. NaN: nothing is told. decimals: those of a mean, as in the table beside it. by: what
-    makes the groups.
+    means: with their 95 % intervals; NaN: nothing is told. decimals: those of a mean, as in the table beside it. by:
+    what makes the groups.
     """
-    shown = np.flatnonzero(~np.isnan(mean))[:MOST_GROUPS]
+    shown = np.flatnonzero(~np.isnan(means.estimate))[:MOST_GROUPS]
     names = plain_all([labels[i] for i in shown])
-    low, high = (end[shown] for end in ends)
+    mean, low, high = (of[shown] for of in (means.estimate, means.lower, means.upper))
     figure = go.Figure()
     if true is not None:
         figure.add_scatter(
@@ -43,9 +43,9 @@ def means_figure(
             hovertemplate="%{x}<br><b>%{y}</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.add_scatter(
-        name=_("Mean"), x=names, y=_numbers(mean[shown]), mode="markers",
+        name=_("Mean"), x=names, y=_numbers(mean), mode="markers",
         marker={"color": "var(--noisy)", "size": 7}, hovertext=_between(low, high, decimals),
-        error_y=whiskers(_numbers(mean[shown] - low), _numbers(high - mean[shown])),
+        error_y=whiskers(_numbers(mean - low), _numbers(high - mean)),
         hovertemplate="%{x}<br><b>%{y}</b><br>%{hovertext}<extra>%{fullData.name}</extra>",
     )  # fmt: skip
     axis = {"title": {"text": plain(_("mean of %(column)s") % {"column": column})}, **_reach(low, high)}

@@ -12,6 +12,7 @@ from dpportal.charts.reader_counts import reader_figure
 from dpportal.charts.screens import for_screens
 from dpportal.charts.static_svg import drawing
 from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.moments.estimates import Interval
 
 LONG = tuple(f"Metropolitan area of the {word}" for word in ("north", "south", "east", "west", "coast"))
 AREA, SEX = Categorical("area", values=LONG, closed=True), Categorical("sex", values=("f", "m"), closed=True)
@@ -68,7 +69,7 @@ def test_labels_along_an_order_are_left_out_and_not_turned():
 
 def test_means_of_groups_lie_as_points():
     mean = np.array([36.331, 40.0, 42.418, 39.0, 41.0])
-    figure = means_figure("hours", LONG, mean, (mean - 1, mean + 1), decimals=1, by="area")
+    figure = means_figure("hours", LONG, Interval(mean, mean - 1, mean + 1), decimals=1, by="area")
     shapes = drawing(figure.json)
     assert {*LONG, "36.3", "42.4", "mean of hours"} <= set(words(shapes))
 

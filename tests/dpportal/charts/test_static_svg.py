@@ -12,6 +12,7 @@ from dpportal.charts.report import stilled
 from dpportal.charts.screens import for_screens
 from dpportal.charts.static_svg import SHADES, drawing
 from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.moments.estimates import Interval
 
 AGE = Integer("age", lower=0, upper=5)
 SEX = Categorical("sex", values=("f", "<m>"), closed=True)
@@ -154,7 +155,9 @@ def test_the_largest_bar_has_its_number_over_it():
 
 def test_few_means_have_their_numbers_over_them_as_the_table_writes_them():
     mean = np.array([36.331, np.nan, 42.418])
-    figure = group_means.means_figure("hours", ["f", "o", "m"], mean, (mean - 1, mean + 1), decimals=1)
+    figure = group_means.means_figure(
+        "hours", ["f", "o", "m"], Interval(mean, mean - 1, mean + 1), decimals=1
+    )
     assert {t["text"] for t in drawing(figure.json)["texts"] if "strong" in t} == {"36.3", "42.4"}
     assert figure.json["data"][0]["hovertext"][0] == "35.3 to 37.3"
     assert figure.json["layout"]["yaxis"]["hoverformat"] == ",.1f"

@@ -14,7 +14,6 @@ from dpportal.releases.products.means.page import (
     MOST_ROWS,
     has_chart,
     labels_of,
-    means_of,
     names_of,
     styles_of,
 )
@@ -82,8 +81,8 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
         figure = means_figure(
             name,
             names_of(plan),
-            *means_of(result.groups[place]),
-            decimals=parts[0][names.index("mean")].decimals,
+            result.groups[place].mean,
+            parts[0][names.index("mean")].decimals,
             true=truth["mean"],
             by=" × ".join(plan.groups.shown_names),
         )

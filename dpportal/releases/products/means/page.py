@@ -18,7 +18,6 @@ from dpportal.releases.products.shared.cells import SINGLE, aligned, joined, tol
 from dpportal.releases.products.shared.extremes import extremes
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.accounting import plainly
-from mechanisms.arrays import Floats
 from mechanisms.domain import Categorical
 from mechanisms.moments.estimates import ColumnEstimates, Interval
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
@@ -98,17 +97,16 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
         drawn = _drawn(estimates, MOST_POINTS // min(len(plan.columns), MOST_CHARTS))
         decimals = decimals_of_means(rows, styles["mean"])
         by = " × ".join(plan.groups.shown_names)
-        figure = means_figure(shown["name"], names_of(plan), *drawn, decimals=decimals, by=by)
+        figure = means_figure(shown["name"], names_of(plan), drawn, decimals, by=by)
         shown["figure"] = figure_json(figure)
     return shown
 
 
-def _drawn(estimates: ColumnEstimates, most: int) -> tuple[Floats, tuple[Floats, Floats]]:
-    """The means and ends of a chart, of the first groups whose mean is told; nothing of the others."""
-    mean, ends = means_of(estimates)
-    first = mean.copy()
-    first[np.flatnonzero(~np.isnan(mean))[most:]] = np.nan
-    return first, ends
+def _drawn(estimates: ColumnEstimates, most: int) -> Interval:
+    """The means of a chart, of the first groups whose mean is told; nothing of the others."""
+    first = estimates.mean.estimate.copy()
+    first[np.flatnonzero(~np.isnan(first))[most:]] = np.nan
+    return Interval(first, estimates.mean.lower, estimates.mean.upper)
 
 
 def _most_groups(plan: MomentsPlan) -> int:
@@ -132,11 +130,6 @@ def decimals_of_means(rows: Sequence[tuple[ColumnEstimates, int]], style: str) -
 def has_chart(plan: MomentsPlan, planned: ColumnPlan) -> bool:
     """Whether means of groups are drawn: those of dates are in the table alone."""
     return plan.groups.size > 1 and not planned.column.is_date
-
-
-def means_of(estimates: ColumnEstimates) -> tuple[Floats, tuple[Floats, Floats]]:
-    """A column's means, and the ends of their intervals."""
-    return estimates.mean.estimate, (estimates.mean.lower, estimates.mean.upper)
 
 
 def styles_of(planned: ColumnPlan, degree: int) -> dict[str, str]:
