@@ -50,7 +50,10 @@ VOWELS = set("aeiouyäöüåæøáàâéèêëíìîïóòôúùûœаеёиоу
 
 
 class LengthValidator(MinimumLengthValidator):
-    """Django's, whose refusal Django has in few languages."""
+    """Django's, whose refusal Django has in few languages, and whose help speaks to people in another way."""
+
+    def get_help_text(self) -> str:
+        return _("Your password must have %(number)s characters or more.") % {"number": self.min_length}
 
     def get_error_message(self) -> str:
         """What is refused."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+
+from dpportal.platform.listed_names import in_a_row
 
 NO_SUCH_NAME = _("Nothing here has this name. Leave it out, or look up its name in the description.")
 # By the framework's kind of error; the values are those that it gives with the error, by its names.
@@ -59,3 +61,8 @@ def field_error(error: Mapping[str, Any]) -> str:
         return str(error["msg"]) if text is None else str(text) % values
     except KeyError:
         return str(error["msg"])
+
+
+def detail_of(errors: Mapping[str, Sequence[str]]) -> str:
+    """What is wrong in all fields, one after the other."""
+    return in_a_row(text for texts in errors.values() for text in texts)

@@ -17,7 +17,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from dpportal.accounts.languages import named_language
 from dpportal.accounts.program_tokens import TooManyRequestsError
-from dpportal.api.field_errors import field_error
+from dpportal.api.field_errors import detail_of, field_error
 from dpportal.api.spending import LimitError
 from dpportal.budgets.asking import AskRefusedError
 from dpportal.budgets.ledger import BudgetRefusedError
@@ -266,9 +266,10 @@ def _said_again(facts: Json) -> Json:
     """Problem details, whose sentences are English, in the active language."""
     errors = facts.get("errors", {})
     again = {name: [translated(text) for text in texts] for name, texts in errors.items()}
+    is_of_errors = facts["detail"] == detail_of(errors)
     return {
         **facts,
         "title": _(facts["title"]),
-        "detail": translated(facts["detail"]),
+        "detail": detail_of(again) if is_of_errors else translated(facts["detail"]),
         **({"errors": again} if errors else {}),
     }

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 
-from dpportal.api.field_errors import NO_SUCH_NAME
+from dpportal.api.field_errors import NO_SUCH_NAME, detail_of
 from dpportal.api.problems import RefusedError
 
 AS_THE_FIELDS: Mapping[str, str] = MappingProxyType({})
@@ -32,7 +32,7 @@ def require_valid(
         return
     names = {name: sent_as.get(name, name) for name in form.errors}
     errors = {f"{place}{names[name]}": [str(text) for text in texts] for name, texts in form.errors.items()}
-    detail = " ".join(text for texts in errors.values() for text in texts)
+    detail = detail_of(errors)
     if set(form.errors) == {NON_FIELD_ERRORS}:
         raise RefusedError(409, detail)
     raise RefusedError(422, detail, errors)

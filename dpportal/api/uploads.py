@@ -34,7 +34,7 @@ router = Router(tags=["uploads"])
 TUS = "1.0.0"
 PIECE_TYPE = "application/offset+octet-stream"
 # No file has more bytes than such a number says.
-_DIGITS = re.compile(r"[0-9]{1,18}")
+_DIGITS = re.compile(r"[0-9]{1,100}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 LENGTH = {"in": "header", "name": "Upload-Length", "required": True, "schema": {"type": "integer"}}
 METADATA = {
@@ -126,8 +126,11 @@ def append_piece(request: HttpRequest, response: HttpResponse, upload_id: UUID) 
 
 @router.delete("/{uuid:upload_id}", auth=ADMINISTER, response={204: None})
 def give_up_upload(request: HttpRequest, upload_id: UUID) -> object:
-    """Delete what came; a dataset that it has become stays."""
-    resumable_upload.give_up(_of(request, upload_id))
+    """Delete what came. An upload that is whole has become a dataset, which is deleted by itself."""
+    upload = _of(request, upload_id)
+    if upload.finished:
+        raise RefusedError(409, _("This upload is whole, and has become a dataset. Delete that instead."))
+    resumable_upload.give_up(upload)
     return Status(204, None)
 
 
@@ -175,10 +178,13 @@ def _metadata(request: HttpRequest) -> dict[str, str]:
         pairs = [
             pair.split() for pair in request.headers.get("Upload-Metadata", "").split(",") if pair.strip()
         ]
-        return {name: b64decode(value[0], validate=True).decode() if value else "" for name, *value in pairs}
+        said = {name: b64decode(value[0], validate=True).decode() if value else "" for name, *value in pairs}
     except ValueError:
         text = _("“Upload-Metadata” is pairs of a name and its value in Base64, separated by commas.")
         raise RefusedError(400, text) from None
+    if len(said) < len(pairs):
+        raise RefusedError(400, _("“Upload-Metadata” has a name twice. Send each once."))
+    return said
 
 
 def _require_tus(request: HttpRequest) -> None:

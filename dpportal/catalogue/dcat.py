@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from uuid import UUID
 
@@ -28,11 +29,13 @@ MOST = 500
 # Documents that were written last, by the state of the catalogue and the portal's address.
 _latest: dict[tuple[Catalogue, str], bytes] = {}
 MOST_KEPT = 4
+_HAN = re.compile("[\u4e00-\u9fff]")
 # Entries of the vocabularies that DCAT-AP asks for.
 AUTHORITY = "http://publications.europa.eu/resource/authority"
 MEDIA_TYPES = "https://www.iana.org/assignments/media-types"
 # Each with its class, by which the profile's shapes know it.
 ENGLISH = {"@id": f"{AUTHORITY}/language/ENG", "@type": "dct:LinguisticSystem"}
+CHINESE = {**ENGLISH, "@id": f"{AUTHORITY}/language/ZHO"}
 PUBLIC_ACCESS = {"@id": f"{AUTHORITY}/access-right/PUBLIC", "@type": "dct:RightsStatement"}
 ZIP = {"@id": f"{AUTHORITY}/file-type/ZIP", "@type": "dct:MediaTypeOrExtent"}
 ZIP_TYPE = {"@id": f"{MEDIA_TYPES}/application/zip", "@type": "dct:MediaType"}
@@ -79,7 +82,7 @@ def _document(listed: Catalogue, site: str) -> bytes:
         "dct:description": _("Releases, synthetic tables and running counts."),
         "dct:publisher": _agent(_("DP Portal")),
         "foaf:homepage": _page(f"{site}{reverse('catalogue')}"),
-        "dct:language": ENGLISH,
+        "dct:language": _language_of(_("DP Portal"), _("Releases, synthetic tables and running counts.")),
         "dcat:dataset": [_dataset(site, group, told[pk]) for pk, group in groups.items()],
     }
     return json.dumps(document).encode()
@@ -106,10 +109,15 @@ def _dataset(site: str, entries: list[Entry], about: About) -> Json:
         "dct:issued": _day(first.date().isoformat()),
         "dcat:landingPage": _page(page),
         "dct:accessRights": PUBLIC_ACCESS,
-        "dct:language": ENGLISH,
+        "dct:language": _language_of(dataset.name, about.text),
         **dict(_told(about, entries[0].it)),
         "dcat:distribution": [_distribution(site, entry, about) for entry in entries],
     }
+
+
+def _language_of(*texts: str) -> Json:
+    """Nobody declares a language: that of what is written about it."""
+    return CHINESE if any(_HAN.search(text) for text in texts) else ENGLISH
 
 
 def _told(about: About, newest: ChargedPublication) -> Iterator[tuple[str, object]]:

@@ -6,6 +6,7 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from dpportal.accounts.models import AuditEntry
@@ -17,6 +18,13 @@ from dpportal.streams.models import Stream
 from dpportal.value_choices.models import ValueChoice
 
 PAGE_SIZE = 50
+# By what a line calls them.
+KINDS = {
+    "dataset": _("dataset"),
+    "release": _("release"),
+    "stream": _("running count"),
+    "valuechoice": _("private choice of values"),
+}
 # No curator learns that somebody else holds nearly the same table: lines of that are for administrators alone. An act
 # that is new is theirs, too, until it stands here.
 SHOWN = {
@@ -40,12 +48,20 @@ SHOWN = {
 def page(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     """Who did what with it, newest first."""
     entries = lines_of(dataset).select_related("by")
+    page = Paginator(entries, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "dataset": dataset,
-        "page_obj": Paginator(entries, PAGE_SIZE).get_page(request.GET.get("page")),
+        "page_obj": page,
+        "lines": [(entry, _subject(entry)) for entry in page],
         "nav_section": "datasets",
     }
     return render(request, "datasets/record.html", context)
+
+
+def _subject(entry: AuditEntry) -> str:
+    """Of what a line is, in the reader's language: its kind, and the number that its address has."""
+    kind, _blank, number = entry.subject.partition(" ")
+    return f"{KINDS[kind]} {number}"
 
 
 def lines_of(dataset: Dataset) -> QuerySet[AuditEntry]:

@@ -8,6 +8,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from dpportal.catalogue.entries import KINDS
+from dpportal.platform.listed_names import in_a_row
 from tests.dpportal import building
 from tests.dpportal.chinese import half_width
 
@@ -53,3 +54,11 @@ def test_a_busy_database_is_told_as_pages_tell_it(program, dataset):
         answer = program.send("get", "/catalogue", Accept_Language="zh-Hans")
     assert answer.status_code == 503 and answer["Retry-After"]
     assert "门户正忙" in answer.json()["detail"]
+
+
+def test_a_refusal_of_several_sentences_is_said_again_sentence_by_sentence(program, dataset):
+    plan = {"product": "histogram", "choices": {"columns": [], "people": -1}, "method": {"mechanism": ""}}
+    answer = program.said("post", f"/datasets/{dataset.pk}/plans", plan, 422, Accept_Language="zh-Hans")
+    texts = [text for texts in answer["errors"].values() for text in texts]
+    assert len(texts) > 1 and answer["detail"] == in_a_row(texts)
+    assert not re.search(r"[A-Za-z]+ [A-Za-z]+", answer["detail"])

@@ -107,6 +107,14 @@ def test_a_length_that_is_no_number_is_refused(sender, length):
     assert answer.status_code == 400 and "Upload-Length" in answer.json()["detail"]
 
 
+def test_a_length_beyond_all_limits_and_a_name_said_twice_are_named(sender):
+    answer = sender.begun(10**30)
+    assert answer.status_code == 422 and "larger than 8.0" in answer.json()["detail"]
+    twice = f"{encoded(filename='people.csv')},{encoded(filename='other.csv', name='People')}"
+    answer = sender.send("POST", f"{BASE}/uploads", Upload_Length="10", Upload_Metadata=twice)
+    assert answer.status_code == 400 and "twice" in answer.json()["detail"]
+
+
 def test_a_byte_beyond_the_end_is_refused(sender):
     place = sender.begun()["Location"]
     assert sender.piece(place, 0, CONTENT).status_code == 204
@@ -248,6 +256,14 @@ def test_an_upload_is_given_up_by_its_sender_or_after_a_day(sender, stranger):
     resumable_upload.sweep()
     assert not BegunUpload.objects.exists()
     assert not any(default_storage.exists(name) for name in pieces)
+
+
+def test_an_upload_that_is_whole_is_no_longer_given_up(sender):
+    place = sender.begun()["Location"]
+    sender.piece(place, 0, CONTENT)
+    refused = sender.send("DELETE", place)
+    assert refused.status_code == 409 and "has become a dataset" in refused.json()["detail"]
+    assert sender.send("HEAD", place).status_code == 200
 
 
 @pytest.mark.slow

@@ -175,6 +175,12 @@ def test_a_catalogue_of_very_many_columns_offers_the_most_frequent_and_the_chose
 
 
 @pytest.mark.slow
+def test_what_is_written_in_chinese_is_said_to_be_chinese(client, public):
+    Dataset.objects.update(name="居民二〇二六")
+    [dataset] = json.loads(client.get("/published/catalog.jsonld").content)["dcat:dataset"]
+    assert dataset["dct:language"]["@id"].endswith("/ZHO")
+
+
 def test_a_catalogue_of_catalogues_finds_dataset_and_release(client, public):
     answer = client.get("/published/catalog.jsonld")
     assert answer["Content-Type"] == "application/ld+json"
@@ -182,6 +188,7 @@ def test_a_catalogue_of_catalogues_finds_dataset_and_release(client, public):
     page = f"http://testserver{reverse('public_dataset', args=[public.dataset_id])}"
     assert (dataset["@id"], dataset["dct:description"]) == (f"{page}#dataset", "Colours of all people")
     assert dataset["dct:publisher"]["foaf:name"] == "Office of Colours"
+    assert dataset["dct:language"]["@id"].endswith("/ENG")
     assert dataset["dct:temporal"]["dcat:startDate"] == {"@type": "xsd:gYear", "@value": "2011"}
     [distribution] = dataset["dcat:distribution"]
     assert distribution["dcat:accessURL"]["@id"] == f"http://testserver{public.get_absolute_url()}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from django.urls import reverse
 
 from dpportal.accounts import audit
@@ -21,6 +23,16 @@ def test_an_owner_sees_who_did_what_with_dataset_and_releases(client, curator, a
     assert page.count("<td>curator</td>") == lines_of(ready.dataset).filter(by=curator).count()
     ledger = client.get(reverse("budgets:ledger", args=[ready.dataset_id])).text
     assert reverse("dataset_record", args=[ready.dataset_id]) in ledger
+
+
+def test_the_record_in_chinese_names_each_kind_in_chinese(client, curator, ready):
+    client.force_login(curator)
+    client.get(reverse("releases:compare", args=[ready.pk]))
+    audit.record(curator, "chose values privately", building.requested_values(ready.dataset))
+    address = reverse("dataset_record", args=[ready.dataset_id])
+    page = client.get(address, headers={"Accept-Language": "zh-Hans"}).text
+    cells = re.findall(r"<td>([^<]*?) [0-9a-f-]{36}</td>", page)
+    assert set(cells) == {"数据集", "发布", "私密选择值"}
 
 
 def test_an_owner_sees_what_private_choices_of_values_spent_and_by_which_program(dataset):
