@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
+from dpportal.budgets.amounts import plain
 from dpportal.publications.publishing import set_details
 from dpportal.releases import services
 from dpportal.releases.execution import RELEASES
@@ -128,6 +129,7 @@ def test_who_opens_a_withdrawn_release_reads_why_and_is_led_on(desk, older, newe
     answer = desk.get(older.get_absolute_url())
     assert answer.status_code == 410
     assert "A column was &lt;wrong&gt;." in answer.text
+    assert f"Its privacy cost stays spent: ε {plain(older.amount)}," in " ".join(answer.text.split())
     assert newer.get_absolute_url() in answer.text
 
 
