@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts.factors import passkeys, proof, recovery, rules, totp
-from dpportal.accounts.factors.overview import Factors
+from dpportal.accounts.factors.overview import Factors, has_any
 from dpportal.accounts.factors.passkeys import PasskeyError
 from dpportal.accounts.forms import CodeForm, PasskeyForm, SecondFactorRuleForm
 from dpportal.accounts.models import Role
@@ -87,7 +87,7 @@ def _codes_page(request: HttpRequest) -> HttpResponse:
 @require_POST
 def new_codes(request: HttpRequest) -> HttpResponse:
     """Recovery codes in place of the former ones, shown once."""
-    if not Factors.of(current_user(request)).is_any:
+    if not has_any(current_user(request)):
         return redirect("accounts:factors")
     return _codes_page(request)
 

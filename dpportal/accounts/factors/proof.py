@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from dpportal.accounts import sessions
 from dpportal.accounts.factors import second_step
-from dpportal.accounts.factors.overview import Factors
+from dpportal.accounts.factors.overview import has_any
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import current_user
 from dpportal.accounts.session_store import HOW
@@ -40,7 +40,7 @@ class ProvedFactor(Middleware):
         person = request.user
         if not isinstance(person, User) or is_proved(request) or request.path == reverse("accounts:sign_out"):
             return self.get_response(request)
-        if not Factors.of(person).is_any:
+        if not has_any(person):
             return self.get_response(request)
         if "HX-Request" in request.headers:
             return HttpResponse(status=204, headers={"HX-Refresh": "true"})
