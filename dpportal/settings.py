@@ -99,6 +99,7 @@ MIDDLEWARE = [
     "dpportal.serving.response_headers.NoStore",
     "dpportal.accounts.sessions.IdleLimit",
     "dpportal.accounts.known_browsers.KnownBrowser",
+    "dpportal.accounts.factors.proof.ProvedFactor",
     "dpportal.accounts.first_passwords.FirstPassword",
     "dpportal.accounts.factors.rules.SecondFactor",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -14,7 +14,7 @@ from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.history import checkpoints, heads, imprints, verification
 from dpportal.history.checkpoints import Checkpoint
 from dpportal.history.verification import BrokenChainError
-from dpportal.operations import stored_files, sweeping
+from dpportal.operations import sealed_values, stored_files, sweeping
 from dpportal.platform import journal, triggers
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.storage import StorageFault
@@ -30,6 +30,7 @@ def problems(carried: list[Checkpoint]) -> Iterator[str]:
     yield from checked(_("Checkpoints"), partial(checkpoints.contradictions, carried))
     yield from checked(_("The memory of the history"), heads.contradictions)
     yield from checked(_("What the history says of other rows"), imprints.differences)
+    yield from checked(_("Sealed values"), sealed_values.unopened)
     yield from checked(_("Budgets"), wrong_budgets)
     yield from checked(_("Stored downloads"), stored_files.faults)
     yield from checked(_("Charges in the memory"), damaged_charges)

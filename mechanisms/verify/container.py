@@ -154,10 +154,12 @@ def _fault_of_content(info: zipfile.ZipInfo, file: IO[bytes]) -> str:
 
 def _other_head(info: zipfile.ZipInfo, head: bytes, name: bytes, extra: bytes) -> str:
     """What a member says of itself, and the list says otherwise."""
-    flags, method, _time, _day, crc, packed, size = struct.unpack_from("<HHHHIII", head, 6)
+    needed, flags, method, _time, _day, crc, packed, size = struct.unpack_from("<HHHHHIII", head, 4)
     encoding = "utf-8" if info.flag_bits & _UTF8_NAMES else "cp437"
     if name != info.orig_filename.encode(encoding, "replace"):
         return "has another name inside"
+    if needed not in _VERSIONS:
+        return "says of itself what no portal writes"
     if extra not in (b"", _sizes(info.file_size, info.compress_size)):
         return "has further fields"
     if extra:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 
 from mechanisms.verify.bundle import MEASUREMENT, Bundle
@@ -27,4 +29,13 @@ def check(bundle: Bundle) -> Finding:
         return Finding(WHAT, State.FAILED, "it is no array of numbers")
     if not np.issubdtype(values.dtype, np.integer):
         return Finding(WHAT, State.FAILED, f"it has {values.dtype}, and discrete noise is whole")
+    if bundle.content(MEASUREMENT) != _as_written(values):
+        return Finding(WHAT, State.FAILED, "it has bytes that no portal writes for its numbers")
     return Finding(WHAT, State.HOLDS, f"{values.size:,} integers, committed together with the charge")
+
+
+def _as_written(values: np.ndarray) -> bytes:
+    """The bytes that a portal writes: least byte first in each number, nothing behind the array."""
+    written = io.BytesIO()
+    np.save(written, values.astype(values.dtype.newbyteorder("<")))
+    return written.getvalue()

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 
 from dpportal.accounts import locking, mailing, sign_ins
 from dpportal.accounts.factors import passkeys, second_step
-from dpportal.accounts.factors.overview import Factors
+from dpportal.accounts.factors.overview import Factors, has_any
 from dpportal.accounts.factors.passkeys import PasskeyError
 from dpportal.accounts.forms import CodeForm, SignInForm
 from dpportal.accounts.models import User
@@ -32,7 +32,7 @@ class SignIn(views.LoginView):
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         person = form.get_user()
         assert isinstance(person, User)
-        if Factors.of(person).is_any:
+        if has_any(person):
             second_step.begin(self.request, person, self.get_redirect_url())
             return redirect("accounts:second_step")
         return super().form_valid(form)

@@ -11,14 +11,15 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from dpportal.accounts.factors import passkeys, recovery, rules, totp
-from dpportal.accounts.factors.overview import Factors
+from dpportal.accounts.factors import passkeys, proof, recovery, rules, totp
+from dpportal.accounts.factors.overview import Factors, has_any
 from dpportal.accounts.factors.passkeys import PasskeyError
 from dpportal.accounts.forms import CodeForm, PasskeyForm, SecondFactorRuleForm
 from dpportal.accounts.models import Role
 from dpportal.accounts.permissions import administrator_required, current_user
 from dpportal.accounts.provider import linking
 from dpportal.accounts.recent_sign_in import recent_sign_in_required
+from dpportal.accounts.sign_ins import How
 
 
 @login_required
@@ -55,7 +56,7 @@ def confirm_app(request: HttpRequest) -> HttpResponse:
         return redirect("accounts:factors")
     if request.method == "POST" and form.is_valid():
         if totp.confirm(person, form.cleaned_data["code"].replace(" ", "")):
-            return _added(request)
+            return _added(request, How.CODE)
         form.add_error(
             "code", _("This is no code of now. Type the one that the app shows, and check the clock.")
         )
@@ -68,8 +69,9 @@ def confirm_app(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/confirm_app.html", context)
 
 
-def _added(request: HttpRequest) -> HttpResponse:
-    """The page after something was set up; recovery codes come with the first."""
+def _added(request: HttpRequest, how: How) -> HttpResponse:
+    """The page after something was set up; recovery codes come with the first. how: what it proves in this session."""
+    proof.give(request, how)
     messages.success(request, _("Set up. You are asked for it at the next sign-in."))
     if not Factors.of(current_user(request)).codes:
         return _codes_page(request)
@@ -85,7 +87,7 @@ def _codes_page(request: HttpRequest) -> HttpResponse:
 @require_POST
 def new_codes(request: HttpRequest) -> HttpResponse:
     """Recovery codes in place of the former ones, shown once."""
-    if not Factors.of(current_user(request)).is_any:
+    if not has_any(current_user(request)):
         return redirect("accounts:factors")
     return _codes_page(request)
 
@@ -110,7 +112,7 @@ def add_passkey(request: HttpRequest) -> HttpResponse:
     except PasskeyError as fault:
         messages.error(request, str(fault))
         return redirect("accounts:factors")
-    return _added(request)
+    return _added(request, How.KEY)
 
 
 @recent_sign_in_required

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
-from dpportal.accounts.factors.overview import Factors
+from dpportal.accounts.factors.overview import has_any
 from dpportal.accounts.models import Role, SecondFactorRule, User
 from dpportal.accounts.session_store import HOW
 from dpportal.accounts.sign_ins import How
@@ -49,7 +49,7 @@ def set_roles(chosen: Collection[str], by: User) -> None:
 
 def lacks_one(person: User) -> bool:
     """Whether the person's role needs one, and the person has none."""
-    return is_needed(person) and not Factors.of(person).is_any
+    return is_needed(person) and not has_any(person)
 
 
 def stops_programs_of(person: User) -> bool:

@@ -213,3 +213,11 @@ def test_what_the_list_says_beside_sizes_is_as_a_portal_writes_it(tmp_path: Path
     content[content.index(b"PK\1\2") + place] += 7
     path.write_bytes(content)
     assert check(path).state is State.FAILED
+
+
+def test_what_a_file_says_of_the_version_it_needs_is_as_a_portal_writes_it(tmp_path: Path) -> None:
+    path = written(tmp_path / "odd.zip")
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\3\4") + 4] = 255
+    path.write_bytes(content)
+    assert "says of itself what no portal writes" in check(path).details

@@ -24,6 +24,11 @@ class Desk(Client):
     def types_code(self, code: str):
         return self.post(reverse("accounts:second_step"), {"code": code})
 
+    def signs_in(self, app: pyotp.TOTP) -> None:
+        """With the password and a code of the app, which is none that was used."""
+        self.types_password()
+        self.types_code(app.now())
+
     @property
     def is_in(self) -> bool:
         return "_auth_user_id" in self.session

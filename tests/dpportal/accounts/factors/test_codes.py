@@ -191,14 +191,14 @@ def test_a_recovery_code_is_its_own_persons_alone(desk, curator, other_curator, 
 
 
 def test_without_a_code_of_it_a_new_app_counts_for_nothing(desk, curator, app):
-    desk.force_login(curator)
+    desk.signs_in(app)
     desk.post(reverse("accounts:begin_app"))
     page = desk.get(reverse("accounts:confirm_app")).text
     assert "data:image/svg+xml" in page and AuthenticatorApp.objects.get().unconfirmed in page
     assert "This is no code of now" in desk.post(reverse("accounts:confirm_app"), {"code": app.now()}).text
     other = type(desk)()
-    other.types_password()
-    other.types_code(app.now())
+    AuthenticatorApp.objects.update(last_step=0)
+    other.signs_in(app)
     assert other.is_in
 
 
@@ -210,7 +210,7 @@ def test_the_database_has_no_secret_of_an_app_in_the_clear(curator, app):
 
 
 def test_what_was_set_up_can_be_removed_and_is_recorded(desk, curator, app):
-    desk.force_login(curator)
+    desk.signs_in(app)
     desk.post(reverse("accounts:remove_factor"), {"which": "app"})
     other = type(desk)()
     other.types_password()
@@ -224,7 +224,7 @@ def test_what_was_set_up_can_be_removed_and_is_recorded(desk, curator, app):
     "name", ["begin_app", "new_codes", "remove_factor", "add_passkey", "passkey_options"]
 )
 def test_a_browser_that_was_left_open_changes_nothing(desk, curator, app, name):
-    desk.force_login(curator)
+    desk.signs_in(app)
     session = desk.session
     session["began_at"] -= 901
     session.save()

@@ -150,7 +150,7 @@ def test_it_is_removed_by_its_person_alone(desk, curator, other_curator, device)
     which = {"which": Passkey.objects.get().pk}
     other.post(reverse("accounts:remove_factor"), which)
     assert Passkey.objects.exists()
-    desk.force_login(curator)
+    signs_in(desk, device)
     desk.post(reverse("accounts:remove_factor"), which)
     assert not Passkey.objects.exists()
     acts = set(AuditEntry.objects.filter(by=curator).values_list("action", flat=True))
