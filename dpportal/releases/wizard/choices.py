@@ -64,7 +64,9 @@ def method_initial(draft: Release, budget: Budget, proposed: str = "") -> Json:
 
 
 def take_recommended(draft: Release) -> bool:
-    """Choose the method to begin with, at the usual cost if nobody chose another; options that all methods have stay as they usually are.
+    """Choose the method to begin with, at the usual cost if nobody chose another.
+
+    Options that all methods have stay as they usually are.
 
     False where the method has options of its own, which are to be read first. Nothing is saved. Raises DraftError.
     """
