@@ -101,9 +101,7 @@ class PersonForm(forms.ModelForm[User]):
 class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg] # generic for mypy alone
     """A new password; what is wrong with it is said beside it, and not where it is repeated."""
 
-    def validate_password_for_user(
-        self, user: User, password_field_name: str = "new_password1", **_others: Any
-    ) -> None:
+    def validate_password_for_user(self, user: User, *_names: str, **_others: Any) -> None:
         super().validate_password_for_user(user, "new_password1")
 
 
