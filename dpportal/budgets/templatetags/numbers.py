@@ -108,7 +108,8 @@ def _whole_numbers() -> Callable[[Any], str]:
     def written(value: Any) -> str:
         if not by_threes or type(value) is not int:
             return grouped(value)
-        return _signed(f"{value:,}".replace(",", thousands))
+        text = f"{value:,}".replace(",", thousands)
+        return f"{MINUS}{text[1:]}" if value < 0 else text
 
     return written
 
