@@ -3,7 +3,12 @@
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm
+from django.contrib.auth.forms import (
+    AuthenticationForm,
+    PasswordChangeForm,
+    PasswordResetForm,
+    SetPasswordForm,
+)
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -93,7 +98,14 @@ class PersonForm(forms.ModelForm[User]):
         return cleaned
 
 
-class PasswordForm(PasswordChangeForm):
+class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg] # generic for mypy alone
+    """A new password; what is wrong with it is said beside it, and not where it is repeated."""
+
+    def validate_password_for_user(self, user: User, *_names: str, **_others: Any) -> None:
+        super().validate_password_for_user(user, "new_password1")
+
+
+class PasswordForm(NewPasswordForm, PasswordChangeForm):
     """A new password that is not the old one."""
 
     def clean_new_password1(self) -> str:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from dpportal.accounts import mailing, people, reset_links, sessions
-from dpportal.accounts.forms import DisplayNameForm, ForgottenForm, PasswordForm
+from dpportal.accounts.forms import DisplayNameForm, ForgottenForm, NewPasswordForm, PasswordForm
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.permissions import View, current_user
 from dpportal.accounts.recent_sign_in import recent_sign_in_required
@@ -60,6 +60,7 @@ class LinkView(views.PasswordResetConfirmView):
     """A new password for who has a link. Django ends the person's sessions with the old one."""
 
     template_name = "accounts/replace.html"
+    form_class = NewPasswordForm
     success_url = reverse_lazy("accounts:replaced")
     extra_context = {"mail_is_sent": mailing.is_on}
     how, alarming = "by a link that was mailed", False

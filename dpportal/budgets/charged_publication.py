@@ -21,7 +21,10 @@ class ChargedPublication(Publication):
     """What a budget pays for: a release or a stream, with its charge once it is confirmed.
 
     priced_in: what its amount was chosen in, ε or ρ; empty where that was not kept.
+    is_amount_proposed: whether the portal proposed the amount, and nobody typed, picked or dialled another.
     """
+
+    PRICE = ("amount", "priced_in", "is_amount_proposed")
 
     if TYPE_CHECKING:
         charge: LedgerEntry | None
@@ -31,6 +34,7 @@ class ChargedPublication(Publication):
 
     amount = AmountField(null=True)
     priced_in = models.CharField(max_length=5, choices=Budget.Kind.choices, blank=True)
+    is_amount_proposed = models.BooleanField(default=False)
 
     class Meta(Publication.Meta):
         abstract = True
@@ -45,9 +49,14 @@ class ChargedPublication(Publication):
         """The account that was charged; of a draft the one that would be."""
         return self.charge.budget if self.charge else Budget.of(self.dataset)
 
-    def price(self, amount: Decimal, budget: Budget) -> None:
-        """Choose what a draft costs, in what its budget counts."""
-        self.amount, self.priced_in = amount, budget.definition
+    def price(self, amount: Decimal, budget: Budget, *, is_proposed: bool = False) -> None:
+        """Choose what a draft costs, in what its budget counts. is_proposed: whether the portal chose it."""
+        self.amount, self.priced_in, self.is_amount_proposed = amount, budget.definition, is_proposed
+
+    def forget_proposal(self) -> None:
+        """Of a draft whose questions change: a cost that nobody chose is proposed anew, one that somebody did stays."""
+        if self.is_amount_proposed:
+            self.amount, self.priced_in, self.is_amount_proposed = None, "", False
 
     def amount_of(self, budget: Budget) -> Decimal | None:
         """A draft's cost; None where none was chosen yet, or only in what its budget does not count: ε is not ρ."""

@@ -70,6 +70,12 @@ def counted_otherwise(posted: Mapping[str, str], budget: Budget) -> str:
     return text % {"symbol": budget.symbol}
 
 
+def is_as_proposed(form: forms.Form) -> bool:
+    """Whether a valid form's cost is still the one that its page proposed, which nobody chose."""
+    proposed: str = form.cleaned_data["proposed"]
+    return proposed == plain(form.cleaned_data["amount"])
+
+
 def _wanted(query: Mapping[str, str], errors: Mapping[str, DialError]) -> Decimal:
     """The cost that is asked for, by itself or by an error."""
     for name, error in errors.items():

@@ -24,7 +24,7 @@ from dpportal.datasets.typed_days import ISO, typed_day
 from dpportal.platform.form_types import CleanedData
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import alternatives
-from dpportal.platform.typed_numbers import decimal_text, whole_text
+from dpportal.platform.typed_numbers import grouped_decimal_text, whole_text
 from dpportal.platform.visible_text import VisibleTexts
 from dpportal.tables import formats
 from dpportal.tables.connections.models import SharedTable
@@ -351,7 +351,7 @@ class AttributeForm(MisfitForm):
     def _bound(self, name: str, number: type[N]) -> N:
         with suppress(ValueError, OverflowError):
             text = self.cleaned_data[name].strip()
-            bound = number(whole_text(text) if number is int else decimal_text(text))
+            bound = number(whole_text(text) if number is int else grouped_decimal_text(text))
             if math.isfinite(bound):
                 return bound
         if number is int:

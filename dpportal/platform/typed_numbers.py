@@ -18,6 +18,8 @@ _COMMA = re.compile(r"[+-]?(?:[0-9]+,[0-9]*|,[0-9]+)")
 _MARKS = " .,'\N{RIGHT SINGLE QUOTATION MARK}\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 # One mark between all groups; of 1,500.25 nobody here says which of the two is which.
 _GROUPED = re.compile(rf"[+-]?[0-9]{{1,3}}([{_MARKS}])[0-9]{{3}}(?:\1[0-9]{{3}})*")
+# Of both marks the last one is the decimal sign.
+_BOTH = re.compile(rf"([+-]?[0-9]{{1,3}}(?:([{_MARKS}])[0-9]{{3}})(?:\2[0-9]{{3}})*)(?!\2)[.,]([0-9]+)")
 NOT_WHOLE = _("Write a whole number, such as 1500, 1,500 or 1 500.")
 
 
@@ -31,6 +33,12 @@ def whole_text(text: str) -> str:
     """Without the marks between groups of three digits; any other text as it is."""
     typed = text.strip()
     return re.sub(f"[{_MARKS}]", "", typed) if _GROUPED.fullmatch(typed) else text
+
+
+def grouped_decimal_text(text: str) -> str:
+    """As a file may write it, 200.000,00 or 200,000.00: without marks between groups where a decimal sign ends them."""
+    found = _BOTH.fullmatch(text.strip())
+    return f"{re.sub(f'[{_MARKS}]', '', found[1])}.{found[3]}" if found else decimal_text(text)
 
 
 class _TypedInput(forms.TextInput):

@@ -166,6 +166,7 @@ def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Rel
         "parameters": release.parameters,
         "amount": release.amount if same_budget_kind(release, there) else None,
         "priced_in": release.priced_in if same_budget_kind(release, there) else "",
+        "is_amount_proposed": release.is_amount_proposed and same_budget_kind(release, there),
         "people": release.people,
         "purpose": release.purpose,
     }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django import forms
 from django.http import QueryDict
 
-from dpportal.budgets.cost_dial import counted_otherwise
+from dpportal.budgets.cost_dial import counted_otherwise, is_as_proposed
 from dpportal.platform.form_data import form_data
 from dpportal.streams import drafts
 from dpportal.streams.forms import CountedForm, PeriodsForm, StrategyForm
@@ -44,7 +44,7 @@ def choose_strategy(draft: Stream, form: StrategyForm, mechanism: str, posted: Q
     if otherwise := counted_otherwise(posted, budget):
         form.add_error("amount", otherwise)
     if form.is_valid():
-        draft.price(form.cleaned_data["amount"], budget)
+        draft.price(form.cleaned_data["amount"], budget, is_proposed=is_as_proposed(form))
         draft.mechanism = mechanism
         try:
             drafts.plan_of(draft)

@@ -125,11 +125,12 @@ class CountedForm(VisibleTexts, forms.ModelForm[Stream]):
     def apply(self) -> tuple[str, ...]:
         """Put what was chosen into the draft, and name it; values chosen of another column are forgotten."""
         draft: Stream = self.instance
+        draft.forget_proposal()
         draft.split = self.cleaned_data["mode"] == EACH
         if "column" in self.changed_data or draft.split or not draft.column:
             draft.cells = []
         shown = [name for name in ("column", "summed") if name in self.fields]
-        return ("name", "description", *shown, "largest_increment", "split", "cells")
+        return ("name", "description", *shown, "largest_increment", "split", "cells", *Stream.PRICE)
 
 
 class PeriodsForm(forms.ModelForm[Stream]):
@@ -201,13 +202,15 @@ class PeriodsForm(forms.ModelForm[Stream]):
     def apply(self) -> tuple[str, ...]:
         """Put what was chosen into the draft, and name it."""
         self.instance.cells = self.cleaned_data.get("cells", [])
-        return ("step", "first_day", "horizon", "expected", "cells")
+        self.instance.forget_proposal()
+        return ("step", "first_day", "horizon", "expected", "cells", *Stream.PRICE)
 
 
 class StrategyForm(forms.Form):
     """What a stream may cost, and its strategy; empty for the most accurate."""
 
     amount = amount_formfield(label=_("cost"))
+    proposed = forms.CharField(required=False, widget=forms.HiddenInput)
     mechanism = forms.ChoiceField(widget=forms.RadioSelect, required=False)
 
     def __init__(

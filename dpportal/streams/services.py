@@ -43,7 +43,7 @@ QUESTIONS = ("repeats", "compared", "preview")
 # What a curator chooses of a draft.
 CHOICES = (
     "name", "description", "column", "cells", "split", "summed", "largest_increment", "step", "first_day", "horizon",
-    "expected", "mechanism", "amount", "priced_in",
+    "expected", "mechanism", *Stream.PRICE,
 )  # fmt: skip
 # What the record says of a file whose records may have been sent before.
 REPEATS_LIKE = gettext_noop("period %(index)s, like %(names)s")
@@ -87,7 +87,7 @@ def request_opening(stream: Stream, *, reviewed: str, by: User) -> bool:
 def reviewed_as(stream: Stream, version: DomainVersion, plan: StreamPlan) -> str:
     """The digest of what a curator reviews."""
     # The amount is in the plan's loss.
-    chosen = {name: getattr(stream, name) for name in CHOICES if name not in ("amount", "priced_in")}
+    chosen = {name: getattr(stream, name) for name in CHOICES if name not in Stream.PRICE}
     return digest(plan, version.declared(), chosen)
 
 

@@ -88,8 +88,10 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Compare the strategies; asked by htmx, only their table at the cost that was typed."""
     try:
         budget = drafts.budget_of(draft)
-        offered = _linked(request) or draft.amount_of(budget) or strategy_page.usual_amount(draft)
-        initial = {"amount": plain(offered)}
+        linked, kept = _linked(request), draft.amount_of(budget)
+        offered = linked or kept or strategy_page.usual_amount(draft)
+        is_proposed = not linked and (kept is None or draft.is_amount_proposed)
+        initial = {"amount": plain(offered), "proposed": plain(offered) if is_proposed else ""}
         typed = StrategyForm(request.POST)
         amount = offered if "amount" in typed.errors else typed.cleaned_data["amount"]
         offers = drafts.offers(draft, amount)
@@ -110,7 +112,7 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         shown = {"stream": draft, "form": form, **context}
         return render(request, "streams/_offers.html", shown)
     if choosing.choose_strategy(draft, form, context["chosen"], request.POST):
-        return wizard.forward(request, draft, ("amount", "priced_in", "mechanism"), "review")
+        return wizard.forward(request, draft, (*Stream.PRICE, "mechanism"), "review")
     context.update(strategy_page.dial_shown(draft, context["chosen"], amount))
     return wizard.page(request, "strategy", draft, form, **context)
 

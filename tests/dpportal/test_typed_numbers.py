@@ -113,3 +113,21 @@ def test_limits_of_a_column_are_read_so():
     }
     form = AttributeForm(bounded, column="size")
     assert form.is_valid() and form.attribute().upper == 1500
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [("200.000,00", 200000), ("200,000.5", 200000.5), ("1 234 567,25", 1234567.25), ("-1'500.5", -1500.5)],
+)
+def test_a_limit_is_read_as_a_file_writes_it(text, limit):
+    said = {"kind": "real", "missing_cell": "on", "lower": "-9.999,5", "upper": "9,5", "bins": "10"}
+    form = AttributeForm({**said, "lower" if limit < 0 else "upper": text}, column="cost")
+    assert form.is_valid(), form.errors
+    assert limit in (form.attribute().lower, form.attribute().upper)
+
+
+@pytest.mark.parametrize("text", ["1,5,000.0", "1.50,000.0", "1,000,00", "1.000.00"])
+def test_a_limit_whose_marks_contradict_each_other_is_refused(text):
+    said = {"kind": "real", "missing_cell": "on", "lower": "0", "upper": text, "bins": "10"}
+    form = AttributeForm(said, column="cost")
+    assert set(form.errors) == {"upper"}

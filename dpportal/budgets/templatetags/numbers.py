@@ -23,6 +23,8 @@ from mechanisms.number_text import small_text
 
 register = template.Library()
 TENTH = Decimal("0.1")
+# Of numbers below 0; Python and Django write a hyphen.
+MINUS = "\N{MINUS SIGN}"
 # The sign of a margin, with its spaces and the tag of the element that it begins.
 _SIGN = re.compile(r"\s+((?:<[^<>]*>\s*)?±)\s+")
 _PER_CENT = re.compile(r"(?<=\d)\s+(?=%)")
@@ -104,7 +106,10 @@ def _whole_numbers() -> Callable[[Any], str]:
     by_threes = get_format("NUMBER_GROUPING") == 3
 
     def written(value: Any) -> str:
-        return f"{value:,}".replace(",", thousands) if by_threes and type(value) is int else grouped(value)
+        if not by_threes or type(value) is not int:
+            return grouped(value)
+        text = f"{value:,}".replace(",", thousands)
+        return f"{MINUS}{text[1:]}" if value < 0 else text
 
     return written
 
@@ -141,15 +146,15 @@ def unbroken(written: str) -> str:
 
 @register.filter(is_safe=True)
 def grouped(value: Any) -> str:
-    """What `intcomma` says, in a fifth of its time where thousands are grouped by threes."""
+    """What `intcomma` says with a minus sign, in a fifth of its time where thousands are grouped by threes."""
     by_threes = type(value) is int and get_format("NUMBER_GROUPING") == 3
-    return _whole_numbers()(value) if by_threes else str(conditional_escape(intcomma(value)))
+    return _whole_numbers()(value) if by_threes else _signed(str(conditional_escape(intcomma(value))))
 
 
 @register.filter(is_safe=True)
 def tenths(value: object) -> str:
-    """What `floatformat:"1g"` says, in a quarter of its time."""
-    return _tenths()(value) if type(value) is float else str(floatformat(value, "1g"))
+    """What `floatformat:"1g"` says with a minus sign, in a quarter of its time."""
+    return _tenths()(value) if type(value) is float else _signed(str(floatformat(value, "1g")))
 
 
 def _tenths() -> Callable[[Any], str]:
@@ -161,18 +166,23 @@ def _tenths() -> Callable[[Any], str]:
         if type(value) is int:
             return _separated(f"{value:,}", *separators) if by_threes else grouped(value)
         if not by_threes or not math.isfinite(value):
-            return str(floatformat(value, "1g"))
+            return _signed(str(floatformat(value, "1g")))
         rounded = Decimal(repr(value)).quantize(TENTH, ROUND_HALF_UP)
         return _separated(f"{rounded if rounded else TENTH * 0:,}", *separators)
 
     return written
 
 
+def _signed(written: str) -> str:
+    return f"{MINUS}{written[1:]}" if written.startswith("-") else written
+
+
 def _separated(written: str, thousands: str, point: str) -> str:
     """An English number with the separators of a language."""
+    signed = _signed(written)
     if (thousands, point) == (",", "."):
-        return written
-    return written.replace(",", "\0").replace(".", point).replace("\0", thousands)
+        return signed
+    return signed.replace(",", "\0").replace(".", point).replace("\0", thousands)
 
 
 @register.filter

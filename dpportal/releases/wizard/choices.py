@@ -49,23 +49,31 @@ def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
 
 def method_initial(draft: Release, budget: Budget, proposed: str = "") -> Json:
     """What was chosen before, or the usual cost. proposed: a cost that the address proposes, if it is one."""
-    amount = _proposed(proposed) or draft.amount_of(budget) or usual_amount(draft)
+    linked, kept = _proposed(proposed), draft.amount_of(budget)
+    amount = linked or kept or usual_amount(draft)
+    is_proposed = not linked and (kept is None or draft.is_amount_proposed)
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
     usual = AUTOMATIC if planner_of(draft).has_automatic else None
     return {
         "mechanism": draft.mechanism or usual,
         "amount": plain(amount),
+        "proposed": plain(amount) if is_proposed else "",
         "purpose": draft.purpose,
         **chosen,
     }
 
 
 def take_recommended(draft: Release) -> bool:
-    """Choose the method to begin with, at the usual cost; options that all methods have stay as they usually are.
+    """Choose the method to begin with, at the usual cost if nobody chose another.
+
+    Options that all methods have stay as they usually are.
 
     False where the method has options of its own, which are to be read first. Nothing is saved. Raises DraftError.
     """
-    amount, planner = usual_amount(draft), planner_of(draft)
+    draft.forget_proposal()
+    budget, planner = drafts.budget_of(draft), planner_of(draft)
+    chosen = draft.amount_of(budget)
+    amount = chosen or usual_amount(draft)
     offers = {offer.mechanism.name: offer for offer in drafts.offers(draft, amount)}
     plans = {name: offer.plan for name, offer in offers.items() if offer.plan}
     if not plans:
@@ -76,7 +84,7 @@ def take_recommended(draft: Release) -> bool:
         return False
     usual = {p.name: draft.purpose if p.name == PURPOSE else p.default for p in own_parameters(method)}
     draft.mechanism = method.name
-    draft.price(amount, drafts.budget_of(draft))
+    draft.price(amount, budget, is_proposed=chosen is None)
     draft.parameters = {**draft.parameters, **usual}
     return True
 

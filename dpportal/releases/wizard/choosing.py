@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 
-from dpportal.budgets.cost_dial import counted_otherwise
+from dpportal.budgets.cost_dial import counted_otherwise, is_as_proposed
 from dpportal.platform.form_data import form_data
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
@@ -23,9 +23,9 @@ from dpportal.releases.wizard.choices import declared_columns
 from dpportal.releases.wizard.forms import PARAMETER, MethodForm, ProductForm
 
 # The fields of a draft that each step writes.
-OF_PRODUCT = ("title", "product", "columns", "mechanism", "parameters")
-OF_COLUMNS = ("columns", "people", "parameters")
-OF_METHOD = ("mechanism", "amount", "priced_in", "parameters", "purpose")
+OF_PRODUCT = ("title", "product", "columns", "mechanism", "parameters", *Release.PRICE)
+OF_COLUMNS = ("columns", "people", "parameters", *Release.PRICE)
+OF_METHOD = ("mechanism", *Release.PRICE, "parameters", "purpose")
 EVERYTHING = tuple(dict.fromkeys((*OF_PRODUCT, *OF_COLUMNS, *OF_METHOD)))
 # The code of a refusal that ends by itself.
 AWAITED = "awaited"
@@ -59,6 +59,7 @@ def choose_product(draft: Release, data: QueryDict | None) -> ProductForm:
     form = ProductForm(data or None, instance=draft)
     if form.is_valid() and form.cleaned_data["product"] != before:
         draft.columns, draft.mechanism, draft.parameters = [], "", {}
+        draft.forget_proposal()
     return form
 
 
@@ -68,6 +69,7 @@ def choose_columns(draft: Release, data: QueryDict | None, files: Files | None =
     form = planner_of(draft).form(data or None, files or None, declared=declared, draft=draft)
     if form.is_valid():
         form.apply(draft)
+        draft.forget_proposal()
         try:
             drafts.reject_overlapping_columns(draft, declared.project(draft.columns))
         except DraftError as error:
@@ -105,7 +107,7 @@ def choose_method(draft: Release, data: QueryDict, initial: Json | None = None) 
         form.add_error("amount", otherwise)
     if form.is_valid():
         draft.mechanism = form.cleaned_data["mechanism"]
-        draft.price(form.cleaned_data["amount"], budget)
+        draft.price(form.cleaned_data["amount"], budget, is_proposed=is_as_proposed(form))
         draft.parameters = {**draft.parameters, **form.parameters()}
         draft.purpose = form.cleaned_data["purpose"] or draft.purpose
         try:

@@ -54,6 +54,7 @@ class MethodForm(forms.Form):
         },
     )
     amount = amount_formfield(label=_("cost"))
+    proposed = forms.CharField(required=False, widget=forms.HiddenInput)
     purpose = forms.ChoiceField(
         label=_("What the release is for"),
         widget=forms.RadioSelect,

@@ -101,6 +101,12 @@ def test_a_refused_password_change_changes_nothing(client, curator, old, new, ag
     assert curator.check_password(PASSWORD)
 
 
+@pytest.mark.parametrize("weak", ["12345678", "short1!"])
+def test_what_is_wrong_with_a_new_password_is_said_beside_it(client, curator, weak):
+    client.force_login(curator)
+    assert set(change_password(client, PASSWORD, weak, weak).context["form"].errors) == {"new_password1"}
+
+
 def test_only_people_who_are_signed_in_change_passwords(client, db):
     address = reverse("accounts:password_change")
     assert client.get(address).url == f"{reverse('accounts:sign_in')}?next={address}"

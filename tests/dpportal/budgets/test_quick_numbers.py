@@ -10,6 +10,8 @@ from django.template.defaultfilters import floatformat
 from django.utils import translation
 
 from dpportal.budgets.templatetags.numbers import (
+    MINUS,
+    answer_rows,
     count_rows,
     grouped,
     margin,
@@ -25,11 +27,16 @@ FLOATS = [*(RANDOM.normal(size=500) * 10.0 ** RANDOM.integers(-3, 13, 500)).toli
 ODD = [None, True, "x", float("nan"), float("inf"), -5, 10**30, 1e20]
 
 
+def signed(written):
+    """What Django wrote, with a minus sign; others than numbers as they are."""
+    return f"{MINUS}{written[1:]}" if str(written).startswith("-") else str(written)
+
+
 @pytest.mark.parametrize("language", ["en", "de", "fr", "en-in"])
 def test_they_are_those_of_the_language(language):
     with translation.override(language):
-        assert [tenths(v) for v in FLOATS] == [floatformat(v, "1g") for v in FLOATS]
-        assert [grouped(int(v)) for v in FLOATS] == [intcomma(int(v)) for v in FLOATS]
+        assert [tenths(v) for v in FLOATS] == [signed(floatformat(v, "1g")) for v in FLOATS]
+        assert [grouped(int(v)) for v in FLOATS] == [signed(intcomma(int(v))) for v in FLOATS]
 
 
 def test_only_what_is_certain_is_nothing_or_all():
@@ -38,8 +45,8 @@ def test_only_what_is_certain_is_nothing_or_all():
 
 
 def test_odd_values_are_those_of_django():
-    assert [tenths(v) for v in ODD] == [floatformat(v, "1g") for v in ODD]
-    assert [grouped(v) for v in ODD] == [intcomma(v) for v in ODD]
+    assert [tenths(v) for v in ODD] == [signed(floatformat(v, "1g")) for v in ODD]
+    assert [grouped(v) for v in ODD] == [signed(intcomma(v)) for v in ODD]
 
 
 def test_no_line_ends_between_a_number_and_its_margin():
@@ -66,6 +73,8 @@ def test_a_count_has_its_margin_beside_it() -> None:
     written = count_rows([["<f>", 4267, 4270, 4229, 4305]], 1)
     assert written.startswith("<tr><td>&lt;f&gt;</td>") and "± 38<" in written and "4,229" not in written
     assert "±" not in count_rows([["f", 4267, 4270]], 1)
+    assert ">−7</td>" in (below := count_rows([["f", -7, 0, -12, -2]], 1)) and "-7" not in below
+    assert ">−7.5</td>" in answer_rows([[1, "all", -7.5, 2.0, -12.0, -3.0]])
     with translation.override("de"):
         assert "4.267<" in count_rows([["f", 4267, 4270]], 1)
     assert margin(12.5, 10.0) == "± 2.5"

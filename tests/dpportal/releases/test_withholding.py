@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import records, sharing
@@ -146,3 +147,15 @@ def test_withdrawing_ends_on_the_release(desk, ready, curator):
     services.publish(ready, curator)
     answer = desk.post(at(ready, "withdraw"), {"because": "A wrong column"}, follow=True)
     assert answer.redirect_chain == [(ready.get_absolute_url(), 302)] and "Withdrawn." in answer.text
+
+
+def test_the_owners_pages_say_when_and_why_it_was_withdrawn(desk, ready, curator):
+    services.publish(ready, curator)
+    for page in (ready.get_absolute_url(), at(ready, "job")):
+        assert "Withdrawn on" not in desk.get(page).text
+    services.withdraw(ready, curator, "A wrong column")
+    for page in (ready.get_absolute_url(), at(ready, "job")):
+        notice = desk.get(page).text.partition("Withdrawn on")[2].partition("</div>")[0]
+        assert str(timezone.localdate().year) in notice and "A wrong column" in notice
+    shown = desk.get(ready.get_absolute_url()).text
+    assert "A preview" not in shown and "Publish again" in shown
