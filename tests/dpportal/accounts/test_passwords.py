@@ -143,7 +143,7 @@ def test_the_administrators_room_does_not_open_either(db):
 
 
 def test_once_it_is_replaced_everything_opens(first):
-    assert "Choose your own" in first.get(reverse("accounts:password_change")).text
+    assert "only you know" in first.get(reverse("accounts:password_change")).text
     assert change(first).url == reverse("accounts:password_changed")
     assert first.get("/datasets/").status_code == 200
 
