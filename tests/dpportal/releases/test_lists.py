@@ -68,7 +68,7 @@ def test_a_list_takes_as_many_queries_however_long(
         "ledger": reverse("budgets:ledger", args=[dataset.pk]),
     }
     client.force_login(curator)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(25):
         assert client.get(pages[address]).status_code == 200
 
 
