@@ -15,7 +15,7 @@ from dpportal.catalogue import bundle_verifier, standing
 from dpportal.catalogue.bundle_verifier import CheckRefusedError
 from dpportal.catalogue.models import BundleCheck
 from dpportal.jobs import queues
-from dpportal.jobs.claims import Claim, JobState
+from dpportal.jobs.claims import ACTIVE, Claim, JobState
 from dpportal.jobs.clock import db_ago
 from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
@@ -63,7 +63,7 @@ def ask(file: File[bytes], network: str) -> BundleCheck:
     Raises TooManyChecksError.
     """
     forget()
-    if BundleCheck.objects.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).count() >= MOST_WAITING:
+    if BundleCheck.objects.filter(state__in=ACTIVE).count() >= MOST_WAITING:
         raise TooManyChecksError(_("Many downloads are being checked already. Try again in a few minutes."))
     if network and BundleCheck.objects.filter(network=network).count() >= FROM_NETWORK:
         raise TooManyChecksError(

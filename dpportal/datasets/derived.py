@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, Fit
-from dpportal.jobs.claims import JobState
+from dpportal.jobs.claims import ACTIVE
 from dpportal.platform.json_types import Json
 from dpportal.tables import Column
 from dpportal.tables.meaning.identifiers import named_like_identifier
@@ -64,7 +64,7 @@ def forget(dataset: Dataset) -> None:
     )
     unused.filter(filled_from_data=True).delete()
     # A look that is in work ends by itself.
-    Fit.objects.filter(dataset=dataset).exclude(state__in=(JobState.QUEUED, JobState.RUNNING)).delete()
+    Fit.objects.filter(dataset=dataset).exclude(state__in=ACTIVE).delete()
     BegunUpload.objects.filter(pk=dataset.pk).delete()
     Conversion.objects.filter(dataset=dataset).update(step="", progress=0, progress_total=0)
     # What is known of a table elsewhere is its definition, no row of it.

@@ -12,12 +12,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.publications.draft import PUBLIC, Publication
 
 # What was tried, and left nothing to publish from.
-WITHOUT_TABLE = (
-    Dataset.State.REFUSED,
-    Dataset.State.DUPLICATE,
-    Dataset.State.CANCELLED,
-    Dataset.State.ERASED,
-)
+WITHOUT_TABLE = (*Dataset.NOT_LOADED, Dataset.State.ERASED)
 
 
 @dataclass(frozen=True)

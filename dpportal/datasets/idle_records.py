@@ -6,9 +6,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
-from dpportal.jobs.claims import JobState
-
-ACTIVE = (JobState.QUEUED, JobState.RUNNING)
+from dpportal.jobs.claims import ACTIVE
 
 
 def require_idle(dataset: Dataset) -> None:

@@ -59,6 +59,9 @@ class Dataset(models.Model):
         CANCELLED = "cancelled", _("Cancelled")
         COUNTED = "counted", _("Without a table")
 
+    # Uploads that never became a usable dataset.
+    NOT_LOADED = (State.REFUSED, State.DUPLICATE, State.CANCELLED)
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="datasets")
     name = models.CharField(_("name"), max_length=120)

@@ -17,7 +17,7 @@ from dpportal.datasets import quotas, records, sealing, services, upload_pieces
 from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Conversion, Dataset
-from dpportal.jobs.claims import JobState
+from dpportal.jobs.claims import ACTIVE
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 
@@ -155,6 +155,6 @@ def _require_space(more: int) -> None:
 
 def sweep() -> None:
     """Give up what was begun long ago, and forget what ended then; not what a worker has still to put together."""
-    active = Conversion.objects.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).values("dataset_id")
+    active = Conversion.objects.filter(state__in=ACTIVE).values("dataset_id")
     for upload in BegunUpload.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).exclude(pk__in=active):
         give_up(upload)

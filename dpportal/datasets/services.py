@@ -21,7 +21,7 @@ from dpportal.datasets.declaration_record import columns_declared, one_row_confi
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.frozen_declarations import own_facts
 from dpportal.datasets.identifying import columns_to_ask_about
-from dpportal.datasets.idle_records import ACTIVE, require_idle, require_unread
+from dpportal.datasets.idle_records import require_idle, require_unread
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
 from dpportal.datasets.name_clash import refuse_clash
@@ -29,7 +29,7 @@ from dpportal.datasets.other_options import columns_under
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
 from dpportal.datasets.truths import refuse_unread
-from dpportal.jobs.claims import JobState, reset_fields
+from dpportal.jobs.claims import ACTIVE, JobState, reset_fields
 from dpportal.platform import listed_names, storage, visible_text
 from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions
@@ -365,8 +365,7 @@ def allow_duplicate(dataset: Dataset, reason: str, by: User) -> None:
 def remove(dataset: Dataset, by: User) -> None:
     """Take an upload that never became a usable dataset off the list, with its files."""
     with transaction.atomic():
-        removable = (Dataset.State.REFUSED, Dataset.State.DUPLICATE, Dataset.State.CANCELLED)
-        if dataset.state not in removable:
+        if dataset.state not in Dataset.NOT_LOADED:
             text = _("Only an upload that was not loaded can be removed; delete its records instead.")
             raise DatasetError(text)
         audit.record(by, "removed an upload", dataset)

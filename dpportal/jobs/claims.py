@@ -51,6 +51,8 @@ class JobState(models.TextChoices):
     CANCELLED = "cancelled", _("Cancelled")
 
 
+ACTIVE = (JobState.QUEUED, JobState.RUNNING)
+
 GAVE_UP = _(
     "The job was interrupted {attempts} times, so it was stopped. Nothing more will be tried by itself; "
     "ask an administrator to look at the worker's memory and log, then start it again."
@@ -131,7 +133,7 @@ class Job(models.Model):
 
     @property
     def active(self) -> bool:
-        return self.state in (JobState.QUEUED, JobState.RUNNING)
+        return self.state in ACTIVE
 
     @property
     def percent(self) -> int | None:

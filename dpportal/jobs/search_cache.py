@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from dpportal.jobs.claims import Claim, JobState
+from dpportal.jobs.claims import ACTIVE, Claim, JobState
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion, Topic, key_of
 from dpportal.jobs.models import Heartbeat
 from dpportal.jobs.runner import register
@@ -74,7 +74,7 @@ class SearchResults:
 
 def active(keys: Sequence[str]) -> list[str]:
     """The keys of searches that still run."""
-    searches = SEARCHES.jobs().filter(pk__in=keys, state__in=(JobState.QUEUED, JobState.RUNNING))
+    searches = SEARCHES.jobs().filter(pk__in=keys, state__in=ACTIVE)
     known = set(searches.values_list("pk", flat=True))
     return [key for key in keys if key in known]
 

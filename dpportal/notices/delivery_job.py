@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
 from dpportal.accounts.provider import standing
-from dpportal.jobs.claims import Claim, JobState
+from dpportal.jobs.claims import ACTIVE, Claim, JobState
 from dpportal.jobs.clock import from_now
 from dpportal.jobs.runner import JobKind, register
 from dpportal.notices import hosts, outbound, signing, switching_off
@@ -104,5 +104,5 @@ def _try_later(job: Delivery, claim: Claim, fault: str, status: int | None = Non
 
 def forget() -> None:
     """Delete what ended long ago."""
-    ended = Delivery.objects.exclude(state__in=(JobState.QUEUED, JobState.RUNNING))
+    ended = Delivery.objects.exclude(state__in=ACTIVE)
     ended.filter(at__lt=timezone.now() - LISTED_FOR).delete()

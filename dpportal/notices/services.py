@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.jobs.claims import JobState
+from dpportal.jobs.claims import ACTIVE
 from dpportal.notices import announcing, hosts, outbound, signing
 from dpportal.notices.events import Event, EventKind
 from dpportal.notices.models import Delivery, MailChoice, Webhook
@@ -69,7 +69,7 @@ def delete(webhook: Webhook, by: User) -> None:
 def test(webhook: Webhook) -> Delivery:
     """Send it an event that means nothing. Raises WebhookError while another one waits, or while it is paused."""
     Webhook.objects.select_for_update(no_key=True).get(pk=webhook.pk)
-    waiting = webhook.deliveries.filter(kind=EventKind.TEST, state__in=(JobState.QUEUED, JobState.RUNNING))
+    waiting = webhook.deliveries.filter(kind=EventKind.TEST, state__in=ACTIVE)
     if webhook.paused:
         raise WebhookError(_("This webhook is paused. Let it go on, then send a test."))
     if waiting.exists():

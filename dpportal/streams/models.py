@@ -16,7 +16,7 @@ from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.history.watched import WatchedManager
 from dpportal.jobs.announcements import AnnouncedJob
-from dpportal.jobs.claims import Job, JobState
+from dpportal.jobs.claims import ACTIVE, Job, JobState
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
 from dpportal.platform.sealed import SealedField
@@ -229,7 +229,7 @@ class StreamJob(AnnouncedJob):
         constraints = [
             models.UniqueConstraint(
                 fields=["stream"],
-                condition=models.Q(state__in=(JobState.QUEUED, JobState.RUNNING)),
+                condition=models.Q(state__in=ACTIVE),
                 name="one_job_of_a_stream_at_a_time",
             )
         ]

@@ -22,7 +22,7 @@ from dpportal.datasets import records, sealing, services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.jobs.claims import JobState, reset_fields
+from dpportal.jobs.claims import ACTIVE, JobState, reset_fields
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
@@ -193,9 +193,7 @@ def stop(stream: Stream, by: User, file: uuid.UUID | None = None) -> None:
 
     file: as of `confirm_file`.
     """
-    active = stream.jobs.exclude(kind=StreamJob.Kind.OPEN).filter(
-        state__in=(JobState.QUEUED, JobState.RUNNING)
-    )
+    active = stream.jobs.exclude(kind=StreamJob.Kind.OPEN).filter(state__in=ACTIVE)
     job = active.select_for_update().first()
     if job is None or file not in (None, job.pk):
         raise StreamError(_("The work on this file has ended already, so there is nothing to stop."))
@@ -379,4 +377,4 @@ def _queue(job: StreamJob) -> None:
 
 
 def _active_jobs(stream: Stream) -> bool:
-    return stream.jobs.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).exists()
+    return stream.jobs.filter(state__in=ACTIVE).exists()
