@@ -77,9 +77,8 @@ class SignOutView(views.LogoutView):
     """Ends the session, and has the browser forget what it has kept of the portal's pages."""
 
     def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        list(
-            messages.get_messages(request)
-        )  # what no page has said yet is not for whoever signs in here next
+        # What no page has said yet is not for whoever signs in here next.
+        list(messages.get_messages(request))
         response = super().post(request, *args, **kwargs)
         response["Clear-Site-Data"] = '"cache"'
         return response

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import STEP, amount_formfield, plain
+from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import Budget
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
@@ -68,6 +69,19 @@ def counted_otherwise(posted: Mapping[str, str], budget: Budget) -> str:
         return ""
     text = _("The budget is counted in %(symbol)s by now. Read the costs again, and choose one.")
     return text % {"symbol": budget.symbol}
+
+
+def initial_cost(
+    draft: ChargedPublication, budget: Budget, linked: Decimal | None, usual: Callable[[], Decimal]
+) -> tuple[Decimal, dict[str, str]]:
+    """The cost with which a page begins, and its fields: the linked one, that of before, or the usual one.
+
+    Whether the portal proposes it is a field, too, which `is_as_proposed` reads.
+    """
+    kept = draft.amount_of(budget)
+    amount = linked or kept or usual()
+    is_proposed = not linked and (kept is None or draft.is_amount_proposed)
+    return amount, {"amount": plain(amount), "proposed": plain(amount) if is_proposed else ""}
 
 
 def is_as_proposed(form: forms.Form) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpportal.charts.svg_paths import round_step
-from dpportal.charts.trace_values import number_text, plain_label, value_text
+from dpportal.charts.trace_values import number_text, plain_label
 
 # Pixels of a line of words, and marks of an axis of numbers.
 LINE, TICKS = 15, 6
@@ -35,10 +35,6 @@ class Axis:
     def at(self, value: str | float) -> float:
         place = self.categories[value] if self.categories else float(value)
         return self.begin + (self.end - self.begin) * (place - self.low) / (self.high - self.low)
-
-    def text_of(self, value: float) -> str:
-        """A mark's number, with what stands after it."""
-        return value_text(value, self.number_format) + self.suffix
 
     @property
     def step(self) -> float:

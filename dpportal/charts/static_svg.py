@@ -25,6 +25,7 @@ from dpportal.charts.trace_values import (
     range_of,
     reach_on,
     sides_at,
+    value_text,
     values_on,
 )
 
@@ -247,7 +248,7 @@ class _Drawing:
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
             words = mark_text(trace, place, y.suffix, y.number_format)
             fits = LETTER * len(words) <= x.step or len(known) > MOST_NUMBERED
-            words = words if fits else y.text_of(values[place])
+            words = words if fits else value_text(values[place], y.number_format) + y.suffix
             self._text(words, x.at(trace["x"][place]), above, "middle", in_full=True)
             self.texts[-1]["strong"] = place == top
 

@@ -156,6 +156,7 @@ def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Rel
     """
     there = dataset or release.dataset
     own_words = release.title if release.title != release.proposed_title else ""
+    priced = release if same_budget_kind(release, there) else Release()
     choices = {
         "dataset": there,
         "created_by": by,
@@ -164,9 +165,7 @@ def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Rel
         "columns": release.columns,
         "mechanism": release.mechanism,
         "parameters": release.parameters,
-        "amount": release.amount if same_budget_kind(release, there) else None,
-        "priced_in": release.priced_in if same_budget_kind(release, there) else "",
-        "is_amount_proposed": release.is_amount_proposed and same_budget_kind(release, there),
+        **{name: getattr(priced, name) for name in Release.PRICE},
         "people": release.people,
         "purpose": release.purpose,
     }

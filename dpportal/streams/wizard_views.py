@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking, confirming
-from dpportal.budgets.amounts import plain
+from dpportal.budgets.cost_dial import initial_cost
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.publications.search_progress import chosen_by_hand, from_workers
@@ -88,10 +88,8 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Compare the strategies; asked by htmx, only their table at the cost that was typed."""
     try:
         budget = drafts.budget_of(draft)
-        linked, kept = _linked(request), draft.amount_of(budget)
-        offered = linked or kept or strategy_page.usual_amount(draft)
-        is_proposed = not linked and (kept is None or draft.is_amount_proposed)
-        initial = {"amount": plain(offered), "proposed": plain(offered) if is_proposed else ""}
+        usual = partial(strategy_page.usual_amount, draft)
+        offered, initial = initial_cost(draft, budget, _linked(request), usual)
         typed = StrategyForm(request.POST)
         amount = offered if "amount" in typed.errors else typed.cleaned_data["amount"]
         offers = drafts.offers(draft, amount)

@@ -120,9 +120,9 @@ def answer_rows(rows: Sequence[Sequence[Any]]) -> SafeString:
 
     rows: of each number, words, answer, standard error and the ends of the interval. A filter, as `count_rows` is.
     """
-    written = _tenths()
+    whole, written = _whole_numbers(), _tenths()
     lines = [
-        f'<tr><td class="number">{written(number)}</td><th scope="row">{escape(words)}</th>'
+        f'<tr><td class="number">{whole(number)}</td><th scope="row">{escape(words)}</th>'
         f'<td class="number">{written(answer)}</td><td class="number margin">± {written(upper - answer)}</td>'
         f'<td class="number">{written(error)}</td></tr>'
         for number, words, answer, error, _lower, upper in rows
@@ -158,13 +158,11 @@ def tenths(value: object) -> str:
 
 
 def _tenths() -> Callable[[Any], str]:
-    """`tenths` for many numbers, whole ones as `grouped` has them."""
+    """`tenths` for many numbers."""
     by_threes = get_format("NUMBER_GROUPING") == 3
     separators = str(get_format("THOUSAND_SEPARATOR")), str(get_format("DECIMAL_SEPARATOR"))
 
     def written(value: Any) -> str:
-        if type(value) is int:
-            return _separated(f"{value:,}", *separators) if by_threes else grouped(value)
         if not by_threes or not math.isfinite(value):
             return _signed(str(floatformat(value, "1g")))
         rounded = Decimal(repr(value)).quantize(TENTH, ROUND_HALF_UP)

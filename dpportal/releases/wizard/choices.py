@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 
 from django.core.exceptions import ValidationError
 
-from dpportal.budgets.amounts import amount_formfield, plain
+from dpportal.budgets.amounts import amount_formfield
+from dpportal.budgets.cost_dial import initial_cost
 from dpportal.budgets.models import Budget
 from dpportal.jobs.memoised import StoredQuestion
 from dpportal.platform.json_types import Json
@@ -49,15 +51,12 @@ def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
 
 def method_initial(draft: Release, budget: Budget, proposed: str = "") -> Json:
     """What was chosen before, or the usual cost. proposed: a cost that the address proposes, if it is one."""
-    linked, kept = _proposed(proposed), draft.amount_of(budget)
-    amount = linked or kept or usual_amount(draft)
-    is_proposed = not linked and (kept is None or draft.is_amount_proposed)
+    _amount, cost = initial_cost(draft, budget, _proposed(proposed), partial(usual_amount, draft))
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
     usual = AUTOMATIC if planner_of(draft).has_automatic else None
     return {
         "mechanism": draft.mechanism or usual,
-        "amount": plain(amount),
-        "proposed": plain(amount) if is_proposed else "",
+        **cost,
         "purpose": draft.purpose,
         **chosen,
     }

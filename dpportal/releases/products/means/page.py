@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -28,14 +29,26 @@ MOST_ROWS, FEWEST_ROWS = 500, 20
 MOST_CHARTS, MOST_POINTS = 8, 120
 
 
+@dataclass(frozen=True)
+class _ShownRows:
+    """A column's rows, as `rows_of` takes them: of all groups together, where there are several, then of the first.
+
+    decimals: those of a mean in a table of them, so that sentence and chart write a mean and its margin as it does.
+    """
+
+    rows: Sequence[tuple[ColumnEstimates, int]]
+    decimals: int
+
+
 def page(plan: MomentsPlan, result: GroupMeans) -> Json:
     """A section for each measured column: its table, and a chart where there are groups."""
-    columns = [_section(plan, result, place) for place in range(len(plan.columns))]
+    rows = [_rows_shown(plan, result, place) for place in range(len(plan.columns))]
+    columns = [_section(plan, result, place, own) for place, own in enumerate(rows)]
     drawn = [column["figure"] for column in columns if "figure" in column]
     return {
         # What the catalogue's small picture is made of.
         **({"figure": drawn[0]} if drawn else {}),
-        "finding": [_finding(plan, result, place) for place in range(len(plan.columns))],
+        "finding": [_finding(plan, result, place, own) for place, own in enumerate(rows)],
         "group_names": list(plan.groups.shown_names),
         "groups": plan.groups.size,
         "deviation": plan.degree > 1,
@@ -46,12 +59,11 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
     }
 
 
-def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
+def _finding(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _ShownRows) -> Json:
     """A column's mean over all with its interval, and how groups certainly differ."""
     planned, style = plan.columns[place], styles_of(plan.columns[place], plan.degree)["mean"]
-    rows = _rows_shown(plan, result, place)
-    everyone, _first = rows[0]
-    decimals = decimals_of_means(rows, style)
+    everyone, _first = shown_rows.rows[0]
+    decimals = shown_rows.decimals
     shares = (everyone.at_lower, everyone.at_upper)
     shown: Json = {
         "column": planned.column.attribute.shown_name,
@@ -73,7 +85,7 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     return {**shown, **ends, "alike": known > 1 and not ends, "passed_over": plan.groups.size - known}
 
 
-def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
+def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _ShownRows) -> Json:
     planned, estimates = plan.columns[place], result.groups[place]
     styles = styles_of(planned, plan.degree)
     most = _most_groups(plan)
@@ -81,11 +93,10 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     if result.together:
         labels.insert(0, [_("All")] * len(plan.groups.names))
     lower, upper = planned.column.bound_texts
-    rows = _rows_shown(plan, result, place)
     shown: Json = {
         "name": planned.column.attribute.shown_name,
         "place": f"means-{place}",
-        "rows": rows_of(labels, rows, styles),
+        "rows": rows_of(labels, shown_rows.rows, styles),
         **({"first_groups": most} if plan.groups.size > most else {}),
         "is_date": planned.column.is_date,
         "lower": lower,
@@ -95,9 +106,8 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int) -> Json:
     }
     if has_chart(plan, planned) and place < MOST_CHARTS:
         drawn = _drawn(estimates, MOST_POINTS // min(len(plan.columns), MOST_CHARTS))
-        decimals = decimals_of_means(rows, styles["mean"])
         by = " × ".join(plan.groups.shown_names)
-        figure = means_figure(shown["name"], names_of(plan), drawn, decimals, by=by)
+        figure = means_figure(shown["name"], names_of(plan), drawn, shown_rows.decimals, by=by)
         shown["figure"] = figure_json(figure)
     return shown
 
@@ -114,17 +124,13 @@ def _most_groups(plan: MomentsPlan) -> int:
     return max(FEWEST_ROWS, MOST_ROWS // len(plan.columns))
 
 
-def _rows_shown(plan: MomentsPlan, result: GroupMeans, place: int) -> list[tuple[ColumnEstimates, int]]:
-    """A column's rows, as `rows_of` takes them: of all groups together, where there are several, then of the first."""
+def _rows_shown(plan: MomentsPlan, result: GroupMeans, place: int) -> _ShownRows:
     together = [(result.together[place], 0)] if result.together else []
     groups = range(min(plan.groups.size, _most_groups(plan)))
-    return [*together, *((result.groups[place], group) for group in groups)]
-
-
-def decimals_of_means(rows: Sequence[tuple[ColumnEstimates, int]], style: str) -> int:
-    """Those that a table of these rows has, so that a sentence writes a mean and its margin as the table does."""
+    rows = [*together, *((result.groups[place], group) for group in groups)]
+    style = styles_of(plan.columns[place], plan.degree)["mean"]
     means = [told(of.mean, (group,), style) for of, group in rows]
-    return max((mean.decimals for mean in means if mean.is_determined), default=0)
+    return _ShownRows(rows, max((mean.decimals for mean in means if mean.is_determined), default=0))
 
 
 def has_chart(plan: MomentsPlan, planned: ColumnPlan) -> bool:
