@@ -72,7 +72,8 @@ def means(people: list[int], values: list[int], loss: Loss) -> list[Json]:
     exact = exact_sums(plan, np.array([powers], dtype=object))
     noise = Noise(np.random.default_rng(3).bytes)
     measured = (BernsteinSums().measure(plan, exact, noise).values for _ in range(RUNS))
-    return [means_page._finding(plan, GroupMeans.of(plan, values), 0) for values in measured]
+    results = (GroupMeans.of(plan, values) for values in measured)
+    return [means_page._finding(plan, result, 0, means_page._rows_shown(plan, result, 0)) for result in results]
 
 
 def differs(finding: Json) -> bool:
