@@ -13,7 +13,7 @@ from mechanisms.moments.ratios import Moment, linear, over, ratio
 from mechanisms.summary.agreement import Values, agreed
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
-from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles
+from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles, rising
 from mechanisms.summary.rows import CellNoise, RowEstimates
 from mechanisms.summary.spread import SpreadSums
 from mechanisms.summary.told import NumberEstimates
@@ -166,7 +166,7 @@ class _Column:
         high = np.where(first == last, high, reaching.upper)
         if self.line.has_whole_values:
             low, high = np.floor(low), np.ceil(high)
-        return Interval(reaching.estimate, low, high)
+        return Interval(reaching.estimate, *rising(low, high))
 
     @cached_property
     def possible(self) -> Floats:
