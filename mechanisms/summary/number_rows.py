@@ -30,6 +30,7 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
         own.missing,
         None if line.measured.is_date else own.total,
         own.mean,
+        own.measured_mean,
         own.deviation,
         own.told_quantiles,
         None if line.measured.is_date else own.share_in(low),
@@ -222,10 +223,19 @@ class _Column:
     @cached_property
     def mean(self) -> Interval:
         """A value may be above its step by `floor_error`, and so may the mean."""
-        held, half = self.sums.mean(self.rows.reach), self.line.floor_error / 2
-        upper = np.minimum(self._value(held.upper) + half, self._most)
-        ends = Interval(held.estimate, self._value(held.lower) - half, upper)
+        ends = self._in_unit(within(self.sums.mean(self.rows.reach), -1, 1))
+        ends = Interval(ends.estimate, ends.lower, np.minimum(ends.upper, self._most))
         return about(self._middle, ends, float(self.line.measured.lower), self._most)
+
+    @property
+    def measured_mean(self) -> Interval:
+        """(rows,) not moved to where it is possible."""
+        return self._in_unit(self.sums.mean(self.rows.reach))
+
+    def _in_unit(self, u: Interval) -> Interval:
+        half = self.line.floor_error / 2
+        ends = self._value(u.lower) - half, self._value(u.upper) + half
+        return Interval(self._value(u.estimate), *ends)
 
     @property
     def _most(self) -> float:

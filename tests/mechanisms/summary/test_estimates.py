@@ -355,7 +355,7 @@ def test_bounds_are_said_to_be_where_values_at_a_bound_are_counted(attribute: In
 def test_a_difference_without_an_interval_has_no_estimate() -> None:
     """At the upper end all of one group and nobody of the other have a value: standardised, that is infinite."""
     shares = Interval(*(np.array(part)[:, None] for part in ([0.95, 0.0], [0.5, 0.0], [1.0, 0.3])))
-    told = difference(CategoryEstimates(counts=shares, shares=shares), 0, 1)
+    told = difference(CategoryEstimates(counts=shares, shares=shares, measured_shares=shares), 0, 1)
     assert told.plain.estimate == pytest.approx(0.95) and told.plain.upper <= 1
     own = told.standardised
     assert np.isnan([own.estimate, own.lower, own.upper]).all()
