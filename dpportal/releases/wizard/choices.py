@@ -21,6 +21,7 @@ from dpportal.releases.products import AUTOMATIC, DraftError, ReleasePlan, plann
 from dpportal.releases.products.histogram.form import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.products.shared import bin_error
+from dpportal.releases.products.shared.average_group import average_people
 from dpportal.releases.wizard.dial import usual_amount, worth_of
 from dpportal.releases.wizard.forms import PARAMETER, PURPOSE, MethodForm, own_parameters
 from dpportal.releases.wizard.side_by_side import SideBySide
@@ -38,11 +39,12 @@ def declared_columns(draft: Release) -> Domain:
 def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
     """How many cells the chosen columns make, and how many people to expect in one."""
     names = [name for name in declared.names if name in chosen]
-    size = declared.project(names).size if names else 0
+    chosen_domain = declared.project(names)
+    size = chosen_domain.size if names else 0
     return {
         "chosen": names,
         "cells": size,
-        "per_cell": rounded(people / size) if people and size else "",
+        "per_cell": rounded(average_people(people, chosen_domain)) if people and size else "",
         "many": WARN_CELLS < size <= MAX_CELLS,
         "too_many": size > MAX_CELLS,
         "too_many_columns": len(names) > MAX_COLUMNS,
