@@ -95,6 +95,7 @@ class Release(ChargedPublication):
     purpose = models.CharField(max_length=10, choices=Purpose.choices, default=Purpose.CELLS)
     people = models.PositiveBigIntegerField(_("your estimate of the number of people"), null=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    skipped_steps = models.JSONField(default=list)
 
     domain_version = models.ForeignKey(
         DomainVersion, null=True, on_delete=models.PROTECT, related_name="releases"
@@ -152,6 +153,14 @@ class Release(ChargedPublication):
     def _question(self) -> Json:
         asking = (self.Product.SELECTION, self.Product.MEANS, self.Product.SUMMARY)
         return self.parameters if self.product in asking else {}
+
+    def skip(self, *steps: str) -> None:
+        """Of a draft: the portal has made the choices of these steps of the wizard."""
+        self.skipped_steps = list(dict.fromkeys((*self.skipped_steps, *steps)))
+
+    def go_through(self, step: str) -> None:
+        """Of a draft: its person has sent the page of a step, so that its choices are theirs."""
+        self.skipped_steps = [name for name in self.skipped_steps if name != step]
 
     @property
     def counted_columns(self) -> list[str]:

@@ -127,6 +127,9 @@ def test_what_is_recommended_is_reviewed_without_a_step_between(desk, dataset):
     draft.refresh_from_db()
     assert draft.amount == usual_amount(draft) and draft.mechanism == "laplace-histogram"
     assert draft.parameters["within_bins"] == "smooth"
+    assert "Continue with the recommended method" in page(desk, draft, "columns")
+    sent = {"mechanism": "laplace-histogram", "amount": "0.29", "purpose": "cells"}
+    assert desk.post(reverse("releases:method", args=[draft.pk]), sent).status_code == 302
     # Somebody who chose before chooses again on the page of methods.
     assert "Continue with the recommended method" not in page(desk, draft, "columns")
 
