@@ -136,7 +136,9 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         messages.info(request, str(error))
         return redirect("streams:strategy", draft.pk)
 
-    shown = services.reviewed_as(draft, version, plan)
+    assert draft.amount is not None
+    expected = strategy_page.expected_verdict(draft, plan, draft.amount)
+    shown = confirming.Shown(services.reviewed_as(draft, version, plan), expected["verdict"].is_useless)
     by = current_user(request)
     spend = partial(services.request_opening, draft, by=by)
     form = confirming.confirmed(
@@ -145,7 +147,6 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     if form is None:
         return redirect("streams:review" if confirming.waits(draft) else "streams:home", draft.pk)
     budget = drafts.budget_of(draft)
-    assert draft.amount is not None
     columns = [name for name in (draft.column, draft.summed) if name]
     context = {
         "plan": plan,
@@ -157,7 +158,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         "statement": promise_of_draft(draft, plan, budget.delta, version),
         "corrections": correction_rule.rule(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, budget.delta),
-        **strategy_page.expected_verdict(draft, plan, draft.amount),
+        **expected,
     }
     return wizard.page(request, "review", draft, form, **context)
 

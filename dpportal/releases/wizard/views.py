@@ -134,7 +134,8 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         messages.info(request, error.message)
         return redirect(f"releases:{error.step}", draft.pk)
 
-    shown = services.reviewed_as(version, plan)
+    verdict = planner_of(draft).verdict(plan, draft)
+    shown = confirming.Shown(services.reviewed_as(version, plan), bool(verdict and verdict.is_useless))
     by, publish = current_user(request), request.POST.get("then") == "publish"
     spend = partial(services.request_release, draft, by=by, publish=publish)
     form = confirming.confirmed(
@@ -144,7 +145,6 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         return redirect("releases:review" if confirming.waits(draft) else "releases:job", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None
-    verdict = planner_of(draft).verdict(plan, draft)
     context = {
         "plan": plan,
         "method_title": method_title(draft.product, plan.mechanism),
