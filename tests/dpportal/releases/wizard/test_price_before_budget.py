@@ -20,6 +20,7 @@ from dpportal.releases import drafts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of
 from dpportal.releases.products.histogram.form import usual_columns
+from dpportal.releases.products.shared.average_group import declared_cells
 from dpportal.releases.wizard.dial import usual_amount
 from dpportal.streams.models import Stream
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
@@ -233,7 +234,7 @@ def test_columns_are_ticked_in_advance_by_the_declaration_and_the_estimate(desk,
 
 def test_the_dial_says_what_the_margin_is_beside_a_typical_cell_and_what_would_do(desk, dataset):
     draft = building.complete_draft(dataset)
-    cells = drafts.domain_of(draft)[1].size
+    cells = declared_cells(drafts.domain_of(draft)[1])
     Release.objects.filter(pk=draft.pk).update(people=100 * cells)
     turned = {"epsilon": "0.5", "mechanism": "laplace-histogram"}
     # Laplace noise of scale 2: ± 6 of 100 people in a cell.
