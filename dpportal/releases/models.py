@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 
 from django.db import models
 from django.urls import reverse
@@ -139,7 +140,11 @@ class Release(ChargedPublication):
     @property
     def columns_shown(self) -> str:
         """The same with what readers see in place of the columns' names."""
-        return titles.worded(self.columns, self._question, self._own_titles) if self.columns else ""
+        return self.columns_called(self._own_titles) if self.columns else ""
+
+    def columns_called(self, own: Mapping[str, str]) -> str:
+        """The same where the titles that columns were declared with are known, by name."""
+        return titles.worded(self.columns, self._question, own) if self.columns else ""
 
     @property
     def _own_titles(self) -> dict[str, str]:
