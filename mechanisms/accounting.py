@@ -16,7 +16,7 @@ from fractions import Fraction
 from scipy.optimize import minimize_scalar
 
 from mechanisms.domain import Domain
-from mechanisms.number_text import small_text
+from mechanisms.number_text import small_text, with_two_decimals
 
 
 class Neighbours(StrEnum):
@@ -91,9 +91,9 @@ class Loss:
         return SYMBOL[self.definition]
 
     def __str__(self) -> str:
-        """Such as ε = 0.25, or ε = 0.25, δ = 10⁻⁶."""
+        """Such as ε = 0.50, or ε = 0.25, δ = 10⁻⁶."""
         delta = f", δ = {small_text(self.delta)}" if self.delta else ""
-        return f"{self.symbol} = {plainly(self.amount)}{delta}"
+        return f"{self.symbol} = {with_two_decimals(plainly(self.amount))}{delta}"
 
     def for_domain(self, domain: Domain) -> Loss:
         """The loss of counts over a domain: where it leaves rows out, a person may have no counted row."""

@@ -14,6 +14,12 @@ def number_written(text: str) -> Fraction | None:
     return Fraction(text) if re.fullmatch(PATTERN, text) else None
 
 
+def with_two_decimals(number: str) -> str:
+    """A plain number as amounts of privacy loss are written everywhere: at least two decimals, 0.50 and 1.00."""
+    units, _, decimals = number.partition(".")
+    return f"{units}.{decimals.ljust(2, '0')}"
+
+
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Smaller numbers are written by a power of ten.
 _SMALL = Fraction(1, 100)

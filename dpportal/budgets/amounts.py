@@ -16,7 +16,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.platform.typed_numbers import DecimalInput
-from mechanisms.number_text import small_text
+from mechanisms.number_text import small_text, with_two_decimals
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -174,9 +174,7 @@ def stored_delta(delta: Decimal) -> models.Value:
 
 def plain(amount: Decimal) -> str:
     """An amount as people write it: at least two decimal places, no exponent, no further trailing zeros."""
-    text = f"{amount.normalize():f}"
-    units, _, decimals = text.partition(".")
-    return f"{units}.{decimals.ljust(2, '0')}"
+    return with_two_decimals(f"{amount.normalize():f}")
 
 
 def with_delta(cost: str, delta: Decimal) -> str:

@@ -22,9 +22,11 @@ class ChargedPublication(Publication):
 
     priced_in: what its amount was chosen in, ε or ρ; empty where that was not kept.
     is_amount_proposed: whether the portal proposed the amount, and nobody typed, picked or dialled another.
+    is_method_proposed: whether it proposed the method, and nobody picked one.
     """
 
     PRICE = ("amount", "priced_in", "is_amount_proposed")
+    METHOD = ("mechanism", "is_method_proposed")
 
     if TYPE_CHECKING:
         charge: LedgerEntry | None
@@ -35,6 +37,7 @@ class ChargedPublication(Publication):
     amount = AmountField(null=True)
     priced_in = models.CharField(max_length=5, choices=Budget.Kind.choices, blank=True)
     is_amount_proposed = models.BooleanField(default=False)
+    is_method_proposed = models.BooleanField(default=False)
 
     class Meta(Publication.Meta):
         abstract = True
@@ -49,14 +52,21 @@ class ChargedPublication(Publication):
         """The account that was charged; of a draft the one that would be."""
         return self.charge.budget if self.charge else Budget.of(self.dataset)
 
+    @property
+    def is_method_picked(self) -> bool:
+        """Whether a person chose how it is made."""
+        return bool(self.mechanism) and not self.is_method_proposed
+
     def price(self, amount: Decimal, budget: Budget, *, is_proposed: bool = False) -> None:
         """Choose what a draft costs, in what its budget counts. is_proposed: whether the portal chose it."""
         self.amount, self.priced_in, self.is_amount_proposed = amount, budget.definition, is_proposed
 
     def forget_proposal(self) -> None:
-        """Of a draft whose questions change: a cost that nobody chose is proposed anew, one that somebody did stays."""
+        """Of a draft whose questions change: what nobody chose is proposed anew, what somebody did stays."""
         if self.is_amount_proposed:
             self.amount, self.priced_in, self.is_amount_proposed = None, "", False
+        if self.is_method_proposed:
+            self.mechanism, self.is_method_proposed = "", False
 
     def amount_of(self, budget: Budget) -> Decimal | None:
         """A draft's cost; None where none was chosen yet, or only in what its budget does not count: ε is not ρ."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
@@ -28,19 +29,26 @@ from dpportal.publications.confirmation import ConfirmForm, confirmation
 from mechanisms.accounting import Loss
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What a review shows: the digest of its plan. is_useless: whether it says that the result is expected to be."""
+
+    plan: str
+    is_useless: bool = False
+
+
 def confirmed(
     posted: QueryDict | None,
     by: User,
     draft: ChargedPublication,
-    shown: str,
+    shown: Shown,
     act: Callable[[str], object],
     refusals: tuple[type[Exception], ...],
 ) -> ConfirmForm | None:
     """The form under a reviewed draft; None once it was confirmed and `act` has reserved the budget.
 
-    posted: the answer that was sent. shown: the digest of what this page shows. act: called with that of what the
-    curator read. refusals: what it may raise to say why not, beside those of budgets. Where a site wants a second
-    person, `act` waits for one.
+    posted: the answer that was sent. act: called with the digest of what the curator read. refusals: what it may raise
+    to say why not, beside those of budgets. Where a site wants a second person, `act` waits for one.
     """
     identifying = columns_to_ask_about(draft.dataset)
     misfits = mostly_misfits(draft.dataset, draft.counted_columns, by)
@@ -49,12 +57,12 @@ def confirmed(
         if identifying:
             datasets.confirm_one_row(draft.dataset, identifying, by)
         if second_person.asks_first(draft, Budget.for_planning(draft.dataset)):
-            _ask(draft, reviewed == shown, reviewed, by)
+            _ask(draft, reviewed == shown.plan, reviewed, by)
         else:
             act(reviewed)
 
-    asked = partial(ConfirmForm, identifying=identifying, misfits=misfits)
-    form = confirmation(posted, shown, spend, (*refusals, ledger.BudgetRefusedError), asked)
+    asked = partial(ConfirmForm, identifying=identifying, misfits=misfits, is_useless=shown.is_useless)
+    form = confirmation(posted, shown.plan, spend, (*refusals, ledger.BudgetRefusedError), asked)
     if form is not None and "nevertheless" in form.errors:
         audit.record(by, "viewed the fit", draft.dataset)
     return form

@@ -91,13 +91,13 @@ def is_as_proposed(form: forms.Form) -> bool:
 
 
 def _wanted(query: Mapping[str, str], errors: Mapping[str, DialError]) -> Decimal:
-    """The cost that is asked for, by itself or by an error."""
+    """The cost that is asked for, by itself or by an error, which two digits reach nearly."""
     for name, error in errors.items():
         if name in query:
             found = error.amount_of(_half_width_field().clean(decimal_text(query[name])))
             if found is None:
                 raise ValidationError(_("No cost gives so small an error; allow more."))
-            return found
+            return cost_search.two_digits(found)
     amount: Decimal = amount_formfield().clean(decimal_text(query.get("epsilon", "")))
     return amount
 

@@ -21,6 +21,7 @@ from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import in_a_row
 from mechanisms.accounting import Definition, Loss, Neighbours, group_delta, plainly
+from mechanisms.number_text import with_two_decimals
 
 if TYPE_CHECKING:
     from dpportal.budgets.models import Budget
@@ -258,7 +259,7 @@ def _worked(loss: Loss, person: Protection, among: Protection) -> Json:
     return {
         "times": times,
         "cost": cost,
-        "factor": " × ".join([*shown, plainly(loss.amount)]),
+        "factor": " × ".join([*shown, with_two_decimals(plainly(loss.amount))]),
         "person": several if persons_in(person, among) > 1 else once,
     }
 

@@ -93,9 +93,13 @@ def _counted(values: Iterable[Value]) -> dict[Value, int]:
 
 @dataclass(frozen=True, eq=False)
 class Catalogue:
-    """Everything that is published and not withdrawn, newest first; equal to itself alone."""
+    """Everything that is published and not withdrawn, newest first; equal to itself alone.
+
+    titles: what readers see in place of a column's name, by the name, where a declaration says so.
+    """
 
     entries: tuple[CatalogueEntry, ...]
+    titles: Mapping[str, str]
 
     @cached_property
     def facets(self) -> dict[str, dict[Value, int]]:
@@ -116,6 +120,8 @@ def read_catalogue() -> Catalogue:
     streams = Stream.objects.filter(PUBLIC).order_by(*NEWEST_FIRST)
     names = {user.pk: user.public_name for user in User.objects.only("display_name")}
     shown = list(releases.values(*_SHOWN, "product", "title", "columns", "domain_version"))
+    counted = list(streams.values(*_SHOWN, "name", "description", "column", "labels", "domain_version"))
+    titles = _titles({row["domain_version"] for row in (*shown, *counted)})
     declared = _declared_values({r["domain_version"] for r in shown})
     entries = [
         *(
@@ -127,6 +133,7 @@ def read_catalogue() -> Catalogue:
                 [
                     r["title"],
                     *(text for name in r["columns"] for text in declared[r["domain_version"], name]),
+                    *(titles.get((r["domain_version"], name), "") for name in r["columns"]),
                 ],
             )
             for r in shown
@@ -137,12 +144,30 @@ def read_catalogue() -> Catalogue:
                 RUNNING_COUNT,
                 names,
                 [s["column"]] if s["column"] else [],
-                [s["name"], s["description"], *s["labels"]],
+                [
+                    s["name"],
+                    s["description"],
+                    *s["labels"],
+                    titles.get((s["domain_version"], s["column"]), ""),
+                ],
             )
-            for s in streams.values(*_SHOWN, "name", "description", "column", "labels")
+            for s in counted
         ),
     ]
-    return Catalogue(tuple(sorted(entries, key=lambda entry: entry.published_at, reverse=True)))
+    newest_last = dict(sorted(titles.items()))
+    return Catalogue(
+        tuple(sorted(entries, key=lambda entry: entry.published_at, reverse=True)),
+        {column: title for (_version, column), title in newest_last.items()},
+    )
+
+
+def _titles(versions: Collection[int]) -> dict[tuple[int, str], str]:
+    """What readers see in place of columns' names, by declaration and column, where it was declared."""
+    titled = AttributeDeclaration.objects.filter(
+        domain_version__in=versions, declaration__has_key="title"
+    ).order_by()
+    rows = titled.values_list("domain_version", "column", "declaration__title")
+    return {(version, column): title for version, column, title in rows if title}
 
 
 def _declared_values(versions: Collection[int]) -> Mapping[tuple[int, str], list[str]]:
@@ -221,10 +246,14 @@ class SearchQuery:
 
 @dataclass(frozen=True)
 class Entry:
-    """A publication as a page lists it: the release or running count itself, its kind in words, cost and picture."""
+    """A publication as a page lists it: the release or running count itself, its kind in words, cost and picture.
+
+    columns: what it tells of, as readers say it; empty where it is of no column.
+    """
 
     kind: str
     it: ChargedPublication
+    columns: str
     loss: PublishedLoss
     icon: str
     thumbnail: Json | None
@@ -245,10 +274,27 @@ def loaded(publications: Sequence[CatalogueEntry], *, with_pictures: bool = True
         rows |= {row.pk: row for row in chosen.defer(*model.UNLISTED, *_UNLISTED_OF_DATASET)}
     pictures = thumbnails.of(rows.values()) if with_pictures else {}
     losses = losses_of(rows.values())
-    there = [p for p in publications if p.pk in rows]
+    titles = _titles({row.domain_version_id for row in rows.values()})
     return [
-        Entry(str(KINDS[p.kind]), rows[p.pk], losses[p.pk], _icon(p.kind), pictures.get(p.pk)) for p in there
+        Entry(
+            str(KINDS[p.kind]),
+            rows[p.pk],
+            _columns_called(rows[p.pk], titles),
+            losses[p.pk],
+            _icon(p.kind),
+            pictures.get(p.pk),
+        )
+        for p in publications
+        if p.pk in rows
     ]
+
+
+def _columns_called(row: ChargedPublication, titles: Mapping[tuple[int, str], str]) -> str:
+    """titles: by declaration and column."""
+    own = {column: title for (version, column), title in titles.items() if version == row.domain_version_id}
+    if isinstance(row, Release):
+        return row.columns_called(own)
+    return " × ".join(own.get(name, name.replace("_", " ")) for name in row.counted_columns)
 
 
 def _icon(kind: str) -> str:

@@ -52,7 +52,7 @@ class SearchForm(forms.Form):
         self._offer("place", _("Any place"), facets["place"])
         self._offer("publisher", _("Any publisher"), facets["publisher"])
         self._offer("covered", _("Any time"), dict(reversed(facets["covered"].items())))
-        self._offer("column", _("Any column"), facets["column"])
+        self._offer("column", _("Any column"), facets["column"], catalogue.titles)
         self.several = [name for name in SEVERAL if len(facets[name]) > 1]
 
     def _offer(

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.cells import Series, marginal, merged, merged_labels, shaped, widths_within
-from dpportal.charts.counted_word import counted_word
+from dpportal.charts.counted_word import counted_by, counted_word
 from dpportal.charts.group_traces import cells_beside, in_the_order
 from dpportal.charts.panels import heat_maps, height_of, layout_of, panels_caption
 from dpportal.charts.partition import mark_blocks
@@ -112,7 +112,7 @@ def _bars(
         mark_blocks(figure, partition, 1)
     caption = interval_caption(half_width, counted_word()) + _dominated_caption(series)
     display = Display(is_counts=True, is_ordered=attribute.ordered)
-    return finished(figure, title=_counts_title(attribute.shown_name), caption=caption, display=display)
+    return finished(figure, title=counted_by(attribute.shown_name), caption=caption, display=display)
 
 
 def _steps(
@@ -146,7 +146,7 @@ def _steps(
     )
     caption += _dominated_caption(series)
     display = Display(is_counts=True, is_ordered=attribute.ordered)
-    return finished(figure, title=_counts_title(attribute.shown_name), caption=caption, display=display)
+    return finished(figure, title=counted_by(attribute.shown_name), caption=caption, display=display)
 
 
 def _panels(
@@ -169,7 +169,7 @@ def _panels(
             partition=partition,
             is_switched=is_switched,
         ),
-        title=_counts_title(*domain.shown_names),
+        title=counted_by(" × ".join(domain.shown_names)),
         caption=caption,
         display=Display(begins=begins, height=height_of(rows), min_width=280 * columns, is_map=True),
     )
@@ -351,10 +351,6 @@ def _hill(cells: int) -> np.ndarray:
     position = (np.arange(cells) + 0.5) / cells
     bell = np.exp(-(((position - 0.4) / 0.2) ** 2))
     return (1 + 2 * bell) / float(np.mean(1 + 2 * bell))
-
-
-def _counts_title(*columns: str) -> str:
-    return _("Counts by %(columns)s") % {"columns": " × ".join(columns)}
 
 
 def interval_caption(half_width: int | None, unit: str) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.svg_paths import filled, rectangle, round_step
+from dpportal.charts.svg_paths import filled, rectangle, round_step, swatch
 from dpportal.charts.trace_values import (
     Trace,
-    colour_of,
     mark_text,
     number_text,
     plain_label,
@@ -111,7 +110,7 @@ class _Lying:
     def context(self) -> FigureJson:
         for place, trace in enumerate(self.traces):
             self._draw(trace, place)
-        names = {plain_label(trace["name"]): colour_of(trace) for trace in self.traces if trace.get("name")}
+        names = {plain_label(trace["name"]): swatch(trace) for trace in self.traces if trace.get("name")}
         return {
             "width": self.width,
             "height": self.floor + 2 * LINE + 2 * GAP,

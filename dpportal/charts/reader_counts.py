@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
-from django.utils.translation import gettext as _
 
 from dpportal.charts.both_kinds import one_at_a_time
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.cells import shaped
-from dpportal.charts.counted_word import counted_word
+from dpportal.charts.counted_word import counted_by, counted_word
 from dpportal.charts.counts import MAX_STEPS, interval_caption, switched_figure
 from dpportal.charts.group_traces import (
     MAX_BESIDE,
@@ -94,7 +93,7 @@ def _grouped(
         figure.add_traces(_traces(along, groups, values.transpose(axes), kind, shown))
     axis = category_axis(along.shown_name, TICKS if along.size > 2 * TICKS else 0, along.size)
     figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
-    title = _("Counts by %(columns)s") % {"columns": " × ".join(domain.shown_names)}
+    title = counted_by(" × ".join(domain.shown_names))
     caption = interval_caption(half_width, counted_word())
     display = Display(is_counts=True, is_ordered=along.ordered)
     return finished(figure, title=title, caption=caption, display=display)

@@ -15,7 +15,7 @@ from dpportal.charts.area_drawing import area_drawing
 from dpportal.charts.axis import LINE, TICKS, Axis
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, shown_traces
-from dpportal.charts.svg_paths import bar, filled, points, rectangle, up_to_mark
+from dpportal.charts.svg_paths import bar, filled, points, rectangle, swatch, up_to_mark
 from dpportal.charts.trace_values import (
     Trace,
     colour_of,
@@ -78,7 +78,7 @@ class _Drawing:
             self._draw(of_pair, x, y)
         self._titles()
         named = {
-            plain_label(t["name"]): colour_of(t)
+            plain_label(t["name"]): swatch(t)
             for t in self.traces
             if t.get("name") and t.get("showlegend", True)
         }

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.trace_values import Trace
+from dpportal.charts.trace_values import Trace, colour_of
 
 # The ink of hatched bars.
 PALE = 0.35
@@ -47,3 +47,10 @@ def filled(path: str, marker: Trace) -> FigureJson:
     edge = marker.get("line", {}).get("color", "none")
     fill, opacity = (hatch["fgcolor"], PALE) if hatch else (marker.get("color"), 1)
     return {"path": path, "fill": fill, "stroke": edge, "opacity": opacity}
+
+
+def swatch(trace: Trace) -> FigureJson:
+    """The mark of a series beside its name: filled and edged as its bars are, or in the colour of its line or band."""
+    if trace["type"] == "bar":
+        return {name: value for name, value in filled("", trace.get("marker", {})).items() if name != "path"}
+    return {"fill": colour_of(trace), "stroke": "none", "opacity": 1}

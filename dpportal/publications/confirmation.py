@@ -36,11 +36,20 @@ class ConfirmForm(forms.Form):
         initial: Json,
         identifying: Sequence[str] = (),
         misfits: Sequence[str] = (),
+        is_useless: bool = False,
     ) -> None:
         """identifying: columns that look as if they named people; that each has one row is asked, too. misfits: columns
-        of which most rows fit nothing declared; whether they are to be published nevertheless is asked.
+        of which most rows fit nothing declared; whether they are to be published nevertheless is asked. is_useless:
+        whether the result is expected to be; that it is to be paid for all the same is asked.
         """
         super().__init__(data, initial=initial)
+        if is_useless:
+            self.fields["useless"] = forms.BooleanField(
+                label=_("Spend the budget all the same: the result is expected to be useless."),
+                error_messages={
+                    "required": _("Change the plan, or confirm that you spend the budget all the same.")
+                },
+            )
         if misfits:
             self.fields["nevertheless"] = forms.BooleanField(
                 label=_("Publish nevertheless: most rows fit nothing declared in %(columns)s.")
@@ -60,6 +69,11 @@ class ConfirmForm(forms.Form):
                     "required": _("Confirm this, or name the column on the page “Who is protected”.")
                 },
             )
+
+    @property
+    def is_advised_against(self) -> bool:
+        """Whether something else than spending is to be done first, and spending takes a tick of its own."""
+        return "nevertheless" in self.fields or "useless" in self.fields
 
 
 def require_writable(refusal: type[Exception], plan: ReviewedPlan, *declared: Json) -> None:

@@ -63,15 +63,15 @@ def least_useful(ceiling: Decimal, is_useful: Callable[[Decimal], bool]) -> Deci
     if low >= high or is_useful(SMALLEST_USUAL):
         return min(SMALLEST_USUAL, ceiling)
     while high / low > WITHIN:
-        middle = _two_digits(math.sqrt(low * high))
+        middle = two_digits(math.sqrt(low * high))
         if not low < float(middle) < high:
             break
         low, high = (low, float(middle)) if is_useful(middle) else (float(middle), high)
-    return min(_two_digits(high), ceiling)
+    return min(two_digits(high), ceiling)
 
 
-def _two_digits(amount: float) -> Decimal:
-    """Rounded up to two significant digits, in whole millionths."""
+def two_digits(amount: float | Decimal) -> Decimal:
+    """A cost rounded up to two significant digits, in whole millionths."""
     exact = Decimal(f"{amount:.12g}")
     return exact.quantize(Decimal(1).scaleb(max(-6, exact.adjusted() - 1)), ROUND_CEILING)
 

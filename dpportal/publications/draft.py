@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -38,6 +38,9 @@ class Publication(models.Model):
         *("doi", "supersedes", "supersedes_since", "state"),
     )
     IS_CONFIRMED: ClassVar[models.Q] = models.Q(requested_at__isnull=False)
+
+    # The steps of a draft whose choices the portal made, and whose pages nobody sent.
+    skipped_steps: Sequence[str] = ()
 
     if TYPE_CHECKING:
         # Models of rooms above this one.

@@ -23,6 +23,7 @@ from dpportal.platform.visible_text import VisibleTexts
 from dpportal.publications.draft import PUBLIC, Publication
 from dpportal.publications.verdict import Verdict, is_doubted
 from mechanisms import registry
+from mechanisms.number_text import with_two_decimals
 
 # Everyone may see a publication from now on; sent with `publication`, which was fetched before.
 published = Signal()
@@ -37,7 +38,11 @@ class EarlierField(forms.ModelChoiceField[Publication]):
 
     def label_from_instance(self, obj: Publication) -> str:
         account, method = obj.account, translated(registry.title(obj.mechanism))
-        cost = f"{account.symbol} = {obj.amount.normalize():f}" if account and obj.amount else ""
+        cost = (
+            f"{account.symbol} = {with_two_decimals(f'{obj.amount.normalize():f}')}"
+            if account and obj.amount
+            else ""
+        )
         assert obj.published_at is not None
         at = _("published %(time)s UTC") % {"time": date_format(obj.published_at, "DATETIME_FORMAT")}
         return " · ".join(filter(None, (str(obj), method, cost, at)))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
@@ -37,12 +37,17 @@ def from_workers(view: View[P]) -> View[P]:
 
 
 def chosen_by_hand(posted: QueryDict) -> QueryDict:
-    """What was posted, without the method that the page proposed while better ones may have been worked out."""
-    if posted.get("proposed", "") != posted.get("mechanism"):
+    """What was posted, without the method that the page proposed: another cost may have another one."""
+    if not is_method_as_proposed(posted):
         return posted
     changed = posted.copy()
     del changed["mechanism"]
     return changed
+
+
+def is_method_as_proposed(posted: Mapping[str, Any]) -> bool:
+    """Whether the method is still the one that the page proposed, which nobody picked."""
+    return "use" not in posted and posted.get("proposed_method", "") == posted.get("mechanism")
 
 
 @curator_required

@@ -32,6 +32,7 @@ class StepState(StrEnum):
     """How far a step of several is; its value is its class on the page."""
 
     DONE = "done"
+    PROPOSED = "proposed"
     CURRENT = "current"
     FAILED = "failed"
     TODO = "todo"
@@ -45,6 +46,11 @@ class StepState(StrEnum):
     def is_done(self) -> bool:
         """Whether it is behind."""
         return self is StepState.DONE
+
+    @property
+    def is_proposed(self) -> bool:
+        """Whether its choices were made by the portal, and nobody has looked at them."""
+        return self is StepState.PROPOSED
 
     @property
     def is_current(self) -> bool:
@@ -145,7 +151,7 @@ class Wizard(Generic[D]):
             "dataset": draft.dataset,
             "budget": draft.account,
             "form": form,
-            "steps": self._numbered(step, draft.pk),
+            "steps": self._numbered(step, draft),
             "step_label": dict(self.steps)[step],
             "nav_section": self.space,
         }
@@ -153,14 +159,16 @@ class Wizard(Generic[D]):
         status = UNPROCESSABLE if wrong else 200
         return render(request, f"{self.space}/{step}.html", {**shared, **context}, status=status)
 
-    def _numbered(self, step: str, pk: UUID) -> list[Json]:
-        """The steps with their state; those that are done have an address to go back to."""
+    def _numbered(self, step: str, draft: D) -> list[Json]:
+        """The steps with their state; those before this one have an address to go back to."""
         here = [name for name, _label in self.steps].index(step)
         return [
             {
                 "label": label,
-                "state": StepState.of(i, here),
-                "url": reverse(f"{self.space}:{name}", args=[pk]) if i < here else "",
+                "state": StepState.PROPOSED
+                if i < here and name in draft.skipped_steps
+                else StepState.of(i, here),
+                "url": reverse(f"{self.space}:{name}", args=[draft.pk]) if i < here else "",
             }
             for i, (name, label) in enumerate(self.steps)
         ]

@@ -81,6 +81,11 @@ class Verdict:
         """Whether it is of some use only."""
         return self.level is VerdictLevel.DOUBTFUL
 
+    @property
+    def is_useless(self) -> bool:
+        """Whether noise leaves nothing to learn."""
+        return self.level is VerdictLevel.USELESS
+
     def is_at_least(self, level: VerdictLevel) -> bool:
         return _rank(self.level) <= _rank(level)
 

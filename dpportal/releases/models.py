@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 
 from django.db import models
 from django.urls import reverse
@@ -95,6 +96,7 @@ class Release(ChargedPublication):
     purpose = models.CharField(max_length=10, choices=Purpose.choices, default=Purpose.CELLS)
     people = models.PositiveBigIntegerField(_("your estimate of the number of people"), null=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    skipped_steps = models.JSONField(default=list)
 
     domain_version = models.ForeignKey(
         DomainVersion, null=True, on_delete=models.PROTECT, related_name="releases"
@@ -138,7 +140,11 @@ class Release(ChargedPublication):
     @property
     def columns_shown(self) -> str:
         """The same with what readers see in place of the columns' names."""
-        return titles.worded(self.columns, self._question, self._own_titles) if self.columns else ""
+        return self.columns_called(self._own_titles) if self.columns else ""
+
+    def columns_called(self, own: Mapping[str, str]) -> str:
+        """The same where the titles that columns were declared with are known, by name."""
+        return titles.worded(self.columns, self._question, own) if self.columns else ""
 
     @property
     def _own_titles(self) -> dict[str, str]:
@@ -152,6 +158,14 @@ class Release(ChargedPublication):
     def _question(self) -> Json:
         asking = (self.Product.SELECTION, self.Product.MEANS, self.Product.SUMMARY)
         return self.parameters if self.product in asking else {}
+
+    def skip(self, *steps: str) -> None:
+        """Of a draft: the portal has made the choices of these steps of the wizard."""
+        self.skipped_steps = list(dict.fromkeys((*self.skipped_steps, *steps)))
+
+    def go_through(self, step: str) -> None:
+        """Of a draft: its person has sent the page of a step, so that its choices are theirs."""
+        self.skipped_steps = [name for name in self.skipped_steps if name != step]
 
     @property
     def counted_columns(self) -> list[str]:

@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from dpportal.budgets.cost_dial import counted_otherwise, is_as_proposed
 from dpportal.platform.form_data import form_data
+from dpportal.publications.search_progress import is_method_as_proposed
 from dpportal.streams import drafts
 from dpportal.streams.forms import CountedForm, PeriodsForm, StrategyForm
 from dpportal.streams.measure import StreamDraftError
@@ -45,7 +46,7 @@ def choose_strategy(draft: Stream, form: StrategyForm, mechanism: str, posted: Q
         form.add_error("amount", otherwise)
     if form.is_valid():
         draft.price(form.cleaned_data["amount"], budget, is_proposed=is_as_proposed(form))
-        draft.mechanism = mechanism
+        draft.mechanism, draft.is_method_proposed = mechanism, is_method_as_proposed(posted)
         try:
             drafts.plan_of(draft)
         except StreamDraftError as error:

@@ -130,7 +130,16 @@ class CountedForm(VisibleTexts, forms.ModelForm[Stream]):
         if "column" in self.changed_data or draft.split or not draft.column:
             draft.cells = []
         shown = [name for name in ("column", "summed") if name in self.fields]
-        return ("name", "description", *shown, "largest_increment", "split", "cells", *Stream.PRICE)
+        return (
+            "name",
+            "description",
+            *shown,
+            "largest_increment",
+            "split",
+            "cells",
+            *Stream.METHOD,
+            *Stream.PRICE,
+        )
 
 
 class PeriodsForm(forms.ModelForm[Stream]):
@@ -203,7 +212,7 @@ class PeriodsForm(forms.ModelForm[Stream]):
         """Put what was chosen into the draft, and name it."""
         self.instance.cells = self.cleaned_data.get("cells", [])
         self.instance.forget_proposal()
-        return ("step", "first_day", "horizon", "expected", "cells", *Stream.PRICE)
+        return ("step", "first_day", "horizon", "expected", "cells", *Stream.METHOD, *Stream.PRICE)
 
 
 class StrategyForm(forms.Form):

@@ -43,7 +43,7 @@ QUESTIONS = ("repeats", "compared", "preview")
 # What a curator chooses of a draft.
 CHOICES = (
     "name", "description", "column", "cells", "split", "summed", "largest_increment", "step", "first_day", "horizon",
-    "expected", "mechanism", *Stream.PRICE,
+    "expected", *Stream.METHOD, *Stream.PRICE,
 )  # fmt: skip
 # What the record says of a file whose records may have been sent before.
 REPEATS_LIKE = gettext_noop("period %(index)s, like %(names)s")
@@ -86,8 +86,9 @@ def request_opening(stream: Stream, *, reviewed: str, by: User) -> bool:
 
 def reviewed_as(stream: Stream, version: DomainVersion, plan: StreamPlan) -> str:
     """The digest of what a curator reviews."""
-    # The amount is in the plan's loss.
-    chosen = {name: getattr(stream, name) for name in CHOICES if name not in Stream.PRICE}
+    # The plan has the method, and the amount in its loss.
+    others = [name for name in CHOICES if name not in (*Stream.METHOD, *Stream.PRICE)]
+    chosen = {name: getattr(stream, name) for name in others}
     return digest(plan, version.declared(), chosen)
 
 

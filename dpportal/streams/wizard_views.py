@@ -18,7 +18,7 @@ from dpportal.budgets import asking, confirming
 from dpportal.budgets.cost_dial import initial_cost
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
-from dpportal.publications.search_progress import chosen_by_hand, from_workers
+from dpportal.publications.search_progress import chosen_by_hand, from_workers, is_method_as_proposed
 from dpportal.publications.steps import Wizard
 from dpportal.streams import choosing, correction_rule, drafts, prices, services, strategy_page
 from dpportal.streams.access import stream_for
@@ -98,19 +98,20 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     form = StrategyForm(request.POST or None, initial=initial, offers=offers)
     by_htmx = getattr(request, "htmx", False)
     named = chosen_by_hand(request.POST).get("mechanism") if by_htmx else form["mechanism"].value()
-    picked = request.POST.get("use") or named or draft.mechanism
+    picked = request.POST.get("use") or named or (draft.mechanism if draft.is_method_picked else "")
     exceeds = budget.is_granted and amount > budget.left
     context = {
         "budget": budget,
         "amount": amount,
         "exceeds": exceeds,
+        "proposes_method": not picked or is_method_as_proposed(request.POST),
         **strategy_page.strategies(draft, offers, picked, amount),
     }
     if by_htmx:
         shown = {"stream": draft, "form": form, **context}
         return render(request, "streams/_offers.html", shown)
     if choosing.choose_strategy(draft, form, context["chosen"], request.POST):
-        return wizard.forward(request, draft, (*Stream.PRICE, "mechanism"), "review")
+        return wizard.forward(request, draft, (*Stream.PRICE, *Stream.METHOD), "review")
     context.update(strategy_page.dial_shown(draft, context["chosen"], amount))
     return wizard.page(request, "strategy", draft, form, **context)
 
@@ -135,7 +136,9 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         messages.info(request, str(error))
         return redirect("streams:strategy", draft.pk)
 
-    shown = services.reviewed_as(draft, version, plan)
+    assert draft.amount is not None
+    expected = strategy_page.expected_verdict(draft, plan, draft.amount)
+    shown = confirming.Shown(services.reviewed_as(draft, version, plan), expected["verdict"].is_useless)
     by = current_user(request)
     spend = partial(services.request_opening, draft, by=by)
     form = confirming.confirmed(
@@ -144,7 +147,6 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     if form is None:
         return redirect("streams:review" if confirming.waits(draft) else "streams:home", draft.pk)
     budget = drafts.budget_of(draft)
-    assert draft.amount is not None
     columns = [name for name in (draft.column, draft.summed) if name]
     context = {
         "plan": plan,
@@ -156,7 +158,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         "statement": promise_of_draft(draft, plan, budget.delta, version),
         "corrections": correction_rule.rule(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, budget.delta),
-        **strategy_page.expected_verdict(draft, plan, draft.amount),
+        **expected,
     }
     return wizard.page(request, "review", draft, form, **context)
 

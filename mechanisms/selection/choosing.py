@@ -14,6 +14,7 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, Neighbours, plainly, pure_within_zcdp
 from mechanisms.arrays import Flags, Integers
 from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.number_text import with_two_decimals
 from mechanisms.protocol import Measurement, PlanError
 from mechanisms.selection import odds
 from mechanisms.selection.plan import SelectionPlan
@@ -243,9 +244,10 @@ def _explanation(loss: Loss, bound: ScoreBound, epsilon: Fraction, rate_per_row:
     if bound.monotone:
         moved = f"{moved}, all in one direction"
     times = "The choice" if picks == 1 else f"Each of {picks} choices"
-    cost = plainly(epsilon, 6) if picks == 1 else f"{plainly(epsilon, 6)}, together {loss}"
+    cost = with_two_decimals(plainly(epsilon, 6))
+    together = "" if picks == 1 else f", together {loss}"
     return (
         f"{change} one person, of whom {rows}, changes every score by at most {moved}. "
-        f"{times} costs ε = {cost}; a candidate that trails by "
+        f"{times} costs ε = {cost}{together}; a candidate that trails by "
         f"{plainly(1 / rate_per_row, 4)} rows loses a factor e of its chances."
     )

@@ -172,7 +172,7 @@ def _fault_of_form(bundle: Bundle, found: Planned) -> str:
     if bundle.content(WHAT) != as_written(release):
         return "it is written otherwise than a portal writes it"
     own = loss_text(found.stated.loss, release[DISCLOSED].get(CHOSEN, []))
-    return "" if release["loss"] == own else "it says another loss than the plan"
+    return "" if same(release["loss"], own) else "it says another loss than the plan"
 
 
 def _fault_of_columns(bundle: Bundle, found: Planned) -> str:

@@ -13,6 +13,8 @@ from mechanisms.json_types import JsonObject
 RELATIVE = 1e-9
 # A number with so many zeros that a program would work on it for minutes.
 _ENDLESS = re.compile(r"\s*[+-]?[0-9._]+[eE][+-]?[0-9_]{5,}\s*")
+# An amount of privacy loss with decimals.
+_AMOUNT = re.compile(r"[ερ] = [0-9]+\.[0-9]+")
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -25,7 +27,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def same(stated: Any, own: Any) -> bool:
-    """Whether two values of JSON are the same, floats up to rounding."""
+    """Whether two values of JSON are the same, floats up to rounding, and amounts up to zeros at their ends."""
     if isinstance(own, dict):
         return (
             isinstance(stated, dict)
@@ -36,7 +38,14 @@ def same(stated: Any, own: Any) -> bool:
         return isinstance(stated, list) and len(stated) == len(own) and all(map(same, stated, own))
     if isinstance(own, float) and isinstance(stated, float):
         return abs(stated - own) <= RELATIVE * max(abs(own), 1e-300)
+    if isinstance(own, str) and isinstance(stated, str):
+        return without_zeros(stated) == without_zeros(own)
     return type(stated) is type(own) and bool(stated == own)
+
+
+def without_zeros(text: str) -> str:
+    """A text whose amounts of privacy loss have no zeros at their ends: ε = 0.50 was written as ε = 0.5 before."""
+    return _AMOUNT.sub(lambda found: found.group().rstrip("0").rstrip("."), text)
 
 
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -44,4 +44,6 @@ def _fault_of_statement(statement: Any, loss: Loss) -> str:
     first = _LOSS.search(statement) if isinstance(statement, str) else None
     if first is None:
         return "the statement names no loss"
-    return "" if first.group() == str(loss) else f"the statement says {first.group()}, and the plan {loss}"
+    return (
+        "" if same(first.group(), str(loss)) else f"the statement says {first.group()}, and the plan {loss}"
+    )

@@ -315,7 +315,7 @@ def test_a_method_that_does_not_exist_is_refused(desk, draft):
 def confirm(desk: Client, draft: Release):
     address = reverse("releases:review", args=[draft.pk])
     reviewed = desk.get(address).context["form"].initial["reviewed"]
-    return lambda: desk.post(address, {"reviewed": reviewed, "agreed": "on"})
+    return lambda: desk.post(address, {"reviewed": reviewed, "agreed": "on", "useless": "on"})
 
 
 def test_confirming_twice_charges_once(desk, dataset, draft):

@@ -14,6 +14,7 @@ from dpportal.jobs.memoised import StoredQuestion
 from dpportal.platform.json_types import Json
 from dpportal.publications import cost
 from dpportal.publications.cost_search import ends
+from dpportal.publications.search_progress import is_method_as_proposed
 from dpportal.publications.verdict import rounded
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
@@ -21,6 +22,7 @@ from dpportal.releases.products import AUTOMATIC, DraftError, ReleasePlan, plann
 from dpportal.releases.products.histogram.form import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.products.shared import bin_error
+from dpportal.releases.products.shared.average_group import average_people
 from dpportal.releases.wizard.dial import usual_amount, worth_of
 from dpportal.releases.wizard.forms import PARAMETER, PURPOSE, MethodForm, own_parameters
 from dpportal.releases.wizard.side_by_side import SideBySide
@@ -38,11 +40,12 @@ def declared_columns(draft: Release) -> Domain:
 def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
     """How many cells the chosen columns make, and how many people to expect in one."""
     names = [name for name in declared.names if name in chosen]
-    size = declared.project(names).size if names else 0
+    chosen_domain = declared.project(names)
+    size = chosen_domain.size if names else 0
     return {
         "chosen": names,
         "cells": size,
-        "per_cell": rounded(people / size) if people and size else "",
+        "per_cell": rounded(average_people(people, chosen_domain)) if people and size else "",
         "many": WARN_CELLS < size <= MAX_CELLS,
         "too_many": size > MAX_CELLS,
         "too_many_columns": len(names) > MAX_COLUMNS,
@@ -82,7 +85,7 @@ def take_recommended(draft: Release) -> bool:
     if any(options - set(own_parameters(other)) for other in planner.methods):
         return False
     usual = {p.name: draft.purpose if p.name == PURPOSE else p.default for p in own_parameters(method)}
-    draft.mechanism = method.name
+    draft.mechanism, draft.is_method_proposed = method.name, True
     draft.price(amount, budget, is_proposed=chosen is None)
     draft.parameters = {**draft.parameters, **usual}
     return True
@@ -143,8 +146,16 @@ def methods(
         "worth": worth_of(draft, plan, amount) if (plan := compared.plan_of_the_chosen) else "",
         "searches": active_searches(draft, searches),
         **simulated(draft, simulation, amount),
+        "proposes_method": _proposes_method(draft, form),
         "parameter_fields": form.parameter_fields(compared.chosen, _idle(compared.plan_of_the_chosen)),
     }
+
+
+def _proposes_method(draft: Release, form: MethodForm) -> bool:
+    """Whether nobody picked the method that the page shows as chosen."""
+    if form.is_bound:
+        return not form.data.get("mechanism") or is_method_as_proposed(form.data)
+    return not draft.is_method_picked
 
 
 def _idle(plan: ReleasePlan | None) -> list[str]:

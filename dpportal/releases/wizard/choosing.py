@@ -15,6 +15,7 @@ from dpportal.budgets.cost_dial import counted_otherwise, is_as_proposed
 from dpportal.platform.form_data import form_data
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
+from dpportal.publications.search_progress import is_method_as_proposed
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import AwaitedError, DraftError, planner_of
@@ -23,9 +24,10 @@ from dpportal.releases.wizard.choices import declared_columns
 from dpportal.releases.wizard.forms import PARAMETER, MethodForm, ProductForm
 
 # The fields of a draft that each step writes.
-OF_PRODUCT = ("title", "product", "columns", "mechanism", "parameters", *Release.PRICE)
-OF_COLUMNS = ("columns", "people", "parameters", *Release.PRICE)
-OF_METHOD = ("mechanism", *Release.PRICE, "parameters", "purpose")
+_PROPOSED = ("parameters", *Release.PRICE, *Release.METHOD, "skipped_steps")
+OF_PRODUCT = ("title", "product", "columns", *_PROPOSED)
+OF_COLUMNS = ("columns", "people", *_PROPOSED)
+OF_METHOD = ("purpose", *_PROPOSED)
 EVERYTHING = tuple(dict.fromkeys((*OF_PRODUCT, *OF_COLUMNS, *OF_METHOD)))
 # The code of a refusal that ends by itself.
 AWAITED = "awaited"
@@ -58,7 +60,7 @@ def choose_product(draft: Release, data: QueryDict | None) -> ProductForm:
     before = draft.product
     form = ProductForm(data or None, instance=draft)
     if form.is_valid() and form.cleaned_data["product"] != before:
-        draft.columns, draft.mechanism, draft.parameters = [], "", {}
+        draft.columns, draft.mechanism, draft.is_method_proposed, draft.parameters = [], "", False, {}
         draft.forget_proposal()
     return form
 
@@ -107,6 +109,7 @@ def choose_method(draft: Release, data: QueryDict, initial: Json | None = None) 
         form.add_error("amount", otherwise)
     if form.is_valid():
         draft.mechanism = form.cleaned_data["mechanism"]
+        draft.is_method_proposed = is_method_as_proposed(data)
         draft.price(form.cleaned_data["amount"], budget, is_proposed=is_as_proposed(form))
         draft.parameters = {**draft.parameters, **form.parameters()}
         draft.purpose = form.cleaned_data["purpose"] or draft.purpose

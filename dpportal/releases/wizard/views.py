@@ -60,11 +60,13 @@ def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     if request.POST.get("product") not in PRODUCTS:
         return redirect("releases:product", draft.pk)
     draft.product = request.POST["product"]
+    draft.skip("product")
     if choosing.choose_usual_columns(
         draft, whole_text(request.POST.get("people", ""))
     ) and choices.take_recommended(draft):
+        draft.skip("columns", "method")
         return wizard.forward(request, draft, choosing.EVERYTHING, "review")
-    return wizard.forward(request, draft, ("product", "people"), "columns")
+    return wizard.forward(request, draft, ("product", "people", "skipped_steps"), "columns")
 
 
 @wizard.step
@@ -72,6 +74,7 @@ def product(request: HttpRequest, draft: Release) -> HttpResponseBase:
     """Step 1: what is to be released, and its title."""
     form = choosing.choose_product(draft, request.POST)
     if form.is_valid():
+        draft.go_through("product")
         return wizard.forward(request, draft, choosing.OF_PRODUCT, "columns")
     products = [(product, product.planner.unavailable(draft.unit)) for product in PRODUCTS.values()]
     return _page(request, "product", draft, form, products=products)
@@ -92,7 +95,9 @@ def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
 
 def _after_columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
     """On to the method and its accuracy, or to the review of what is recommended."""
+    draft.go_through("columns")
     if request.POST.get("next") == "review" and choices.take_recommended(draft):
+        draft.skip("method")
         return wizard.forward(request, draft, (*choosing.OF_COLUMNS, *choosing.OF_METHOD), "review")
     return wizard.forward(request, draft, choosing.OF_COLUMNS, "method")
 
@@ -109,6 +114,7 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
     initial = choices.method_initial(draft, budget, request.GET.get("amount", ""))
     form = choosing.choose_method(draft, request.POST, initial)
     if form.is_valid():
+        draft.go_through("method")
         # Options that were not on the page are shown before anything is reviewed.
         step, part = ("review", "") if form.options_were_shown() else ("method", "#chosen")
         return wizard.forward(request, draft, choosing.OF_METHOD, step, part)
@@ -128,7 +134,8 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         messages.info(request, error.message)
         return redirect(f"releases:{error.step}", draft.pk)
 
-    shown = services.reviewed_as(version, plan)
+    verdict = planner_of(draft).verdict(plan, draft)
+    shown = confirming.Shown(services.reviewed_as(version, plan), bool(verdict and verdict.is_useless))
     by, publish = current_user(request), request.POST.get("then") == "publish"
     spend = partial(services.request_release, draft, by=by, publish=publish)
     form = confirming.confirmed(
@@ -138,7 +145,6 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         return redirect("releases:review" if confirming.waits(draft) else "releases:job", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None
-    verdict = planner_of(draft).verdict(plan, draft)
     context = {
         "plan": plan,
         "method_title": method_title(draft.product, plan.mechanism),

@@ -32,7 +32,7 @@ def test_a_public_release_is_read_by_its_address_alone(ready, transport):
     services.publish(ready, ready.created_by)
     found = read(f"{ADDRESS}{ready.get_absolute_url()}", transport=transport)
     counts = found.table()
-    assert (found.title, found.facts["loss"], len(counts)) == ("Colours by age", "ε = 0.1", 40)
+    assert (found.title, found.facts["loss"], len(counts)) == ("Colours by age", "ε = 0.10", 40)
     assert (counts["margin"] == (counts["interval_upper"] - counts["interval_lower"]) / 2).all()
     assert set(found.table("synthetic.csv").columns) == {"colour", "age"}
     with pytest.raises(PortalError, match="There is no file 'poem"):

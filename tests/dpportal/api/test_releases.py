@@ -43,7 +43,7 @@ def test_a_release_from_draft_to_withdrawal(program, dataset):
     assert program.client.get(f"/api/v1{address}").status_code == 404
     assert program.said("post", f"/releases/{draft['id']}/publish", {"all_the_same": True})["is_public"]
     public = program.client.get(f"/api/v1{address}").json()
-    assert public["loss"] == "ε = 0.1" and public["title"] == draft["title"]
+    assert public["loss"] == "ε = 0.10" and public["title"] == draft["title"]
     assert [entry["id"] for entry in program.client.get("/api/v1/catalogue").json()["items"]] == [draft["id"]]
     program.said("post", f"/releases/{draft['id']}/withdraw", {"because": "A mistake."})
     assert program.client.get(f"/api/v1{address}").json()["detail"].endswith("A mistake.")

@@ -114,7 +114,10 @@ def spent(program, release, **said):
 def test_an_answer_before_spending_is_refused_alike(client, program, draft, said, status):
     client.force_login(draft.created_by)
     answer = spent(program, draft, **said)
-    sent = {"reviewed": said.get("reviewed", ""), **({} if "agreed" in said else {"agreed": "on"})}
+    sent = {
+        "reviewed": said.get("reviewed", ""),
+        **({} if "agreed" in said else {"agreed": "on", "useless": "on"}),
+    }
     assert answer.status_code == status
     assert answer.json()["detail"] in page_says(client, of_release("review", draft), sent)
     assert Release.objects.get().is_draft
@@ -126,7 +129,7 @@ def test_more_than_is_left_is_refused_alike(client, curator, dataset):
     answer = spent(program, draft)
     page = client.get(of_release("review", draft)).context["form"].initial["reviewed"]
     assert answer.status_code == 409
-    sent = {"reviewed": page, "agreed": "on"}
+    sent = {"reviewed": page, "agreed": "on", "useless": "on"}
     assert answer.json()["detail"] in page_says(client, of_release("review", draft), sent)
 
 

@@ -34,7 +34,7 @@ def confirms(draft):
     """The page after its curator has confirmed a draft."""
     desk, address = desk_of(draft.created_by), reverse("releases:review", args=[draft.pk])
     reviewed = desk.get(address).context["form"]["reviewed"].value()
-    return desk.post(address, {"reviewed": reviewed, "agreed": "on"}, follow=True)
+    return desk.post(address, {"reviewed": reviewed, "agreed": "on", "useless": "on"}, follow=True)
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ def test_what_could_not_be_paid_is_not_asked_for(large, administrator):
     desk, address = desk_of(large.created_by), reverse("releases:review", args=[large.pk])
     version, plan = drafts.plan_of(large)
     reviewed = releases.reviewed_as(version, plan)
-    assert "ε = 0.20 left" in desk.post(address, {"reviewed": reviewed, "agreed": "on"}).text
+    assert "ε = 0.20 left" in desk.post(address, {"reviewed": reviewed, "agreed": "on", "useless": "on"}).text
     assert not Approval.objects.exists()
 
 
@@ -271,7 +271,7 @@ def test_running_counts_wait_as_releases_do(dataset, two_people, second):
     draft = stream_building.draft_stream(dataset, amount=Decimal("0.3"))
     desk, address = desk_of(draft.created_by), reverse("streams:review", args=[draft.pk])
     reviewed = desk.get(address).context["form"]["reviewed"].value()
-    desk.post(address, {"reviewed": reviewed, "agreed": "on"})
+    desk.post(address, {"reviewed": reviewed, "agreed": "on", "useless": "on"})
     draft.refresh_from_db()
     assert draft.state == Stream.State.DRAFT and charges() == []
     answers(second, Approval.objects.get())

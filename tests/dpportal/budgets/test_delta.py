@@ -108,7 +108,7 @@ def remembered_as(charge: charge_journal.Charge) -> charge_journal.Charge:
 def test_what_was_spent_is_said_with_its_delta(funded):
     ledger.spend(reserve(funded, "0.0000004"))
     [said] = [AccountPromise.spent_of(budget) for budget in funded.budgets.all()]
-    assert str(said.loss) == "ε = 0.1, δ = 4 × 10⁻⁷"
+    assert str(said.loss) == "ε = 0.10, δ = 4 × 10⁻⁷"
     assert said.facts()["delta"] == "0.0000004"
 
 

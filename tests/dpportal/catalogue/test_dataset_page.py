@@ -51,10 +51,10 @@ def test_nobody_learns_of_a_dataset_of_which_nothing_is_public(client, dataset, 
 def test_page_and_releases_tell_all_that_was_spent_and_name_each_other(client, dataset) -> None:
     first, second = published(dataset), published(dataset, "0.2")
     page = client.get(address(dataset)).text
-    assert "ε = 0.3" in page and first.get_absolute_url() in page and second.get_absolute_url() in page
+    assert "ε = 0.30" in page and first.get_absolute_url() in page and second.get_absolute_url() in page
     assert "colour" in page and "red, green, blue" in page
     shown = client.get(first.get_absolute_url()).text
-    assert "ε = 0.3" in shown and second.get_absolute_url() in shown and address(dataset) in shown
+    assert "ε = 0.30" in shown and second.get_absolute_url() in shown and address(dataset) in shown
     places = locations(client)
     assert {f"http://testserver{a}" for a in (address(dataset), first.get_absolute_url())} <= set(places)
     assert "http://testserver/sitemap.xml" in client.get("/robots.txt").text
@@ -68,7 +68,7 @@ def test_costs_for_different_people_stand_apart(client, dataset, administrator) 
     dataset.refresh_from_db()
     published(dataset, "0.2")
     page = client.get(address(dataset)).text
-    assert "ε = 0.1" in page and "ε = 0.2" in page and "ε = 0.3" not in page
+    assert "ε = 0.10" in page and "ε = 0.20" in page and "ε = 0.30" not in page
     assert "each person in “age”" in page and "not added" in page
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -139,12 +140,12 @@ def test_as_many_queries_however_much_is_published(client, dataset, django_asser
     for number in range(4):
         published(dataset, f"Some {number}")
     client.get(PAGE)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         client.get(PAGE)
     for number in range(3):
         published(dataset, f"More {number}")
     client.get(PAGE)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         client.get(PAGE)
 
 
@@ -220,3 +221,16 @@ def test_a_column_narrows_it_down(client, dataset):
     published(dataset, "By both", columns=["age", "colour"])
     assert "age (2)" in client.get(PAGE).text
     assert titles(client, column="colour") == ["By both"]
+
+
+def test_columns_have_the_names_that_readers_see(client, dataset):
+    """In lists, on the dataset's page, and in what they are looked for by; an address keeps the column's own name."""
+    declared = [line.declared() for line in dataset.current_domain().attributes.all()]
+    titles_of = {"age": "Age in years", "colour": ""}
+    services.declare_all(dataset, [replace(each, title=titles_of[each.name]) for each in declared])
+    published(dataset, "By both", columns=["colour", "age"])
+    for address in (PAGE, reverse("public_dataset", args=[dataset.pk])):
+        page = " ".join(client.get(address).text.split())
+        assert "· colour × Age in years" in page and "colour × age" not in page
+    assert 'value="age">Age in years (1)<' in client.get(PAGE).text
+    assert titles(client, column="age") == titles(client, words="in years") == ["By both"]

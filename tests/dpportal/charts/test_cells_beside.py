@@ -69,7 +69,7 @@ def test_the_name_of_a_group_is_the_value_itself_in_a_legend() -> None:
     income = Categorical("income", values=("<=50K", ">50K"), closed=True)
     each = ChosenCounts(AGE, income, VALUES[:, :2], 7)
     figure = panels_figure(ChosenPanels(each, SEX, np.stack([VALUES[:, :2]] * 5, axis=2))).json
-    assert [name for name, _colour in drawing(figure)["names"]] == ["<=50K", ">50K"]
+    assert [name for name, _mark in drawing(figure)["names"]] == ["<=50K", ">50K"]
     assert not any(text["turned"] for text in drawing(figure)["texts"])
 
 

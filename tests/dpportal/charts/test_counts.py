@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpportal.charts.counted_word import counting_rows
 from dpportal.charts.counts import (
     MAX_NUMBERS,
     counts_figure,
@@ -87,6 +88,11 @@ class TestBars:
 
     def test_name_the_unit_on_the_axis(self) -> None:
         assert three().json["layout"]["yaxis"]["title"]["text"] == "people"
+
+    def test_are_called_as_the_release_is(self) -> None:
+        assert three().title == "People by sex"
+        with counting_rows(3):
+            assert three().title == "Rows by sex"
 
     def test_refuse_counts_of_another_domain(self) -> None:
         with pytest.raises(ValueError, match="must have 3 counts, got 2"):

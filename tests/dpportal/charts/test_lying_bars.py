@@ -52,7 +52,7 @@ def test_a_bar_is_as_long_as_its_count_with_the_number_at_its_end():
 def test_groups_lie_beside_each_other_with_their_names():
     shapes = drawn(AREA, SEX)
     assert [len(lengths(area)) for area in shapes["areas"]] == [5, 5]
-    assert [name for name, _colour in shapes["names"]] == ["f", "m"]
+    assert [name for name, _mark in shapes["names"]] == ["f", "m"]
 
 
 @pytest.mark.parametrize("column", [Integer("age", lower=0, upper=149), SEX])

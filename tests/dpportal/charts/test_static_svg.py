@@ -56,7 +56,14 @@ def test_everything_lies_inside_the_drawing():
         0 <= text["x"] <= drawn["width"] and 0 <= text["y"] <= drawn["height"] for text in drawn["texts"]
     )
     assert {text["text"] for text in drawn["texts"]} >= {"0", "5", "age"}
-    assert [name for name, _colour in drawn["names"]] == ["Noisy count", "Adjusted count"]
+    assert [name for name, _mark in drawn["names"]] == ["Noisy count", "Adjusted count"]
+
+
+def test_a_name_stands_beside_a_mark_that_looks_as_its_bars_do():
+    drawn = one_column()
+    looks = [{name: area[name] for name in ("fill", "stroke", "opacity")} for area in drawn["areas"]]
+    assert [mark for _name, mark in drawn["names"]] == looks
+    assert looks[0] != looks[1]
 
 
 def test_a_map_has_a_square_for_every_cell_and_the_darkest_for_the_largest():

@@ -139,10 +139,10 @@ def test_nothing_is_spent_before_the_question_is_answered(desk, asked, made):
     page = desk.get(address)
     reviewed = page.context["form"]["reviewed"].value()
     assert "Does a person have more than one row?" in page.content.decode()
-    answer = desk.post(address, {"reviewed": reviewed, "agreed": "on"})
+    answer = desk.post(address, {"reviewed": reviewed, "agreed": "on", "useless": "on"})
     assert (answer.status_code, state()) == (422, "draft")
     assert asked.budgets.get().reserved == 0
-    desk.post(address, {"reviewed": reviewed, "agreed": "on", "one_row": "on"})
+    desk.post(address, {"reviewed": reviewed, "agreed": "on", "useless": "on", "one_row": "on"})
     assert state() in ("requested", "opening")
     entry = AuditEntry.objects.get(action="confirmed one row a person")
     assert (entry.by, entry.detail) == (asked.owner, "columns: age")

@@ -93,7 +93,9 @@ def test_a_confirmation_says_that_the_memory_does_not_answer_and_reserves_nothin
     monkeypatch.setattr(bulkhead, "MEMORY", Hanging(hanging))
     client.force_login(draft.dataset.owner)
     reviewed = services.reviewed_as(*drafts.plan_of(draft))
-    answer = client.post(f"/releases/{draft.pk}/review/", {"agreed": "on", "reviewed": reviewed})
+    answer = client.post(
+        f"/releases/{draft.pk}/review/", {"agreed": "on", "useless": "on", "reviewed": reviewed}
+    )
     assert "memory does not answer" in html.unescape(answer.content.decode())
     assert building.left(draft.dataset) == 1
 
@@ -138,6 +140,8 @@ def test_a_confirmation_waits_for_no_queue_that_hangs(
     client.force_login(draft.dataset.owner)
     reviewed = services.reviewed_as(*drafts.plan_of(draft))
     with django_capture_on_commit_callbacks(execute=True):
-        answer = client.post(f"/releases/{draft.pk}/review/", {"agreed": "on", "reviewed": reviewed})
+        answer = client.post(
+            f"/releases/{draft.pk}/review/", {"agreed": "on", "useless": "on", "reviewed": reviewed}
+        )
     assert answer.status_code == 302 and queue.calls == 1
     assert ReleaseJob.objects.get().state == JobState.QUEUED

@@ -1,7 +1,9 @@
 """The privacy statement, checked against numbers worked out by hand."""
 
+from decimal import Decimal
 from fractions import Fraction
 
+from dpportal.budgets.amounts import plain
 from dpportal.publications.statement import Counting, epsilon_delta_text, statement
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 
@@ -31,9 +33,10 @@ def test_a_pure_loss_has_no_delta():
     assert epsilon_delta_text(Loss(Definition.PURE, Fraction(1), ONE_ROW), 1e-6) == ""
 
 
-def test_the_loss_is_written_without_trailing_zeros():
-    assert str(Loss(Definition.PURE, Fraction(1, 2), ONE_ROW)) == "ε = 0.5"
-    assert str(Loss(Definition.PURE, Fraction(100), ONE_ROW)) == "ε = 100"
+def test_the_loss_is_written_as_amounts_are_on_pages():
+    assert str(Loss(Definition.PURE, Fraction(1, 2), ONE_ROW)) == "ε = 0.50"
+    for text in ("100", "0.5", "0.25", "0.284349", "0.000001"):
+        assert str(Loss(Definition.PURE, Fraction(text), ONE_ROW)) == f"ε = {plain(Decimal(text))}"
 
 
 def test_a_small_loss_is_written_as_every_other_number():

@@ -130,7 +130,7 @@ def test_the_readmes_python_runs_and_its_interval_is_that_of_a_sum(finished, tmp
 
 @pytest.mark.slow
 def test_the_readme_says_what_is_promised(finished):
-    assert "differentially private with ε = 0.1" in content(finished, "README.md").decode()
+    assert "differentially private with ε = 0.10" in content(finished, "README.md").decode()
 
 
 @pytest.mark.slow

@@ -93,7 +93,7 @@ def walked(desk: Client, dataset, product: str, columns: dict[str, Any], method:
         assert answer.status_code == 302, (step, answer.content.decode())
     review = desk.get(f"/releases/{draft.pk}/review/")
     reviewed = review.context["form"]["reviewed"].value()
-    desk.post(f"/releases/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on"})
+    desk.post(f"/releases/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on", "useless": "on"})
     execution.RELEASES.run(draft.pk)
     draft.refresh_from_db()
     assert draft.is_ready, draft.job.failure

@@ -175,7 +175,7 @@ def test_the_page_of_who_is_protected_says_what_stays(client, dataset, administr
     client.force_login(dataset.owner)
     page = client.get(reverse("datasets:unit", args=[dataset.pk])).content.decode()
     assert "The number of rows stays private for good" in page
-    assert "a person with 10 rows up to ε = 50 (10 × 5)" in page
+    assert "a person with 10 rows up to ε = 50.00 (10 × 5.00)" in page
 
 
 @pytest.mark.slow
@@ -190,7 +190,7 @@ def test_a_person_in_both_is_told_of_both_on_every_page_and_file_also_of_what_wa
     services.publish(rows, rows.created_by)
 
     public = client.get(person.get_absolute_url()).content.decode()
-    worked = "That can cost a person with 10 rows up to ε = 50 (10 × 5)."
+    worked = "That can cost a person with 10 rows up to ε = 50.00 (10 × 5.00)."
     assert worked in public and "are being written anew" in public
     assert client.get(reverse("releases:download", args=[person.pk, "release.json"])).status_code == 503
     tasks.sweep()  # the charge only noted it
@@ -204,15 +204,15 @@ def test_a_person_in_both_is_told_of_both_on_every_page_and_file_also_of_what_wa
         assert worked.encode() in files(fresh(person))[name]
 
     mine = facts(rows)["statement"]
-    assert "this release can cost a person with 10 rows up to ε = 50 (10 × 5)" in mine
-    assert "have spent ε = 0.1 in all" in mine
+    assert "this release can cost a person with 10 rows up to ε = 50.00 (10 × 5.00)" in mine
+    assert "have spent ε = 0.10 in all" in mine
     assert mine in client.get(rows.get_absolute_url()).content.decode()
 
 
 def test_a_promise_in_rho_grows_with_the_square():
     rows = AccountPromise(Protection("add-remove"), Definition.ZCDP, Decimal("0.5"), "each row")
-    assert "ρ = 50 (10² × 0.5)" in rows.for_people_of(Protection("add-remove", "id"))
-    assert "ρ = 200 (2² × 10² × 0.5)" in rows.for_people_of(Protection("replace-one", "id"))
+    assert "ρ = 50.00 (10² × 0.50)" in rows.for_people_of(Protection("add-remove", "id"))
+    assert "ρ = 200.00 (2² × 10² × 0.50)" in rows.for_people_of(Protection("replace-one", "id"))
     assert rows.from_release(Loss(Definition.ZCDP, Fraction(1)), Protection("add-remove", "id"), "this") == ""
 
 
@@ -223,7 +223,9 @@ def test_a_grant_for_another_promise_is_refused_until_it_was_read(client, datase
     client.force_login(administrator)
     address = reverse("grant", args=[there.pk])
     page = client.get(address).content.decode()
-    assert "It can cost a person with 10 rows, as this grant sees people, up to ε = 60 (10 × 6)." in page
+    assert (
+        "It can cost a person with 10 rows, as this grant sees people, up to ε = 60.00 (10 × 6.00)." in page
+    )
     sent = {"protects": protection_digest(there), "amount": "1", "reason": "For people"}
     answer = client.post(address, sent)
     assert answer.status_code == 422 and "Read what it means for one person" in answer.content.decode()
@@ -250,7 +252,7 @@ def test_pages_beside_a_copy_tell_what_it_spent(client, dataset, administrator):
     services.publish(mine, mine.created_by)
     for page in (mine.get_absolute_url(), reverse("public_dataset", args=[dataset.pk])):
         text = " ".join(re.sub("<[^>]+>", " ", client.get(page).text).split())
-        assert re.search("ε = 3 .{0,300}by other datasets of nearly the same people", text)
+        assert re.search("ε = 3.00 .{0,300}by other datasets of nearly the same people", text)
 
 
 def uploaded(client, by, administrator, rows: int, **unit) -> Dataset:
@@ -287,7 +289,7 @@ def test_a_table_of_nearly_the_same_people_names_what_was_published_before(clien
     exact = released(uploaded(client, curator, administrator, 3000, **EXACT))
     hidden = released(uploaded(client, curator, administrator, 3001, **HIDDEN))
     statement = facts(hidden)["statement"]
-    assert ROWS_ARE_PUBLIC in statement and "and have spent ε = 0.1 in all" in statement
+    assert ROWS_ARE_PUBLIC in statement and "and have spent ε = 0.10 in all" in statement
     assert "Costs under different promises are not added" in statement
     assert "other datasets" in promise(exact, confirmed_plan(exact).loss, exact.other_promises)
 
@@ -310,7 +312,7 @@ def test_a_table_of_nearly_the_same_people_names_what_was_published_before(clien
     tasks.sweep_words()
     assert execution.RELEASES.run(hidden.pk)
     assert client.get(download).status_code == 200
-    assert "and have spent ε = 0.3 in all" in facts(fresh(hidden))["statement"]
+    assert "and have spent ε = 0.30 in all" in facts(fresh(hidden))["statement"]
 
 
 def test_what_was_spent_for_the_same_people_elsewhere_adds_up(dataset, administrator):
@@ -321,7 +323,7 @@ def test_what_was_spent_for_the_same_people_elsewhere_adds_up(dataset, administr
     release = Release.objects.filter(dataset=dataset).get()
     stated = promise(release, confirmed_plan(release).loss, release.other_promises)
     assert "Releases of other datasets of nearly the same people protect each row" in stated
-    assert "have spent ε = 0.2 in all. For a person who is in them, that adds up" in stated
+    assert "have spent ε = 0.20 in all. For a person who is in them, that adds up" in stated
     assert "Costs under different promises" not in stated
 
 
@@ -334,7 +336,7 @@ def test_no_page_names_the_person_column_of_another_dataset(dataset, administrat
     release = building.requested_release(funded(dataset, administrator, **own))
     plan, others = confirmed_plan(release), release.other_promises
     stated = promise(release, plan.loss, others)
-    assert "nearly the same people protect each person" in stated and "have spent ε = 0.1 in all" in stated
+    assert "nearly the same people protect each person" in stated and "have spent ε = 0.10 in all" in stated
     is_known = own == PEOPLE
     assert ("adds up" in stated) is is_known
     said = json.dumps([stated, others.facts()])

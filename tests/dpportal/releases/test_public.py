@@ -139,7 +139,7 @@ def test_the_page_states_loss_neighbours_and_where_the_domain_is_from(client, pu
     page = client.get(published.get_absolute_url()).content.decode()
     differ = "tables that differ in one person, added or removed"
     for text in (
-        "ε = 0.1",
+        "ε = 0.10",
         differ,
         "It is taken to be public knowledge: the portal did not fill it from the data",
     ):

@@ -46,7 +46,7 @@ def test_what_is_foreseen_as_useless_is_published_at_once_with_a_plain_warning(d
     review = " ".join(desk.get(reverse("releases:review", args=[draft.pk])).text.split())
     assert "Spend ε 0.01 and publish all the same" in review
     assert "Readers will see margins that are large beside the counts." in review
-    assert confirmed(desk, dataset, "0.01", then="publish").is_public
+    assert confirmed(desk, dataset, "0.01", then="publish", useless="on").is_public
 
 
 def test_the_review_says_what_everyone_will_see(desk, dataset):

@@ -28,7 +28,7 @@ def release(request, dataset):
 @pytest.mark.slow
 def test_every_product_has_one_that_fetches_nothing_and_runs_nothing(release):
     text = files(release)["report.html"].decode()
-    assert "differentially private with ε = 0.5" in text
+    assert "differentially private with ε = 0.50" in text
     assert "How it was made" in text
     assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script|<form", text)
 

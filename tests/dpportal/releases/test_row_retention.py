@@ -112,7 +112,12 @@ def test_where_most_rows_fit_nothing_declared_spending_needs_a_tick(desk, draft)
         '<button class="button" name="then"' in markup and 'class="button primary" name="then"' not in markup
     )
     assert f'class="button primary" href="{reverse("datasets:domain", args=[dataset.pk])}"' in markup
-    said = {"reviewed": page.context["form"]["reviewed"].value(), "agreed": "on", "then": "publish"}
+    said = {
+        "reviewed": page.context["form"]["reviewed"].value(),
+        "agreed": "on",
+        "useless": "on",
+        "then": "publish",
+    }
     refused = desk.post(review, said)
     assert "confirm that you publish nevertheless" in refused.content.decode()
     draft.refresh_from_db()

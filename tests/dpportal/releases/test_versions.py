@@ -77,7 +77,7 @@ def test_earlier_ones_of_one_title_are_told_apart(desk, older, newer, curator):
     Release.objects.filter(pk=older.pk).update(published_at=published)
     asked = desk.get(reverse("releases:details", args=[newer.pk])).text
     assert (
-        f"First edition · {LaplaceHistogram.title} · ε = 0.1 · published 5 March 2026, 14:07 UTC</option>"
+        f"First edition · {LaplaceHistogram.title} · ε = 0.10 · published 5 March 2026, 14:07 UTC</option>"
         in asked
     )
 

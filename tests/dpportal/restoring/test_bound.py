@@ -107,7 +107,7 @@ def test_public_pages_say_what_a_missing_dataset_has_spent(administrator, ready,
     remember(Charge(**{**asdict(charge), "bound": [str(ready.dataset_id)]}), gone)
     restore_check.enter_missing(gone, administrator)
     text = " ".join(reader.get(page).text.split())
-    assert SPENT in text and "have spent ε = 0.3 in all" in text
+    assert SPENT in text and "have spent ε = 0.30 in all" in text
     owner.force_login(ready.dataset.owner)
     assert owner.get(reverse("datasets:home", args=[gone])).status_code == 200
 

@@ -52,11 +52,11 @@ def test_each_of_two_streams_names_the_promise_of_the_other(client, dataset, adm
     datasets.declare_unit(fresh(dataset), **ROWS)
     rows = published_stream(granted(fresh(dataset), administrator, "5"), "5")
     assert not rows.plan.loss.unit.total_public  # a number that the first stream hides
-    worked = "a person with 10 rows up to ε = 50 (10 × 5)"
+    worked = "a person with 10 rows up to ε = 50.00 (10 × 5.00)"
     assert worked in client.get(person.get_absolute_url()).text
     assert f"this stream can cost {worked}" in facts(client, rows)["statement"]
     public = client.get(rows.get_absolute_url()).text
-    assert f"this stream can cost {worked}" in public and "have spent ε = 0.1 in all" in public
+    assert f"this stream can cost {worked}" in public and "have spent ε = 0.10 in all" in public
 
 
 def _a_day_later(stream: Stream) -> None:
@@ -74,7 +74,7 @@ def test_files_that_a_worker_wrote_are_written_anew_when_another_account_spends(
     person = published_stream(fresh(dataset), "0.1")
     datasets.declare_unit(fresh(dataset), **ROWS)
     there = granted(fresh(dataset), administrator, "5")
-    paid = [("2", "2", "ε = 20 (10 × 2)", True), ("3", "5", "ε = 50 (10 × 5)", False)]
+    paid = [("2", "2", "ε = 20.00 (10 × 2.00)", True), ("3", "5", "ε = 50.00 (10 × 5.00)", False)]
     for amount, spent, worked, closed in paid:
         waiting = building.requested_stream(fresh(there), amount=Decimal(amount))
         facts(client, person)  # what is reserved only changes nothing

@@ -97,7 +97,9 @@ def test_a_better_strategy_that_was_worked_out_meanwhile_is_proposed_unless_anot
     for working in SEARCHES.jobs():
         search_cache.SEARCHES.run(working.pk)
     typed, live = {"amount": "0.5", "mechanism": proposed}, {"HX-Request": "true"}
-    found = curious.post(address, {**typed, "proposed": proposed}, headers=live)
-    assert found.context["chosen"] == "p-identity" and 'name="proposed"' not in found.text
-    by_hand = curious.post(address, {**typed, "proposed": "fda" if proposed != "fda" else "x"}, headers=live)
+    found = curious.post(address, {**typed, "proposed_method": proposed}, headers=live)
+    assert found.context["chosen"] == "p-identity"
+    assert 'name="proposed_method" value="p-identity"' in found.text
+    other = "fda" if proposed != "fda" else "x"
+    by_hand = curious.post(address, {**typed, "proposed_method": other}, headers=live)
     assert by_hand.context["chosen"] == proposed

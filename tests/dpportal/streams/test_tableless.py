@@ -53,7 +53,7 @@ def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None
     assert "Look at the fit" not in review.text
     assert "A person is counted once" in review.text and "in the table" not in review.text
     reviewed = review.context["form"]["reviewed"].value()
-    curious.post(f"/streams/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on"})
+    curious.post(f"/streams/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on", "useless": "on"})
     job_execution.STREAM_JOBS.run(draft.jobs.get().pk)
     page = curious.get(f"/streams/{draft.pk}/home/")
     assert "File of records" not in page.text

@@ -221,7 +221,7 @@ def test_later_releases_say_what_the_values_cost(towns):
     assert facts["disclosure"]["values_chosen_privately"] == [told]
     assert told.pop("of_the_same_budget") is True
     assert told == {"column": "town", "definition": "pure", "amount": "0.50", "delta": "0.0000001"}
-    assert "were chosen privately, at ε = 0.5, δ = 10⁻⁷ besides" in facts["statement"]
+    assert "were chosen privately, at ε = 0.50, δ = 10⁻⁷ besides" in facts["statement"]
 
 
 def test_what_no_list_can_hold_is_left_out_of_what_was_kept():

@@ -64,7 +64,7 @@ def test_a_curator_chooses_values_from_the_page_to_the_declaration(coloured, des
     column = desk.get(reverse("datasets:column", args=[coloured.pk, 0]))
     assert page(coloured) in column.content.decode()
     shown = desk.get(page(coloured) + COST)
-    assert "This choice costs ε = 0.5, δ = 10⁻⁷" in words(shown) and "50 % 30" in words(shown)
+    assert "This choice costs ε = 0.50, δ = 10⁻⁷" in words(shown) and "50 % 30" in words(shown)
     unticked = desk.post(page(coloured) + COST, {"reviewed": reviewed(shown)})
     assert unticked.status_code == 422 and not ValueChoice.objects.exists()
     confirmed = desk.post(page(coloured) + COST, {"reviewed": reviewed(shown), "agreed": "on"})
@@ -194,8 +194,8 @@ def test_what_is_spent_of_delta_is_said_to_everybody(coloured, client, desk):
     release = published_after_a_choice(coloured, desk)
     client.logout()
     told = words(client.get(release.get_absolute_url()))
-    assert "ε = 0.6, δ = 10⁻⁷" in told
-    assert "The values of “colour” were chosen privately, at ε = 0.5, δ = 10⁻⁷ besides." in told
+    assert "ε = 0.60, δ = 10⁻⁷" in told
+    assert "The values of “colour” were chosen privately, at ε = 0.50, δ = 10⁻⁷ besides." in told
 
 
 @pytest.mark.slow

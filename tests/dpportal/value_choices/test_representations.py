@@ -145,7 +145,7 @@ def test_all_that_names_the_cost_names_the_choice_and_its_delta(chosen, client, 
     publication = published(chosen, kind)
     loss = PublishedLoss.of(publication)
     symbol = loss.total.symbol
-    total, of_choice = f"{symbol} = 0.5, δ = 10⁻⁷", f"{symbol} = 0.3, δ = 10⁻⁷"
+    total, of_choice = f"{symbol} = 0.50, δ = 10⁻⁷", f"{symbol} = 0.30, δ = 10⁻⁷"
     assert str(loss) == f"{total}, of which {of_choice} for values chosen privately"
     told = representations(client, publication)
     bundle = bundle_of(client, publication)
@@ -202,7 +202,7 @@ def test_a_list_of_them_takes_as_many_queries_as_one(chosen):
 def test_the_cost_is_the_plans_where_nothing_was_chosen(dataset):
     release = building.requested_release(dataset, str(OWN))
     loss = PublishedLoss.of(release)
-    assert str(loss) == str(confirmed_plan(release).loss) == "ε = 0.2"
+    assert str(loss) == str(confirmed_plan(release).loss) == "ε = 0.20"
     assert (loss.sentences(), loss.facts(), loss.pair()) == ([], {}, "")
 
 
@@ -213,5 +213,5 @@ def test_what_another_budget_paid_for_values_is_said_and_not_added(chosen, admin
     release = building.requested_release(chosen, str(OWN))
     loss = PublishedLoss.of(release)
     symbol = loss.choices[0].loss.symbol
-    other = f"{symbol} = 0.3, δ = 10⁻⁷ of another budget for values chosen privately"
-    assert (str(loss), str(loss.total)) == (f"ε = 0.2, and {other}", "ε = 0.2")
+    other = f"{symbol} = 0.30, δ = 10⁻⁷ of another budget for values chosen privately"
+    assert (str(loss), str(loss.total)) == (f"ε = 0.20, and {other}", "ε = 0.20")

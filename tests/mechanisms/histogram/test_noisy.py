@@ -66,14 +66,14 @@ def test_a_plan_states_its_interval() -> None:
 def test_a_plan_explains_itself() -> None:
     assert LAPLACE.plan(DOMAIN, {}, pure("0.5")).explanation == (
         "Adding or removing one person, of whom 1 row counts, changes all counts together by at most 1 "
-        "(L1 sensitivity 1), so discrete Laplace noise of scale 2 on every count gives ε = 0.5."
+        "(L1 sensitivity 1), so discrete Laplace noise of scale 2 on every count gives ε = 0.50."
     )
 
 
 def test_a_gaussian_plan_explains_itself() -> None:
     assert GAUSSIAN.plan(DOMAIN, {}, zcdp("0.5", REPLACE)).explanation == (
         "Replacing one person, of whom 1 row counts, changes the counts by at most √2 in L2 distance, "
-        "so discrete Gaussian noise of variance parameter 2 on every count gives ρ = 0.5."
+        "so discrete Gaussian noise of variance parameter 2 on every count gives ρ = 0.50."
     )
 
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.platform.listed_names import in_a_row
 from dpportal.platform.stored_texts import translated
+from dpportal.publications.verdict import percent
 from dpportal.releases.products.shared.recommendation import Recommendation
 from mechanisms import registry
 from mechanisms.advice import ranking, table
@@ -92,12 +93,19 @@ def _why(line: Ranked, ranked: Ranking, *, margin_known: bool) -> str:
     if registry.mechanism(line.mechanism).is_plain:
         reasons.append(_("Each cell is counted by itself, the simplest to explain."))
     if line is ranked.methods[0]:
-        reasons.append(_("No method does better overall."))
-    elif margin_known and line.ratio <= MUCH_BETTER * ranked.methods[0].ratio:
+        text = _(
+            "In tests on similar tables, no method did better on average: its error was %(percent)s above that of "
+            "whichever was best on each table."
+        )
+        return in_a_row([*reasons, text]) % {"percent": percent(line.ratio - 1)}
+    if margin_known and line.ratio <= MUCH_BETTER * ranked.methods[0].ratio:
         reasons.append(_("Its margin is known beforehand, and none is expected to be much better."))
     elif line.as_good:
         reasons.append(_("In tests, it did as well as the first."))
     reasons.append(
-        _("In tests on similar tables, its error was on average %(ratio)s times that of the best method.")
+        _(
+            "In tests on similar tables, its error was on average %(percent)s above that of whichever was best on "
+            "each table."
+        )
     )
-    return in_a_row(reasons) % {"ratio": f"{line.ratio:.2f}"}
+    return in_a_row(reasons) % {"percent": percent(line.ratio - 1)}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.releases.models import Release
+from dpportal.releases.products.shared.average_group import declared_cells
 from dpportal.releases.products.shared.draft_form import ChoiceForm, DraftError, people_field
 from mechanisms.domain import Attribute, Domain
 
@@ -42,7 +41,7 @@ def usual_columns(declared: Domain, people: int | None) -> list[str]:
     chosen: list[Attribute] = []
     for attribute in declared.attributes:
         is_new = attribute.column not in [a.column for a in chosen]
-        if is_new and math.prod(a.size for a in (*chosen, attribute)) <= most:
+        if is_new and declared_cells(Domain((*chosen, attribute))) <= most:
             chosen.append(attribute)
         if len(chosen) == FEW_COLUMNS:
             break

@@ -19,6 +19,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products.histogram import advice as advising, cost_estimate, neighbours, usefulness
 from dpportal.releases.products.histogram.form import CellsForm, check_columns
 from dpportal.releases.products.shared import bin_error
+from dpportal.releases.products.shared.average_group import declared_cells
 from dpportal.releases.products.shared.job_cost import JobCost
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner
 from dpportal.releases.products.shared.public_rows import public_rows
@@ -117,4 +118,4 @@ def _noise_figure(plan: Plan, people: int | None) -> Figure | None:
     if plan.standard_error != plan.noise.standard_error:
         return None
     unit = counted_word(plan.loss.unit.max_rows)
-    return noise_figure(plan.noise, plan.domain.shape, people=people, unit=unit)
+    return noise_figure(plan.noise, (declared_cells(plan.domain),), people=people, unit=unit)

@@ -23,6 +23,7 @@ from dpportal.publications.verdict import (
     useful_width,
 )
 from dpportal.releases.models import Release
+from dpportal.releases.products.shared.average_group import average_people, declared_cells
 from mechanisms.calibration import count_law
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
 from mechanisms.protocol import Plan
@@ -56,14 +57,14 @@ def _by_purpose(
     """
     if purpose == Release.Purpose.CELLS:
         return _of_cells(plan, sigma, half_width, people, law)
-    return _of_sums(sigma, plan.domain.size, people)
+    return _of_sums(sigma, declared_cells(plan.domain), people)
 
 
 def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law: NoiseLaw | None) -> Verdict:
-    cells = plan.domain.size
     absolute = law.mean_absolute if law else math.sqrt(2 / math.pi) * sigma
-    share = cells * absolute / (2 * people)
-    typical = Typical(people / cells, 1.96 * sigma if half_width is None else half_width, _("a typical cell"))
+    share = plan.domain.size * absolute / (2 * people)
+    margin = 1.96 * sigma if half_width is None else half_width
+    typical = Typical(average_people(people, plan.domain), margin, _("a typical cell"))
     level = level_of_cells(share, typical.half_width / typical.answer)
     text = _(
         "Noise will misplace %(percent)s of the %(counted)s; a typical cell has %(size)s, ± %(interval)s."
@@ -75,16 +76,19 @@ def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law
     }
     if level is VerdictLevel.USELESS:
         text = _("Most cells would hold noise only.") + " " + text
-    calmer = 1.0 if level is VerdictLevel.USEFUL else _calmer(absolute, typical, law)
+    most = SHARES[0] * 2 * people / plan.domain.size
+    calmer = 1.0 if level is VerdictLevel.USEFUL else _calmer(absolute, most, typical, law)
     return Verdict(level, text, calmer, typical)
 
 
-def _calmer(absolute: float, typical: Typical, law: NoiseLaw | None) -> float:
+def _calmer(absolute: float, most: float, typical: Typical, law: NoiseLaw | None) -> float:
     """By what the scale of noise must be divided until its mean absolute value and its margin are of use.
+
+    absolute, most: the mean absolute value that the noise has, and may have at most.
 
     Noise in whole people soon is none at all as it becomes less than one, so the least divisor is looked for.
     """
-    most, wanted = SHARES[0] * 2 * typical.answer, useful_width(typical.answer, MARGINS[0])
+    wanted = useful_width(typical.answer, MARGINS[0])
     low, high = 1.0, max(1.0, absolute / most, typical.half_width / wanted)
     for _attempt in range(STEPS if law else 0):
         middle = math.sqrt(low * high)

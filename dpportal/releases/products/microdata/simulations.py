@@ -20,6 +20,7 @@ from mechanisms.domain import Domain
 from mechanisms.microdata.features import SHARE
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.simulation import AMOUNTS, EDITION, Shape, Simulated, at, ranked, simulated
+from mechanisms.number_text import with_two_decimals
 
 NAME = "simulation"
 
@@ -113,7 +114,7 @@ def shown(
     return {
         "simulation": simulation,
         "simulated": shown_lines,
-        "simulated_at": amounts,
+        "simulated_at": [with_two_decimals(amount) for amount in amounts],
         "simulated_between": inside,
     }
 

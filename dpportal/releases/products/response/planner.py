@@ -12,6 +12,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict, of_answers
 from dpportal.releases.models import Release
 from dpportal.releases.products.response.form import ColumnForm
+from dpportal.releases.products.shared.average_group import average_people
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner
 from mechanisms import registry
@@ -67,9 +68,11 @@ class ResponsePlanner(Planner[Response, ResponsePlan]):
         return 100 * plan.half_width(draft.people) / draft.people if draft.people else None
 
     def verdict(self, plan: ResponsePlan, draft: Release) -> Verdict | None:
-        if not draft.people:
+        version = draft.domain_version or draft.dataset.current_domain()
+        if not draft.people or not version:
             return None
-        average, half_width = draft.people / plan.categories, math.ceil(plan.half_width(draft.people))
+        half_width = math.ceil(plan.half_width(draft.people))
+        average = average_people(draft.people, version.domain().project(draft.columns))
         return of_answers(half_width, average, _("An estimated count of average size"))
 
     def rank(self, plan: ResponsePlan) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""How many people a group has, before any record is read."""
+"""How many people a cell or a group has, before any record is read."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from mechanisms.domain import Attribute, Categorical, Domain
 
 
 def average_people(people: float, groups: Domain) -> float:
-    """Of a group of average size: declared values share all people, and those for others and for none have nobody."""
-    return people / math.prod(max(1, _declared(attribute)) for attribute in groups.attributes)
+    """Of a cell of average size: declared values share all people, and those for others and for none have nobody."""
+    return people / declared_cells(groups)
+
+
+def declared_cells(domain: Domain) -> int:
+    """How many cells are combinations of declared values, none of them for other or missing ones; at least 1."""
+    return math.prod(max(1, _declared(attribute)) for attribute in domain.attributes)
 
 
 def _declared(attribute: Attribute) -> int:

@@ -88,7 +88,7 @@ def test_the_margin_stands_behind_the_estimate(client, draft):
     answer = page(client, finished(draft), "pick-in-0=1")
     found = answer.context["explored"]
     assert f"± {found.half_width:,.0f}" in answer.text
-    assert "colour: green" in answer.text
+    assert "colour: green" in answer.text and "<dt>Noisy count</dt>" in answer.text
 
 
 @pytest.mark.slow

@@ -296,7 +296,7 @@ FORGED_PROMISES = {
     ),
     "a smaller loss in words": (
         "promise",
-        lambda facts: facts.update(statement=facts["statement"].replace("ε = 0.1", "ε = 0.001")),
+        lambda facts: facts.update(statement=facts["statement"].replace("ε = 0.10", "ε = 0.001")),
     ),
     "no statement": ("promise", lambda facts: facts.update(statement=None)),
     "no protection": ("promise", lambda facts: facts.pop("protects")),

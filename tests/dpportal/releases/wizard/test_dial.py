@@ -86,7 +86,8 @@ def test_a_wanted_error_finds_its_cost(
         assert found is not None
         return found
 
-    assert error(amount) <= wanted < error(amount * Decimal("0.85"))
+    assert error(amount) <= wanted < error(amount * Decimal("0.8"))
+    assert len(amount.normalize().as_tuple().digits) <= 2
 
 
 def test_the_lead_that_a_choice_tells_is_the_least_that_reaches_the_chance(dataset) -> None:

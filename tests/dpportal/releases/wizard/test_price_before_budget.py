@@ -20,6 +20,7 @@ from dpportal.releases import drafts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of
 from dpportal.releases.products.histogram.form import usual_columns
+from dpportal.releases.products.shared.average_group import declared_cells
 from dpportal.releases.wizard.dial import usual_amount
 from dpportal.streams.models import Stream
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
@@ -127,6 +128,9 @@ def test_what_is_recommended_is_reviewed_without_a_step_between(desk, dataset):
     draft.refresh_from_db()
     assert draft.amount == usual_amount(draft) and draft.mechanism == "laplace-histogram"
     assert draft.parameters["within_bins"] == "smooth"
+    assert "Continue with the recommended method" in page(desk, draft, "columns")
+    sent = {"mechanism": "laplace-histogram", "amount": "0.29", "purpose": "cells"}
+    assert desk.post(reverse("releases:method", args=[draft.pk]), sent).status_code == 302
     # Somebody who chose before chooses again on the page of methods.
     assert "Continue with the recommended method" not in page(desk, draft, "columns")
 
@@ -230,7 +234,7 @@ def test_columns_are_ticked_in_advance_by_the_declaration_and_the_estimate(desk,
 
 def test_the_dial_says_what_the_margin_is_beside_a_typical_cell_and_what_would_do(desk, dataset):
     draft = building.complete_draft(dataset)
-    cells = drafts.domain_of(draft)[1].size
+    cells = declared_cells(drafts.domain_of(draft)[1])
     Release.objects.filter(pk=draft.pk).update(people=100 * cells)
     turned = {"epsilon": "0.5", "mechanism": "laplace-histogram"}
     # Laplace noise of scale 2: ± 6 of 100 people in a cell.

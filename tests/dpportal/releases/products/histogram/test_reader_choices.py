@@ -115,7 +115,7 @@ def test_a_third_column_has_small_charts_on_the_same_axes_a_page_at_a_time(monke
     assert [trace["y"] for trace in sixth] == [[by_loops(age, sex, 5) for age in range(5)] for sex in (0, 1)]
     assert asked == [[1, 1, 1]] and begins_chosen(DOMAIN)
     picture = drawing(json)
-    assert [name for name, _colour in picture["names"]] == ["f", "m"]
+    assert [name for name, _mark in picture["names"]] == ["f", "m"]
     monkeypatch.setattr(chosen_panels, "MAX_APART", 4)
     form = ChartForm(DOMAIN, QueryDict("along=0&by=1&apart=2&page=2"))
     assert [str(words) for _page, words in form.fields["page"].choices] == ["1 to 4", "5 to 8", "9 to 9"]

@@ -330,7 +330,10 @@ class TestWizard:
         assert client.post(f"{at}/method/", {"mechanism": method, "amount": "50"}).status_code == 302
         review = client.get(f"{at}/review/")
         reviewed = review.context["form"].initial["reviewed"]
-        assert client.post(f"{at}/review/", {"reviewed": reviewed, "agreed": "on"}).status_code == 302
+        assert (
+            client.post(f"{at}/review/", {"reviewed": reviewed, "agreed": "on", "useless": "on"}).status_code
+            == 302
+        )
         execution.RELEASES.run(draft.pk)
         assert client.post(f"{at}/publish/", {"all_the_same": "on"}).status_code in (200, 302)
         client.logout()

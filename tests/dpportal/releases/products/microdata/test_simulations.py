@@ -49,7 +49,7 @@ def test_the_wizard_asks_once_and_shows_what_a_worker_finds(draft, client, monke
     SIMULATIONS.run(asked.key)
     text = client.get(f"{page}simulation/?amount=1").content.decode()
     assert "Simulated on made-up tables" in text and "every 2s" not in text
-    assert "and at ε = 1.00;" in text and "ε = 0.1<" in text
+    assert "and at ε = 1.00;" in text and "ε = 0.10<" in text
     for method in fast:
         assert method.title in text
     offers = client.post(f"{page}offers/", {"amount": "0.5", "mechanism": "tree-of-pairs"}).content.decode()
