@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts import sign_ins
+from dpportal.accounts.factors.proof import one_at_a_time
 from dpportal.accounts.permissions import current_user
 from dpportal.accounts.provider import client, linking
 from dpportal.accounts.provider.arrivals import person_of
-from dpportal.accounts.provider.client import ProviderError
+from dpportal.accounts.provider.client import Claims, ProviderError
 from dpportal.accounts.recent_sign_in import recent_sign_in_required
 from dpportal.accounts.sign_ins import How
 from dpportal.platform.identity_provider import IdentityProvider
@@ -92,7 +93,17 @@ def _linked(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
     if abs(time.time() - request.session.pop(LINKING, 0)) > LINKING_SECONDS:
         return redirect(settings.LOGIN_REDIRECT_URL)
     try:
-        linking.link(current_user(request), client.claims_of(request, provider), provider)
+        claims = client.claims_of(request, provider)
+    except ProviderError as fault:
+        messages.error(request, str(fault))
+        return redirect("accounts:factors")
+    return _link(request, claims, provider)
+
+
+@one_at_a_time
+def _link(request: HttpRequest, claims: Claims, provider: IdentityProvider) -> HttpResponse:
+    try:
+        linking.link(current_user(request), claims, provider)
     except ProviderError as fault:
         messages.error(request, str(fault))
     else:
