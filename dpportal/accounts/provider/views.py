@@ -6,7 +6,7 @@ import time
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -74,7 +74,7 @@ def unlink(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-def answer(request: HttpRequest) -> HttpResponse:
+def answer(request: HttpRequest) -> HttpResponseBase:
     """Back from the provider: who it says that it is, is signed in, or linked to who is."""
     provider = _provider()
     if request.user.is_authenticated:
@@ -88,7 +88,7 @@ def answer(request: HttpRequest) -> HttpResponse:
     return redirect(wanted or resolve_url(settings.LOGIN_REDIRECT_URL))
 
 
-def _linked(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
+def _linked(request: HttpRequest, provider: IdentityProvider) -> HttpResponseBase:
     """Only for who asked for it in this session just now."""
     if abs(time.time() - request.session.pop(LINKING, 0)) > LINKING_SECONDS:
         return redirect(settings.LOGIN_REDIRECT_URL)
