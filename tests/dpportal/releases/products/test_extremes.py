@@ -73,7 +73,9 @@ def means(people: list[int], values: list[int], loss: Loss) -> list[Json]:
     noise = Noise(np.random.default_rng(3).bytes)
     measured = (BernsteinSums().measure(plan, exact, noise).values for _ in range(RUNS))
     results = (GroupMeans.of(plan, values) for values in measured)
-    return [means_page._finding(plan, result, 0, means_page._rows_shown(plan, result, 0)) for result in results]
+    return [
+        means_page._finding(plan, result, 0, means_page._rows_shown(plan, result, 0)) for result in results
+    ]
 
 
 def differs(finding: Json) -> bool:
