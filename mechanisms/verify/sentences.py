@@ -152,7 +152,14 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
 _OF_ROWS = tuple(
     (phrase.replace("people", "rows"), *names) for phrase, *names in _OF_PEOPLE if "people" in phrase
 )
-PHRASES = (*_OF_PEOPLE, *_OF_ROWS)
+# Of one, either is called by itself.
+_OF_ONE = tuple(
+    (phrase.replace(several, one), *names)
+    for phrase, *names in (*_OF_PEOPLE, *_OF_ROWS)
+    for several, one in (("people", "person"), ("rows", "row"))
+    if f"# {several}" in phrase
+)
+PHRASES = (*_OF_PEOPLE, *_OF_ROWS, *_OF_ONE)
 
 
 def placed(text: str, quantities: Quantities) -> dict[int, bool]:
