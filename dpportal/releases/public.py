@@ -24,6 +24,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import ReleasePlan, confirmed_plan, method_title, presenter_of, product_of
 from dpportal.releases.products.shared.explorer import has_form, without_picks
+from dpportal.releases.row_retention import RowRetention
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms.domain import Attribute, Domain
 from mechanisms.tabular.headers import Headers
@@ -118,6 +119,7 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "statement": promise(release, plan.loss, words.others),
         "loss": str(loss),
         "epsilon_delta": loss.pair(),
+        "retention": RowRetention.of(release),
         "filled": filled_columns(release),
         "chosen": chosen_columns(release),
         "artifacts": files,
