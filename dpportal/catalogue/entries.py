@@ -29,6 +29,8 @@ from mechanisms.domain import Boolean, Categorical
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
 Value = str | int
+# A declaration and a column of it.
+Declared = tuple[int, str]
 _ABOUT = "dataset__public_description__"
 ABOUT_FIELDS = ("text", "keywords", "place", "first", "last", "publisher")
 _SHOWN = (
@@ -124,35 +126,8 @@ def read_catalogue() -> Catalogue:
     titles = _titles({row["domain_version"] for row in (*shown, *counted)})
     declared = _declared_values({r["domain_version"] for r in shown})
     entries = [
-        *(
-            _publication(
-                r,
-                r["product"],
-                names,
-                r["columns"],
-                [
-                    r["title"],
-                    *(text for name in r["columns"] for text in declared[r["domain_version"], name]),
-                    *(titles.get((r["domain_version"], name), "") for name in r["columns"]),
-                ],
-            )
-            for r in shown
-        ),
-        *(
-            _publication(
-                s,
-                RUNNING_COUNT,
-                names,
-                [s["column"]] if s["column"] else [],
-                [
-                    s["name"],
-                    s["description"],
-                    *s["labels"],
-                    titles.get((s["domain_version"], s["column"]), ""),
-                ],
-            )
-            for s in counted
-        ),
+        *(_release(row, names, titles, declared) for row in shown),
+        *(_running_count(row, names, titles) for row in counted),
     ]
     newest_last = dict(sorted(titles.items()))
     return Catalogue(
@@ -161,7 +136,25 @@ def read_catalogue() -> Catalogue:
     )
 
 
-def _titles(versions: Collection[int]) -> dict[tuple[int, str], str]:
+def _release(
+    row: Json,
+    names: Mapping[int, str],
+    titles: Mapping[Declared, str],
+    declared: Mapping[Declared, list[str]],
+) -> CatalogueEntry:
+    columns = [(row["domain_version"], name) for name in row["columns"]]
+    texts = [row["title"], *(text for column in columns for text in declared[column])]
+    texts += [titles.get(column, "") for column in columns]
+    return _publication(row, row["product"], names, row["columns"], texts)
+
+
+def _running_count(row: Json, names: Mapping[int, str], titles: Mapping[Declared, str]) -> CatalogueEntry:
+    column = (row["domain_version"], row["column"])
+    texts = [row["name"], row["description"], *row["labels"], titles.get(column, "")]
+    return _publication(row, RUNNING_COUNT, names, [row["column"]] if row["column"] else [], texts)
+
+
+def _titles(versions: Collection[int]) -> dict[Declared, str]:
     """What readers see in place of columns' names, by declaration and column, where it was declared."""
     titled = AttributeDeclaration.objects.filter(
         domain_version__in=versions, declaration__has_key="title"
@@ -170,7 +163,7 @@ def _titles(versions: Collection[int]) -> dict[tuple[int, str], str]:
     return {(version, column): title for version, column, title in rows if title}
 
 
-def _declared_values(versions: Collection[int]) -> Mapping[tuple[int, str], list[str]]:
+def _declared_values(versions: Collection[int]) -> Mapping[Declared, list[str]]:
     """What the cells of categories and of yes and no are called, and their values, by declaration and column."""
     attributes = AttributeDeclaration.objects.filter(
         domain_version__in=versions, declaration__kind__in=[Categorical.kind, Boolean.kind]
@@ -186,7 +179,7 @@ def _declared_values(versions: Collection[int]) -> Mapping[tuple[int, str], list
 
 
 def _publication(
-    row: Json, kind: str, names: dict[int, str], columns: list[str], texts: list[str]
+    row: Json, kind: str, names: Mapping[int, str], columns: list[str], texts: list[str]
 ) -> CatalogueEntry:
     person = names[row["created_by"]]
     # What a curator keeps to themselves is not searched, either.
