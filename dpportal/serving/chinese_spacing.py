@@ -40,7 +40,7 @@ class ChineseSpacing(Middleware):
     """Sets the text of pages in Chinese as Chinese is set; what is packed already is left to `spaced_page`."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        with own_texts.collected(is_set_anew):
+        with own_texts.collected():
             response = self.get_response(request)
             _set(response)
         return response
@@ -63,7 +63,7 @@ def _set(response: HttpResponseBase) -> None:
         return
     is_page = response.headers.get("Content-Type", "").startswith("text/html")
     if is_page and (get_language() or "").startswith("zh"):
-        page = spaced(response.content.decode(response.charset), own_texts.found())
+        page = spaced(response.content.decode(response.charset), own_texts.found(is_set_anew))
         response.content = page.encode(response.charset)
 
 

@@ -9,37 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import models
 
-
-@dataclass
-class _Found:
-    """Lines that people wrote and that `matters`."""
-
-    matters: Callable[[str], bool]
-    lines: set[str] = field(default_factory=set)
-
-
-_found: ContextVar[_Found | None] = ContextVar("own texts", default=None)
+# What the fields held; their texts are looked at for pages alone that need them.
+_read: ContextVar[list[Any] | None] = ContextVar("own texts", default=None)
 
 
 @contextmanager
-def collected(matters: Callable[[str], bool]) -> Iterator[None]:
-    """Within it lines of people's own that matter are noted as they are read."""
-    token = _found.set(_Found(matters))
+def collected() -> Iterator[None]:
+    """Within it what people wrote is noted as it is read."""
+    token = _read.set([])
     try:
         yield
     finally:
-        _found.reset(token)
+        _read.reset(token)
 
 
-def found() -> set[str]:
-    """What was noted so far; nothing where nobody collects."""
-    noting = _found.get()
-    return set() if noting is None else noting.lines
+def found(matters: Callable[[str], bool]) -> set[str]:
+    """Lines of what was noted so far that matter; none where nobody collects."""
+    lines = (line.strip() for text in _texts(_read.get() or []) for line in text.splitlines())
+    return set(filter(matters, lines))
 
 
 def watch(model: type[models.Model], *names: str) -> None:
@@ -54,10 +45,9 @@ def _noting(converted: Callable[..., Any] | None) -> Callable[..., Any]:
 
     def from_db_value(value: Any, expression: Any, connection: Any) -> Any:
         own = converted(value, expression, connection) if converted else value
-        noting = _found.get()
-        if noting is not None:
-            lines = (line.strip() for text in _texts(own) for line in text.splitlines())
-            noting.lines.update(filter(noting.matters, lines))
+        noted = _read.get()
+        if noted is not None:
+            noted.append(own)
         return own
 
     return from_db_value
