@@ -160,11 +160,6 @@ def test_neither_a_program_nor_a_limit_that_was_declared_is_asked_about():
     said = {"kind": "real", "missing_cell": "on", "lower": "0", "upper": "1.125", "bins": "10"}
     assert AttributeForm(form_data(said), column="cost").is_valid()
     assert AttributeForm(said, initial=said, column="cost").is_valid()
-    whole = {
-        "kind": "integer",
-        "missing_cell": "on",
-        "lower": "0",
-        "upper": "200.000",
-        "binning": "per_value",
-    }
-    assert AttributeForm(whole, column="size").attribute().upper == 200000
+    whole = {**said, "kind": "integer", "upper": "200.000", "binning": "width", "width": "1000"}
+    form = AttributeForm(whole, column="size")
+    assert form.is_valid() and form.attribute().upper == 200000
