@@ -29,6 +29,8 @@ from mechanisms.domain import Boolean, Categorical
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
 Value = str | int
+# What readers see in place of a column's name, by declaration and column.
+_Titles = Mapping[tuple[int, str], str]
 _ABOUT = "dataset__public_description__"
 ABOUT_FIELDS = ("text", "keywords", "place", "first", "last", "publisher")
 _SHOWN = (
@@ -125,32 +127,11 @@ def read_catalogue() -> Catalogue:
     declared = _declared_values({r["domain_version"] for r in shown})
     entries = [
         *(
-            _publication(
-                r,
-                r["product"],
-                names,
-                r["columns"],
-                [
-                    r["title"],
-                    *(text for name in r["columns"] for text in declared[r["domain_version"], name]),
-                    *(titles.get((r["domain_version"], name), "") for name in r["columns"]),
-                ],
-            )
+            _publication(r, r["product"], names, r["columns"], _texts_of_release(r, declared, titles))
             for r in shown
         ),
         *(
-            _publication(
-                s,
-                RUNNING_COUNT,
-                names,
-                [s["column"]] if s["column"] else [],
-                [
-                    s["name"],
-                    s["description"],
-                    *s["labels"],
-                    titles.get((s["domain_version"], s["column"]), ""),
-                ],
-            )
+            _publication(s, RUNNING_COUNT, names, _columns_of(s), _texts_of_stream(s, titles))
             for s in counted
         ),
     ]
@@ -161,7 +142,25 @@ def read_catalogue() -> Catalogue:
     )
 
 
-def _titles(versions: Collection[int]) -> dict[tuple[int, str], str]:
+def _texts_of_release(row: Json, declared: Mapping[tuple[int, str], list[str]], titles: _Titles) -> list[str]:
+    """By which it is found, beside what all publications have. declared: see `_declared_values`."""
+    columns = [(row["domain_version"], name) for name in row["columns"]]
+    values = (text for column in columns for text in declared[column])
+    return [row["title"], *values, *(titles.get(column, "") for column in columns)]
+
+
+def _texts_of_stream(row: Json, titles: _Titles) -> list[str]:
+    """The same of a running count."""
+    columns = (titles.get((row["domain_version"], name), "") for name in _columns_of(row))
+    return [row["name"], row["description"], *row["labels"], *columns]
+
+
+def _columns_of(row: Json) -> list[str]:
+    """Of a running count: one at most."""
+    return [row["column"]] if row["column"] else []
+
+
+def _titles(versions: Collection[int]) -> _Titles:
     """What readers see in place of columns' names, by declaration and column, where it was declared."""
     titled = AttributeDeclaration.objects.filter(
         domain_version__in=versions, declaration__has_key="title"
@@ -289,7 +288,7 @@ def loaded(publications: Sequence[CatalogueEntry], *, with_pictures: bool = True
     ]
 
 
-def _columns_called(row: ChargedPublication, titles: Mapping[tuple[int, str], str]) -> str:
+def _columns_called(row: ChargedPublication, titles: _Titles) -> str:
     """titles: by declaration and column."""
     own = {column: title for (version, column), title in titles.items() if version == row.domain_version_id}
     if isinstance(row, Release):
