@@ -50,5 +50,5 @@ def confirm(sent: RepeatableRequest, said: Spend, draft: ChargedPublication, rev
             spending.charge(token_of(sent.request), draft)
         sent.remember(draft.pk)
 
-    shown = confirming.ShownReview(reviewed)
+    shown = confirming.ShownPlan(reviewed)
     require_valid(confirming.confirmed(form_data(said.dict()), by, draft, shown, spend, spender.refusals))

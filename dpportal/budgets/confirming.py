@@ -30,7 +30,7 @@ from mechanisms.accounting import Loss
 
 
 @dataclass(frozen=True)
-class ShownReview:
+class ShownPlan:
     """What a review shows: the digest of its plan. is_useless: whether it says that the result is expected to be."""
 
     plan: str
@@ -41,7 +41,7 @@ def confirmed(
     posted: QueryDict | None,
     by: User,
     draft: ChargedPublication,
-    shown: ShownReview,
+    shown: ShownPlan,
     act: Callable[[str], object],
     refusals: tuple[type[Exception], ...],
 ) -> ConfirmForm | None:

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.dataset_costs import spent_so_far
 from dpportal.catalogue import snapshot
 from dpportal.catalogue.entries import CatalogueEntry, loaded
@@ -32,10 +33,11 @@ PAGE_SIZE = 20
 
 @require_safe
 def page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
-    """Of a dataset of which something is public; of any other nobody learns that it exists."""
+    """Of a dataset of which something is or was public; of any other nobody learns that it exists."""
     dataset = get_object_or_404(Dataset, pk=dataset_id)
     public = [entry for entry in snapshot.current().entries if entry.dataset == dataset_id]
-    if not public:
+    withdrawn = _withdrawn(dataset)
+    if not public and not withdrawn:
         raise Http404
     shown = Paginator(public, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
@@ -44,12 +46,23 @@ def page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
         "page_obj": shown,
         "number": len(public),
         "entries": loaded(list(shown)),
+        "withdrawn": withdrawn,
         "replaced": _replaced(entry.pk for entry in shown),
         "costs": spent_so_far(dataset),
         "codebook": _codebook(public),
         "nav_section": "catalogue",
     }
     return render(request, "catalogue/dataset.html", context)
+
+
+def _withdrawn(dataset: Dataset) -> list[ChargedPublication]:
+    """What readers saw and cannot see any more, newest first: it stays paid for."""
+    rows: list[ChargedPublication] = []
+    for kind in (Release, Stream):
+        were_public = kind.objects.filter(dataset=dataset, published_at__isnull=False)
+        gone = were_public.exclude(withdrawn_at=None).select_related("charge__budget").defer(*kind.UNLISTED)
+        rows += gone.order_by("-withdrawn_at")[:PAGE_SIZE]
+    return sorted(rows, key=lambda row: str(row.withdrawn_at), reverse=True)[:PAGE_SIZE]
 
 
 def _replaced(older: Iterable[UUID]) -> dict[UUID, str]:

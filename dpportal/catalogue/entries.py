@@ -29,8 +29,8 @@ from mechanisms.domain import Boolean, Categorical
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
 Value = str | int
-# A declaration and a column of it.
-Declared = tuple[int, str]
+# What readers see in place of a column's name, by declaration and column.
+_Titles = Mapping[tuple[int, str], str]
 _ABOUT = "dataset__public_description__"
 ABOUT_FIELDS = ("text", "keywords", "place", "first", "last", "publisher")
 _SHOWN = (
@@ -126,8 +126,14 @@ def read_catalogue() -> Catalogue:
     titles = _titles({row["domain_version"] for row in (*shown, *counted)})
     declared = _declared_values({r["domain_version"] for r in shown})
     entries = [
-        *(_release(row, names, titles, declared) for row in shown),
-        *(_running_count(row, names, titles) for row in counted),
+        *(
+            _publication(r, r["product"], names, r["columns"], _texts_of_release(r, declared, titles))
+            for r in shown
+        ),
+        *(
+            _publication(s, RUNNING_COUNT, names, _columns_of(s), _texts_of_stream(s, titles))
+            for s in counted
+        ),
     ]
     newest_last = dict(sorted(titles.items()))
     return Catalogue(
@@ -136,25 +142,25 @@ def read_catalogue() -> Catalogue:
     )
 
 
-def _release(
-    row: Json,
-    names: Mapping[int, str],
-    titles: Mapping[Declared, str],
-    declared: Mapping[Declared, list[str]],
-) -> CatalogueEntry:
+def _texts_of_release(row: Json, declared: Mapping[tuple[int, str], list[str]], titles: _Titles) -> list[str]:
+    """By which it is found, beside what all publications have. declared: see `_declared_values`."""
     columns = [(row["domain_version"], name) for name in row["columns"]]
-    texts = [row["title"], *(text for column in columns for text in declared[column])]
-    texts += [titles.get(column, "") for column in columns]
-    return _publication(row, row["product"], names, row["columns"], texts)
+    values = (text for column in columns for text in declared[column])
+    return [row["title"], *values, *(titles.get(column, "") for column in columns)]
 
 
-def _running_count(row: Json, names: Mapping[int, str], titles: Mapping[Declared, str]) -> CatalogueEntry:
-    column = (row["domain_version"], row["column"])
-    texts = [row["name"], row["description"], *row["labels"], titles.get(column, "")]
-    return _publication(row, RUNNING_COUNT, names, [row["column"]] if row["column"] else [], texts)
+def _texts_of_stream(row: Json, titles: _Titles) -> list[str]:
+    """The same of a running count."""
+    columns = (titles.get((row["domain_version"], name), "") for name in _columns_of(row))
+    return [row["name"], row["description"], *row["labels"], *columns]
 
 
-def _titles(versions: Collection[int]) -> dict[Declared, str]:
+def _columns_of(row: Json) -> list[str]:
+    """Of a running count: one at most."""
+    return [row["column"]] if row["column"] else []
+
+
+def _titles(versions: Collection[int]) -> _Titles:
     """What readers see in place of columns' names, by declaration and column, where it was declared."""
     titled = AttributeDeclaration.objects.filter(
         domain_version__in=versions, declaration__has_key="title"
@@ -163,7 +169,7 @@ def _titles(versions: Collection[int]) -> dict[Declared, str]:
     return {(version, column): title for version, column, title in rows if title}
 
 
-def _declared_values(versions: Collection[int]) -> Mapping[Declared, list[str]]:
+def _declared_values(versions: Collection[int]) -> Mapping[tuple[int, str], list[str]]:
     """What the cells of categories and of yes and no are called, and their values, by declaration and column."""
     attributes = AttributeDeclaration.objects.filter(
         domain_version__in=versions, declaration__kind__in=[Categorical.kind, Boolean.kind]
@@ -179,7 +185,7 @@ def _declared_values(versions: Collection[int]) -> Mapping[Declared, list[str]]:
 
 
 def _publication(
-    row: Json, kind: str, names: Mapping[int, str], columns: list[str], texts: list[str]
+    row: Json, kind: str, names: dict[int, str], columns: list[str], texts: list[str]
 ) -> CatalogueEntry:
     person = names[row["created_by"]]
     # What a curator keeps to themselves is not searched, either.
@@ -282,7 +288,7 @@ def loaded(publications: Sequence[CatalogueEntry], *, with_pictures: bool = True
     ]
 
 
-def _columns_called(row: ChargedPublication, titles: Mapping[tuple[int, str], str]) -> str:
+def _columns_called(row: ChargedPublication, titles: _Titles) -> str:
     """titles: by declaration and column."""
     own = {column: title for (version, column), title in titles.items() if version == row.domain_version_id}
     if isinstance(row, Release):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from typing import TypeVar
@@ -21,10 +19,11 @@ from dpportal.datasets.parse_options_forms import ReadingForm
 from dpportal.datasets.progressions import numbers_listed
 from dpportal.datasets.truths import as_read, truth_words
 from dpportal.datasets.typed_days import ISO, typed_day
+from dpportal.datasets.typed_limits import limit_read
+from dpportal.platform.form_data import ProgramData
 from dpportal.platform.form_types import CleanedData
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import alternatives
-from dpportal.platform.typed_numbers import grouped_decimal_text, whole_text
 from dpportal.platform.visible_text import VisibleTexts
 from dpportal.tables import formats
 from dpportal.tables.connections.models import SharedTable
@@ -349,14 +348,9 @@ class AttributeForm(MisfitForm):
             raise FieldError("upper", _("The lower limit is above the upper limit; exchange them."))
 
     def _bound(self, name: str, number: type[N]) -> N:
-        with suppress(ValueError, OverflowError):
-            text = self.cleaned_data[name].strip()
-            bound = number(whole_text(text) if number is int else grouped_decimal_text(text))
-            if math.isfinite(bound):
-                return bound
-        if number is int:
-            raise FieldError(name, _("Write this limit as a whole number, such as 0 or 120."))
-        raise FieldError(name, _("Write this limit as a number, such as 0 or 99.5."))
+        # Programs write a point, and what the page shows unchanged was declared.
+        is_typed = name in self.changed_data and not isinstance(self.data, ProgramData)
+        return limit_read(name, self.cleaned_data[name], number, is_typed=is_typed)
 
     def _count(self, name: str) -> int:
         count: int | None = self.cleaned_data[name]

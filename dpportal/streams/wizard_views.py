@@ -138,7 +138,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
 
     assert draft.amount is not None
     expected = strategy_page.expected_verdict(draft, plan, draft.amount)
-    shown = confirming.ShownReview(services.reviewed_as(draft, version, plan), expected["verdict"].is_useless)
+    shown = confirming.ShownPlan(services.reviewed_as(draft, version, plan), expected["verdict"].is_useless)
     by = current_user(request)
     spend = partial(services.request_opening, draft, by=by)
     form = confirming.confirmed(

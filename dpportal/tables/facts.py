@@ -50,7 +50,8 @@ class Oddities:
     replaced_bytes: that the encoding does not know. broken_fields: that hold line ends; longest_broken: characters
     of the longest of them. blank_rows: skipped. spoiled_rows: of a further file, left out. note_lines: left out as is
     declared. notes_at_end: last rows that look like sums or notes; fewest_filled, note_words: what would leave them
-    out. Of XLSX: formulas without a stored result, cells that hold an error, ranges of merged cells.
+    out. Of XLSX: formulas without a stored result, cells that hold an error, ranges of
+    merged cells that reach below the names.
     """
 
     replaced_bytes: int = 0

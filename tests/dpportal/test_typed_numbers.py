@@ -131,3 +131,35 @@ def test_a_limit_whose_marks_contradict_each_other_is_refused(text):
     said = {"kind": "real", "missing_cell": "on", "lower": "0", "upper": text, "bins": "10"}
     form = AttributeForm(said, column="cost")
     assert set(form.errors) == {"upper"}
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "decimal"),
+    [("200.000", "200000", "200.0"), ("-1,500", "-1500", "-1.5"), ("1.125", "1125", "1.1250")],
+)
+def test_a_limit_that_may_be_either_of_two_numbers_is_asked_about(text, whole, decimal):
+    said = {"kind": "real", "missing_cell": "on", "lower": "-9999", "upper": "300000", "bins": "10"}
+    side = "lower" if text.startswith("-") else "upper"
+    form = AttributeForm({**said, side: text}, column="cost")
+    assert form.errors[side] == [f"“{text}” can be read in two ways. Write {whole} or {decimal}."]
+    for one in (whole, decimal):
+        form = AttributeForm({**said, side: one}, column="cost")
+        assert form.is_valid() and float(one) == getattr(form.attribute(), side)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"), [("1.200.000", 1200000), ("200 000", 200000), ("0.125", 0.125), ("2000.125", 2000.125)]
+)
+def test_a_limit_that_can_mean_one_number_alone_is_read_so(text, limit):
+    said = {"kind": "real", "missing_cell": "on", "lower": "-9999", "upper": text, "bins": "10"}
+    form = AttributeForm(said, column="cost")
+    assert form.is_valid() and form.attribute().upper == limit
+
+
+def test_neither_a_program_nor_a_limit_that_was_declared_is_asked_about():
+    said = {"kind": "real", "missing_cell": "on", "lower": "0", "upper": "1.125", "bins": "10"}
+    assert AttributeForm(form_data(said), column="cost").is_valid()
+    assert AttributeForm(said, initial=said, column="cost").is_valid()
+    whole = {**said, "kind": "integer", "upper": "200.000", "binning": "width", "width": "1000"}
+    form = AttributeForm(whole, column="size")
+    assert form.is_valid() and form.attribute().upper == 200000

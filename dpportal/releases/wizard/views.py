@@ -135,7 +135,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         return redirect(f"releases:{error.step}", draft.pk)
 
     verdict = planner_of(draft).verdict(plan, draft)
-    shown = confirming.ShownReview(services.reviewed_as(version, plan), bool(verdict and verdict.is_useless))
+    shown = confirming.ShownPlan(services.reviewed_as(version, plan), bool(verdict and verdict.is_useless))
     by, publish = current_user(request), request.POST.get("then") == "publish"
     spend = partial(services.request_release, draft, by=by, publish=publish)
     form = confirming.confirmed(

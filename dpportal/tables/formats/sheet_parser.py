@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -23,6 +25,8 @@ from dpportal.tables.formats.cell_texts import CellTexts, text_of
 from dpportal.tables.formats.plain_rows import PlainRow, PlainRows
 
 PIECE_BYTES = 1 << 18
+# At the end of a cell's address.
+_ROW_OF = re.compile("[0-9]{1,9}$")
 # The type of a cell that holds an error, and what the library raises of one whose content is none of its type.
 ERROR = "e"
 MEANINGLESS = (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError)
@@ -53,7 +57,9 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
     def __init__(self, *args: Any, most: MostCells, is_further: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._most, self._is_further = most, is_further
-        self.merged = self.errors = self.uncached = self.bytes_read = 0
+        self.errors = self.uncached = self.bytes_read = 0
+        # Of ranges of merged cells, by the last row of each.
+        self.merged: Counter[int] = Counter()
         # Cells that were begun, and elements that are none and lie in none; cells with a value; and those of them of
         # which an element was made.
         self._begun = self._filled = self._elements = 0
@@ -128,7 +134,7 @@ class SheetParser(WorkSheetParser):  # type: ignore[misc]
             if self._plain.mark in attributes:
                 self._take(self._plain.taken(attributes[self._plain.mark]))
         elif name == MERGED:
-            self.merged += 1
+            self.merged[_last_row(attributes.get("ref", ""))] += 1
         elif self._attributes is not None and self._rows and name in INSIDE:
             self._element = TreeBuilder()
             self._element.start(CELL_TAG, self._attributes)
@@ -201,6 +207,12 @@ def _integer(text: str) -> int:
     if not number.is_integer():
         raise ValueError
     return int(number)
+
+
+def _last_row(ref: str) -> int:
+    """The last row of a range such as B3:C4; 0 if it names none."""
+    found = _ROW_OF.search(ref)
+    return int(found[0]) if found else 0
 
 
 def refuse_doctype(*_: object) -> NoReturn:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import IO, TextIO
 from xml.etree.ElementTree import ParseError
 from xml.parsers.expat import ExpatError
@@ -74,7 +74,10 @@ UNREADABLE = (
 
 @dataclass
 class Unpacked:
-    """A sheet that was written as CSV, with the facts that the curator sees; options: resolved as far as it took."""
+    """A sheet that was written as CSV, with the facts that the curator sees; options: resolved as far as it took.
+
+    top: the last of the sheet's rows that hold titles and names. merged: how many ranges of cells end in a row.
+    """
 
     options: ReadOptions
     sheet: str = ""
@@ -83,8 +86,9 @@ class Unpacked:
     spoiled: int = 0
     errors: int = 0
     uncached: int = 0
-    merged: int = 0
+    merged: Mapping[int, int] = field(default_factory=dict)
     notes: int = 0
+    top: int = 0
 
     def oddities(self) -> Oddities:
         return Oddities(
@@ -92,7 +96,7 @@ class Unpacked:
             spoiled_rows=self.spoiled,
             uncached_formulas=self.uncached,
             error_cells=self.errors,
-            merged_ranges=self.merged,
+            merged_ranges=sum(ranges for row, ranges in self.merged.items() if row > self.top),
             note_lines=self.notes,
         )
 
@@ -258,6 +262,8 @@ def _write_rows(rows: Iterator[tuple[int, Cells]], file: TextIO, unpacked: Unpac
             continue
         unpacked.blank += max(0, number - due) if width else 0
         due = number + 1
+        if not width:
+            unpacked.top = number if unpacked.options.header else number - 1
         width = width or filled
         is_row = bool(written or reach.width)
         if reach.is_further and is_row and (filled > width or _is_too_long(cells, width)):

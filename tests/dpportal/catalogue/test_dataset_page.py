@@ -72,14 +72,34 @@ def test_costs_for_different_people_stand_apart(client, dataset, administrator) 
     assert "each person in “age”" in page and "not added" in page
 
 
-def test_a_description_that_is_not_permitted_and_what_is_withdrawn_are_not_shown(
+def test_a_description_that_is_not_permitted_is_not_shown(client, dataset, curator) -> None:
+    published(dataset)
+    PublicDescription.objects.create(dataset=dataset, text="Nobody may read this.", shown=False)
+    assert "Nobody may read this." not in client.get(address(dataset)).text
+
+
+def test_after_its_only_release_was_withdrawn_the_page_says_so_and_that_its_cost_stays(
     client, dataset, curator
 ) -> None:
     release = published(dataset)
-    PublicDescription.objects.create(dataset=dataset, text="Nobody may read this.", shown=False)
-    assert "Nobody may read this." not in client.get(address(dataset)).text
+    shown = client.get(address(dataset)).text
+    assert "Withdrawn on" not in shown and "withdrawn." not in shown
     services.withdraw(release, curator, "A mistake")
-    assert client.get(address(dataset)).status_code == 404
+    answer = client.get(address(dataset))
+    page = " ".join(answer.text.split())
+    assert answer.status_code == 200 and "Nothing of it is public now." in page
+    assert "Withdrawn on" in page and f'href="{release.get_absolute_url()}"' in page
+    assert page.count("ε = 0.10") == 2 and "Their privacy cost stays spent" in page
+    assert "red, green, blue" not in page and release.title not in page
+    assert client.get(release.get_absolute_url()).status_code == 410
+    assert not any(str(dataset.pk) in place for place in locations(client))
+
+
+def test_beside_what_is_public_the_page_tells_of_what_was(client, dataset, curator) -> None:
+    first, second = published(dataset), published(dataset, "0.2")
+    services.withdraw(first, curator)
+    page = client.get(address(dataset)).text
+    assert "Withdrawn on" in page and second.get_absolute_url() in page and "ε = 0.30" in page
 
 
 def test_columns_with_an_order_say_their_bounds() -> None:

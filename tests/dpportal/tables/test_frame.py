@@ -59,8 +59,8 @@ def read(
     return facts, [list(row) for row in first_rows(target, 100)]
 
 
-def sheet(folder: Path) -> bytes:
-    """The same table in the second sheet of a workbook, with cells that are merged."""
+def sheet(folder: Path, *merged: str) -> bytes:
+    """The same table in the second sheet of a workbook, with cells that are merged. merged: further ranges."""
     book = openpyxl.Workbook()
     book.active.title = "Read me"
     book.active.append(["What this workbook holds"])
@@ -79,7 +79,7 @@ def sheet(folder: Path) -> bytes:
         ["Source: Ministry of Labour"],
     ]:
         page.append(row)
-    for area in ("A4:A5", "B4:C4", "D4:E4", "A1:E1"):
+    for area in ("A4:A5", "B4:C4", "D4:E4", "A1:E1", *merged):
         page.merge_cells(area)
     book.save(folder / "made.xlsx")
     return (folder / "made.xlsx").read_bytes()
@@ -107,6 +107,14 @@ def test_a_sheet_is_read_alike(tmp_path):
     assert facts.oddities.note_lines == 2
     facts, rows = read(tmp_path, sheet(tmp_path), "t.xlsx", sheet="Table 3", note_words=("Total",))
     assert (facts.rows, facts.oddities.notes_at_end) == (4, 1)
+
+
+def test_merged_titles_and_names_lose_no_value_and_are_not_spoken_of(tmp_path):
+    """Names are joined, so that each column has those above it; below them a value stands in one cell alone."""
+    whole = read(tmp_path, sheet(tmp_path), "t.xlsx", sheet="Table 3", **RULE)[0]
+    assert whole.oddities.merged_ranges == 0
+    more = read(tmp_path, sheet(tmp_path, "A6:A7", "D9:E9"), "t.xlsx", sheet="Table 3", **RULE)[0]
+    assert more.oddities.merged_ranges == 2
 
 
 @pytest.mark.slow

@@ -56,6 +56,14 @@ def test_the_remedy_is_the_first_button_and_spending_takes_a_tick(desk, dataset,
     assert draft.charge is not None
 
 
+def test_where_a_cost_within_the_budget_would_do_it_is_the_remedy(desk, dataset) -> None:
+    draft = building.complete_draft(dataset, "0.001")
+    Release.objects.filter(pk=draft.pk).update(columns=["age"], people=3000)
+    shown = desk.get(address(draft)).text
+    assert primary(shown)[0].startswith("See it at ε = 0.") and len(primary(shown)) == 1
+    assert ">Choose fewer columns<" in shown
+
+
 def test_one_that_is_of_use_is_spent_on_with_one_press(desk, dataset) -> None:
     shown = desk.get(address(building.complete_draft(dataset, "0.9")))
     assert primary(shown.text) == ["Spend ε 0.90 and publish"] and SAID not in shown.text
