@@ -246,7 +246,8 @@ def _write_estimates(answers: Answers, named: list[LabelColumn], path: Path) -> 
             "interval_upper": estimate.counts + estimate.half_width,
         }
     )
-    write_frame(frame, path, float_format="%.6g")
+    # So many that a margin is in the digits of its ends, however many people there are.
+    write_frame(frame, path, float_format="%.10g")
 
 
 def _estimate_fields(named: list[LabelColumn]) -> list[dict[str, str]]:
