@@ -149,13 +149,11 @@ def _figure(
 
 
 def _table(reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> list[list[object]]:
-    """Rows of the page's table: value, estimate, count, interval."""
+    """Rows of the page's table: value, estimate, count, interval. A margin is rounded up, whatever its estimate is."""
     answers = reconstructed.result
-    estimate, half_width = answers.estimate.counts, answers.estimate.half_width
-    numbers = (
-        as_integers(n).tolist()
-        for n in (estimate, answers.counts, estimate - half_width, estimate + half_width)
-    )
+    estimate, margin = as_integers(answers.estimate.counts), as_integers(np.ceil(answers.estimate.half_width))
+    columns = (estimate, as_integers(answers.counts), estimate - margin, estimate + margin)
+    numbers = (column.tolist() for column in columns)
     return [
         list(row)
         for row in zip(cell_names(reconstructed.release.domain.attributes[0]), *numbers, strict=True)

@@ -103,6 +103,17 @@ class TestResponse:
         run(path, tmp_path / "unpacked")
 
     @pytest.mark.slow
+    def test_a_margin_of_the_table_is_rounded_up_and_depends_on_no_estimate(
+        self, replaceable, client
+    ) -> None:
+        release = finished(replaceable, "response", ["age"], "0.05", "unary-encoding")
+        services.publish(release, replaceable.owner)
+        page = re.findall(r'class="number margin">± ([0-9,]+)<', page_of(client, release))
+        estimates = pd.read_csv(io.BytesIO(files(release)["estimates.csv"]))
+        reach = estimates["interval_upper"] - estimates["estimate"]
+        assert [int(margin.replace(",", "")) for margin in page] == np.ceil(reach - 1e-6).astype(int).tolist()
+
+    @pytest.mark.slow
     def test_the_public_page_shows_estimates_and_no_true_count(self, replaceable, client) -> None:
         release = finished(replaceable, "response", ["colour"], "1", "unary-encoding")
         services.publish(release, replaceable.owner)
