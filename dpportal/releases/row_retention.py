@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from uuid import UUID
 
-from django.utils.translation import gettext as _, ngettext
-
+from dpportal.datasets.unread_values import unread_cells, unread_text
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import listed
 from dpportal.releases.models import Release
 
-# Columns that are named where each has something said of it.
-MOST_NAMED = 12
 # Where a stored comparison says how many rows were counted.
 ROWS_COUNTED = "rows_counted"
 
@@ -40,14 +36,8 @@ class RowRetention:
 
     @property
     def unread_text(self) -> str:
-        """Age in “0–4” and income in “0 to 100”: where such values count, of the first columns."""
-        said = [_("%(column)s in “%(cell)s”") % {"column": name, "cell": cell} for name, cell in self.unread]
-        more = len(said) - MOST_NAMED
-        if more > 0:
-            said[MOST_NAMED:] = [
-                ngettext("%(count)s more column", "%(count)s more columns", more) % {"count": more}
-            ]
-        return listed(said)
+        """Where such values count, of the first columns."""
+        return unread_text(self.unread)
 
 
 @lru_cache(maxsize=1024)
@@ -60,11 +50,7 @@ def _unread(release: Release) -> tuple[tuple[str, str], ...]:
     """Of the columns whose cells are counted; those of which sums are made tell apart who has no value."""
     measured = release.parameters.get("measured", ())
     counted = release.domain.project(release.leaving_columns).attributes
-    return tuple(
-        (a.shown_name, a.labels()[a.takes_unread])
-        for a in counted
-        if a.takes_unread is not None and a.name not in measured
-    )
+    return unread_cells(a for a in counted if a.name not in measured)
 
 
 def rows_counted(comparison: Json) -> int | None:

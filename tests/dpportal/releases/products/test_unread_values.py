@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from django.utils.translation import override
 
+from dpportal.datasets.unread_values import MOST_NAMED
 from dpportal.releases import services
-from dpportal.releases.row_retention import MOST_NAMED, RowRetention
+from dpportal.releases.row_retention import RowRetention
 from mechanisms.domain import Categorical, Integer
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished
