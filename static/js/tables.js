@@ -63,8 +63,9 @@
     });
   }
 
-  /* A table that is too wide for paper is printed in parts, each below the same rows. */
+  /* A table that is too wide for paper is printed in parts, each below the same rows. Differences are narrow. */
   const ON_PAPER = 4;
+  const WITH_DIFFERENCES = 5;
 
   function part(table, first, last) {
     const copy = table.cloneNode(true);
@@ -79,10 +80,11 @@
     for (const frame of document.querySelectorAll(".table-one")) {
       const table = frame.querySelector("table");
       const columns = table.rows[0].cells.length;
-      if (columns - 2 <= ON_PAPER || frame.dataset.inParts) continue;
+      const most = table.querySelector("th[data-difference]") ? WITH_DIFFERENCES : ON_PAPER;
+      if (columns - 2 <= most || frame.dataset.inParts) continue;
       frame.dataset.inParts = "yes";
-      for (let first = 2; first < columns; first += ON_PAPER) {
-        const copy = part(table, first, first + ON_PAPER);
+      for (let first = 2; first < columns; first += most) {
+        const copy = part(table, first, first + most);
         copy.classList.add("part-on-paper");
         frame.append(copy);
       }
