@@ -17,6 +17,8 @@ from .connection import Connection
 from .faults import PortalError
 
 _ID = re.compile(r"/(?:releases|streams)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/|$)")
+# The apostrophe before a text that a spreadsheet would take for a formula; a negative number has none.
+_GUARDED = re.compile(r"^'(?='*[=+\-@\t\r\n])(?!-[0-9]+(\.[0-9]+)?$)")
 # Those of a running count's newest period are there so long after it, unless the portal is busy.
 FILES_SECONDS = 60.0
 # Ends of an interval, of the estimate of a line, or of a column with a name of its own, such as mean_lower.
@@ -97,8 +99,14 @@ def read(
 
 
 def _frame(content: bytes) -> pd.DataFrame:
-    """Codes such as 007 stay texts only where not all of a column are numbers: see the codebook in the bundle."""
-    return pd.read_csv(io.BytesIO(content))
+    """An empty field alone is missing: “n/a” is a text. Texts are as they were published, without a CSV's apostrophe.
+
+    Codes such as 007 stay texts only where not all of a column are numbers: see the codebook in the bundle.
+    """
+    frame = pd.read_csv(io.BytesIO(content), keep_default_na=False, na_values=[""])
+    for name in frame.select_dtypes(["object", "string"]).columns:
+        frame[name] = frame[name].str.replace(_GUARDED, "", n=1, regex=True)
+    return frame
 
 
 def _with_intervals(frame: pd.DataFrame) -> list[str]:

@@ -8,8 +8,10 @@ import pytest
 from django.core.wsgi import get_wsgi_application
 
 from dpportal.api.dpclient import Portal, PortalError, read
+from dpportal.api.dpclient.published import _frame
 from dpportal.releases import services
 from dpportal.streams.job_execution import STREAM_JOBS
+from mechanisms.inert_text import inert
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import finished
 from tests.dpportal.streams import building as streams
@@ -105,6 +107,20 @@ def test_a_table_that_was_uploaded_before_is_named(portal, client, curator):
         PortalError, match=r"uploaded before\. Its content is that of Ages\. Use that dataset"
     ):
         twin.wait()
+
+
+@pytest.mark.parametrize(
+    "text", ["n/a", "NA", "null", "None", "nan", "=1+1", "'=1+1", "@SUM(A1)", "-", "-1x", "'plain", "<b>"]
+)
+def test_a_text_is_read_as_it_was_published(text):
+    """Against the guard that files are written with."""
+    content = f"town,count\n{inert(text)},1\n,2\nBern,3\n".encode()
+    frame = _frame(content)
+    assert frame["town"].tolist()[0] == text and frame["town"].isna().tolist() == [False, True, False]
+
+
+def test_negative_codes_are_read_as_they_stand():
+    assert _frame(b"code,count\n-1,1\n-2,2\n")["code"].tolist() == [-1, -2]
 
 
 def test_a_request_is_sent_again_when_the_portal_says_so():
