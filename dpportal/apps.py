@@ -20,10 +20,17 @@ class PortalConfig(AppConfig):
     def ready(self) -> None:
         guard.close()
         refusal.look_up_by(gettext)
+        _note_own_texts()
         # The last room's tables are there when all are.
         last = apps.get_app_config("streams")
         post_migrate.connect(_begin_memory, sender=last, dispatch_uid="a database goes with a memory")
         post_migrate.connect(_begin_history, sender=last, dispatch_uid="what was written is in the history")
+
+
+def _note_own_texts() -> None:
+    from dpportal.operations import own_texts
+
+    own_texts.watch_all()
 
 
 def _begin_memory(**_: object) -> None:

@@ -18,7 +18,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from mechanisms.noise import guard
-from tests import clickhouses, clusters, nightly
+from tests import clickhouses, clusters, nightly, quick_lane
 from tests.clusters import Cluster
 
 POSTGRES_URL = os.environ.get("DPPORTAL_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432")
@@ -60,12 +60,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     nightly.leave_to_the_night(config, items)
-    for item in items:
-        if nightly.is_quick(item):
-            item.add_marker("quick")
+    quick_lane.mark(items)
     if "PYTEST_XDIST_WORKER" in os.environ:
         # The last tests are short, so that all processes end at about the same time.
-        items.sort(key=lambda item: item.get_closest_marker("quick") is not None)
+        items.sort(key=quick_lane.is_hurried)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mechanisms import registry
-from tests import nightly
+from tests import nightly, quick_lane
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVERS = {"postgres_url", "redis_url", "cluster", "portal", "browser", "visit", "stage"}
@@ -90,6 +90,29 @@ def test_a_mechanism_without_a_quick_test_would_be_seen() -> None:
     assert name not in left_out([test])
     assert name in left_out([{**test, "classes": []}])
     assert name in left_out([{**test, "id": "tests/mechanisms/test_registry.py::test_a"}])
+
+
+@pytest.mark.slow
+@pytest.mark.every_day
+def test_every_name_of_those_that_take_their_time_is_a_tests(every: list[Listed]) -> None:
+    assert {test["id"].partition("[")[0] for test in every} >= quick_lane.UNHURRIED
+
+
+def test_of_many_cases_the_quick_lane_takes_the_first_the_last_and_two_between() -> None:
+    for many in range(1, 40):
+        cases: Any = list(range(many))
+        chosen = quick_lane.spread(cases)
+        assert len(chosen) == len(set(chosen)) == min(many, quick_lane.MOST_CASES)
+        assert (chosen[0], chosen[-1]) == (0, many - 1)
+
+
+def test_what_takes_its_time_is_told_by_the_mean_of_its_cases() -> None:
+    watch = quick_lane.Watch()
+    for name, seconds in {"a[1]": 0.3, "a[2]": 0.1, "b[1]": 0.12, "b[2]": 0.01, "c": 0.09}.items():
+        report: Any = SimpleNamespace(nodeid=name, duration=seconds / 2)
+        watch.pytest_runtest_logreport(report)
+        watch.pytest_runtest_logreport(report)
+    assert watch.unhurried() == ["a"]
 
 
 def test_a_day_chooses_an_eighth_of_the_cases_and_every_case_has_its_day() -> None:

@@ -88,11 +88,13 @@ def _deliver(mail: OutgoingMail, server: BaseEmailBackend) -> None:
 
 
 def _in_language_of(mail: OutgoingMail) -> EmailMessage:
-    """A text in the language that the person with this address chose, line by line: each is a text of its own."""
-    chosen = (
-        User.objects.filter(email__iexact=mail.to).exclude(language="").values_list("language", flat=True)
-    )
-    with override(chosen.first() or settings.LANGUAGE_CODE):
+    """A text in the language of the person with this address, line by line: each is a text of its own.
+
+    Of several, one who chose a language counts before one whose browser did, and the last who signed in before others.
+    """
+    people = User.objects.filter(email__iexact=mail.to).order_by(F("last_login").desc(nulls_last=True))
+    named = sorted(people, key=lambda person: (not person.language, not person.browser_language))
+    with override(named[0].mail_language if named else settings.LANGUAGE_CODE):
         text = "\n".join(translated(line) for line in mail.text.split("\n"))
         return EmailMessage(translated(mail.subject), text, to=[mail.to])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.core.exceptions import ValidationError
@@ -74,6 +75,8 @@ class User(AbstractUser):
 
     # The language of pages and mail; that of the browser where none was chosen.
     language = models.CharField(max_length=10, blank=True, default="", editable=False)
+    # In which pages spoke at the last sign-in, for the mail of who chose none: no browser is there when it is written.
+    browser_language = models.CharField(max_length=10, blank=True, default="", editable=False)
     # Somebody else has seen the password, so no page opens before the person chose another.
     must_change_password = models.BooleanField(default=False, editable=False)
     # Somebody else changed this account, and the person has not opened the list of changes since.
@@ -91,6 +94,11 @@ class User(AbstractUser):
     def public_name(self) -> str:
         """The publisher's name for everyone: a sign-in name is half of what opens an account."""
         return self.display_name or gettext("a curator of this portal")
+
+    @property
+    def mail_language(self) -> str:
+        """That which the person chose; else that of the last sign-in; English for who never signed in."""
+        return self.language or self.browser_language or settings.LANGUAGE_CODE
 
     @property
     def is_curator(self) -> bool:

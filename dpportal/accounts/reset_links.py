@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from django.conf import settings
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.tokens import PasswordResetTokenGenerator, default_token_generator
 from django.core.mail import EmailMessage
@@ -55,7 +54,7 @@ def answers(address: str, origin: str) -> Iterator[EmailMessage]:
 def message(person: User, origin: str) -> EmailMessage:
     """A link for a person. origin: of the portal, such as https://portal.example."""
     context = {"name": person.get_username(), "link": origin + mailed_path(person)}
-    with override(person.language or settings.LANGUAGE_CODE):
+    with override(person.mail_language):
         subject = render_to_string("accounts/forgotten_subject.txt").strip()
         text = render_to_string("accounts/forgotten_mail.txt", context)
     return EmailMessage(subject, text, to=[person.email])

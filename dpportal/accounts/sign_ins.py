@@ -62,11 +62,13 @@ def connect() -> None:
 
 
 @transaction.atomic
-def _note_time(sender: object, user: User, **_kwargs: object) -> None:
-    """Write when the person signed in, unless a job holds their row: nobody waits for it."""
-    user.last_login = timezone.now()
+def _note_time(sender: object, request: HttpRequest, user: User, **_kwargs: object) -> None:
+    """Write when the person signed in, and in which language, unless a job holds their row: nobody waits for it."""
+    user.last_login, user.browser_language = timezone.now(), getattr(request, "LANGUAGE_CODE", "")
     free = User.objects.filter(pk=user.pk).select_for_update(no_key=True, skip_locked=True)
-    User.objects.filter(pk__in=free.values("pk")).update(last_login=user.last_login)
+    User.objects.filter(pk__in=free.values("pk")).update(
+        last_login=user.last_login, browser_language=user.browser_language
+    )
 
 
 def _succeeded(sender: object, request: HttpRequest, user: User, **_kwargs: object) -> None:

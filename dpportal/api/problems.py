@@ -88,7 +88,7 @@ class RefusedError(Exception):
     """A request that is answered with a status and a sentence.
 
     errors: sentences by the name of what was sent. page: the path of the page on which a person can do it. wait: after
-    how many seconds the same request is answered otherwise; None: it is not.
+    how many seconds the same request is answered otherwise; None: it is not. headers: of a protocol that asks for them.
     """
 
     def __init__(
@@ -99,8 +99,10 @@ class RefusedError(Exception):
         *,
         page: str = "",
         wait: int | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(detail)
+        self.headers = headers
         self.status = status
         self.errors = errors
         self.page = page
@@ -166,7 +168,7 @@ def nothing_here() -> str:
 
 def _refused(request: HttpRequest, fault: RefusedError) -> HttpResponse:
     page = request.build_absolute_uri(fault.page) if fault.page else ""
-    return problem(fault.status, str(fault), fault.errors, page=page, wait=fault.wait)
+    return problem(fault.status, str(fault), fault.errors, fault.headers, page=page, wait=fault.wait)
 
 
 def _choice(_request: HttpRequest, fault: DraftChoiceError) -> HttpResponse:

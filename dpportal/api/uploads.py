@@ -45,10 +45,18 @@ METADATA = {
     "description": "Pairs of a name and its value in Base64, separated by commas: filename, sha256, and the fields of "
     "the page, such as name and delimiter.",
 }
+RESUMABLE = {
+    "in": "header",
+    "name": "Tus-Resumable",
+    "required": True,
+    "schema": {"type": "string", "enum": [TUS]},
+    "description": "The version of tus; without it, or with another, 412.",
+}
 OFFSET = {"in": "header", "name": "Upload-Offset", "required": True, "schema": {"type": "integer"}}
-BEGINS = {"parameters": [*repeating.HAS_A_KEY["parameters"], LENGTH, METADATA]}
+IS_TUS = {"parameters": [RESUMABLE]}
+BEGINS = {"parameters": [*repeating.HAS_A_KEY["parameters"], RESUMABLE, LENGTH, METADATA]}
 TAKES_A_PIECE = {
-    "parameters": [OFFSET],
+    "parameters": [RESUMABLE, OFFSET],
     "requestBody": {
         "required": True,
         "content": {PIECE_TYPE: {"schema": {"type": "string", "format": "binary"}}},
@@ -94,7 +102,9 @@ def upload_state(request: HttpRequest, response: HttpResponse, upload_id: UUID) 
     return _told(request, response, _of(request, upload_id))
 
 
-@router.api_operation(["HEAD"], "/{uuid:upload_id}", auth=ADMINISTER, response={200: None})
+@router.api_operation(
+    ["HEAD"], "/{uuid:upload_id}", auth=ADMINISTER, response={200: None}, openapi_extra=IS_TUS
+)
 def upload_offset(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> object:
     """How far an upload is: the header `Upload-Offset` says how many bytes have come."""
     _require_tus(request)
@@ -124,9 +134,10 @@ def append_piece(request: HttpRequest, response: HttpResponse, upload_id: UUID) 
     return Status(204, None)
 
 
-@router.delete("/{uuid:upload_id}", auth=ADMINISTER, response={204: None})
+@router.delete("/{uuid:upload_id}", auth=ADMINISTER, response={204: None}, openapi_extra=IS_TUS)
 def give_up_upload(request: HttpRequest, upload_id: UUID) -> object:
     """Delete what came. An upload that is whole has become a dataset, which is deleted by itself."""
+    _require_tus(request)
     upload = _of(request, upload_id)
     if upload.finished:
         raise RefusedError(409, _("This upload is whole, and has become a dataset. Delete that instead."))
@@ -188,5 +199,7 @@ def _metadata(request: HttpRequest) -> dict[str, str]:
 
 
 def _require_tus(request: HttpRequest) -> None:
-    if request.headers.get("Tus-Resumable", TUS) != TUS:
-        raise RefusedError(412, _("This portal speaks tus %(version)s.") % {"version": TUS})
+    """The protocol asks for its version in every request, so that none is done by other rules. Raises RefusedError."""
+    if request.headers.get("Tus-Resumable") != TUS:
+        text = _("This portal speaks tus %(version)s. Say so in the header “Tus-Resumable”.")
+        raise RefusedError(412, text % {"version": TUS}, headers={"Tus-Version": TUS, "Tus-Resumable": TUS})

@@ -6,6 +6,7 @@ import re
 
 from django.utils.translation import gettext as _
 
+from dpportal.charts.counted_word import of_number
 from dpportal.platform.stored_texts import translated
 
 # What `margin_text` says in English. Its template is nearly all values, by which no sentence could be known.
@@ -14,7 +15,7 @@ _STORED = re.compile(r"(?P<what>.+): (?:(?P<sign>\S) )?(?P<error>[\d.,]+) (?P<un
 
 def margin_text(*, what: object, sign: str, error: str, unit: object) -> str:
     """“Margin of a count: ± 10 people”. what, unit: phrases of the catalogue."""
-    values = {"what": what, "sign": sign, "error": error, "unit": unit}
+    values = {"what": what, "sign": sign, "error": error, "unit": of_number(str(unit), error)}
     return " ".join((_("%(what)s: %(sign)s %(error)s %(unit)s") % values).split())
 
 

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from dpportal.platform.json_types import Json
+from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.reader_pages import ReaderPages, asked
 from dpportal.releases import public as releases
@@ -28,7 +29,6 @@ from dpportal.streams.models import Stream
 # Of a frame, in pixels of CSS, unless a site has room for less.
 WIDTH, HEIGHT = 800, 520
 CACHED_SECONDS = 24 * 3600
-NOT_IMPLEMENTED = 501
 PAGES: Mapping[str, ReaderPages[Any]] = {"releases": releases.pages, "streams": streams.pages}
 
 
@@ -36,15 +36,26 @@ PAGES: Mapping[str, ReaderPages[Any]] = {"releases": releases.pages, "streams": 
 def oembed(request: HttpRequest) -> HttpResponse:
     """The frame of the chart at `url`: of a chart's own address, or of a page, whose first chart it is.
 
-    404 for whatever is no published chart of this portal; 501 for another format than JSON.
+    404 for whatever is no published chart of this portal; 501 for another format than JSON; 400 without a `url`, or for
+    a `maxwidth` or `maxheight` that is no number of pixels. Each says so in JSON.
     """
     if request.GET.get("format", "json") != "json":
-        return HttpResponse(
-            _("This answers in JSON only."), status=NOT_IMPLEMENTED, content_type="text/plain"
-        )
-    publication, address = _embedded(request, request.GET.get("url", ""))
-    width, height = _least(request, "maxwidth", WIDTH), _least(request, "maxheight", HEIGHT)
-    return JsonResponse(_rich(publication, request.build_absolute_uri(address), width, height))
+        return _refused(501, _("This answers in JSON only."))
+    address = request.GET.get("url", "")
+    if not address:
+        return _refused(400, _("Name the address of a published chart, or of its page, as “url”."))
+    try:
+        width, height = _least(request, "maxwidth", WIDTH), _least(request, "maxheight", HEIGHT)
+        publication, frame = _embedded(request, address)
+    except ValueError:
+        return _refused(400, _("Give “maxwidth” and “maxheight” as whole numbers of pixels from 1."))
+    except Http404:
+        return _refused(404, _("No chart is published at this address."))
+    return JsonResponse(_rich(publication, request.build_absolute_uri(frame), width, height))
+
+
+def _refused(status: int, detail: str) -> HttpResponse:
+    return JsonResponse(problem_facts(status, detail), status=status, content_type=MEDIA_TYPE)
 
 
 def _rich(publication: Release | Stream, address: str, width: int, height: int) -> Json:
@@ -104,7 +115,11 @@ def _resolved(address: str, host: str) -> tuple[ResolverMatch, str]:
 
 
 def _least(request: HttpRequest, name: str, usual: int) -> int:
-    """What a site has room for, where that is less than usual."""
+    """What a site has room for, where that is less than usual. Raises ValueError for what is no number of pixels."""
     text = request.GET.get(name, "")
-    room = int(text) if re.fullmatch("[1-9][0-9]{0,4}", text) else usual
-    return min(usual, room)
+    if not text:
+        return usual
+    if not re.fullmatch("0*[1-9][0-9]*", text):
+        raise ValueError(f"{name} must be a whole number from 1")
+    # Of a number with more digits only these matter.
+    return min(usual, int(text.lstrip("0")[:9]))

@@ -28,6 +28,12 @@ def counted_word(most: int | None = None) -> str:
     return _("rows") if (_ROWS.get() if most is None else most) > 1 else _("people")
 
 
+def of_number(word: str, number: object) -> str:
+    """The word for one of what is counted where the number is 1, however it is written."""
+    ones = {_("people"): _("person"), _("rows"): _("row")}
+    return ones.get(word, word) if str(number) == "1" else word
+
+
 def counted_by(columns: str) -> str:
     """“People by age”, a chart's title. Its two texts are whole, so that a stored one is known again and translated."""
     text = _("Rows by %(columns)s") if _ROWS.get() > 1 else _("People by %(columns)s")

@@ -10,6 +10,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.audit_words import clause, clauses
 from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.protection import HOW_NEIGHBOURS_DIFFER
 from mechanisms.domain import Attribute
 
 COLUMNS = gettext_noop("declared columns")
@@ -17,10 +18,15 @@ PROTECTED = gettext_noop("declared who is protected")
 COLUMN, TOOK_BACK = gettext_noop("column %(places)s"), gettext_noop("took back: %(places)s")
 ONE_ROW = gettext_noop("columns: %(columns)s")
 COARSER, EACH_ROW = gettext_noop("a coarser one"), gettext_noop("each row")
-PERSON = gettext_noop("a person is %(person)s, with at most %(rows)s rows")
-PERSON_IN_ANY_CASE = gettext_noop(
-    "a person is %(person)s, without regard to case, with at most %(rows)s rows"
-)
+# By whether capitals count in what names a person.
+PERSON = {
+    False: gettext_noop("a person is %(person)s, with at most %(rows)s rows"),
+    True: gettext_noop("a person is %(person)s, without regard to case, with at most %(rows)s rows"),
+}
+PERSON_WITH_ONE_ROW = {
+    False: gettext_noop("a person is %(person)s, with one row at most"),
+    True: gettext_noop("a person is %(person)s, without regard to case, with one row at most"),
+}
 
 
 def columns_declared(dataset: Dataset, said: Mapping[str, Attribute | None], by: User | None) -> None:
@@ -43,8 +49,9 @@ def protection_declared(dataset: Dataset, version: DomainVersion, by: User | Non
     places = {column["name"]: str(place) for place, column in enumerate(dataset.columns, 1)}
     column = places.get(version.unit_column, "?")
     person = clause(COLUMN, places=column) if version.unit_column else EACH_ROW
-    template = PERSON_IN_ANY_CASE if version.ignore_case else PERSON
-    detail = clauses(version.neighbours, clause(template, person=person, rows=version.max_rows))
+    template = (PERSON_WITH_ONE_ROW if version.max_rows == 1 else PERSON)[version.ignore_case]
+    differ = clause(HOW_NEIGHBOURS_DIFFER[version.neighbours])
+    detail = clauses(differ, clause(template, person=person, rows=version.max_rows))
     audit.record(by or dataset.owner, PROTECTED, dataset, detail)
 
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.platform.listed_names import joint
 from mechanisms.accounting import Neighbours
+
+# As the page calls them on which a curator says who is protected.
+HOW_NEIGHBOURS_DIFFER = {
+    Neighbours.ADD_REMOVE.value: gettext_noop("one person, added or removed"),
+    Neighbours.REPLACE_ONE.value: gettext_noop("one person, replaced by another"),
+}
 
 
 class Declared(Protocol):

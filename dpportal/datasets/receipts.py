@@ -22,6 +22,7 @@ from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.keyed import signing_keys
 from dpportal.platform.sealed_files import HEAD_BYTES
+from mechanisms.verify.receipt import as_file
 
 # What of the records is still there afterwards. Receipts of earlier versions do not say it.
 STAYS = (
@@ -85,8 +86,7 @@ def destroy_key(dataset: Dataset, files: Plain, by: User, because: str) -> None:
         "stays": list(STAYS),
     }
     keys.destroy(dataset.pk)
-    document = {"receipt": facts, **signing_keys().sign(canonical(facts))}
-    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    text = as_file(facts, signing_keys().sign(canonical(facts))).decode()
     ErasureReceipt.objects.update_or_create(pk=dataset.pk, defaults={"document": text, "key_gone_at": None})
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
 from dpportal import tables as raw_tables
-from dpportal.datasets import keys, sealing
+from dpportal.datasets import keys, remote_table, sealing
 from dpportal.datasets.found_range import attribute_of_range
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.record_files import (
@@ -35,7 +34,6 @@ from dpportal.platform.records_guard import FOLDER
 from dpportal.platform.sealed_files import SealedPath, new_key
 from dpportal.tables import Column, Persons, ValueTexts
 from dpportal.tables.connections.faults import SourceFault
-from dpportal.tables.connections.models import SharedTable
 from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.faults import UploadFault, lacks_columns
 from dpportal.tables.fit import TableFit
@@ -47,12 +45,11 @@ from dpportal.tables.pushdown.types import not_exact
 from mechanisms.domain import Attribute, Domain
 
 if TYPE_CHECKING:
-    from dpportal.tables.pushdown.counting import CountRequest, PushdownCounts, Schema
+    from dpportal.tables.pushdown.counting import Schema
     from dpportal.tables.undeclared_values import PeopleByValue
 
 LOOK = "look-"  # begins the names of files with a look at the lines of an upload
 MOST_LOOKS = 8  # that are kept of a dataset
-MOST_REMOTE_CELLS = 10**8  # of 8 bytes each
 LOOK_SECONDS = 20.0  # while the curator waits
 # Faults of a file that has nothing, not even names, or in which nothing is a row.
 WITHOUT_ROWS = ("empty", "no-rows")
@@ -252,10 +249,25 @@ def power_sums(
     if dataset.is_remote:
         from dpportal.tables.pushdown import counting
 
-        summed = counting.power_sums(_count_request(dataset), groups, readings, options, persons)
-        return _noted(dataset, summed)
+        summed = counting.power_sums(remote_table.count_request(dataset), groups, readings, options, persons)
+        return remote_table.noted(dataset, summed)
     with opened(dataset.table) as path:
         return raw_tables.power_sums(path, groups, readings, options, persons=persons, key=key)
+
+
+def cell_sums(
+    dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[tuple[Sequence[str], str]]
+) -> np.ndarray:
+    """(cells, 3) rows, Σv and Σv² of each cell of a table elsewhere, Python integers; all of the same rows.
+
+    tables: of some columns of the domain each, with the one whose cell v is added up, or an empty name.
+    """
+    from dpportal.tables.pushdown import counting
+
+    remote_table.check_cells(domain, [columns for columns, _added in tables])
+    request = remote_table.count_request(dataset)
+    options, persons = options_of(dataset), persons_of(version)
+    return remote_table.noted(dataset, counting.cell_sums(request, domain, tables, options, persons))
 
 
 def _count_remotely(
@@ -268,32 +280,10 @@ def _count_remotely(
     # Jobs that speak to other engines load this, and the portal does not at its start.
     from dpportal.tables.pushdown import counting
 
-    if sum(domain.project(columns).size for columns in tables) > MOST_REMOTE_CELLS:
-        text = _("These are more cells than are counted elsewhere at once. Release fewer.")
-        raise SourceFault("cells", text)
-    request = _count_request(dataset)
+    remote_table.check_cells(domain, tables)
+    request = remote_table.count_request(dataset)
     options, persons = options_of(dataset), persons_of(version)
-    return _noted(dataset, counting.count_tables(request, domain, tables, options, persons))
-
-
-def _noted(dataset: Dataset, result: PushdownCounts) -> np.ndarray:
-    """What an engine counted; notes where and when it was read."""
-    assert dataset.source is not None
-    read = {"engine": result.engine, "table": dataset.source.title, "read_at": result.read_at}
-    dataset.last_read = json.dumps(read)
-    return result.counts
-
-
-def _count_request(dataset: Dataset) -> CountRequest:
-    """What a dataset was made from, if its owner may still use it. Raises SourceFault."""
-    from dpportal.tables.pushdown import counting
-
-    assert dataset.source is not None
-    if not SharedTable.offered_to(dataset.owner).filter(pk=dataset.source.pk).exists():
-        raise SourceFault("offered", _("This table is not offered to the dataset's owner any more."))
-    types = {column["name"]: column["type"] for column in dataset.columns}
-    facts = dataset.facts
-    return counting.CountRequest(dataset.source, facts["identity"], types, facts.get("definition"))
+    return remote_table.noted(dataset, counting.count_tables(request, domain, tables, options, persons))
 
 
 def _require_here(dataset: Dataset) -> None:
@@ -324,7 +314,9 @@ def fit(
     if dataset.is_remote:
         from dpportal.tables.pushdown import counting
 
-        return counting.fit(_count_request(dataset), domain, options_of(dataset), persons_of(version))
+        return counting.fit(
+            remote_table.count_request(dataset), domain, options_of(dataset), persons_of(version)
+        )
     with opened(dataset.table) as path:
         return raw_tables.fit_table(path, domain, options_of(dataset), persons_of(version), on_progress)
 

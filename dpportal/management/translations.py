@@ -7,6 +7,7 @@ rest is found by `program_texts`.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -38,8 +39,9 @@ _METADATA = {
 def extracted() -> POFile:
     """Every text that can be translated, without translations. Raises CalledProcessError where gettext is missing."""
     with tempfile.TemporaryDirectory() as folder:
+        # A copy, for the program lays files beside those that it reads.
         for room in ROOMS:
-            (Path(folder) / room).symlink_to(ROOT / room)
+            shutil.copytree(ROOT / room, Path(folder) / room, ignore=shutil.ignore_patterns("__pycache__"))
         (Path(folder) / "locale").mkdir()
         environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
         command = [sys.executable, "-m", "django", "makemessages", "-l", LOCALE, "-v", "0", *_OPTIONS]

@@ -5,6 +5,7 @@ Source: Google Search Central, Dataset structured data; Science on Schema.org 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpportal.platform.json_types import Json
@@ -35,7 +36,7 @@ def schema_org(metadata: Metadata) -> Json:
         "temporalCoverage": about.interval,
         "measurementTechnique": TECHNIQUE,
         "variableMeasured": [
-            {"@type": "PropertyValue", "name": name} for name in metadata.columns or (COUNTED,)
+            _variable(name, others) for name, others in (metadata.columns or {COUNTED: ()}).items()
         ],
         "distribution": [_download(file) for file in metadata.downloads],
         "isAccessibleForFree": True,
@@ -45,6 +46,12 @@ def schema_org(metadata: Metadata) -> Json:
         "@type": "Dataset",
         **{key: value for key, value in facts.items() if value},
     }
+
+
+def _variable(name: str, others: Sequence[str]) -> Json:
+    """A column by the name that files and croissant.json have for it, so that a program finds it there."""
+    known: Json = {"alternateName": list(others)} if others else {}
+    return {"@type": "PropertyValue", "name": name, **known}
 
 
 def _download(file: Download) -> Json:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 
 from django.http import HttpRequest
@@ -121,8 +121,8 @@ class Metadata:
     """A published release or running count.
 
     kind: what it is, of which dataset, and its loss. author: by display name. published: when it became public, or
-    was made. address: of its page. columns: what it tells of. site: the portal's own address, without a path.
-    downloads: its files, where the page has them.
+    was made. address: of its page. columns: what it tells of, by the names that its files have for them, with the
+    other names of each. site: the portal's own address, without a path. downloads: its files, where the page has them.
     """
 
     title: str
@@ -132,14 +132,19 @@ class Metadata:
     address: str
     identifier: str
     doi: str = ""
-    columns: Sequence[str] = ()
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     about: About = About()
     site: str = ""
     downloads: Sequence[Download] = ()
 
     @classmethod
     def of(
-        cls, request: HttpRequest, publication: Publication, what: str, loss: str, columns: Sequence[str]
+        cls,
+        request: HttpRequest,
+        publication: Publication,
+        what: str,
+        loss: str,
+        columns: Mapping[str, Sequence[str]],
     ) -> Metadata:
         """Of one that can be published; a preview has the date from which on it could. what, loss: of its kind."""
         published = publication.published_at or publication.publishable_at

@@ -84,9 +84,14 @@ def filled_columns(release: Release) -> list[str]:
 
 def chosen_columns(release: Release) -> list[str]:
     """The columns that the release reads whose values were chosen privately, and not taken from the data before."""
-    declared = {each.column: each for each in release.declaration.attributes.filter(filled_from_data=False)}
-    choices = [each for each in PublishedLoss.of(release).choices if each.column in declared]
-    return sorted({each.column for each in choices if each.declares(declared[each.column].declared())})
+    choices = PublishedLoss.of(release).choices
+    own = release.declaration.attributes.filter(
+        filled_from_data=False, column__in={each.column for each in choices}
+    )
+    declared = {each.column: each.declared() for each in own}
+    return sorted(
+        {each.column for each in choices if each.column in declared and each.declares(declared[each.column])}
+    )
 
 
 def _explanations(

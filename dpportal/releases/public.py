@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -24,8 +26,10 @@ from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import ReleasePlan, confirmed_plan, method_title, presenter_of, product_of
 from dpportal.releases.products.shared.explorer import has_form, without_picks
+from dpportal.releases.row_retention import confirmed_retention
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms.domain import Attribute, Domain
+from mechanisms.tabular.headers import Headers
 
 # Columns whose declaration stands on the page; a visitor waits for each.
 MOST_DECLARED = 40
@@ -42,7 +46,21 @@ def readable_releases() -> QuerySet[Release]:
 def metadata(request: HttpRequest, release: Release) -> Metadata:
     """How a release is cited."""
     loss, what = str(PublishedLoss.of(release)), _("Differentially private release")
-    return Metadata.of(request, release, what, loss, release.columns)
+    return Metadata.of(request, release, what, loss, _columns(release.pk))
+
+
+@lru_cache(maxsize=1024)
+def _columns(release_id: UUID) -> dict[str, list[str]]:
+    """What files call its columns, with what readers see and what the curator's table has, where these are others.
+
+    Both stay as they were confirmed: a reader's page does not read hundreds of declared columns.
+    """
+    domain = Release.objects.get(pk=release_id).domain
+    names = Headers.of(domain).columns
+    return {
+        names[a.name]: [other for other in dict.fromkeys((a.shown_name, a.name)) if other != names[a.name]]
+        for a in domain.attributes
+    }
 
 
 def charts(request: HttpRequest, release: Release) -> Mapping[str, Json]:
@@ -107,6 +125,7 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "statement": promise(release, plan.loss, words.others),
         "loss": str(loss),
         "epsilon_delta": loss.pair(),
+        "retention": confirmed_retention(release.pk),
         "filled": filled_columns(release),
         "chosen": chosen_columns(release),
         "artifacts": files,

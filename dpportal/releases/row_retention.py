@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from uuid import UUID
 
+from dpportal.datasets.unread_values import unread_cells, unread_text
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 
@@ -16,18 +19,38 @@ class RowRetention:
     """What decides whether a row counts; declared, so public.
 
     person_column: names the person, of whom at most max_rows rows count; empty where each person has one row.
-    closed: the released columns that leave rows out.
+    closed: the released columns that leave rows out. unread: those of which what is missing or unreadable counts in a
+    declared cell, each as readers see it, with the cell.
     """
 
     person_column: str
     max_rows: int
     closed: tuple[str, ...]
+    unread: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, release: Release) -> RowRetention:
         leaving = release.domain.project(release.leaving_columns).attributes
         closed = tuple(attribute.name for attribute in leaving if attribute.leaves_out)
-        return cls(release.person_column, release.declaration.max_rows, closed)
+        return cls(release.person_column, release.declaration.max_rows, closed, _unread(release))
+
+    @property
+    def unread_text(self) -> str:
+        """Where such values count, of the first columns."""
+        return unread_text(self.unread)
+
+
+@lru_cache(maxsize=1024)
+def confirmed_retention(release_id: UUID) -> RowRetention:
+    """Of a release that was confirmed, whose declaration stays: a reader's page does not read hundreds of columns."""
+    return RowRetention.of(Release.objects.get(pk=release_id))
+
+
+def _unread(release: Release) -> tuple[tuple[str, str], ...]:
+    """Of the columns whose cells are counted; those of which sums are made tell apart who has no value."""
+    measured = release.parameters.get("measured", ())
+    counted = release.domain.project(release.leaving_columns).attributes
+    return unread_cells(a for a in counted if a.name not in measured)
 
 
 def rows_counted(comparison: Json) -> int | None:

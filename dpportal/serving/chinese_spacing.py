@@ -1,20 +1,24 @@
 """Spacing of Chinese pages: no blank beside a full-width mark, and none before a per-cent sign.
 
 Templates and sentences that are put together leave the blanks of English, which browsers show: “。 下一句”, “95 %”.
+What people wrote themselves stays as they wrote it (`own_texts`).
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from functools import wraps
 from typing import ParamSpec
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.html import escape
 from django.utils.translation import get_language
 
 from dpportal.platform.middleware import Middleware
+from dpportal.serving import own_texts
 
 P = ParamSpec("P")
 # Marks that have their blank in themselves. Curved quotes are English ones, too, unless Chinese stands beside them.
@@ -36,8 +40,9 @@ class ChineseSpacing(Middleware):
     """Sets the text of pages in Chinese as Chinese is set; what is packed already is left to `spaced_page`."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
-        _set(response)
+        with own_texts.collected():
+            response = self.get_response(request)
+            _set(response)
         return response
 
 
@@ -58,30 +63,56 @@ def _set(response: HttpResponseBase) -> None:
         return
     is_page = response.headers.get("Content-Type", "").startswith("text/html")
     if is_page and (get_language() or "").startswith("zh"):
-        response.content = spaced(response.content.decode(response.charset)).encode(response.charset)
+        page = spaced(response.content.decode(response.charset), own_texts.found(is_set_anew))
+        response.content = page.encode(response.charset)
 
 
-def spaced(page: str) -> str:
-    """A page, or a part of one, without the blanks that Chinese has none of."""
+def is_set_anew(text: str) -> bool:
+    """Whether the text would not stay as it is."""
+    return bool(_SUPERFLUOUS.search(text) or _PER_CENT.search(text))
+
+
+def spaced(page: str, own: Collection[str] = ()) -> str:
+    """A page, or a part of one, without the blanks that Chinese has none of. own: lines that stay as they are."""
     pieces, last = [""], 0  # last: the place of the text before, which a tag does not part from the next
-    begin = 0
+    begin, kept = 0, _any_of(map(escape, own))
     for markup in _MARKUP.finditer(page):
-        last = _add_text(pieces, last, page[begin : markup.start()])
+        last = _add_text(pieces, last, page[begin : markup.start()], kept)
         whole = markup[0]
-        pieces.append(_PER_CENT.sub("%", whole) if whole.startswith(_FIGURE) else whole)
+        if whole.startswith(_FIGURE):
+            whole = _replaced(_PER_CENT, "%", whole, _any_of(json.dumps(line)[1:-1] for line in own))
+        pieces.append(whole)
         if markup[1]:  # code does
             pieces.append("")
             last = len(pieces) - 1
         begin = markup.end()
-    _add_text(pieces, last, page[begin:])
+    _add_text(pieces, last, page[begin:], kept)
     return "".join(pieces)
 
 
-def _add_text(pieces: list[str], last: int, text: str) -> int:
+def _any_of(texts: Iterable[str]) -> re.Pattern[str] | None:
+    """The longest come first: one may be a part of another."""
+    ordered = sorted(texts, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, ordered))) if ordered else None
+
+
+def _replaced(pattern: re.Pattern[str], by: str, text: str, kept: re.Pattern[str] | None) -> str:
+    """The text with the pattern replaced wherever it is not within what is kept."""
+    if kept is None:
+        return pattern.sub(by, text)
+    spans = [own.span() for own in kept.finditer(text)]
+
+    def chosen(found: re.Match[str]) -> str:
+        return found[0] if any(begin <= found.start() and found.end() <= end for begin, end in spans) else by
+
+    return pattern.sub(chosen, text)
+
+
+def _add_text(pieces: list[str], last: int, text: str, kept: re.Pattern[str] | None) -> int:
     """Add the text between two tags. Returns where the text stands that comes before the next tag."""
     if not text:
         return last
-    text = _PER_CENT.sub("%", _SUPERFLUOUS.sub("", text))
+    text = _replaced(_PER_CENT, "%", _replaced(_SUPERFLUOUS, "", text, kept), kept)
     if pieces[last].endswith(tuple(_WIDE)):
         text = text.lstrip(_BLANKS)
     if text.startswith(tuple(_WIDE)):

@@ -29,7 +29,8 @@ from mechanisms import registry
 def metadata(request: HttpRequest, stream: Stream) -> Metadata:
     """How a stream is cited."""
     what = _("Differentially private running count")
-    return Metadata.of(request, stream, what, str(PublishedLoss.of(stream)), stream.counted_columns)
+    columns: dict[str, list[str]] = {name: [] for name in stream.counted_columns}
+    return Metadata.of(request, stream, what, str(PublishedLoss.of(stream)), columns)
 
 
 def files(stream: Stream) -> tuple[SeriesFile, ...]:

@@ -259,7 +259,8 @@ def _explanation(request: StreamRequest, loss: Loss, horizon: int, error: float)
     root = math.sqrt(error)
     size = f"{root:,.0f}" if root >= 1000 else f"{root:.3g}"
     if request.largest == 1:
-        size = f"{size} people" if loss.unit.max_rows == 1 else f"{size} rows"
+        one, several = ("person", "people") if loss.unit.max_rows == 1 else ("row", "rows")
+        size = f"{size} {one if size == '1' else several}"
     return (
         f"{change} one person, with {rows} in {span}, costs {loss} once. "
         f"Expected error of a running count, over {over}: {size}."

@@ -76,6 +76,11 @@ class Attribute:
         return self.regular_size if self.missing_cell else self.other
 
     @property
+    def takes_unread(self) -> int | None:
+        """The declared cell in which what is missing or unreadable counts unseen; None where none does."""
+        return None if self.missing_cell else self.other
+
+    @property
     def leaves_out(self) -> bool:
         """Whether a row can be left out of the count for what it says here."""
         return self.missing is None

@@ -80,6 +80,10 @@ class Categorical(Attribute):
         return len(self.cells) - 1 if is_added else None
 
     @property
+    def takes_unread(self) -> int | None:
+        return None if self.missing_cell else self.misfits_to
+
+    @property
     def leaves_out(self) -> bool:
         return self.other is None
 

@@ -11,9 +11,9 @@ from contextlib import suppress
 from fractions import Fraction
 
 from mechanisms.arrays import Integers
-from mechanisms.domain import Domain, Ordered, Real
+from mechanisms.domain import Domain, Ordered
 from mechanisms.microdata.plan import MicrodataPlan
-from mechanisms.moments.column import EPOCH, MAX_STEPS, MeasuredColumn, usual_step
+from mechanisms.moments.column import EPOCH, MeasuredColumn
 from mechanisms.moments.estimates import Interval, by_groups
 from mechanisms.moments.mechanism import MAX_COLUMNS, BernsteinSums
 from mechanisms.moments.plan import MomentsPlan
@@ -39,17 +39,8 @@ def summed_columns(domain: Domain) -> list[MeasuredColumn]:
     for attribute in domain.attributes:
         if isinstance(attribute, Ordered):
             with suppress(PlanError):
-                columns.append(MeasuredColumn.of(attribute, _step(attribute)))
+                columns.append(MeasuredColumn.of(attribute))
     return columns
-
-
-def _step(attribute: Ordered) -> Fraction:
-    """Of decimals as fine as can be: each value counts as the step below it, which moves a mean by half of one."""
-    step = usual_step(attribute)
-    if isinstance(attribute, Real):
-        while (Fraction(repr(attribute.upper)) - Fraction(repr(attribute.lower))) / (step / 10) <= MAX_STEPS:
-            step /= 10
-    return step
 
 
 def sums_plan(plan: MicrodataPlan) -> MomentsPlan:

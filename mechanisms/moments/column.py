@@ -168,24 +168,21 @@ class MeasuredColumn:
         return cls(attribute, Fraction(value["step"]))
 
 
-def usual_step(attribute: Integer | Real | Date, most: int = MAX_STEPS) -> Fraction:
-    """1 of days, and of whole numbers where that is not too fine, else 1, 2 or 5 times a power of ten.
+def usual_step(attribute: Integer | Real | Date) -> Fraction:
+    """As fine as can be: 1 of days and whole numbers, or 2 or 5 or 1 times a power of ten; of decimals a power of ten.
 
-    most: steps between the bounds of whole numbers. Of decimals a power of ten, so that there are at least a thousand
-    steps.
+    A mean is told of values that are rounded down to whole steps.
     """
-    span = _number(attribute.upper) - _number(attribute.lower)
-    if isinstance(attribute, Date) or (isinstance(attribute, Integer) and span <= most):
+    finest = (_number(attribute.upper) - _number(attribute.lower)) / MAX_STEPS
+    if isinstance(attribute, Date) or (isinstance(attribute, Integer) and finest <= 1):
         return Fraction(1)
-    finest = span / (1_000 if isinstance(attribute, Real) else most)
     power = Fraction(1)
     while power > finest:
         power /= 10
     while power * 10 <= finest:
         power *= 10
-    if isinstance(attribute, Real):
-        return power
-    return next(power * m for m in (1, 2, 5, 10) if power * m >= finest)
+    multiples = (1, 10) if isinstance(attribute, Real) else (1, 2, 5, 10)
+    return next(power * m for m in multiples if power * m >= finest)
 
 
 def day_of(days: float) -> dt.date:

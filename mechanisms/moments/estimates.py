@@ -165,10 +165,20 @@ class Sums:
             return group.place * (1 - group.place)
         return group.variance(self.variance(sums))
 
+    def widening_of_told(self, told: Flags) -> float:
+        """Of each interval, so that 95 % hold of those that are told, though few groups are. told: (groups,).
+
+        A group of nobody is told where its noise is large, and then little of it is true. Of m groups the R that are
+        told have intervals of the level 1 - 0.05·R/m (Benjamini, Yekutieli 2005, theorem 1: whether one is told depends
+        on its own noise alone), which are at most so many times as wide.
+        """
+        return widening(len(told) / max(int(told.sum()), 1), self.planned.noise)
+
     def ratio(
         self, sums: Floats, above: Floats, below: Floats, level: float = LEVEL, widened: float = 1.0
     ) -> Interval:
-        """One linear function over another, which lies between 0 and 1. widened: `sum_quantiles.widening`.
+        """One linear function over another, which lies between 0 and 1. widened: `sum_quantiles.widening`, of intervals
+        that hold together.
 
         The interval holds each p for which above - p·below is no farther from 0 than its noise, whose law is known
         exactly, reaches with 95 %, or another level (Fieller's argument). Where `below` may be 0 every p may be the
@@ -176,9 +186,9 @@ class Sums:
         `below` between two p, so both ends are single points.
         """
         top, bottom = sums @ above, sums @ below
-        knots = np.linspace(0, 1, KNOTS)
-        reach = widened * np.array([self.half_width(above - p * below, level) for p in knots])
         known = bottom > max(widened * self.half_width(below), HALF_A_PERSON)
+        knots, widened = np.linspace(0, 1, KNOTS), max(widened, self.widening_of_told(known))
+        reach = widened * np.array([self.half_width(above - p * below, level) for p in knots])
         safe = np.where(known, bottom, 1.0)
         low, high = (_root(top, safe, knots, side * reach) for side in (-1, 1))
         # Where the noise leads beyond 0 or 1, as far as it reaches there stays, so that it never looks like certainty.
@@ -251,7 +261,7 @@ def estimates(own: Sums, sums: Floats) -> ColumnEstimates:
         number,
         total,
         mean,
-        deviation=None if variance is None else _deviation_of_values(own, sums, surely, variance),
+        deviation=None if variance is None else deviation_of_values(own, sums, surely, variance),
         missing=about(without, missing, 0, most),
         at_lower=_about_share(at_lower, agreed[0], 1 - surely.lower),
         at_upper=_about_share(at_upper, agreed[1], surely.upper),
@@ -322,8 +332,8 @@ def _with_nothing(total: Interval, may_be_empty: Flags) -> Interval:
     )
 
 
-def _deviation_of_values(own: Sums, sums: Floats, mean: Interval, possible: Floats) -> Interval:
-    """What is left of a value's step lies within `floor_error`, so its own deviation is at most half of that.
+def deviation_of_values(own: Sums, sums: Floats, mean: Interval, possible: Floats) -> Interval:
+    """The deviation that is told. What is left of a value's step adds to it at most half of `floor_error`.
 
     mean: as a share of the range, at `MEAN_LEVEL`. possible: the variance that is told, in squares of the range. No
     deviation is more than half of the range.
@@ -354,7 +364,7 @@ def _deviation(own: Sums, sums: Floats, mean: Interval) -> Interval:
         tried = np.concatenate([tried, mean.estimate[known, None]], axis=1)
         squares = second[:, None] - 2 * tried * first[:, None] + tried**2 * number[:, None]
         bottom = np.broadcast_to(number[:, None], tried.shape).ravel()
-        reach = _reach_at(_reach_of_squares(own), tried.ravel())
+        reach = own.widening_of_told(known) * _reach_at(_reach_of_squares(own), tried.ravel())
         low, high = (
             _root(squares.ravel(), bottom, VARIANCES, side * reach).reshape(tried.shape) for side in (-1, 1)
         )

@@ -7,49 +7,58 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.moments.estimates import Sums
+from mechanisms.moments.estimates import MEAN_LEVEL, Sums, deviation_of_values
+from mechanisms.moments.mechanism import column_sums
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """Half the 95 % intervals to expect for one group of a size. number: in people; the others in the column's unit.
+    """How far 95 % intervals will reach for one group of a size. number: in people; the others in the column's unit.
 
-    number, total: exactly, whatever the group; dates have no total. mean: at most, wherever the mean is; deviation:
-    where values are spread evenly over the bounds. Both are None where the group is so small that nothing will be told.
+    They reach to the farther end, for values are rounded down to whole steps, and may be above them. number: exactly,
+    whatever the group. total: at most; dates have none. mean: at most, wherever the mean is. deviation: where values
+    are spread evenly over the bounds; most_deviation: where all are alike, at most. The last three are None where the
+    group is so small that nothing will be told.
     """
 
     number: float
     total: float | None
     mean: float | None
     deviation: float | None
+    most_deviation: float | None
 
 
 def expectation(plan: MomentsPlan, planned: ColumnPlan, people: float) -> Expectation:
     """For a group of so many people. A mean's noise reaches farthest where the mean is at a bound."""
     own = Sums.of(plan, planned)
-    number = own.half_width(own.number)
-    weights = float(planned.column.lower) * own.number + own.span * own.first
-    total = None if planned.column.is_date else own.half_width(weights)
+    column, number = planned.column, own.half_width(own.number)
+    weights = float(column.lower) * own.number + own.span * own.first
+    total = None if column.is_date else own.half_width(weights) + people * column.floor_error
     if people <= number:
-        return Expectation(number, total, None, None)
-    mean = own.span * mean_share(plan, planned, people)
-    return Expectation(
-        number, total, mean, own.span * _even_deviation(own) / people if plan.degree == 2 else None
-    )
+        return Expectation(number, total, None, None, None)
+    mean = float(column.range) * mean_share(plan, planned, people)
+    deviations = _deviations(plan, planned, people) if plan.degree == 2 else (None, None)
+    return Expectation(number, total, mean, *deviations)
 
 
 def mean_share(plan: MomentsPlan, planned: ColumnPlan, people: float) -> float:
-    """Half the interval of a mean as a share of the range, at most, for a group of so many people."""
-    own = Sums.of(plan, planned)
-    return max(own.half_width(own.first), own.half_width(own.first - own.number)) / people
+    """How far the interval of a mean reaches as a share of the range, at most, for a group of so many people."""
+    own, column = Sums.of(plan, planned), planned.column
+    noise = max(own.half_width(own.first), own.half_width(own.first - own.number)) / people
+    return min((own.span * noise + column.floor_error) / float(column.range), 1.0)
 
 
-def _even_deviation(own: Sums) -> float:
-    """The reach of the noise of a deviation times the people, to first order, of values spread evenly over 0..1.
+def _deviations(plan: MomentsPlan, planned: ColumnPlan, people: float) -> tuple[float, float]:
+    """How far the intervals would reach if there were no noise in the sums.
 
-    With s² = q - m², m = 1/2, q = 1/3 a change (n, a, b) of number, Σv and Σv² moves s by (b - q n - 2m(a - m n))/2s.
+    Of values spread evenly over the whole steps 0..W the mean is W/2 and the mean square next to W²/3; then all are at
+    the lower bound.
     """
-    mean, square = 1 / 2, 1 / 3
-    weights = own.second - square * own.number - 2 * mean * (own.first - mean * own.number)
-    return own.half_width(np.asarray(weights / (2 * math.sqrt(square - mean**2))))
+    own, steps, rows = Sums.of(plan, planned), planned.column.steps, math.ceil(people)
+    powers = [[rows, rows * steps // 2, rows * steps**2 // 3, 0, 0, 0], [rows, 0, 0, 0, rows, 0]]
+    sums = column_sums(planned, plan.degree, np.array(powers, dtype=object)).astype(np.float64)
+    mean, variances = own.ratio(sums, own.first, own.number, MEAN_LEVEL), np.array([1 / 12, 0.0])
+    told = deviation_of_values(own, sums, mean, variances)
+    even, alike = np.fmax(told.upper - told.estimate, told.estimate - told.lower).tolist()
+    return even, max(even, alike)

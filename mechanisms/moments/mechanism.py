@@ -137,10 +137,11 @@ def exact_sums(plan: MomentsPlan, powers: np.ndarray) -> Integers:
     powers: (columns, groups, 6) Python integers, `POWERS` of the rows of each group: how many have a value, Σv, Σv²,
     how many have none, how many are at v = 0, at v = W.
     """
-    return np.stack([_column_sums(c, plan.degree, own) for c, own in zip(plan.columns, powers, strict=True)])
+    return np.stack([column_sums(c, plan.degree, own) for c, own in zip(plan.columns, powers, strict=True)])
 
 
-def _column_sums(planned: ColumnPlan, degree: int, powers: np.ndarray) -> Integers:
+def column_sums(planned: ColumnPlan, degree: int, powers: np.ndarray) -> Integers:
+    """(groups, degree + 4) sums of one column from its exact powers, (groups, 6)."""
     *moments, at_lower, at_upper = powers.astype(object).T
     steps, unit = planned.column.steps, planned.unit * planned.rounded_by
     exact = planned.basis.sums(degree, steps, unit // steps**degree, np.array(moments, dtype=object))

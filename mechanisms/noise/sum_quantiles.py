@@ -39,7 +39,7 @@ def reach(law: NoiseLaw, level: float = LEVEL) -> float:
     return float(ndtri((1 + level) / 2))
 
 
-def widening(statements: int, law: NoiseLaw | None = None) -> float:
+def widening(statements: float, law: NoiseLaw | None = None) -> float:
     """What half-widths of so many intervals at 95 % are multiplied by, so that all hold together with 95 %.
 
     law: of the noise, where it is known. Each may then be wrong with a chance of 5 % over their number (Bonferroni). A

@@ -20,4 +20,5 @@ def category_rows(rows: RowEstimates, name: str) -> CategoryEstimates:
     return CategoryEstimates(
         about(counts, within(linear(raw, variance, rows.reach), 0, most), 0, most),
         about(over(counts, rows.people[:, None]), within(shares, 0, 1), 0, 1),
+        shares,
     )

@@ -44,7 +44,7 @@ class ColumnCounts:
 
     powers: (groups, 4 or more) Python integers in an array of objects, the first of which say how many rows have a
     value, Σv, Σv² and how many have none, as `mechanisms.moments.mechanism.POWERS` begins; None of categories. All
-    of the same rows: another engine may draw other rows of a person for `cells`.
+    of the same rows.
     """
 
     cells: Integers
@@ -61,6 +61,13 @@ class ColumnCounts:
         exact = rows.astype(object) if int(rows.sum()) * len(v) ** 2 > LARGEST_SUM else rows
         powers = [*(exact @ v**power for power in range(3)), counts[:, -1]]
         return cls(cells, np.stack(powers, axis=1).astype(object))
+
+    @classmethod
+    def of_cells(cls, sums: np.ndarray, *, has_steps: bool) -> ColumnCounts:
+        """From (groups, cells, 3) rows, Σv and Σv² of each cell, Python integers; the last cell has no value."""
+        cells = sums[..., 0]
+        powers = np.column_stack([sums[:, :-1].sum(axis=1), cells[:, -1]]) if has_steps else None
+        return cls(cells.astype(np.int64), powers)
 
 
 def reading(attribute: Attribute, line: LineColumn | None) -> ColumnReading:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
 
+from mechanisms.arrays import Floats
 from mechanisms.noise.sum_quantiles import reach
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.spread import SpreadSums
 
 # A share told to within half of everything, or a mean to within half of its range, says nothing.
 NOTHING = 1 / 2
@@ -23,13 +26,15 @@ class ColumnExpectation:
 
     share: at most, as a share of 1, of categories; of numbers of those missing. mean, deviation, quantile: of numbers,
     in the column's unit (dates: days): mean at most, wherever it is; deviation and quantile (the median) where values
-    are spread evenly over the bounds. says_nothing: whether a reader learns nothing of this column for such a group.
+    are spread evenly over the bounds. most_deviation: where all values are alike, at most. says_nothing: whether a
+    reader learns nothing of this column for such a group.
     """
 
     name: str
     share: float | None
     mean: float | None
     deviation: float | None
+    most_deviation: float | None
     quantile: float | None
     says_nothing: bool
 
@@ -49,11 +54,15 @@ def _number_variance(model: Model, *, alone: bool) -> float:
 def expectations(plan: SummaryPlan, people: float) -> list[ColumnExpectation]:
     """For each column, in the plan's order, of a group of so many people."""
     model = Model(plan)
+    return _with_deviations(model, _expectations(model, people), people)
+
+
+def _expectations(model: Model, people: float) -> list[ColumnExpectation]:
+    """Of all but deviations, which take some work."""
+    lines = model.plan.lines
     return [
-        _line(model, plan.lines[a.name], people)
-        if a.name in plan.lines
-        else _categories(model, a.name, people)
-        for a in plan.columns
+        _line(model, lines[a.name], people) if a.name in lines else _categories(model, a.name, people)
+        for a in model.plan.columns
     ]
 
 
@@ -62,7 +71,7 @@ def typical(plan: SummaryPlan, people: float) -> tuple[float | None, float | Non
 
     None as well where that of half of them is not told.
     """
-    found = expectations(plan, people)
+    found = _expectations(Model(plan), people)
     shares = [own.share for own in found if own.name not in plan.lines]
     means = [
         None if own.mean is None else own.mean / float(plan.lines[own.name].measured.range)
@@ -89,7 +98,7 @@ def _share(model: Model, variances: np.ndarray, gain: np.ndarray, people: float)
 def _categories(model: Model, name: str, people: float) -> ColumnExpectation:
     variances = model.variances(name, _number_variance(model, alone=False))
     share = _share(model, variances, model.cells[name].gain, people)
-    return ColumnExpectation(name, share, None, None, None, share is None or share >= NOTHING)
+    return ColumnExpectation(name, share, None, None, None, None, share is None or share >= NOTHING)
 
 
 def _line(model: Model, line: LineColumn, people: float) -> ColumnExpectation:
@@ -97,18 +106,49 @@ def _line(model: Model, line: LineColumn, people: float) -> ColumnExpectation:
     covariance = model.covariance(name, _number_variance(model, alone=False))
     gain = model.cells[name].gain
     share = _share(model, covariance[-1:, -1], gain[-1:], people)
-    number, (first, curved) = float(covariance[:-1, :-1].sum()), model.moment_variances(name)
+    number, (first, _curved) = float(covariance[:-1, :-1].sum()), model.moment_variances(name)
     if people <= far * math.sqrt(number):
-        return ColumnExpectation(name, share, None, None, None, says_nothing=True)
+        return ColumnExpectation(name, share, None, None, None, None, says_nothing=True)
     span = float(line.measured.top - line.measured.lower)
     mean = far * math.sqrt(first + number) / people / 2
-    # Of u spread evenly over -1..1 the mean is 0, the variance 1/3, whose noise is that of 2/3 n - Σ(1 - u²).
-    spread = math.sqrt(3) / 2 * far * math.sqrt(curved + 4 / 9 * number) / people / 2
     cells = line.cells // 2
     half = np.where(np.arange(line.cells) < cells, 1 / 2, -1 / 2)
     rank = far * math.sqrt(half @ covariance[:-1, :-1] @ half) / people
-    floor = line.floor_error / 2
     quantile = rank * span + span / line.cells / 2
     return ColumnExpectation(
-        name, share, span * mean + floor, span * spread + floor, min(quantile, span / 2), mean >= NOTHING
+        name, share, span * mean + line.floor_error / 2, None, None, min(quantile, span / 2), mean >= NOTHING
     )
+
+
+def _with_deviations(model: Model, found: list[ColumnExpectation], people: float) -> list[ColumnExpectation]:
+    """The intervals that would be told if there were no noise in the sums.
+
+    Of u spread evenly over -1..1 the mean is 0 and the mean of 1 - u² is 2/3; of values that are all at the lower bound
+    they are -1 and 0.
+    """
+    known = [own.name for own in found if own.mean is not None]
+    shapes = np.array([[1.0, 0.0, 2 / 3], [1.0, -1.0, 0.0]]) * people
+    rows = np.tile(shapes, (len(known), 1)).T
+    sums = SpreadSums(rows[0], rows[1], rows[2], _variances(model, known, len(shapes)))
+    told = sums.deviation(model.law)
+    widths = np.fmax(told.upper - told.estimate, told.estimate - told.lower).reshape(len(known), len(shapes))
+    return [_with_deviation(model, own, dict(zip(known, widths, strict=True))) for own in found]
+
+
+def _variances(model: Model, names: Sequence[str], times: int) -> tuple[Floats, Floats, Floats]:
+    """Of each column's number, Σu and Σ(1 - u²), (columns · times,) each."""
+    number = _number_variance(model, alone=False)
+    numbers = [float(model.covariance(name, number)[:-1, :-1].sum()) for name in names]
+    moments = [model.moment_variances(name) for name in names]
+    first, curved = np.repeat(np.array(moments).reshape(-1, 2), times, axis=0).T
+    return np.repeat(numbers, times), first, curved
+
+
+def _with_deviation(model: Model, own: ColumnExpectation, widths: Mapping[str, Floats]) -> ColumnExpectation:
+    if own.name not in widths:
+        return own
+    measured = model.plan.lines[own.name].measured
+    scale, floor = float(measured.top - measured.lower) / 2, measured.floor_error / 2
+    even, alike = (scale * float(width) + floor for width in widths[own.name])
+    most = float(measured.range) / 2
+    return replace(own, deviation=min(even, most), most_deviation=min(max(even, alike), most))

@@ -14,10 +14,8 @@ from mechanisms.accounting import plainly
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Attribute, Date, Integer, Real
 from mechanisms.domain.ordered import MAX_SINGLE_VALUES
-from mechanisms.moments.column import EPOCH, MeasuredColumn, usual_step
+from mechanisms.moments.column import EPOCH, MeasuredColumn
 
-# Steps from bound to bound: squares of more would leave no room for the noise of hundreds of columns.
-MOST_STEPS = 10_000
 # Whole numbers and periods up to so many have a cell each; all others are divided into blocks.
 MOST_SINGLE, BLOCKS = 128, 62
 
@@ -31,9 +29,7 @@ class LineColumn:
     @classmethod
     def of(cls, attribute: Attribute) -> LineColumn:
         """A declared column with the usual step. Raises PlanError if it has no mean."""
-        if not isinstance(attribute, Integer | Real | Date):
-            return cls(MeasuredColumn.of(attribute))
-        return cls(MeasuredColumn.of(attribute, usual_step(attribute, MOST_STEPS)))
+        return cls(MeasuredColumn.of(attribute))
 
     @property
     def attribute(self) -> Integer | Real | Date:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -37,6 +37,25 @@ MAX_CATEGORIES = 10_000
 MAX_MEASURED = 2**24
 
 
+@dataclass(frozen=True)
+class PlanKind:
+    """What a plan measures. counted: the numbers of the groups by themselves. centred: all else given these alone."""
+
+    counted: bool
+    centred: bool
+
+
+APART, COUNTED, JOINT = PlanKind(False, False), PlanKind(True, False), PlanKind(True, True)
+
+
+def _kind_of(plan: SummaryPlan) -> PlanKind:
+    """Raises ValueError for a plan whose tables need numbers of groups that nothing tells."""
+    kind = PlanKind(any(table.kind == NUMBER for table in plan.tables), plan.is_joint)
+    if kind not in (APART, COUNTED, JOINT):
+        raise ValueError("centred tables need the numbers of the groups")
+    return kind
+
+
 class ColumnTables:
     """Counts of each column's values by groups, and of numbers running totals and two sums for mean and deviation.
 
@@ -50,7 +69,9 @@ class ColumnTables:
     so by less than 1 more. Of n sums Σ(|d| + 1) = Σ|d| + n, and Σ(|d| + 1)² = Σd² + 2Σ|d| + n; m rows move at most m
     times as many, and at most m times as far.
 
-    Under ρ there are two plans, and the one with less weighted error is taken (`objective`). In the joint one the
+    Every table of cells and every line tells how many people a group has, too. The number is measured by itself as well
+    where that makes the weighted error less (`objective`): not where it is public, nor where tables of few cells tell
+    it well. Under ρ there is a joint plan besides; of all, the one with the least error is taken. In the joint one the
     number of a group's people is measured once, and every other table is centred: of categories, with h = K/m for m
     cells, a row adds hm to its cell and takes h from all, so ‖a‖₁ = 2h(m - 1), ‖a‖₂² = h²m(m - 1) <= K²; two rows of a
     group are 2K apart in L1, and 2K² in squared L2; of two groups 4h(m - 1) and 2h²m(m - 1), which is less in L2.
@@ -84,11 +105,9 @@ class ColumnTables:
         if expected is None:
             raise PlanError("Say about how many people there are: what to expect depends on it.")
         known = known_rows(total, loss.for_domain(groups).unit)
-        alone = self.composed(groups, columns, twice, loss, expected, centred=False)
-        if loss.definition is Definition.PURE:
-            return replace(alone, total=known)
-        jointly = self.composed(groups, columns, twice, loss, expected, centred=True)
-        return replace(min(alone, jointly, key=weighted_error), total=known)
+        kinds = [APART, COUNTED] if loss.definition is Definition.PURE else [APART, COUNTED, JOINT]
+        plans = [self.composed(groups, columns, twice, loss, expected, kind) for kind in kinds]
+        return min((replace(plan, total=known) for plan in plans), key=weighted_error)
 
     def composed(
         self,
@@ -97,21 +116,19 @@ class ColumnTables:
         twice: Collection[str],
         loss: Loss,
         people: int,
-        *,
-        centred: bool,
+        kind: PlanKind,
     ) -> SummaryPlan:
-        """One of both plans, as `plan` has it. centred: whether the number of people is measured once for all tables.
-
-        Only under ρ: in L1 a centred row is no shorter, 2K(m - 1)/m >= K.
-        """
+        """One of the plans that `plan` compares. A joint one only under ρ: in L1 a centred row is no shorter than K."""
         _check(groups, columns, twice)
         check_amount(loss)
         lines = _lines(columns)
         strategies = {
-            cells: centred_running_totals(cells) if centred else best_running_totals(cells, loss.definition)
+            cells: centred_running_totals(cells)
+            if kind.centred
+            else best_running_totals(cells, loss.definition)
             for cells in sorted({line.cells for line in lines.values()})
         }
-        parts = _parts(columns, lines, twice, strategies, centred=centred)
+        parts = _parts(columns, lines, twice, strategies, kind)
         if groups.size * sum(part.sums for part in parts) > MAX_MEASURED:
             raise PlanError("These are too many values in all. Choose fewer columns, or fewer groups.")
         loss = loss.for_domain(groups)
@@ -145,7 +162,7 @@ class ColumnTables:
         if any(own.cells != cells for cells, own in plan.strategies.items()):
             raise ValueError("a strategy must have the cells that it is stated for")
         lines, loss = _lines(plan.columns), plan.loss.for_domain(plan.groups)
-        parts = _parts(plan.columns, lines, plan.twice, plan.strategies, centred=plan.is_joint)
+        parts = _parts(plan.columns, lines, plan.twice, plan.strategies, _kind_of(plan))
         tables = _tables(parts, shares, loss, plan.people)
         said = _explanation(tables, loss.unit)
         total = plan.total if loss.unit.total_public and (plan.total or 0) >= 0 else None
@@ -211,10 +228,9 @@ def _parts(
     lines: Mapping[str, LineColumn],
     twice: Collection[str],
     strategies: Mapping[int, RunningTotals],
-    *,
-    centred: bool,
+    kind: PlanKind,
 ) -> list[Part]:
-    """The tables without their shares, the numbers of the groups first."""
+    """The tables without their shares, the numbers of the groups first if they are measured."""
     parts: list[Part] = []
     for a in columns:
         weight = 2 if a.name in twice else 1
@@ -223,9 +239,11 @@ def _parts(
         else:
             cells = reading(a, None).cells.size
             # A single cell departs from nothing.
-            of = _centred if centred and cells > 1 else _counted
+            of = _centred if kind.centred and cells > 1 else _counted
             parts.append(of(a.name, CELLS, cells, weight))
-    return [_counted("", NUMBER, 1, number_weight(parts) if centred else 1.0), *parts]
+    if not kind.counted:
+        return parts
+    return [_counted("", NUMBER, 1, number_weight(parts) if kind.centred else 1.0), *parts]
 
 
 def _tables(
@@ -309,11 +327,24 @@ def _table(part: Part, share: Fraction, loss: Loss, people: int) -> TablePlan:
 
 def _explanation(tables: Sequence[TablePlan], unit: PrivacyUnit) -> str:
     errors = [table.noise.standard_error / table.unit for table in tables if table.kind in (NUMBER, CELLS)]
+    if not errors:
+        return (
+            f"Measures {len(tables):,} tables: of each column its running totals and two sums for mean and deviation, "
+            "which tell the numbers of the groups, too. Each has the share of the cost that makes all errors together "
+            "least; what several tables tell is put together."
+        )
     ends = [f"{end:.3g}" for end in (min(errors), max(errors))]
     size, counted = "–".join(dict.fromkeys(ends)), "rows" if unit.counts_rows else "people"
+    if tables[0].kind == NUMBER:
+        return (
+            f"Measures {len(tables):,} tables: the numbers of the groups, the values of each column of categories, and "
+            "of each column of numbers its running totals and two sums for mean and deviation. Each has the share of "
+            f"the cost that makes all errors together least. The standard error of a count is {size} {counted}; "
+            "what several tables tell is put together."
+        )
     return (
-        f"Measures {len(tables):,} tables: the numbers of the groups, the values of each column of categories, and of "
-        "each column of numbers its running totals and two sums for mean and deviation. Each has the share of the cost "
-        f"that makes all errors together least. The standard error of a count is {size} {counted}; "
-        "what several tables tell is put together."
+        f"Measures {len(tables):,} tables: the values of each column of categories, and of each column of numbers its "
+        "running totals and two sums for mean and deviation; all of them tell the numbers of the groups, too. Each has "
+        f"the share of the cost that makes all errors together least. The standard error of a count is {size} "
+        f"{counted}; what several tables tell is put together."
     )

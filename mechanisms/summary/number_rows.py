@@ -13,7 +13,7 @@ from mechanisms.moments.ratios import Moment, linear, over, ratio
 from mechanisms.summary.agreement import Values, agreed
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
-from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles
+from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles, rising
 from mechanisms.summary.rows import CellNoise, RowEstimates
 from mechanisms.summary.spread import SpreadSums
 from mechanisms.summary.told import NumberEstimates
@@ -30,6 +30,7 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
         own.missing,
         None if line.measured.is_date else own.total,
         own.mean,
+        own.measured_mean,
         own.deviation,
         own.told_quantiles,
         None if line.measured.is_date else own.share_in(low),
@@ -166,7 +167,7 @@ class _Column:
         high = np.where(first == last, high, reaching.upper)
         if self.line.has_whole_values:
             low, high = np.floor(low), np.ceil(high)
-        return Interval(reaching.estimate, low, high)
+        return Interval(reaching.estimate, *rising(low, high))
 
     @cached_property
     def possible(self) -> Floats:
@@ -222,10 +223,19 @@ class _Column:
     @cached_property
     def mean(self) -> Interval:
         """A value may be above its step by `floor_error`, and so may the mean."""
-        held, half = self.sums.mean(self.rows.reach), self.line.floor_error / 2
-        upper = np.minimum(self._value(held.upper) + half, self._most)
-        ends = Interval(held.estimate, self._value(held.lower) - half, upper)
+        ends = self._in_unit(within(self.sums.mean(self.rows.reach), -1, 1))
+        ends = Interval(ends.estimate, ends.lower, np.minimum(ends.upper, self._most))
         return about(self._middle, ends, float(self.line.measured.lower), self._most)
+
+    @property
+    def measured_mean(self) -> Interval:
+        """(rows,) not moved to where it is possible."""
+        return self._in_unit(self.sums.mean(self.rows.reach))
+
+    def _in_unit(self, u: Interval) -> Interval:
+        half = self.line.floor_error / 2
+        ends = self._value(u.lower) - half, self._value(u.upper) + half
+        return Interval(self._value(u.estimate), *ends)
 
     @property
     def _most(self) -> float:

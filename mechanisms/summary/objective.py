@@ -18,7 +18,8 @@ once more, and running totals a quarter. What the last running total, people wit
 of E_c, since those without a value are measured once more beside the moments; `weighted_error` has all.
 
 Where a person's row is replaced (neighbours replace-one) two rows are as far apart in a centred table as in another,
-so that nothing is saved, and tables that tell n, too, are better: `ColumnTables.plan` compares both.
+so that nothing is saved, and tables that tell n, too, are better. Those of few cells tell n well without a table of its
+own: `ColumnTables.plan` compares all three. Of one group whose number is public, n̂ has no variance at all.
 """
 
 from __future__ import annotations
@@ -69,23 +70,22 @@ def _of_number(kind: str, sums: int) -> float:
 def weighted_error(plan: SummaryPlan) -> float:
     """The sum, of one group, in people squared: of tables measured one by one or jointly."""
     model = Model(plan)
-    error = model.number_variance
+    number = error = float(model.number_variances(np.ones(1))[0])
     for table in plan.tables:
         weight = 2 if table.name in plan.twice else 1
         if table.kind == CELLS:
-            error += weight * _of_shares(model, table)
+            error += weight * _of_shares(model, table, number)
         elif table.kind == LINE:
-            inner = model.covariance(table.name)[:-1, :-1]
+            inner = model.covariance(table.name, number)[:-1, :-1]
             totals = np.diag(np.cumsum(np.cumsum(inner, axis=0), axis=1))
             error += weight * QUANTILE_WEIGHT * float(totals.mean())
         elif table.kind == MOMENTS:
-            people = model.covariance(table.name)[:-1, :-1].sum()
+            people = model.covariance(table.name, number)[:-1, :-1].sum()
             error += weight * MEAN_WEIGHT * (model.moment_variances(table.name)[0] + float(people)) / 4
     return error
 
 
-def _of_shares(model: Model, table: TablePlan) -> float:
-    """The mean over cells of the variance of x_j - p_j n, at most: all people are in one cell."""
-    number = model.number_variance
-    counts = float(model.variances(table.name).mean())
+def _of_shares(model: Model, table: TablePlan, number: float) -> float:
+    """The mean over cells of the variance of x_j - p_j n, at most: all people are in one cell. number: Var n̂."""
+    counts = float(model.variances(table.name, number).mean())
     return counts + number * (1 - 2 / table.sums) / table.sums

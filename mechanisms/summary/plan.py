@@ -74,7 +74,7 @@ class SummaryPlan:
     strategies: for running totals, by the number of cells. twice: the names of columns that matter twice.
     people: the curator's estimate of the number of rows.
     total: their public number; None where it is private, or not known beforehand.
-    tables: the numbers of the groups first, then each column's (CELLS, or LINE and MOMENTS).
+    tables: the numbers of the groups first if they are measured, then each column's (CELLS, or LINE and MOMENTS).
     """
 
     mechanism: str

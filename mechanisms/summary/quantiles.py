@@ -37,11 +37,14 @@ def quantiles(cells: Floats, noise: CellNoise, edges: tuple[Floats, Floats], rea
         ends.append((_first(above + half >= 0), _after_last(above - half < 0)))
     low = edges[0][np.stack([first for first, _ in ends], axis=1)]
     high = edges[1][np.stack([last for _, last in ends], axis=1)]
-    # Rising, by making intervals longer only.
-    low = np.minimum.accumulate(low[:, ::-1], axis=1)[:, ::-1]
-    high = np.maximum.accumulate(high, axis=1)
+    low, high = rising(low, high)
     low, high = (np.where(known[:, None], end, np.nan) for end in (low, high))
     return Interval((low + high) / 2, low, high)
+
+
+def rising(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """Ends of intervals of `QUANTILES`, (rows, 5) each, in order: intervals are made longer only."""
+    return np.minimum.accumulate(lower[:, ::-1], axis=1)[:, ::-1], np.maximum.accumulate(upper, axis=1)
 
 
 def _first(flags: Flags) -> Integers:

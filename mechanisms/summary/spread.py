@@ -29,9 +29,9 @@ class SpreadSums:
     variances: tuple[Floats, Floats, Floats]
 
     def mean(self, reach: float) -> Interval:
-        """Of u, within ±1."""
+        """Of u, be it beyond ±1."""
         number, first, _ = self.variances
-        return within(ratio(Moment(self.first, first, 0.0), self.number, number, reach), -1, 1)
+        return ratio(Moment(self.first, first, 0.0), self.number, number, reach)
 
     def deviation(self, law: NoiseLaw | None) -> Interval:
         """Of u, within 1. law: of the noise; None if there is none.
@@ -42,7 +42,7 @@ class SpreadSums:
         """
         number, first, curved = self.variances
         reaches = [reach_of(law, level) for level in (MEAN_LEVEL, OTHER_LEVEL)] if law else [0.0, 0.0]
-        means = self.mean(reaches[0])
+        means = within(self.mean(reaches[0]), -1, 1)
         known = ~np.isnan(means.lower)
         tried = np.linspace(means.lower, means.upper, TRIED)
         found = [

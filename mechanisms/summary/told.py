@@ -16,11 +16,13 @@ class CategoryEstimates:
     """Of a column of categories, (plan.rows, cells) each, in the order of its reading's cells (`counts.readings`).
 
     counts: people. shares: of all people of the group, those without a value included; they add up to 1 with the cell
-    for missing values. NaN where a group is too small to tell.
+    for missing values. measured_shares: with the noise that moved them, be it beyond 0 or 1: what differences of groups
+    are made from. NaN where a group is too small to tell.
     """
 
     counts: Interval
     shares: Interval
+    measured_shares: Interval
 
 
 @dataclass(frozen=True)
@@ -28,16 +30,17 @@ class NumberEstimates:
     """Of a column of numbers or dates, (plan.rows,) each; in the column's unit, dates in days since 1970.
 
     number: people with a value. missing: the share of the group that has none. total, mean, deviation: of values cut to
-    the bounds; dates have no total. quantiles: (plan.rows, 5), `QUANTILES`, rising. at_lower, at_upper: shares of
-    `number` at or beyond a bound; None of dates. density: (plan.rows, cells) shares of `number` in each cell of
-    `plan.lines[name]`, >= 0, adding up to 1; without intervals, for a small chart. NaN where a group is too small to
-    tell.
+    the bounds; dates have no total. measured_mean: with the noise that moved it, be it beyond a bound. quantiles:
+    (plan.rows, 5), `QUANTILES`, rising. at_lower, at_upper: shares of `number` at or beyond a bound; None of dates.
+    density: (plan.rows, cells) shares of `number` in each cell of `plan.lines[name]`, >= 0, adding up to 1; without
+    intervals, for a small chart. NaN where a group is too small to tell.
     """
 
     number: Interval
     missing: Interval
     total: Interval | None
     mean: Interval
+    measured_mean: Interval
     deviation: Interval
     quantiles: Interval
     at_lower: Interval | None

@@ -30,11 +30,12 @@ def _column(column: CategoryEstimates | NumberEstimates) -> CategoryEstimates | 
         return _alone(interval) if interval else None
 
     if isinstance(column, CategoryEstimates):
-        return CategoryEstimates(_alone(column.counts), _alone(column.shares))
+        return CategoryEstimates(*map(_alone, (column.counts, column.shares, column.shares)))
     return NumberEstimates(
         _alone(column.number),
         _alone(column.missing),
         bound(column.total),
+        _alone(column.mean),
         _alone(column.mean),
         _alone(column.deviation),
         _alone(column.quantiles),

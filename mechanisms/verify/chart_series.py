@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mechanisms.inert_text import as_shown
+from mechanisms.inert_text import as_shown, inert
 from mechanisms.tabular.equal_steps import steps_of_equal_width
 from mechanisms.verify.chart_orders import NOISY, drawn_cells, drawn_lines
 
@@ -55,6 +55,7 @@ class ChartSeries:
     ) -> None:
         """weights: of strategies, sums × cells, which maps show. drawn: what a chart adds up itself, in its order."""
         self.labels = {*labels, *map(as_shown, labels)}
+        self._tables = [table for table in tables.values() if len(table) <= _LONGEST]
         self.sizes = frozenset(size for table in tables.values() for size in _sizes(table))
         every = [each for table in tables.values() for each in _series(table)]
         every += [each.ravel() for each in weights]
@@ -74,6 +75,15 @@ class ChartSeries:
         thinned = (_thinned(own) for own in (*(own for own, _known in above), *few) if len(own) > MOST_SMALL)
         self._above = [*above, *((own, np.sort(own)) for own in thinned)]
         self._drawn = _by_length(drawn)
+
+    def lines_of(self, label: str) -> Iterator[np.ndarray]:
+        """Of each line that has this label the numbers that a chart may show of it, NaN where there are none."""
+        for table in self._tables:
+            named = table.isin([label, inert(label)]).any(axis=1).to_numpy()
+            if named.any():
+                own = _numbers(table)
+                every = np.column_stack([*own.values(), *_whole(own)]) if own else np.zeros((len(table), 0))
+                yield from np.hstack([every, 100 * every])[named]
 
     def match(
         self, values: np.ndarray, tolerance: np.ndarray | float, *, scaled: bool = False
@@ -140,8 +150,7 @@ def _thinned(values: np.ndarray) -> np.ndarray:
 
 
 def _series(table: pd.DataFrame) -> Iterator[np.ndarray]:
-    numbers = {name: pd.to_numeric(table[name], errors="coerce").to_numpy(float) for name in table.columns}
-    own = {name: column for name, column in numbers.items() if np.isfinite(column).any()}
+    own = _numbers(table)
     words = [name for name in table.columns if name not in own or _are_labels(table[name])]
     chosen = [np.ones(len(table), bool)]
     for name in words:
@@ -155,6 +164,12 @@ def _series(table: pd.DataFrame) -> Iterator[np.ndarray]:
     every = [*own.values(), *_whole(own)]
     yield from (column[lines] for lines in drawn_lines(table) for column in every)
     yield from (column[lines] for lines in drawn_cells(table) for column in every)
+
+
+def _numbers(table: pd.DataFrame) -> dict[str, np.ndarray]:
+    """The columns that have numbers."""
+    numbers = {name: pd.to_numeric(table[name], errors="coerce").to_numpy(float) for name in table.columns}
+    return {name: column for name, column in numbers.items() if np.isfinite(column).any()}
 
 
 def _are_labels(texts: pd.Series) -> bool:

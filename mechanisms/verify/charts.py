@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.verify import chart_maps, chart_places
+from mechanisms.verify import chart_maps, chart_names, chart_places
 from mechanisms.verify.chart_series import SHARE, ChartSeries, MatchedSeries
 from mechanisms.verify.shown_numbers import step_of, value_of
 from mechanisms.verify.svg_shapes import WORD_OF_NUMBER, Drawing, Word, read
@@ -262,7 +262,8 @@ def _strange_words(
         if not panels and drawing.rectangles and _are_first_places(row, across):
             continue
         if len(row) >= 3 and across != "over" and all(WORD_OF_NUMBER.fullmatch(word.text) for word in row):
-            yield from _off_scale(row, across)
+            named = _strange_names(row, drawing.words, shown, series) if across == "y" else None
+            yield from _off_scale(row, across) if named is None else named
             continue
         said = [word.text for word in row if word.text not in series.labels]
         yield from (text for text in said if "95" not in (_levels(text) or ["95"]))
@@ -276,6 +277,18 @@ def _strange_words(
         # Two shapes of one size have the same number over them; two of one label there are not.
         texts = [word.text for word in row if not (is_over and WORD_OF_NUMBER.fullmatch(word.text))]
         yield from (text for text in dict.fromkeys(texts) if texts.count(text) > 1 and text in series.labels)
+
+
+def _strange_names(
+    row: Sequence[Word], words: Sequence[Word], shown: Sequence[ShapeNumbers], series: ChartSeries
+) -> list[str] | None:
+    """Names beside shapes that lie: those of other lines, and twice the same; None where they are marks."""
+    column = [word for word in words if word.anchor == "end" and word.x == row[0].x]
+    names = [word.text for word in row]
+    wrong = chart_names.of_other_lines(names, column, [s for s in shown if not s.vertical], series)
+    return (
+        None if wrong is None else [*wrong, *(name for name in dict.fromkeys(names) if names.count(name) > 1)]
+    )
 
 
 def _is_heading(word: Word, panels: Sequence[np.ndarray]) -> bool:

@@ -20,7 +20,7 @@ from mechanisms.verify.csv_tables import tables
 from mechanisms.verify.derived import Derived, derived
 from mechanisms.verify.json_values import leaves
 from mechanisms.verify.loss_factor import factor_shown
-from mechanisms.verify.shown_numbers import days_of
+from mechanisms.verify.shown_numbers import days_of, significant
 
 _COUNTS = ("noisy_count", "count", "estimate", "answer", "released_count")
 
@@ -273,4 +273,5 @@ _BY_PLACE: dict[str, Callable[[Quantities, str], Iterable[float]]] = {
     "percent": lambda own, place: 100 * own.column(place),
     "points": lambda own, place: 100 * _margins(own, place),
     "root": _root_mean,
+    "significant": lambda own, place: significant(own.of(place)),
 }

@@ -1,38 +1,54 @@
 """The receipt that a portal gives when people's records were erased (Ed25519 over canonical JSON).
 
-Its facts are signed, not the bytes of its file, which no digest names: who stores it with other blanks or in another
-order of entries keeps a receipt. A file of a bundle has to have its bytes.
+Its facts are signed, and its file has one form: the bytes that the portal gave out.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Mapping
 
+from mechanisms.json_types import JsonObject
 from mechanisms.verify import signature
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.json_values import without_doubles
+from mechanisms.verify.json_values import as_written, without_doubles
 
 WHAT = "receipt"
 # All that a receipt has: what stands beside them was signed by nobody.
-PARTS = {"receipt", "key", "signature"}
-SIGNED = "each entry is as it was signed, their order and the blanks between them are not signed"
+SIGNATURE = ("key", "signature")
+# The facts in the order of the file. Those that a later version adds stand behind, in the order of their names.
+ENTRIES = ("what", "dataset", "name", "at", "by", "because", "key", "files", "stays")
 
 
 def check(content: bytes, *keys: str) -> Finding:
-    """Whether the receipt is as it was signed, and, with keys, by one of them."""
+    """Whether the receipt has the bytes that the portal gave out, and, with keys, one of them signed it."""
     changed = Finding(WHAT, State.FAILED, "the receipt or its signature was changed")
     try:
         document = json.loads(content, object_pairs_hook=without_doubles)
         text = signed_text(document["receipt"])
-    except (KeyError, TypeError, ValueError):
+        if content != as_file(document["receipt"], document):
+            return changed
+    except (AttributeError, KeyError, TypeError, ValueError):
         return changed
-    if set(document) != PARTS:
-        return changed
-    found = signature.found(changed, document, text, *keys)
-    return replace(found, details=f"{found.details}; {SIGNED}") if found.state is State.HOLDS else found
+    return signature.found(changed, document, text, *keys)
+
+
+def as_file(facts: JsonObject, signed: Mapping[str, object]) -> bytes:
+    """The file of a receipt. signed: has the public key and the signature. Raises KeyError where one is missing."""
+    others = sorted(facts.keys() - {*ENTRIES})
+    ordered = {name: _by_name(facts[name]) for name in (*ENTRIES, *others) if name in facts}
+    return as_written({"receipt": ordered, **{name: signed[name] for name in SIGNATURE}})
 
 
 def signed_text(facts: object) -> bytes:
     """What is signed: the receipt's facts as canonical JSON (RFC 8785)."""
     return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _by_name(value: object) -> object:
+    """The same with the entries of objects in the order of their names."""
+    if isinstance(value, list):
+        return [_by_name(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _by_name(value[name]) for name in sorted(value)}
+    return value

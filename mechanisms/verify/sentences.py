@@ -121,8 +121,13 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("# numbers of people, by …", "lines answers"),
     ("# sums of # cells", "sums", "cells"),
     ("The largest, …, is # ± #", "most answers answer", "margin answers answer"),
-    ("Answers # … Standard error # people", "lines answers", "root answers standard_error"),
-    ("± # to ± # people, narrowest", "margin answers answer", "margin answers answer"),
+    ("Answers # … Standard error # people", "lines answers", "significant root answers standard_error"),
+    (
+        "± # to ± # people, narrowest",
+        "significant margin answers answer",
+        "significant margin answers answer",
+    ),
+    ("± # people, narrowest", "significant margin answers answer"),
     ("in the table. # … #", "0", "scale answers answer"),
     ("weighs in the sum. # … #", "0", "1"),
     ("× # of the standard error; # is the best", "above bound", "1"),
@@ -152,7 +157,14 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
 _OF_ROWS = tuple(
     (phrase.replace("people", "rows"), *names) for phrase, *names in _OF_PEOPLE if "people" in phrase
 )
-PHRASES = (*_OF_PEOPLE, *_OF_ROWS)
+# Of one, either is called by itself.
+_OF_ONE = tuple(
+    (phrase.replace(several, one), *names)
+    for phrase, *names in (*_OF_PEOPLE, *_OF_ROWS)
+    for several, one in (("people", "person"), ("rows", "row"))
+    if f"# {several}" in phrase
+)
+PHRASES = (*_OF_PEOPLE, *_OF_ROWS, *_OF_ONE)
 
 
 def placed(text: str, quantities: Quantities) -> dict[int, bool]:

@@ -81,6 +81,13 @@ def are_shown(number: str, values: np.ndarray) -> np.ndarray:
     return np.asarray((np.abs(apart) <= _APART) | ((apart >= -_ROUNDED) & (apart < _NEXT)))
 
 
+def significant(values: np.ndarray) -> np.ndarray:
+    """The values as a page that shows three significant digits of them rounds those of more than three: 1,230."""
+    large = np.isfinite(values) & (np.abs(values) >= 1000)
+    step = 10.0 ** (np.floor(np.log10(np.where(large, np.abs(values), 1000.0))) - 2)
+    return np.asarray(np.where(large, np.round(values / step) * step, values))
+
+
 def are_days(date: str, values: np.ndarray) -> np.ndarray:
     """Which of the values, in days since 1 January 1970, fall on a date; none where it is no day of a calendar."""
     day = days_of(date)

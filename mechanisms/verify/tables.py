@@ -240,10 +240,10 @@ def _response(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     labels = _stated_labels(bundle, plan.categories)
     columns = {
         **labels,
-        "estimate": Numbers(estimate.counts, scale=estimate.half_width),
+        "estimate": Numbers(estimate.counts, 10, scale=estimate.half_width),
         "count": lattice_simplex(estimate.counts, len(reports)),
-        "standard_error": Numbers(estimate.standard_error),
-        **_interval(estimate.counts, estimate.half_width),
+        "standard_error": Numbers(estimate.standard_error, 10),
+        **_interval(estimate.counts, estimate.half_width, 10),
     }
     yield csv_file.compared(bundle, "estimates.csv", columns)
     if method.answers_each_value:

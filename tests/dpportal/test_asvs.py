@@ -8,6 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
+
+from dpportal.accounts import locking
+from dpportal.accounts.factors import totp
+from dpportal.api import tokens
+from dpportal.streams import tokens as stream_tokens
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "dpportal/asvs.md"
@@ -99,3 +105,23 @@ def test_scripts_store_nothing_in_the_browser():
     stores = re.compile(r"localStorage|sessionStorage|indexedDB|document\.cookie\s*=")
     scripts = [path for path in (ROOT / "static/js").rglob("*.js") if stores.search(path.read_text())]
     assert scripts == [] and list((ROOT / "static/js").rglob("*.js"))
+
+
+def test_there_are_the_five_cookies_that_the_document_names():
+    named = {name for name in dir(settings) if name.endswith("_COOKIE_NAME")}
+    assert named == {
+        f"{kind}_COOKIE_NAME" for kind in ("SESSION", "CSRF", "KNOWN_BROWSER", "LANGUAGE", "MESSAGE")
+    }
+    setting = {path for path, text in sources() if "set_cookie(" in text or "set_signed_cookie(" in text}
+    assert setting == {"dpportal/accounts/known_browsers.py", "dpportal/accounts/languages.py"}
+
+
+def test_limits_are_those_that_the_document_states():
+    text = " ".join(DOCUMENT.read_text().split())
+    said = (
+        f"{settings.AXES_FAILURE_LIMIT} wrong tries of a name from one address, {locking.NAME_LIMIT} of a name from "
+        f"everywhere, {locking.ADDRESS_LIMIT} from one address for all names",
+        f"each in {settings.AXES_COOLOFF_TIME.seconds // 60} minutes; {totp.MOST_WRONG} wrong codes in a row",
+        f"{stream_tokens.REQUESTS_PER_MINUTE} requests a minute for a stream, {tokens.REQUESTS_PER_MINUTE} for the API",
+    )
+    assert [each for each in said if each not in text] == []

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from django.test import Client
 
+from dpportal.approvals.services import IN_HAND_DAYS
+from dpportal.budgets import odds
+from dpportal.budgets.models import Budget
 from dpportal.publications import verdict
 from dpportal.releases.products.histogram.usefulness import BLOCKS
 from dpportal.releases.products.means.planner import RANGES
@@ -57,6 +60,22 @@ def test_the_tables_conflicts_are_those_counted_below_it(page: str) -> None:
 def test_the_tests_that_are_said_to_prove_what_is_protected_are_there(client: Client) -> None:
     named = re.findall(r"<code>(tests/[^<]+)</code>", client.get("/guide/protection/").text)
     assert len(named) >= 15 and all((ROOT / name).exists() for name in named)
+
+
+def test_the_page_of_what_is_protected_has_the_limits_that_hold(client: Client) -> None:
+    text = " ".join(client.get("/guide/protection/").text.split())
+    delta = Budget._meta.get_field("delta_exponent").default
+    said = (
+        f"no request for {IN_HAND_DAYS} days",
+        f"notices it for {IN_HAND_DAYS} days",
+        f"From ε = {odds.WARNED:g} on the page warns, from ε = {odds.CONFIRMED_TWICE:g} on it asks twice",
+        f"with δ at {in_powers(delta)} unless",
+    )
+    assert [each for each in said if each not in text] == []
+
+
+def in_powers(exponent: int) -> str:
+    return "10⁻" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(exponent))
 
 
 def test_the_guide_says_when_each_product_is_useful(client: Client) -> None:

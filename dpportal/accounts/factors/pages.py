@@ -41,6 +41,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 @recent_sign_in_required
 @require_POST
+@proof.one_at_a_time
 def begin_app(request: HttpRequest) -> HttpResponse:
     """Make a secret for an app."""
     totp.begin(current_user(request))
@@ -48,6 +49,7 @@ def begin_app(request: HttpRequest) -> HttpResponse:
 
 
 @recent_sign_in_required
+@proof.one_at_a_time
 def confirm_app(request: HttpRequest) -> HttpResponse:
     """The secret as a picture, and the field for its first code."""
     person = current_user(request)
@@ -85,6 +87,7 @@ def _codes_page(request: HttpRequest) -> HttpResponse:
 
 @recent_sign_in_required
 @require_POST
+@proof.one_at_a_time
 def new_codes(request: HttpRequest) -> HttpResponse:
     """Recovery codes in place of the former ones, shown once."""
     if not has_any(current_user(request)):
@@ -101,6 +104,7 @@ def passkey_options(request: HttpRequest) -> JsonResponse:
 
 @recent_sign_in_required
 @require_POST
+@proof.one_at_a_time
 def add_passkey(request: HttpRequest) -> HttpResponse:
     """Keep what a device has made."""
     form = PasskeyForm(request.POST)
@@ -117,6 +121,7 @@ def add_passkey(request: HttpRequest) -> HttpResponse:
 
 @recent_sign_in_required
 @require_POST
+@proof.one_at_a_time
 def remove(request: HttpRequest) -> HttpResponse:
     """Forget the app or a passkey; not the last one of who needs one."""
     person, which = current_user(request), request.POST.get("which", "")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import wraps
+
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
@@ -11,7 +13,7 @@ from dpportal.accounts import sessions
 from dpportal.accounts.factors import second_step
 from dpportal.accounts.factors.overview import has_any
 from dpportal.accounts.models import User
-from dpportal.accounts.permissions import current_user
+from dpportal.accounts.permissions import View, current_user
 from dpportal.accounts.session_store import HOW
 from dpportal.accounts.sign_ins import How
 from dpportal.platform.middleware import Middleware
@@ -33,6 +35,30 @@ def give(request: HttpRequest, how: How) -> None:
         sessions.end_others(current_user(request), request.session.session_key)
 
 
+def one_at_a_time(view: View) -> View:
+    """Have what changes the ways in of a person wait for each other, and ask for a proof again once it is their turn.
+
+    Another session may have set up the first factor since the middleware let this request pass: then a password alone
+    adds no second one, and reads no recovery codes. For views of a person who is signed in.
+    """
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        with transaction.atomic():
+            person = User.objects.select_for_update(no_key=True).get(pk=current_user(request).pk)
+            if is_proved(request) or not has_any(person):
+                return view(request, *args, **kwargs)
+        return _to_second_step(request, person)
+
+    return guarded
+
+
+def _to_second_step(request: HttpRequest, person: User) -> HttpResponse:
+    """Make this a session of nobody who waits for it."""
+    second_step.begin(request, person, request.get_full_path() if request.method == "GET" else "")
+    return redirect("accounts:second_step")
+
+
 class ProvedFactor(Middleware):
     """Makes a session without such a proof one of nobody that waits for the second step, whatever was asked for."""
 
@@ -44,5 +70,4 @@ class ProvedFactor(Middleware):
             return self.get_response(request)
         if "HX-Request" in request.headers:
             return HttpResponse(status=204, headers={"HX-Refresh": "true"})
-        second_step.begin(request, person, request.get_full_path() if request.method == "GET" else "")
-        return redirect("accounts:second_step")
+        return _to_second_step(request, person)

@@ -6,17 +6,18 @@ import time
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts import sign_ins
+from dpportal.accounts.factors.proof import one_at_a_time
 from dpportal.accounts.permissions import current_user
 from dpportal.accounts.provider import client, linking
 from dpportal.accounts.provider.arrivals import person_of
-from dpportal.accounts.provider.client import ProviderError
+from dpportal.accounts.provider.client import Claims, ProviderError
 from dpportal.accounts.recent_sign_in import recent_sign_in_required
 from dpportal.accounts.sign_ins import How
 from dpportal.platform.identity_provider import IdentityProvider
@@ -73,7 +74,7 @@ def unlink(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-def answer(request: HttpRequest) -> HttpResponse:
+def answer(request: HttpRequest) -> HttpResponseBase:
     """Back from the provider: who it says that it is, is signed in, or linked to who is."""
     provider = _provider()
     if request.user.is_authenticated:
@@ -87,12 +88,22 @@ def answer(request: HttpRequest) -> HttpResponse:
     return redirect(wanted or resolve_url(settings.LOGIN_REDIRECT_URL))
 
 
-def _linked(request: HttpRequest, provider: IdentityProvider) -> HttpResponse:
+def _linked(request: HttpRequest, provider: IdentityProvider) -> HttpResponseBase:
     """Only for who asked for it in this session just now."""
     if abs(time.time() - request.session.pop(LINKING, 0)) > LINKING_SECONDS:
         return redirect(settings.LOGIN_REDIRECT_URL)
     try:
-        linking.link(current_user(request), client.claims_of(request, provider), provider)
+        claims = client.claims_of(request, provider)
+    except ProviderError as fault:
+        messages.error(request, str(fault))
+        return redirect("accounts:factors")
+    return _link(request, claims, provider)
+
+
+@one_at_a_time
+def _link(request: HttpRequest, claims: Claims, provider: IdentityProvider) -> HttpResponse:
+    try:
+        linking.link(current_user(request), claims, provider)
     except ProviderError as fault:
         messages.error(request, str(fault))
     else:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from django import template
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext
+
+from dpportal.datasets.protection import HOW_NEIGHBOURS_DIFFER
 
 register = template.Library()
 
-# As the page calls them on which a curator says who is protected.
-NEIGHBOURS = {
-    "add-remove": _("one person, added or removed"),
-    "replace-one": _("one person, replaced by another"),
-}
-
 
 @register.filter
-def neighbours_in_words(name: str) -> str | Promise:
+def neighbours_in_words(name: str) -> str:
     """By whom neighbouring tables differ."""
-    return NEIGHBOURS.get(name, name)
+    return gettext(HOW_NEIGHBOURS_DIFFER[name]) if name in HOW_NEIGHBOURS_DIFFER else name

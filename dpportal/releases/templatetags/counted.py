@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from dpportal.charts.counted_word import counted_word
+from dpportal.charts.counted_word import counted_word, of_number as word_of_number
 from mechanisms.accounting import PrivacyUnit
 
 register = template.Library()
@@ -18,3 +18,9 @@ def counted(counts: PrivacyUnit | bool | str) -> str:
     """
     are_rows = counts.counts_rows if isinstance(counts, PrivacyUnit) else bool(counts)
     return counted_word(2 if are_rows else 1)
+
+
+@register.filter
+def of_number(word: str, number: object) -> str:
+    """“person” or “row” in place of what `counted` says, for the number 1, however it is written."""
+    return word_of_number(word, number)

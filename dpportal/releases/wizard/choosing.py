@@ -146,12 +146,14 @@ def choose(draft: Release, chosen: Mapping[str, Any]) -> None:
         form = choose_columns(draft, form_data({**as_chosen(draft)["choices"], **choices}))
         _refuse_unknown(form, choices)
         _refuse_no_answers(form, choices)
+        _refuse_many(form, choices)
         _require("choices", form)
     if (method := chosen.get("method")) is not None:
         services.ask_strategies(draft)
         own = {f"{PARAMETER}{name}": value for name, value in (method.get("parameters") or {}).items()}
         form = choose_method(draft, form_data({**method, "parameters": None, **own}))
         _refuse_unknown(form, own)
+        _refuse_many(form, own)
         _require("method", form)
 
 
@@ -170,6 +172,15 @@ def _refuse_no_answers(form: BaseForm, said: Mapping[str, object]) -> None:
     for name, value in said.items():
         if isinstance(form.fields.get(name), BooleanField) and not isinstance(value, bool | None):
             form.errors[name] = form.error_class([_("Send true or false.")])
+
+
+def _refuse_many(form: BaseForm, said: Mapping[str, object]) -> None:
+    """Of several values for a choice of one a page's form would take the last without a word."""
+    for name, value in said.items():
+        widget = form.fields[name].widget if name in form.fields else None
+        takes_many = getattr(widget, "allow_multiple_selected", False)
+        if widget and not takes_many and isinstance(value, list | tuple) and len(value) != 1:
+            form.errors[name] = form.error_class([_("Send one value, and no list.")])
 
 
 def _require(step: str, form: BaseForm) -> None:

@@ -26,7 +26,15 @@ from dpportal.tables.persons import Persons
 from dpportal.tables.pushdown.count_query import QuerySource, count_statement
 from dpportal.tables.pushdown.dialects import NotExactError, Postgres, SqlDialect
 from dpportal.tables.pushdown.fit_queries import REASONS, reasons_statement, rows_statement
-from dpportal.tables.pushdown.sum_query import PARTS, powers_of, sum_statement
+from dpportal.tables.pushdown.sum_query import (
+    CELL_PARTS,
+    PARTS,
+    CellTable,
+    cell_powers,
+    cell_sums_statement,
+    powers_of,
+    sum_statement,
+)
 from dpportal.tables.pushdown.types import TYPES
 from mechanisms.domain import Attribute, Domain
 
@@ -173,6 +181,35 @@ def power_sums(
         _add(session, sums.reshape(-1), lambda: sum_statement(source, groups, readings, settled, persons))
     read_at = session.read_at.isoformat(timespec="seconds")
     return PushdownCounts(powers_of(sums), session.version, read_at)
+
+
+def cell_sums(
+    request: CountRequest,
+    domain: Domain,
+    tables: Sequence[tuple[Sequence[str], str]],
+    options: ReadOptions,
+    persons: Persons | None,
+) -> PushdownCounts:
+    """Of each table's cells, in C order, rows, Σv and Σv² of what is added up, (cells, 3) Python integers.
+
+    tables: as of `CellTable`. All of the same rows, as of `count_tables`. Raises SourceFault.
+    """
+    asked = [CellTable(tuple(columns), added) for columns, added in tables]
+    sizes = [domain.project(table.columns).size for table in asked]
+    sums = np.zeros((sum(sizes), len(CELL_PARTS)), dtype=np.int64)
+    leaving = [a.name for a in domain.attributes if a.leaves_out]
+    with _opened(request, domain, persons) as (session, source):
+        size, rest = MOST_COLUMNS if session.one_snapshot and not persons else len(asked), sums
+        for first in range(0, len(asked), size):
+            own = asked[first : first + size]
+            read = {*leaving, *(name for table in own for name in (*table.columns, table.added))}
+            its_domain = domain.project([name for name in domain.names if name in read])
+            statement = partial(cell_sums_statement, source, its_domain, own, options.settled(), persons)
+            part = rest[: sum(sizes[first : first + size])]
+            _add(session, part.reshape(-1), statement)
+            rest = rest[len(part) :]
+    read_at = session.read_at.isoformat(timespec="seconds")
+    return PushdownCounts(cell_powers(sums), session.version, read_at)
 
 
 def fit(request: CountRequest, domain: Domain, options: ReadOptions, persons: Persons | None) -> TableFit:

@@ -15,9 +15,24 @@ print(choice.to_string(index=False))
 
 # %%
 leads, chances_of_best = (np.array(each, float) for each in zip(*plan["resolved"], strict=True))
-points = fraction(plan["rate"]) * facts["points_per_row"]
-odds = np.exp(-points * leads)
-again = 1 - odds / 2 if plan["mechanism"] == "permute-and-flip" else 1 / (1 + odds)
+rate, gaps = fraction(plan["rate"]), leads * facts["points_per_row"]
+
+
+def noisy_max():
+    """Both scores have discrete Laplace noise: how often the difference of two noises is less, or half of a tie."""
+    q, rest = math.exp(-rate), -math.expm1(-rate)
+    ties = gaps + 1 + 2 * q**2 / (1 - q**2)
+    beyond = q * ((ties + 1) / rest + q / rest**2)
+    return 1 - (rest / (1 + q)) ** 2 * np.exp(-rate * gaps) * (ties / 2 + beyond)
+
+
+odds = np.exp(-rate * gaps)
+ways = {
+    "permute-and-flip": 1 - odds / 2,
+    "exponential-mechanism": 1 / (1 + odds),
+    "report-noisy-max": noisy_max(),
+}
+again = ways[plan["mechanism"]]
 compare("Chances of the better one · 较好者胜出的概率", chances_of_best, again)
 figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
 axes.plot(leads, chances_of_best, marker="o", color="#1f5fbf")

@@ -10,8 +10,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
 
-from dpportal.accounts import delivery, mailing
+from dpportal.accounts import delivery, mailing, reset_links
 from dpportal.accounts.models import User
+from tests.dpportal.building import PASSWORD
 
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
 pytestmark = pytest.mark.django_db
@@ -101,3 +102,42 @@ def test_mail_is_in_the_language_of_who_gets_it(curator: User, settings) -> None
     assert said["ben@portal.example"] == ("Your budget is granted", text)
     subject, body = said["ana@portal.example"]
     assert "预算" in subject and "Adults" in body and "Enough for a year." in body and "dataset" not in body
+
+
+def test_mail_to_who_chose_none_is_in_the_language_of_the_last_sign_in(client, curator, settings) -> None:
+    settings.EMAIL_URL = "smtp://mail.example"
+    User.objects.filter(pk=curator.pk).update(email="ana@portal.example")
+
+    def sent() -> list[str]:
+        mail.outbox.clear()
+        mailing.write(["ana@portal.example"], "Your budget is granted", "")
+        delivery.deliver_due()
+        curator.refresh_from_db()
+        return [
+            message.subject
+            for message in (*mail.outbox, reset_links.message(curator, "https://portal.example"))
+        ]
+
+    def signs_in(**headers: str) -> None:
+        form = {"username": curator.username, "password": PASSWORD}
+        assert Client().post(reverse("accounts:sign_in"), form, headers=headers).status_code == 302
+
+    english = sent()
+    signs_in(**CHINESE)
+    chinese = sent()
+    assert not set(english) & set(chinese) and all(not subject.isascii() for subject in chinese)
+    signs_in(**{"Accept-Language": "en", "Cookie": "language=zh-hans"})
+    assert sent() == chinese
+    signs_in(**{"Accept-Language": "fr"})
+    assert sent() == english
+    User.objects.filter(pk=curator.pk).update(language="zh-hans")
+    assert sent() == chinese
+
+
+def test_of_two_with_one_address_a_choice_counts_before_a_browser(curator, other_curator, settings) -> None:
+    settings.EMAIL_URL = "smtp://mail.example"
+    User.objects.update(email="office@portal.example", browser_language="zh-hans")
+    User.objects.filter(pk=other_curator.pk).update(language="en")
+    mailing.write(["office@portal.example"], "Your budget is granted", "")
+    delivery.deliver_due()
+    assert [message.subject for message in mail.outbox] == ["Your budget is granted"]

@@ -71,6 +71,19 @@ def test_a_choice_of_yes_or_no_is_no_text(program, dataset):
         assert status == 200 or answer["errors"] == {"choices.deviation": ["Send true or false."]}
 
 
+def test_a_choice_of_one_takes_no_list_of_several(program, dataset):
+    """The last one was taken, and the others passed over."""
+    method = {"mechanism": "column-tables", "amount": "0.5"}
+    for group, status in ((["age", "colour"], 422), ([], 422), (["colour"], 200), ("colour", 200)):
+        sent = {
+            "product": "summary",
+            "choices": {"columns": ["age"], "group": group, "people": 300},
+            "method": method,
+        }
+        answer = program.said("post", f"/datasets/{dataset.pk}/plans", sent, status)
+        assert status == 200 or answer["errors"] == {"choices.group": ["Send one value, and no list."]}
+
+
 def test_true_is_no_number(program, dataset):
     whole, number = ["Send a whole number."], ["Send a number."]
     plan = {"product": "histogram", "choices": {"columns": ["age"]}, "method": {"mechanism": ""}}

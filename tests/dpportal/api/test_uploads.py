@@ -207,8 +207,22 @@ def test_requests_that_are_no_tus_are_refused(sender):
     assert sender.send("PATCH", place, b"x", Upload_Offset="0", Content_Type="text/csv").status_code == 415
     broken = sender.send("POST", f"{BASE}/uploads", Upload_Length="9", Upload_Metadata="name §")
     assert broken.status_code == 400
-    headers = {"Authorization": f"Bearer {sender.program.text}", "Tus-Resumable": "2.0.0"}
-    assert sender.program.client.head(place, headers=headers).status_code == 412
+
+
+@pytest.mark.parametrize("said", [{}, {"Tus-Resumable": "2.0.0"}, {"Tus-Resumable": ""}])
+def test_requests_of_another_version_of_tus_or_of_none_do_nothing(sender, said):
+    place, client = sender.begun()["Location"], sender.program.client
+    headers = {"Authorization": f"Bearer {sender.program.text}", **said}
+    piece = {"Upload-Offset": "0", "Content-Type": "application/offset+octet-stream", **headers}
+    announced = {"Upload-Length": "9", "Upload-Metadata": encoded(filename="other.csv"), **headers}
+    answers = [
+        client.head(place, headers=headers),
+        client.generic("PATCH", place, b"x", "application/offset+octet-stream", headers=piece),
+        client.generic("POST", f"{BASE}/uploads", headers=announced),
+        client.delete(place, headers=headers),
+    ]
+    assert [(answer.status_code, answer["Tus-Version"]) for answer in answers] == [(412, "1.0.0")] * 4
+    assert BegunUpload.objects.get().offset == 0
 
 
 def test_what_is_announced_counts_as_if_it_were_there(sender, settings):

@@ -278,17 +278,34 @@ def test_a_site_that_is_given_the_address_of_a_chart_gets_its_frame(client, publ
     source = re.search('src="([^"]+)"', found["html"])
     assert source and client.get(source[1]).status_code == 200
     assert frame_of(client, source[1]).json()["html"].count("<iframe") == 1
-    assert frame_of(client, page, format="xml").status_code == 501
     for other in (
-        "",
         "http://[",
         "https://elsewhere.example/",
         f"{page}download/release.json",
         f"{page}none/",
     ):
-        assert frame_of(client, other).status_code == 404
+        assert_is_problem(frame_of(client, other), 404)
     services.withdraw(public, public.created_by)
-    assert frame_of(client, page).status_code == 404
+    assert_is_problem(frame_of(client, page), 404)
+
+
+def assert_is_problem(answer, status: int):
+    """As programs read it, not a page."""
+    assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json")
+    assert answer.json()["status"] == status and answer.json()["detail"].endswith(".")
+
+
+@pytest.mark.slow
+def test_a_site_s_room_for_a_chart_is_kept_and_what_is_no_number_of_pixels_refused(client, public):
+    page = f"http://testserver{public.get_absolute_url()}"
+    assert frame_of(client, page, maxheight="9" * 5000).json()["height"] == 520
+    narrow = frame_of(client, page, maxwidth="007", maxheight="1").json()
+    assert (narrow["width"], narrow["height"]) == (7, 1) and 'width="7" height="1"' in narrow["html"]
+    for wrong in ("0", "-1", "3.5", "wide", "３５", "1e3"):
+        assert_is_problem(frame_of(client, page, maxwidth=wrong), 400)
+        assert_is_problem(frame_of(client, page, maxheight=wrong), 400)
+    assert_is_problem(frame_of(client, page, format="xml"), 501)
+    assert_is_problem(client.get("/published/oembed"), 400)
 
 
 @pytest.mark.slow

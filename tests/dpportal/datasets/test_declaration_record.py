@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils.translation import override
 
+from dpportal.accounts.audit_words import shown
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.datasets import services, sharing
 from dpportal.datasets.models import Right
@@ -45,8 +47,10 @@ def test_who_is_protected(client, dataset, curator):
     client.force_login(curator)
     answer = client.post(reverse("datasets:several_rows", args=[dataset.pk]), {"column": "colour"})
     assert answer.status_code == 302
-    expected = "add-remove; a person is column 1, with at most 1 rows"
+    expected = "one person, added or removed; a person is column 1, with one row at most"
     assert lines("declared who is protected") == [("curator", expected)]
+    with override("zh-hans"):
+        assert shown(expected).startswith("增删一人；")
 
 
 def test_who_is_protected_by_the_form(client, dataset, curator):
@@ -54,7 +58,7 @@ def test_who_is_protected_by_the_form(client, dataset, curator):
     said = {"neighbours": "replace-one", "unit_column": "", "max_rows": "1"}
     assert client.post(reverse("datasets:unit", args=[dataset.pk]), said).status_code == 302
     assert lines("declared who is protected") == [
-        ("curator", "replace-one; a person is each row, with at most 1 rows")
+        ("curator", "one person, replaced by another; a person is each row, with one row at most")
     ]
 
 

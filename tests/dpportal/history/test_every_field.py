@@ -69,6 +69,7 @@ FREE: dict[str, set[str]] = {
     "a person's own display, or what they have looked at": {
         *(
             "accounts.User.language",
+            "accounts.User.browser_language",
             "accounts.User.unseen_changes",
             "notices.MailChoice",
             "datasets.Share.seen",

@@ -31,7 +31,7 @@ def metadata(**said) -> Metadata:
         "published": date(2026, 5, 1),
         "address": "https://portal.example/releases/1/",
         "identifier": "0123456789",
-        "columns": ["age"],
+        "columns": {"age": ["Age in years"]},
         "about": ABOUT,
         "downloads": [Download("ages.csv", "Ages", "https://portal.example/ages.csv", 12, "ab" * 32)],
     }
@@ -99,8 +99,9 @@ def test_search_engines_read_a_schema_org_dataset():
     )
     assert said["temporalCoverage"] == "2011/2015-03"
     assert said["license"] == LICENCES["CC-BY-4.0"].text
-    assert said["variableMeasured"] == [{"@type": "PropertyValue", "name": "age"}]
-    of_all_rows = json.loads(metadata(columns=()).linked_data)
+    variable = {"@type": "PropertyValue", "name": "age", "alternateName": ["Age in years"]}
+    assert said["variableMeasured"] == [variable]
+    of_all_rows = json.loads(metadata(columns={}).linked_data)
     assert [variable["name"] for variable in of_all_rows["variableMeasured"]] == ["count"]
     [file] = said["distribution"]
     assert (file["encodingFormat"], file["contentSize"], file["@type"]) == (

@@ -26,6 +26,7 @@ from mechanisms.refusal import RefusalError
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import State
+from tests.dpportal.publications.test_notebook import run
 from tests.dpportal.releases.products.drawn_releases import MOST_DRAFTS, Drawing
 from tests.dpportal.streams import building
 
@@ -73,5 +74,7 @@ def test_a_fresh_bundle_of_a_drawn_running_count_holds(
     stream.refresh_from_db()
     series = published(stream)
     assert series is not None
-    found = verify(Bundle.read(bundle.write(stream, series, tmp_path)[0].path))
+    path = bundle.write(stream, series, tmp_path)[0].path
+    found = verify(Bundle.read(path))
     assert [str(each) for each in found if each.state not in (State.HOLDS, State.STATED)] == []
+    run(path, tmp_path / "unpacked")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.continual.epochs import REUSE, EpochStream, epoch_splits, epoch_trees
+from mechanisms.continual.epochs import REUSE, EpochStream, HybridStream, epoch_splits, epoch_trees
 from mechanisms.continual.fda import FactorisationDiagonal, fenwick_splits
 from mechanisms.continual.fenwick_slsqp import rows_of, solved
 from mechanisms.continual.hierarchy import best_levels
@@ -184,6 +184,17 @@ def test_epochs_pay_little_for_not_knowing_the_end(horizon: int) -> None:
     strategy = mechanism.build(None, PURE, mechanism.design(None, PURE, FINE))
     known = best_levels(horizon, PURE).mean_energy(horizon)
     assert strategy.mean_energy(horizon) * FINE**2 < 2 * known
+
+
+@pytest.mark.parametrize("period", [1, 2, 3, 7, 8, 1000, 4096, 65_535])
+def test_the_hybrid_adds_up_what_chan_and_others_add_up(period: int) -> None:
+    """At ε = 1 sums between powers of two have scale 2, the log2 n blocks inside an epoch of n periods 2 log2 n."""
+    mechanism = HybridStream()
+    strategy = mechanism.build(None, PURE, mechanism.design(None, PURE, FINE))
+    epoch = period.bit_length() - 1
+    blocks = (period - 2**epoch).bit_count()
+    added = (epoch + 1) * 2**2 + blocks * (2 * epoch) ** 2
+    assert strategy.energies(np.array([period]))[0] * FINE**2 == pytest.approx(added, rel=1e-5)
 
 
 @pytest.mark.parametrize("amount", ["1/10", "1", "10"])

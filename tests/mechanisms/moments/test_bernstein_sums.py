@@ -15,7 +15,7 @@ from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Boolean, Date, Domain, Integer, Real
 from mechanisms.moments.basis import Bernstein
 from mechanisms.moments.column import MAX_STEPS, MeasuredColumn
-from mechanisms.moments.estimates import KNOTS, Sums, totals
+from mechanisms.moments.estimates import KNOTS, Interval, Sums, totals
 from mechanisms.moments.expectation import expectation
 from mechanisms.moments.mechanism import LARGEST_SUM, MAX_COLUMNS, MOST_ROWS, ROOM, exact_sums
 from mechanisms.moments.plan import MomentsPlan
@@ -141,6 +141,35 @@ def test_a_group_expects_what_its_intervals_then_are() -> None:
     assert np.mean((told.deviation.upper - told.deviation.lower) / 2) == pytest.approx(
         expected.deviation, rel=0.1
     )
+
+
+def reach(interval: Interval) -> float:
+    """To the farther end, in the middle one of many runs."""
+    sides = interval.upper - interval.estimate, interval.estimate - interval.lower
+    return float(np.median(np.maximum(*sides)))
+
+
+@pytest.mark.parametrize("step", [1, 50, 1000])
+@pytest.mark.parametrize("values", ["even", "mostly nothing", "alike"])
+def test_no_interval_reaches_farther_than_is_expected_whatever_the_values_and_the_step(
+    values: str, step: int
+) -> None:
+    """Values are rounded down to whole steps, so intervals reach up by a step more."""
+    random = np.random.default_rng(6)
+    even = random.integers(0, 1000, 3000)
+    x = {"even": even, "mostly nothing": even * (random.random(3000) < 0.05), "alike": even * 0}[values]
+    measured = MeasuredColumn(Integer("x", lower=0, upper=1000), Fraction(step))
+    plan = BERNSTEIN.plan(NOBODY, [measured], 2, ONE, 3000)
+    told = repeated(plan, powers_of(x // step, measured.steps), 50)
+    expected = expectation(plan, plan.columns[0], 3000)
+    assert told.deviation is not None and told.total is not None
+    assert expected.mean is not None and expected.total is not None
+    assert expected.most_deviation is not None
+    # The noise itself moves a margin.
+    assert reach(told.mean) <= 1.05 * expected.mean
+    assert reach(told.total) <= 1.05 * expected.total
+    assert reach(told.deviation) <= 1.05 * expected.most_deviation
+    assert expected.mean >= 999 * (step == 1000)
 
 
 def test_the_guide_says_how_sure_a_mean_age_is() -> None:

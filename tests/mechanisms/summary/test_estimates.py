@@ -25,7 +25,7 @@ from mechanisms.summary.differences import difference
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.expectation import expectations, number_half_width, typical
 from mechanisms.summary.line import LineColumn
-from mechanisms.summary.mechanism import ColumnTables
+from mechanisms.summary.mechanism import COUNTED, JOINT, ColumnTables
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.split import best_shares
 from mechanisms.summary.told import QUANTILES, CategoryEstimates, NumberEstimates, Summary
@@ -52,8 +52,8 @@ def least(runs: int) -> float:
 
 def plan_of(loss: Loss, groups: int = 1, columns: tuple[Attribute, ...] = COLUMNS) -> SummaryPlan:
     """With so many groups and none besides; more than can be released where they stand for runs. Under ρ jointly."""
-    centred = loss.definition is Definition.ZCDP
-    plan = TABLES.composed(Domain(()), columns, (), loss, 1000, centred=centred)
+    kind = JOINT if loss.definition is Definition.ZCDP else COUNTED
+    plan = TABLES.composed(Domain(()), columns, (), loss, 1000, kind)
     if groups == 1:
         return plan
     return replace(plan, groups=Domain((Integer("g", lower=1, upper=groups),)))
@@ -130,6 +130,18 @@ def test_what_is_told_does_not_contradict_itself(people: int, loss: Loss) -> Non
         assert (density @ lower - 1e-6 <= mean).all() and (mean <= density @ upper + 1e-6).all()
         for interval in (told.number, told.share, kinds.shares, own.mean, own.deviation, own.quantiles):
             assert _holds(interval, interval.estimate).all()
+
+
+@every_loss
+def test_the_intervals_of_quantiles_begin_and_end_in_order(loss: Loss) -> None:
+    """Of a heap at one value the upper quartile's interval once began below the median's."""
+    random, plan = np.random.default_rng(3), plan_of(loss, columns=(NUMBER,))
+    heaped = np.where(random.random(400) < 0.6, 250, random.integers(0, 1001, 400))
+    exact = counted(plan, np.zeros(400, dtype=np.int64), {"x": heaped})
+    for seed in range(200):
+        own = number_column(noisy(plan, exact, seed)).quantiles
+        known = ~np.isnan(own.lower[:, 0])
+        assert all((np.diff(end[known], axis=1) >= 0).all() for end in (own.lower, own.upper))
 
 
 def repeated(plan: SummaryPlan, exact: Integers, runs: int) -> Integers:
@@ -261,7 +273,7 @@ def test_no_weighted_sum_of_noise_reaches_farther_than_one_noise(level: float) -
 def test_a_column_that_matters_twice_has_more_of_the_loss(loss: Loss) -> None:
     columns = [NUMBER, KIND, replace(KIND, name="other")]
     plain, twice = (
-        TABLES.composed(Domain(()), columns, names, loss, 10, centred=False) for names in ((), ("kind",))
+        TABLES.composed(Domain(()), columns, names, loss, 10, COUNTED) for names in ((), ("kind",))
     )
     ratio = [float(b.share / a.share) for a, b in zip(plain.tables, twice.tables, strict=True)]
     root = 2 ** (1 / 3 if loss.definition is Definition.PURE else 1 / 2)
@@ -331,10 +343,10 @@ def test_a_column_that_there_is_not_and_people_who_cannot_be_are_refused() -> No
 
 @pytest.mark.parametrize(
     "attribute",
-    [Integer("x", True, 0, 99_999), Integer("x", True, -5, 10_004), Real("x", True, 0, 12_345, 10)],
+    [Integer("x", True, 0, 199_999), Integer("x", True, -5, 200_004), Real("x", True, 0, 12_345.67, 10)],
 )
 def test_bounds_are_said_to_be_where_values_at_a_bound_are_counted(attribute: Integer | Real) -> None:
-    """Whole steps of 10, 2 and 10 end short of the upper bound, which has a cell of its own."""
+    """Whole steps of 2, 5 and 1 end short of the upper bound, which has a cell of its own."""
     line = LineColumn.of(attribute)
     assert line.measured.top < attribute.upper
     assert tuple(map(float, line.bound_texts)) == (line.edges[0][0], line.edges[0][-1])
@@ -343,7 +355,7 @@ def test_bounds_are_said_to_be_where_values_at_a_bound_are_counted(attribute: In
 def test_a_difference_without_an_interval_has_no_estimate() -> None:
     """At the upper end all of one group and nobody of the other have a value: standardised, that is infinite."""
     shares = Interval(*(np.array(part)[:, None] for part in ([0.95, 0.0], [0.5, 0.0], [1.0, 0.3])))
-    told = difference(CategoryEstimates(counts=shares, shares=shares), 0, 1)
+    told = difference(CategoryEstimates(counts=shares, shares=shares, measured_shares=shares), 0, 1)
     assert told.plain.estimate == pytest.approx(0.95) and told.plain.upper <= 1
     own = told.standardised
     assert np.isnan([own.estimate, own.lower, own.upper]).all()

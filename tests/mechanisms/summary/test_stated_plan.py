@@ -13,7 +13,7 @@ import pytest
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Attribute, Categorical, Domain, Integer
 from mechanisms.summary.estimates import told
-from mechanisms.summary.mechanism import ColumnTables
+from mechanisms.summary.mechanism import COUNTED, JOINT, ColumnTables
 from mechanisms.summary.picked import of_columns, people_in, rows_of_groups
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.running_totals import RunningTotals
@@ -25,8 +25,8 @@ TABLES = ColumnTables()
 
 
 def planned(loss: Loss, columns: list[Attribute] = COLUMNS) -> SummaryPlan:
-    centred = loss.definition is Definition.ZCDP
-    return TABLES.composed(GROUPS, columns, (), loss, 100, centred=centred)
+    kind = JOINT if loss.definition is Definition.ZCDP else COUNTED
+    return TABLES.composed(GROUPS, columns, (), loss, 100, kind)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)

@@ -13,7 +13,7 @@ from mechanisms.calibration import law_for
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from mechanisms.sensitivity import Sensitivity
 from mechanisms.summary.counts import split_values
-from mechanisms.summary.mechanism import ColumnTables
+from mechanisms.summary.mechanism import APART, COUNTED, JOINT, ColumnTables
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.running_totals import best_running_totals
 from tests.mechanisms.summary.counting import NONE, counted
@@ -45,11 +45,11 @@ def test_a_summary_states_exactly_how_far_a_person_moves_each_table(top: int, un
     rows = [(0, 0, 0), (0, top, 1), (0, NONE, 2), (1, NONE, 1)]
     groups = Domain((Boolean("g"),))
     zcdp = losses(frozenset({Definition.ZCDP}), unit)
-    for loss, centred in (
-        *product(losses(ColumnTables.definitions, unit), (False,)),
-        *product(zcdp, (True,)),
+    for loss, kind in (
+        *product(losses(ColumnTables.definitions, unit), (APART, COUNTED)),
+        *product(zcdp, (JOINT,)),
     ):
-        plan = ColumnTables().composed(groups, columns, (), loss, 10, centred=centred)
+        plan = ColumnTables().composed(groups, columns, (), loss, 10, kind)
         measured = [
             split_values(plan, counted(plan, np.array([g]), {"x": np.array([v]), "kind": np.array([k])}))
             for g, v, k in (*rows, *outermost(plan))

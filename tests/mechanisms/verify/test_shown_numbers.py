@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.verify.loss_factor import factor_shown
-from mechanisms.verify.shown_numbers import NUMBER, Rounding, days_of, is_shown, step_of, value_of
+from mechanisms.verify.shown_numbers import (
+    NUMBER,
+    Rounding,
+    are_shown,
+    days_of,
+    is_shown,
+    significant,
+    step_of,
+    value_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,3 +51,11 @@ def test_a_date_is_the_day_of_a_number_of_days():
     assert days_of("2020-02-30") is None and days_of("18506") is None
     assert is_shown("2020-09-01", 18506.9, Rounding.NEAREST)
     assert not is_shown("2020-09-02", 18506.9, Rounding.UP)
+
+
+def test_of_more_than_three_digits_a_page_may_show_three():
+    margins = np.array([3115.8, 1_234_567.0, 874.4, np.nan])
+    shown = significant(margins)
+    assert shown[:3] == pytest.approx([3120, 1_230_000, 874.4]) and np.isnan(shown[3])
+    assert are_shown("3,120", shown).any() and not are_shown("3,120", margins).any()
+    assert not any(are_shown(other, shown).any() for other in ("3,110", "3,130", "1,240,000"))

@@ -45,6 +45,7 @@ def build(plan: MomentsPlan, result: GroupMeans, true: Integers) -> Json:
         "counts_rows": plan.loss.unit.counts_rows,
         "columns": sections,
         "inside": float(np.mean(inside)) if inside else None,
+        "in_steps": [c.column.attribute.shown_name for c in plan.columns if c.column.floor_error],
         "error": float(np.median(np.abs(errors))) if errors else None,
         # Groups with more than `room` times as many rows as were expected in all.
         "room": ROOM,

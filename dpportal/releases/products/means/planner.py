@@ -113,6 +113,7 @@ def _row(planned: ColumnPlan, expected: Expectation) -> Json:
         "total": text(expected.total),
         "mean": text(expected.mean),
         "deviation": text(expected.deviation),
+        "most_deviation": text(expected.most_deviation),
         "step": _("1 day") if column.is_date else plainly(column.step),
         "lower": lower,
         "upper": upper,

@@ -149,13 +149,11 @@ def _figure(
 
 
 def _table(reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> list[list[object]]:
-    """Rows of the page's table: value, estimate, count, interval."""
+    """Rows of the page's table: value, estimate, count, interval. A margin is rounded up, whatever its estimate is."""
     answers = reconstructed.result
-    estimate, half_width = answers.estimate.counts, answers.estimate.half_width
-    numbers = (
-        as_integers(n).tolist()
-        for n in (estimate, answers.counts, estimate - half_width, estimate + half_width)
-    )
+    estimate, margin = as_integers(answers.estimate.counts), as_integers(np.ceil(answers.estimate.half_width))
+    columns = (estimate, as_integers(answers.counts), estimate - margin, estimate + margin)
+    numbers = (column.tolist() for column in columns)
     return [
         list(row)
         for row in zip(cell_names(reconstructed.release.domain.attributes[0]), *numbers, strict=True)
@@ -246,7 +244,8 @@ def _write_estimates(answers: Answers, named: list[LabelColumn], path: Path) -> 
             "interval_upper": estimate.counts + estimate.half_width,
         }
     )
-    write_frame(frame, path, float_format="%.6g")
+    # So many that a margin is in the digits of its ends, however many people there are.
+    write_frame(frame, path, float_format="%.10g")
 
 
 def _estimate_fields(named: list[LabelColumn]) -> list[dict[str, str]]:

@@ -41,6 +41,8 @@ def build(plan: SummaryPlan, summary: Summary, values: Integers) -> Json:
         "table": [_line(own, true) for own, true in pairs],
         "table_one": table_json(table, blocks),
         "inside": float(np.mean(inside)) if inside else None,
+        "in_steps": [line.attribute.shown_name for line in plan.lines.values() if line.floor_error],
+        "in_cells": [line.attribute.shown_name for line in plan.lines.values() if not line.is_single_valued],
         "share_error": _median_error(pairs, "share", {}),
         "mean_error": _median_error(pairs, "mean", _ranges(plan)),
         "further": len(plan.columns) - len(blocks),

@@ -150,6 +150,7 @@ def _row(plan: SummaryPlan, attribute: Attribute, own: ColumnExpectation) -> Jso
         "share": None if own.share is None else number_text(100 * own.share),
         "mean": text(own.mean),
         "deviation": text(own.deviation),
+        "most_deviation": text(own.most_deviation),
         "quantile": text(own.quantile),
         "is_number": attribute.name in plan.lines,
         "says_nothing": own.says_nothing,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,14 +17,18 @@ from mechanisms.domain import Attribute, Domain
 from mechanisms.moments.mechanism import POWERS
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement
-from mechanisms.summary.counts import ColumnReading, column_counts, exact_values, readings, stepwise
+from mechanisms.summary.counts import (
+    ColumnCounts,
+    ColumnReading,
+    column_counts,
+    exact_values,
+    readings,
+    stepwise,
+)
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import Summary
 from mechanisms.summary.truth import true_summary
-
-# Columns that another engine adds up in one query: each takes several of its columns, of which there may be 1,600.
-MOST_SUMMED = 100
 
 
 class SummaryRunner(Runner[SummaryPlan, Summary]):
@@ -31,11 +36,13 @@ class SummaryRunner(Runner[SummaryPlan, Summary]):
 
     def count(self, release: Release, plan: SummaryPlan, key: bytes) -> Counted:
         read = readings(plan)
-        # Another engine would have to send every step.
-        steps = {} if release.dataset.is_remote else stepwise(plan)
-        tables = _tables(release, plan, [reading.counted(steps) for reading in read], key)
-        powers = _powers(release, plan, [r for r in read if r.cells.name not in steps], key)
-        counts = column_counts(read, steps, tables, powers)
+        if release.dataset.is_remote:
+            counts = _counted_elsewhere(release, plan, read)
+        else:
+            steps = stepwise(plan)
+            tables = _tables(release, plan, [reading.counted(steps) for reading in read], key)
+            powers = _powers(release, plan, [r for r in read if r.cells.name not in steps], key)
+            counts = column_counts(read, steps, tables, powers)
         # Every row is in one cell of each column.
         return Counted.same(exact_values(plan, counts[0].cells.sum(axis=1), counts))
 
@@ -63,13 +70,30 @@ def _tables(release: Release, plan: SummaryPlan, counted: Sequence[Attribute], k
 
 
 def _powers(release: Release, plan: SummaryPlan, read: Sequence[ColumnReading], key: bytes) -> np.ndarray:
-    """(columns of numbers, groups, 6) power sums; each column is measured by itself, so several queries may count."""
+    """(columns of numbers, groups, 6) power sums of an upload, by the same rows as its tables."""
     steps = [reading.steps for reading in read if reading.steps]
-    most = MOST_SUMMED if release.dataset.is_remote else max(1, len(steps))
-    parts = [
-        records.power_sums(
-            release.dataset, release.declaration, plan.groups, steps[first : first + most], key
-        )
-        for first in range(0, len(steps), most)
+    if not steps:
+        return np.zeros((0, plan.groups.size, len(POWERS)), dtype=object)
+    return records.power_sums(release.dataset, release.declaration, plan.groups, steps, key)
+
+
+def _counted_elsewhere(
+    release: Release, plan: SummaryPlan, read: Sequence[ColumnReading]
+) -> list[ColumnCounts]:
+    """Tables and sums in one query: another would draw other rows of a person, and see a table that has changed."""
+    groups = plan.groups
+    steps = {place: _named(reading.steps, place) for place, reading in enumerate(read) if reading.steps}
+    domain = Domain((*groups.attributes, *(reading.cells for reading in read), *steps.values()))
+    tables = [
+        ((*groups.names, reading.cells.name), steps[place].name if place in steps else "")
+        for place, reading in enumerate(read)
     ]
-    return np.concatenate(parts) if parts else np.zeros((0, plan.groups.size, len(POWERS)), dtype=object)
+    sums = records.cell_sums(release.dataset, release.declaration, domain, tables)
+    ends = np.cumsum([groups.size * reading.cells.size for reading in read])[:-1]
+    shaped = (part.reshape(groups.size, -1, 3) for part in np.split(sums, ends))
+    return [ColumnCounts.of_cells(own, has_steps=place in steps) for place, own in enumerate(shaped)]
+
+
+def _named(steps: Attribute, place: int) -> Attribute:
+    """Beside its cells, by a name that no declared column has: none begins with a blank."""
+    return replace(steps, name=f" {place}", source=steps.column)

@@ -99,11 +99,16 @@ class TestReleased:
         assert row["mean"] == pytest.approx(np.minimum(np.arange(100), 49).mean(), abs=1)
         assert row["share_at_high"] == pytest.approx(0.51, abs=0.05)
 
-    def test_a_coarser_step_rounds_down(self, rich) -> None:
+    def test_a_coarser_step_rounds_down(self, rich, client) -> None:
         release = means(rich, groups=(), steps={"age": "10"})
         row, given = table_of(release).iloc[0], files(release)
         assert row["mean"] == pytest.approx(45, abs=1)
         # Nobody but the youngest three is 0 years old, and nobody 99 beside the eldest three.
+        compared = records.comparison(release.dataset_id, release.pk)
+        assert compared is not None and compared["in_steps"] == ["age"]
+        client.force_login(rich.owner)
+        text = client.get(reverse("releases:compare", args=[release.pk])).text
+        assert "of age are of values in whole steps, as they were measured" in text
         assert row[["share_at_low", "share_at_high"]].tolist() == pytest.approx([0.1, 0.1], abs=0.05)
         assert "age below 10, and 90 or above" in given["README.md"].decode()
         assert "lower end (age below 10)" in given["datapackage.json"].decode()
@@ -230,7 +235,9 @@ class TestDrafts:
         client.force_login(rich.owner)
         for step in ("method", "review"):
             text = client.get(reverse(f"releases:{step}", args=[draft.pk])).text
-            assert f"± {expected['foreseen'][0]['mean']}" in text
+            row = expected["foreseen"][0]
+            assert f"± {row['mean']}" in text
+            assert step == "review" or f"± {row['deviation']} to ± {row['most_deviation']}" in text
         assert "Mean of age by colour" in text
 
     def test_a_group_of_average_size_is_the_same_for_a_summary(self, rich) -> None:

@@ -10,7 +10,11 @@ from dataclasses import replace
 import pytest
 
 from dpportal.datasets import services
+from dpportal.releases import services as services_of_releases
+from mechanisms.domain import Categorical
+from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
+from tests.dpportal.releases.products.microdata.building import dataset_of
 from tests.dpportal.releases.products.test_verified import MADE, downloaded, failed
 
 pytestmark = pytest.mark.slow
@@ -47,6 +51,26 @@ def test_the_public_page_shows_it_wherever_a_column_is_named(client, titled, pro
     for own in ("colour", "age"):
         assert f">{own}<" not in page, page[page.index(f">{own}<") - 300 :][:400]
         assert f">{own} " not in page.replace(f">{own} and", "")
+
+
+def test_search_engines_get_the_names_of_files_with_the_others_beside_them(client, curator, administrator):
+    """A column with a blank has another name in files; one with a title has three."""
+    attributes = [
+        Categorical("Q 12", values=("a", "b"), title="Question 12"),
+        Categorical("sex", values=("a", "b")),
+    ]
+    table = {each.name: ["a", "b"] * (building.ROWS // 2) for each in attributes}
+    dataset = building.granted(dataset_of(curator, "Survey", table, attributes), administrator, "9")
+    release = finished(dataset, "histogram", ["Q 12", "sex"], "9", "laplace-histogram")
+    services_of_releases.publish(release, curator)
+    told = client.get(release.get_absolute_url(), headers={"accept": "application/ld+json"}).json()
+    assert told["variableMeasured"] == [
+        {"@type": "PropertyValue", "name": "Q_12", "alternateName": ["Question 12", "Q 12"]},
+        {"@type": "PropertyValue", "name": "sex"},
+    ]
+    described = client.get(f"{release.get_absolute_url()}croissant.json").json()
+    [counts] = [each for each in described["recordSet"] if each["name"] == "histogram"]
+    assert [field["name"] for field in counts["field"]][:2] == ["Q_12", "sex"]
 
 
 def test_the_codebook_of_a_bundle_has_it_and_other_files_the_columns_own_name(titled):

@@ -7,6 +7,7 @@ import math
 import re
 from decimal import Decimal
 
+import numpy as np
 import pandas as pd
 import pytest
 from django.urls import reverse
@@ -17,8 +18,11 @@ from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of, presenter_of
 from mechanisms.domain import Categorical
+from mechanisms.verify.bundle import Bundle
 from tests.dpportal import building
+from tests.dpportal.publications.test_notebook import run
 from tests.dpportal.releases.products.building import files, finished, page_of
+from tests.dpportal.releases.products.test_verified import downloaded
 
 
 class TestResponse:
@@ -86,6 +90,28 @@ class TestResponse:
         services.publish(release, replaceable.owner)
         text = page_of(client, release)
         assert re.search(r"The largest group, colour Other, has 200 ± \d+\.", " ".join(text.split()))
+
+    @pytest.mark.slow
+    def test_a_small_margin_is_in_the_digits_of_its_ends_and_the_notebook_finds_it(
+        self, replaceable, tmp_path
+    ) -> None:
+        release = finished(replaceable, "response", ["colour"], "9", "randomised-response")
+        path = downloaded(release, tmp_path)
+        estimates = pd.read_csv(io.BytesIO(Bundle.read(path).content("estimates.csv")))
+        below, above = (estimates[f"interval_{end}"] - estimates["estimate"] for end in ("lower", "upper"))
+        assert np.abs(below + above).max() < 1e-6 and above.max() < 4
+        run(path, tmp_path / "unpacked")
+
+    @pytest.mark.slow
+    def test_a_margin_of_the_table_is_rounded_up_and_depends_on_no_estimate(
+        self, replaceable, client
+    ) -> None:
+        release = finished(replaceable, "response", ["age"], "0.05", "unary-encoding")
+        services.publish(release, replaceable.owner)
+        page = re.findall(r'class="number margin">± ([0-9,]+)<', page_of(client, release))
+        estimates = pd.read_csv(io.BytesIO(files(release)["estimates.csv"]))
+        reach = estimates["interval_upper"] - estimates["estimate"]
+        assert [int(margin.replace(",", "")) for margin in page] == np.ceil(reach - 1e-6).astype(int).tolist()
 
     @pytest.mark.slow
     def test_the_public_page_shows_estimates_and_no_true_count(self, replaceable, client) -> None:

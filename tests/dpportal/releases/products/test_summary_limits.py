@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from dpportal.releases.products.shared.cells import (
     joined,
     no_total,
 )
-from dpportal.releases.products.summary import tables
+from dpportal.releases.products.summary import comparison, tables
 from dpportal.releases.products.summary.page import table_json
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.accounting import Definition, Loss
@@ -150,3 +152,21 @@ def test_so_is_one_of_many_rows(columns: int, is_wide: bool) -> None:
     plan = TABLES.plan(Domain((Integer("g", lower=1, upper=2),)), COLUMNS[1:2], (), LOSS, 10_000)
     exact = counted(plan, np.repeat(np.arange(2), 1000), {"kids": np.tile(np.arange(10), 200)})
     assert table_json(TableOne(plan, estimates(plan, exact)), [block] * columns)["is_wide"] == is_wide
+
+
+@pytest.mark.parametrize(
+    ("upper", "in_steps", "in_cells"), [(40, [], []), (1000, [], ["x"]), (10**6, ["x"], ["x"])]
+)
+def test_the_curator_is_told_what_true_numbers_are_of(
+    upper: int, in_steps: list[str], in_cells: list[str]
+) -> None:
+    """Not of each value as it stands in the file, where steps or cells are wider than one."""
+    plan = TABLES.plan(Domain(()), [Integer("x", True, 0, upper)], (), LOSS, 500)
+    exact = counted(plan, np.zeros(500, dtype=np.int64), {"x": np.arange(500) % 41})
+    compared = comparison.build(plan, estimates(plan, exact), exact)
+    assert (compared["in_steps"], compared["in_cells"]) == (in_steps, in_cells)
+    text = render_to_string(
+        "releases/summary/_compare.html", {"comparison": compared, "release": SimpleNamespace(pk=uuid4())}
+    )
+    assert ("of x are of values in whole steps" in text) == bool(in_steps)
+    assert ("True quantiles of x are of values that are spread evenly" in text) == bool(in_cells)

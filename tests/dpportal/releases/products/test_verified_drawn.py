@@ -1,5 +1,7 @@
 """`python -m mechanisms.verify` holds for fresh bundles of releases that nobody chose, with nothing left unchecked.
 
+Their notebooks work all margins out again.
+
 DPPORTAL_DRAWN=1000-1100 tries these seeds instead of the few that the suite has.
 """
 
@@ -14,6 +16,7 @@ from dpportal.accounts.models import User
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import State
+from tests.dpportal.publications.test_notebook import run
 from tests.dpportal.releases.products.drawn_releases import PRODUCTS, Drawing
 from tests.dpportal.releases.products.test_verified import downloaded
 
@@ -28,5 +31,7 @@ def test_a_fresh_bundle_of_a_drawn_release_holds(
 ) -> None:
     drawing = Drawing(seed)
     release = drawing.release(drawing.dataset(curator, administrator, product), product)
-    found = verify(Bundle.read(downloaded(release, tmp_path)))
+    path = downloaded(release, tmp_path)
+    found = verify(Bundle.read(path))
     assert [str(each) for each in found if each.state not in (State.HOLDS, State.STATED)] == []
+    run(path, tmp_path / "unpacked")

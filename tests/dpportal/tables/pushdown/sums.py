@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from dpportal.tables import Persons, ReadOptions, power_sums
 from dpportal.tables.pushdown.count_query import QuerySource
-from dpportal.tables.pushdown.sum_query import PARTS, powers_of, sum_statement
+from dpportal.tables.pushdown.sum_query import (
+    CELL_PARTS,
+    PARTS,
+    CellTable,
+    cell_powers,
+    cell_sums_statement,
+    powers_of,
+    sum_statement,
+)
 from dpportal.tables.pushdown.types import TYPES
 from mechanisms.domain import Attribute, Categorical, Date, Domain, Integer, Real
 from mechanisms.moments.column import MeasuredColumn
@@ -55,6 +64,65 @@ def engine_sums(
     for place, value in twin.rows(sum_statement(source, groups, readings, WORDS.settled(), persons)):
         places[place] = value
     return powers_of(found)
+
+
+def engine_cell_sums(
+    twin: Twin, columns: Columns, domain: Domain, tables: Sequence[CellTable], persons: Persons | None = None
+) -> list[np.ndarray]:
+    """(cells, 3) of each table."""
+    types = {name: TYPES[kind] for name, (kind, _values) in columns.items()}
+    source = QuerySource(twin.dialect, twin.table, types)
+    sizes = [domain.project(table.columns).size for table in tables]
+    found = np.zeros((sum(sizes), len(CELL_PARTS)), dtype=np.int64)
+    places = found.reshape(-1)
+    for place, value in twin.rows(cell_sums_statement(source, domain, tables, WORDS.settled(), persons)):
+        places[place] = value
+    return np.split(cell_powers(found), np.cumsum(sizes)[:-1])
+
+
+def of_cells_are_those_of_an_upload(twin: Twin, folder) -> None:
+    """Three columns by a group at once, one of which is not added up, and one in all."""
+    path = stored(folder, COLUMNS)
+    twin.fill(COLUMNS)
+    g, cells = GROUPS.attributes[0], Integer("n", True, lower=5, upper=30, width=13)
+    steps = [
+        replace(reading, name=f" {place}", source=reading.name) for place, reading in enumerate(READINGS)
+    ]
+    together = [
+        CellTable(("g", "n"), " 2"),
+        CellTable(("g", "n"), ""),
+        CellTable(("g",), " 0"),
+        CellTable(("g",), " 3"),
+    ]
+    found = engine_cell_sums(twin, COLUMNS, Domain((g, cells, steps[0], *steps[2:])), together)
+    alone = engine_cell_sums(twin, COLUMNS, Domain((cells, steps[2])), [CellTable(("n",), " 2")])
+    for own, groups, added in (
+        (found[0], Domain((g, cells)), 2),
+        (found[2], GROUPS, 0),
+        (found[3], GROUPS, 3),
+        (alone[0], Domain((cells,)), 2),
+    ):
+        [powers] = power_sums(path, groups, [steps[added]], WORDS)
+        # Rows without a value are in a cell, and add nothing.
+        assert own.tolist() == [[n + missing, first, second] for n, first, second, missing, *_ends in powers]
+    assert found[1][:, 0].tolist() == found[0][:, 0].tolist() and not found[1][:, 1:].any()
+
+
+def of_cells_are_of_the_same_few_rows(twin: Twin) -> None:
+    """One of two rows of each person counts: where one is counted, and the value that it adds, come of one draw."""
+    people = [str(i // 2) for i in range(400)]
+    columns: Columns = {
+        "who": ("text", people),
+        "g": ("text", [("a", "b")[i % 2] for i in range(400)]),
+        "x": ("int4", [("10", "50")[i % 2] for i in range(400)]),
+    }
+    twin.fill(columns)
+    steps = replace(MeasuredColumn.of(Integer("x", lower=0, upper=99)).reading, name=" 0", source="x")
+    domain, tables = Domain((*GROUPS.attributes, steps)), [CellTable(("g",), " 0"), CellTable(("g",), "")]
+    added, counted = engine_cell_sums(twin, columns, domain, tables, Persons("who", 1))
+    (a, *of_a), (b, *of_b) = added.tolist()[:2]
+    assert a + b == 200 and (of_a, of_b) == ([10 * a, 100 * a], [50 * b, 2500 * b])
+    assert counted[:2, 0].tolist() == [a, b]
 
 
 def are_those_of_an_upload(twin: Twin, folder) -> None:

@@ -1,0 +1,64 @@
+"""A receipt of erasure holds as the bytes that a portal gave out, and as no others with the same facts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dpportal.platform.signing import SigningKeys
+from mechanisms.verify.finding import State
+from mechanisms.verify.receipt import ENTRIES, as_file, check, signed_text
+
+KEYS = SigningKeys("a secret")
+FACTS = {name: f"the {name}" for name in ENTRIES} | {
+    "name": "Größe 收入",
+    "key": {"destroyed": True, "sha256_when_wrapped": "00"},
+    "files": [{"name": "a", "sha256_of_first_48_bytes": "11"}],
+}
+
+
+def receipt(**more: object) -> bytes:
+    facts = {**FACTS, **more}
+    return as_file(facts, KEYS.sign(signed_text(facts)))
+
+
+def reordered(content: bytes) -> bytes:
+    document = json.loads(content)
+    document["receipt"] = dict(reversed(document["receipt"].items()))
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def inside_reordered(content: bytes) -> bytes:
+    document = json.loads(content)
+    document["receipt"]["key"] = dict(reversed(document["receipt"]["key"].items()))
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def test_a_receipt_holds_as_it_was_given_out_with_what_a_later_version_adds():
+    assert check(receipt(), KEYS.public[0]).state is State.HOLDS
+    assert check(receipt(witness="nobody", alarm=None), KEYS.public[0]).state is State.HOLDS
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        reordered,
+        inside_reordered,
+        lambda content: json.dumps(json.loads(content)).encode(),
+        lambda content: json.dumps(json.loads(content), indent=2).encode() + b"\n",
+        lambda content: content.rstrip(b"\n"),
+        lambda content: content.replace(b"\n", b"\r\n"),
+        lambda content: b"\xef\xbb\xbf" + content,
+        lambda content: content.replace(b": ", b":  ", 1),
+    ],
+)
+def test_the_same_facts_in_other_bytes_are_no_receipt(written):
+    assert check(written(receipt()), KEYS.public[0]).state is State.FAILED
+
+
+@pytest.mark.parametrize(
+    "content", [b"[]", b"{}", b'"receipt"', b'{"receipt": 1, "key": "", "signature": ""}', b"\xff"]
+)
+def test_what_is_no_receipt_is_refused_in_words(content):
+    assert check(content).state is State.FAILED
