@@ -5,7 +5,6 @@ Source: Google Search Central, Dataset structured data; Science on Schema.org 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpportal.platform.json_types import Json
@@ -36,7 +35,8 @@ def schema_org(metadata: Metadata) -> Json:
         "temporalCoverage": about.interval,
         "measurementTechnique": TECHNIQUE,
         "variableMeasured": [
-            _variable(name, others) for name, others in (metadata.columns or {COUNTED: ()}).items()
+            {"@type": "PropertyValue", "name": name, **known}
+            for name, known in (metadata.columns or {COUNTED: {}}).items()
         ],
         "distribution": [_download(file) for file in metadata.downloads],
         "isAccessibleForFree": True,
@@ -46,12 +46,6 @@ def schema_org(metadata: Metadata) -> Json:
         "@type": "Dataset",
         **{key: value for key, value in facts.items() if value},
     }
-
-
-def _variable(name: str, others: Sequence[str]) -> Json:
-    """A column by the name that files and croissant.json have for it, so that a program finds it there."""
-    known: Json = {"alternateName": list(others)} if others else {}
-    return {"@type": "PropertyValue", "name": name, **known}
 
 
 def _download(file: Download) -> Json:

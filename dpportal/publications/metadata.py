@@ -122,7 +122,8 @@ class Metadata:
 
     kind: what it is, of which dataset, and its loss. author: by display name. published: when it became public, or
     was made. address: of its page. columns: what it tells of, by the names that its files have for them, with the
-    other names of each. site: the portal's own address, without a path. downloads: its files, where the page has them.
+    facts of schema.org's PropertyValue about each. site: the portal's own address, without a path. downloads: its
+    files, where the page has them.
     """
 
     title: str
@@ -132,7 +133,7 @@ class Metadata:
     address: str
     identifier: str
     doi: str = ""
-    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    columns: Mapping[str, Json] = field(default_factory=dict)
     about: About = About()
     site: str = ""
     downloads: Sequence[Download] = ()
@@ -144,7 +145,7 @@ class Metadata:
         publication: Publication,
         what: str,
         loss: str,
-        columns: Mapping[str, Sequence[str]],
+        columns: Mapping[str, Json],
     ) -> Metadata:
         """Of one that can be published; a preview has the date from which on it could. what, loss: of its kind."""
         published = publication.published_at or publication.publishable_at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from uuid import UUID
@@ -28,7 +29,7 @@ from dpportal.releases.products import ReleasePlan, confirmed_plan, method_title
 from dpportal.releases.products.shared.explorer import has_form, without_picks
 from dpportal.releases.row_retention import confirmed_retention
 from dpportal.value_choices.disclosure import PublishedLoss
-from mechanisms.domain import Attribute, Domain
+from mechanisms.domain import Attribute, Domain, Ordered
 from mechanisms.tabular.headers import Headers
 
 # Columns whose declaration stands on the page; a visitor waits for each.
@@ -50,17 +51,26 @@ def metadata(request: HttpRequest, release: Release) -> Metadata:
 
 
 @lru_cache(maxsize=1024)
-def _columns(release_id: UUID) -> dict[str, list[str]]:
-    """What files call its columns, with what readers see and what the curator's table has, where these are others.
+def _columns(release_id: UUID) -> dict[str, Json]:
+    """What files call its columns, each with its other names and its limits, as schema.org calls them.
 
-    Both stay as they were confirmed: a reader's page does not read hundreds of declared columns.
+    They stay as they were confirmed: a reader's page does not read hundreds of declared columns.
     """
     domain = Release.objects.get(pk=release_id).domain
     names = Headers.of(domain).columns
-    return {
-        names[a.name]: [other for other in dict.fromkeys((a.shown_name, a.name)) if other != names[a.name]]
-        for a in domain.attributes
-    }
+    return {names[a.name]: _property(a, names[a.name]) for a in domain.attributes}
+
+
+def _property(attribute: Attribute, name: str) -> Json:
+    others = [other for other in dict.fromkeys((attribute.shown_name, attribute.name)) if other != name]
+    named: Json = {"alternateName": others} if others else {}
+    if not isinstance(attribute, Ordered):
+        return named
+    # Dates as JSON has them.
+    limits = [
+        end.isoformat() if isinstance(end, dt.date) else end for end in (attribute.lower, attribute.upper)
+    ]
+    return {**named, "minValue": limits[0], "maxValue": limits[1]}
 
 
 def charts(request: HttpRequest, release: Release) -> Mapping[str, Json]:

@@ -29,7 +29,7 @@ from mechanisms import registry
 def metadata(request: HttpRequest, stream: Stream) -> Metadata:
     """How a stream is cited."""
     what = _("Differentially private running count")
-    columns: dict[str, list[str]] = {name: [] for name in stream.counted_columns}
+    columns: dict[str, Json] = {name: {} for name in stream.counted_columns}
     return Metadata.of(request, stream, what, str(PublishedLoss.of(stream)), columns)
 
 

@@ -31,7 +31,7 @@ def metadata(**said) -> Metadata:
         "published": date(2026, 5, 1),
         "address": "https://portal.example/releases/1/",
         "identifier": "0123456789",
-        "columns": {"age": ["Age in years"]},
+        "columns": {"age": {"alternateName": ["Age in years"]}},
         "about": ABOUT,
         "downloads": [Download("ages.csv", "Ages", "https://portal.example/ages.csv", 12, "ab" * 32)],
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 
 from dpportal.datasets import services
 from dpportal.releases import services as services_of_releases
-from mechanisms.domain import Categorical
+from mechanisms.domain import Categorical, Date, Integer
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
 from tests.dpportal.releases.products.microdata.building import dataset_of
@@ -58,15 +59,19 @@ def test_search_engines_get_the_names_of_files_with_the_others_beside_them(clien
     attributes = [
         Categorical("Q 12", values=("a", "b"), title="Question 12"),
         Categorical("sex", values=("a", "b")),
+        Integer("age", lower=0, upper=99, width=50),
+        Date("born", lower=dt.date(1990, 1, 1), upper=dt.date(1999, 12, 31), step="year"),
     ]
     table = {each.name: ["a", "b"] * (building.ROWS // 2) for each in attributes}
     dataset = building.granted(dataset_of(curator, "Survey", table, attributes), administrator, "9")
-    release = finished(dataset, "histogram", ["Q 12", "sex"], "9", "laplace-histogram")
+    release = finished(dataset, "histogram", [each.name for each in attributes], "9", "laplace-histogram")
     services_of_releases.publish(release, curator)
     told = client.get(release.get_absolute_url(), headers={"accept": "application/ld+json"}).json()
     assert told["variableMeasured"] == [
         {"@type": "PropertyValue", "name": "Q_12", "alternateName": ["Question 12", "Q 12"]},
         {"@type": "PropertyValue", "name": "sex"},
+        {"@type": "PropertyValue", "name": "age", "minValue": 0, "maxValue": 99},
+        {"@type": "PropertyValue", "name": "born", "minValue": "1990-01-01", "maxValue": "1999-12-31"},
     ]
     described = client.get(f"{release.get_absolute_url()}croissant.json").json()
     [counts] = [each for each in described["recordSet"] if each["name"] == "histogram"]
