@@ -10,12 +10,14 @@ from django.test import Client
 
 from dpportal.catalogue.models import BundleCheck
 from dpportal.datasets.models import Dataset
+from dpportal.jobs.claims import db_ago
 from dpportal.platform.signing import SigningKeys
 from dpportal.publications.publishing import set_details
 from dpportal.releases import execution, services, tasks
 from dpportal.releases.models import Release
 from dpportal.streams import services as stream_services
 from dpportal.streams.execution import Update, publish
+from dpportal.streams.models import SeriesBundle
 from tests.dpportal import building
 from tests.dpportal.catalogue.test_bundle_checks import sent
 from tests.dpportal.releases.products.test_verified import downloaded
@@ -75,6 +77,8 @@ def test_a_running_count_with_more_periods_is_said_to_have_them(client: Client, 
         content = file.read()
     assert "notice" not in remark(sent(client, content))
     publish(stream.pk, [Update(2, (4,), "typed")])
+    # Files of new periods are written once a while.
+    SeriesBundle.objects.update(started_at=db_ago(3600), finished_at=db_ago(3600))
     with_files(stream)
     assert "periods were added" in remark(sent(client, content))
 
