@@ -10,7 +10,7 @@ from django.test import Client
 
 from dpportal.catalogue.models import BundleCheck
 from dpportal.datasets.models import Dataset
-from dpportal.jobs.clock import db_ago
+from dpportal.jobs.claims import db_ago
 from dpportal.platform.signing import SigningKeys
 from dpportal.publications.publishing import set_details
 from dpportal.releases import execution, services, tasks
@@ -77,8 +77,8 @@ def test_a_running_count_with_more_periods_is_said_to_have_them(client: Client, 
         content = file.read()
     assert "notice" not in remark(sent(client, content))
     publish(stream.pk, [Update(2, (4,), "typed")])
-    # Its files are not written at each period, however fast these come.
-    SeriesBundle.objects.update(started_at=db_ago(7200), finished_at=db_ago(7200))
+    # Files of new periods are written once a while.
+    SeriesBundle.objects.update(started_at=db_ago(3600), finished_at=db_ago(3600))
     with_files(stream)
     assert "periods were added" in remark(sent(client, content))
 
