@@ -65,3 +65,23 @@ def test_folding_takes_away_what_browsers_do_not_show() -> None:
         == "<dd>12 <small>on this </small></dd>"
     )
     assert folded("<p>a\n b</p> <pre>a\n  b</pre>") == "<p>a b</p><pre>a\n  b</pre>"
+
+
+def hidden_counters(source: str) -> list[str]:
+    """What a text counts and names anew: Django reads the new one, a text, and answers 500."""
+    found = []
+    for tag in re.findall(r"{%\s*blocktrans(?:late)?\s(.*?)%}", source, re.DOTALL):
+        counted = re.search(r"\bcount\s+\w+=(\w+)", tag)
+        named = re.findall(r"(\w+)=", tag.replace(counted[0], "")) if counted else []
+        if counted and counted[1] in named:
+            found.append(counted[1])
+    return found
+
+
+def test_no_text_hides_what_it_counts() -> None:
+    found = {path.name: hidden_counters(path.read_text()) for path in TEMPLATES.rglob("*.*")}
+    assert {name: names for name, names in found.items() if names} == {}
+    assert hidden_counters("{% blocktranslate count number=persons trimmed with persons=shown %}") == [
+        "persons"
+    ]
+    assert hidden_counters("{% blocktranslate count number=rows|length with rows_shown=rows %}") == []

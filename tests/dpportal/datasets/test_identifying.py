@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
@@ -226,6 +227,18 @@ def test_no_proposes_the_column(client, unanswered):
     page = client.get(reverse("datasets:home", args=[unanswered.pk])).content.decode()
     assert "Is each row one person?" not in page
     assert "Each person in “patient_id”" in page
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_the_curator_sees_how_many_persons_the_first_rows_have(client, curator, language):
+    dataset = building.stored_dataset(curator)
+    services.declare_unit(dataset, neighbours="add-remove", unit_column="colour", max_rows=2)
+    client.force_login(curator)
+    client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+    answer = client.get(reverse("datasets:unit", args=[dataset.pk]))
+    assert answer.status_code == 200 and answer.context["persons"] == 3
+    said = {"en": "rows have 3 different persons in colour", "zh-hans": "colour 中有 3 个不同的人"}
+    assert said[language] in " ".join(answer.text.split())
 
 
 def test_a_row_for_each_person_on_the_form_answers_for_the_review_too(client, unanswered):
