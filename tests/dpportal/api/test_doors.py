@@ -38,7 +38,8 @@ GENERAL = {
         *("begin_counted", "offered_tables", "connect_table"),
     ),
 }
-CLOSED = {401, 404, 405, 422}
+# 412: of a request that names no version of tus, before anything is looked for.
+CLOSED = {401, 404, 405, 412, 422}
 # For whoever may see a dataset, and for whoever may release from it besides; all else is for owners.
 FOR_SEERS = {
     "dataset",
