@@ -99,7 +99,8 @@ FORGERIES = {
     ),
     "a person": (
         "INSERT INTO accounts_user SELECT 1000, password, last_login, is_superuser, 'mole', first_name, last_name, "
-        "email, is_staff, is_active, date_joined, role, display_name, must_change_password, unseen_changes, language "
+        "email, is_staff, is_active, date_joined, role, display_name, must_change_password, unseen_changes, language, "
+        "browser_language "
         "FROM accounts_user WHERE username = 'curator'",
         "^user 1000 is not in the history",
     ),

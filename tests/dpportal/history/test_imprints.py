@@ -145,7 +145,8 @@ def test_what_the_portal_writes_agrees_and_each_forgery_is_named(world):
 def test_whoever_is_made_past_the_portal_is_named(curator):
     sql(
         "INSERT INTO accounts_user SELECT 1000, password, last_login, is_superuser, 'mole', first_name, last_name, "
-        "email, is_staff, is_active, date_joined, role, display_name, must_change_password, unseen_changes, language "
+        "email, is_staff, is_active, date_joined, role, display_name, must_change_password, unseen_changes, language, "
+        "browser_language "
         "FROM accounts_user"
     )
     assert "user 1000 is not in the history" in found()
