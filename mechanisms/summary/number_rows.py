@@ -139,8 +139,9 @@ class _Column:
         mean = np.clip(mean, over(inner @ low, number, -1.0), over(inner @ high, number, 1.0))
         variance = 1 - mean**2 if self.line.measured.is_two_valued else self._group_moments[1]
         cells[:, :-1], variance = with_variance(inner, (low, high), mean, variance)
-        drawn = points(cells[:, :-1], edges)
-        return cells, self._clipped(mean, mean_between(drawn, drawn, edges)), variance
+        # Where in its cell a quantile lies is not known: it moves to where the mean is (`agreed`), and not the mean.
+        ends = cells_of(points(cells[:, :-1], edges), edges)
+        return cells, self._clipped(mean, mean_between(*ends, edges)), variance
 
     def _clipped(self, means: Floats, between: tuple[Floats, Floats]) -> Floats:
         """Means of u cut to ends in the column's unit; as they are where these are NaN."""

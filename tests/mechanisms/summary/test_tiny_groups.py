@@ -109,7 +109,7 @@ def test_a_deviation_is_not_that_of_where_in_a_cell_quantiles_are_drawn() -> Non
     column = summary.columns[1]
     assert isinstance(column, NumberEstimates)
     # The few that noise puts into other cells are as far away.
-    assert column.deviation.estimate.max() < 40 and (column.deviation.lower == 0).all()
+    assert column.deviation.estimate.max() < 60 and (column.deviation.lower == 0).all()
     apart = np.ptp(column.quantiles.estimate, axis=1)
     assert (apart <= 30 * column.deviation.estimate + 0.01).all()
 
