@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpRequest
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from ninja import Router
 
@@ -34,6 +35,7 @@ def _publish(request: HttpRequest, pages: CuratorPages[P], publication: P, said:
     if publication.is_public:
         _require_same(request, pages, publication, said)
         return
+    _require_again(publication, said)
     answer = {**_details(publication, said), "all_the_same": said.all_the_same}
     require_valid(pages.published_by(request, publication, form_data(answer)))
 
@@ -41,6 +43,14 @@ def _publish(request: HttpRequest, pages: CuratorPages[P], publication: P, said:
 def _require_finished(pages: CuratorPages[P], publication: P) -> None:
     if not publication.is_publishable:
         raise RefusedError(409, str(pages.too_early))
+
+
+def _require_again(publication: Publication, said: Publish) -> None:
+    """A program that runs every night shall not undo what somebody has withdrawn."""
+    if publication.withdrawn_at is not None and not said.again:
+        text = _("This was withdrawn on %(day)s. To publish it again all the same, send “again” as true.")
+        day = date_format(publication.withdrawn_at, "DATE_FORMAT")
+        raise RefusedError(409, text % {"day": day}, {"again": [text % {"day": day}]})
 
 
 def _details(publication: Publication, said: Details) -> Json:
@@ -78,7 +88,8 @@ def _withdraw(request: HttpRequest, pages: CuratorPages[P], publication: P, said
 def publish_release(request: HttpRequest, release_id: UUID, said: Publish) -> object:
     """Show a finished release to everyone; one that is public stays as it is.
 
-    Another DOI than that of a public one is refused with 409; it is changed under “details”.
+    Another DOI than that of a public one is refused with 409; it is changed under “details”. So is one that was
+    withdrawn, without `again`.
     """
     _publish(request, release_pages, release_for(request, release_id), said)
     return release_shown(request, release_for(request, release_id))

@@ -18,6 +18,7 @@ from mechanisms.arrays import Flags, Floats
 
 # Of the square of half the range, and of a mean in half ranges.
 _NEARLY = 1e-9
+_FLAT = 1e-12
 _NEWTON, _HALVINGS, _BISECTIONS = 30, 6, 50
 # Beyond this all that is left is in a cell or two.
 _STEEPEST = 1e6
@@ -87,7 +88,10 @@ def _farthest(shares: Floats, ends: tuple[Floats, Floats], mean: Floats) -> Plac
 
 
 def _tilted(shares: Floats, placed: Placed, goals: Floats) -> Floats:
-    """(rows, n) those with the goals, means and squares, (rows, 2), or nearer squares; else as they were."""
+    """(rows, n) those with the goals, means and squares, (rows, 2); as they were where none has both.
+
+    What a search comes to that does not end depends on the last digits of floats, which another processor has otherwise.
+    """
     places, tilt = np.stack([placed.mean, placed.square], axis=2), np.zeros_like(goals)
     left = np.arange(len(goals))
     for _ in range(_NEWTON):
@@ -98,9 +102,9 @@ def _tilted(shares: Floats, placed: Placed, goals: Floats) -> Floats:
         if not left.size:
             break
     found = _weighted(shares, places, tilt)
-    off, before = (_off(each, places, goals) for each in (found, shares))
-    is_nearer = (np.abs(off[:, 0]) <= _NEARLY) & (np.abs(off[:, 1]) < np.abs(before[:, 1]))
-    return np.where(is_nearer[:, None], found, shares)
+    off = _off(found, places, goals)
+    has_both = (np.abs(off) <= _NEARLY).all(axis=1)
+    return np.where(has_both[:, None], found, shares)
 
 
 def _off(shares: Floats, places: Floats, goals: Floats) -> Floats:
@@ -119,7 +123,8 @@ def _stepped(shares: Floats, places: Floats, goals: Floats, tilt: Floats) -> tup
     before, part = _value(shares, places, goals, tilt), np.ones(len(tilt))
     for _ in range(_HALVINGS):
         moved = np.clip(tilt - part[:, None] * step, -_STEEPEST, _STEEPEST)
-        worse = _value(shares, places, goals, moved) > before
+        # Next to its least the function is flat to the last digits, which say nothing.
+        worse = _value(shares, places, goals, moved) > before + _FLAT
         if not worse.any():
             return moved, off
         part = np.where(worse, part / 2, part)

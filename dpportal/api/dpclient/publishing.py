@@ -31,13 +31,17 @@ class Publishable:
         """Delete a draft; nothing was spent on it."""
         self.connection.call("DELETE", self._path)
 
-    def publish(self, *, all_the_same: bool = False, doi: str | None = None) -> Self:
+    def publish(self, *, all_the_same: bool = False, again: bool = False, doi: str | None = None) -> Self:
         """Show it to everyone; one that is public stays as it is.
 
-        all_the_same: even if it is expected to be of little use. doi: see `set_details`. Raises PortalError, also for
-        another DOI than that of a public one.
+        all_the_same: even if it is expected to be of little use. again: even if it was withdrawn. doi: see
+        `set_details`. Raises PortalError, also for another DOI than that of a public one.
         """
-        said: Facts = {"all_the_same": all_the_same, **({} if doi is None else {"doi": doi})}
+        said: Facts = {
+            "all_the_same": all_the_same,
+            "again": again,
+            **({} if doi is None else {"doi": doi}),
+        }
         self.facts = self.connection.call("POST", f"{self._path}/publish", said)
         return self
 

@@ -18,6 +18,7 @@ from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Re
 from mechanisms.domain.product import KINDS
 
 MAX_DIGITS = 18  # what a whole number of a table can have
+LIMITS = ("lower", "upper")
 # Of decimals that programs write: by how much a number of steps may be off a whole one, and how many are counted.
 WHOLE, MOST_STEPS = 1e-9, 1e15
 
@@ -119,7 +120,9 @@ def _check_names(kind: str, entry: Json) -> None:
         has_default = (
             dataclasses.MISSING is not field.default or field.default_factory is not dataclasses.MISSING
         )
-        if name not in entry and name != "name" and not has_default:
+        # A limit that nobody said would cut all values to one.
+        is_needed = name in LIMITS or not has_default
+        if name not in entry and name != "name" and is_needed:
             raise WrongFieldError(name, _("given"))
 
 

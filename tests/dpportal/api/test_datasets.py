@@ -183,6 +183,8 @@ WRONG_FIELDS = [
     ({"columns": {"age": {**INTEGER, "step": "0.x"}}}, "columns.age.step", "left out"),
     ({"columns": {"age": {**INTEGER, "missing_cell": "yes"}}}, "columns.age.missing_cell", "true or false"),
     ({"columns": {"age": {**INTEGER, "lower": 100}}}, "columns.age", "exchange them"),
+    ({"columns": {"age": {"kind": "integer", "lower": 0, "width": 1}}}, "columns.age.upper", "given"),
+    ({"columns": {"age": {"kind": "real", "upper": 5}}}, "columns.age.lower", "given"),
     ({"columns": {"age": {**REAL, "bins": "many"}}}, "columns.age.bins", "a whole number"),
     ({"columns": {"age": {**REAL, "lower": "0"}}}, "columns.age.lower", "a number"),
     ({"columns": {"age": {**REAL, "edges": ["x"]}}}, "columns.age.edges", "a list of numbers"),

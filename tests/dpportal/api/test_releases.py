@@ -47,6 +47,12 @@ def test_a_release_from_draft_to_withdrawal(program, dataset):
     assert [entry["id"] for entry in program.client.get("/api/v1/catalogue").json()["items"]] == [draft["id"]]
     program.said("post", f"/releases/{draft['id']}/withdraw", {"because": "A mistake."})
     assert program.client.get(f"/api/v1{address}").json()["detail"].endswith("A mistake.")
+    # A program that runs every night does not undo what somebody has withdrawn.
+    refused = program.said("post", f"/releases/{draft['id']}/publish", {"all_the_same": True}, 409)
+    assert "This was withdrawn on" in refused["errors"]["again"][0]
+    assert program.client.get(f"/api/v1{address}").json()["detail"].endswith("A mistake.")
+    again = {"all_the_same": True, "again": True}
+    assert program.said("post", f"/releases/{draft['id']}/publish", again)["is_public"]
 
 
 def test_the_same_keys_do_nothing_twice(program, dataset):
