@@ -279,10 +279,7 @@ class Details(Strict):
 
 
 class Publish(Details):
-    """The last answer before everyone sees it.
-
-    all_the_same: asked where little of use is expected. again: asked of what was withdrawn.
-    """
+    """The last answer before everyone sees it; all_the_same: of what is of little use; again: of what was withdrawn."""
 
     all_the_same: StrictBool = False
     again: StrictBool = False

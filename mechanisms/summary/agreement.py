@@ -7,6 +7,7 @@ their proof. That |m - q_3| is at most the deviation, and the deviation at most 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,13 +50,17 @@ def agreed(
     nearest, least = least_deviation(low, high, SHARES, mean)
     deviation = np.maximum(deviation, least)
     nearest = np.clip(nearest[:, None], *cells)
-    allowed = _allows(quantiles, bounds, mean, deviation)
-    start, stop = np.zeros(len(mean)), np.where(allowed | np.isnan(mean), 0.0, 1.0)
-    for _ in range(_HALVINGS if stop.any() else 0):
-        middle = (start + stop) / 2
-        fits = _allows(_between(quantiles, nearest, middle), bounds, mean, deviation)
-        start, stop = np.where(fits, start, middle), np.where(fits, middle, stop)
-    moved = np.clip(_between(quantiles, nearest, stop), *cells)
+
+    def has_room(tried: Floats) -> Flags:
+        return _has_room(tried, bounds, mean, deviation)
+
+    def allows(tried: Floats) -> Flags:
+        return _allows(tried, bounds, mean, deviation)
+
+    # Towards the ends of cells on the mean's side, which leaves values their spread; then together, where that is too
+    # much of it.
+    moved = _least_move(quantiles, _sides(quantiles, cells, bounds, mean), has_room)
+    moved = np.clip(_least_move(moved, nearest, allows), *cells)
     if values.whole:
         moved = _whole(moved, bounds, mean)
         deviation = np.maximum(deviation, least_deviation(*parts(moved, moved, bounds), SHARES, mean)[1])
@@ -81,6 +86,33 @@ def _whole(quantiles: Floats, bounds: Bounds, mean: Floats) -> Floats:
     down = np.where(too_high[:, None], np.floor(quantiles + slack), nearest)
     whole: Floats = np.where(too_low[:, None], np.ceil(quantiles - slack), down)
     return whole
+
+
+def _least_move(quantiles: Floats, goals: Floats, fits: Callable[[Floats], Flags]) -> Floats:
+    """Quantiles moved towards goals, no farther than it takes to fit."""
+    there = fits(quantiles) | np.isnan(quantiles[:, 0])
+    start, stop = np.zeros(len(quantiles)), np.where(there, 0.0, 1.0)
+    for _ in range(_HALVINGS if stop.any() else 0):
+        middle = (start + stop) / 2
+        fitting = fits(_between(quantiles, goals, middle))
+        start, stop = np.where(fitting, start, middle), np.where(fitting, middle, stop)
+    return _between(quantiles, goals, stop)
+
+
+def _sides(quantiles: Floats, cells: Ends, bounds: Bounds, mean: Floats) -> Floats:
+    """(rows, 5) the lower ends of cells where the mean is near the least that quantiles allow, else upper ones."""
+    low, high = parts(quantiles, quantiles, bounds)
+    is_low = 2 * mean < (low + high) @ SHARES
+    return np.where(is_low[:, None], *cells)
+
+
+def _has_room(quantiles: Floats, bounds: Bounds, mean: Floats, deviation: Floats) -> Flags:
+    """Whether values with such quantiles can have the mean, and be as far apart as that."""
+    low, high = parts(quantiles, quantiles, bounds)
+    slack = _NEARLY * (bounds[1] - bounds[0])
+    has_mean = (low @ SHARES <= mean + slack) & (mean <= high @ SHARES + slack)
+    flags: Flags = has_mean & (most_deviation(low, high, SHARES, mean) >= deviation - slack)
+    return flags
 
 
 def _between(quantiles: Floats, nearest: Floats, part: Floats) -> Floats:

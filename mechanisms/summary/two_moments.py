@@ -90,7 +90,7 @@ def _farthest(shares: Floats, ends: tuple[Floats, Floats], mean: Floats) -> Plac
 def _tilted(shares: Floats, placed: Placed, goals: Floats) -> Floats:
     """(rows, n) those with the goals, means and squares, (rows, 2); as they were where none has both.
 
-    What a search comes to that does not end depends on the last digits of floats, which another processor has otherwise.
+    What a search comes to that does not end depends on the last digits of floats, which processors have otherwise.
     """
     places, tilt = np.stack([placed.mean, placed.square], axis=2), np.zeros_like(goals)
     left = np.arange(len(goals))
@@ -103,7 +103,7 @@ def _tilted(shares: Floats, placed: Placed, goals: Floats) -> Floats:
             break
     found = _weighted(shares, places, tilt)
     off = _off(found, places, goals)
-    has_both = (np.abs(off) <= _NEARLY).all(axis=1)
+    has_both: Flags = np.abs(off).max(axis=1) <= _NEARLY
     return np.where(has_both[:, None], found, shares)
 
 

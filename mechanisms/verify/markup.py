@@ -72,10 +72,10 @@ ATTRIBUTES = frozenset(
     re.findall(
         r"[\w-]+",
         "aria-description aria-hidden aria-label aria-labelledby aria-sort charset class colspan content cx cy d "
-        "data-sort data-sortable data-stays dominant-baseline fill fill-opacity font-family font-size font-weight for "
-        "height id lang name open points preserveaspectratio r role rowspan rx ry scope stroke stroke-dasharray "
-        "stroke-linecap stroke-linejoin stroke-opacity stroke-width tabindex text-anchor transform type viewbox width "
-        "x x1 x2 xmlns y y1 y2",
+        "data-difference data-sort data-sortable data-stays dominant-baseline fill fill-opacity font-family "
+        "font-size font-weight for height id lang name open points preserveaspectratio r role rowspan rx ry scope "
+        "stroke stroke-dasharray stroke-linecap stroke-linejoin stroke-opacity stroke-width tabindex text-anchor "
+        "transform type viewbox width x x1 x2 xmlns y y1 y2",
     )
 )
 # Labels of an axis are turned where they are long, and a drawing stands below its title; nothing else is moved.

@@ -23,6 +23,8 @@ _GUARDED = re.compile(r"^'(?='*[=+\-@\t\r\n])(?!-[0-9]+(\.[0-9]+)?$)")
 FILES_SECONDS = 60.0
 # Ends of an interval, of the estimate of a line, or of a column with a name of its own, such as mean_lower.
 LOWER, UPPER, ESTIMATE = "_lower", "_upper", "interval"
+# Columns of estimates with one interval a line, whose ends are called interval_lower and interval_upper.
+ESTIMATED = ("noisy_count", "released_count", "answer", "estimate")
 
 
 class Files:
@@ -42,9 +44,10 @@ class Files:
         return content
 
     def table(self, name: str | None = None) -> pd.DataFrame:
-        """A table of the bundle. Where it has 95 % intervals, a further column is half their width.
+        """A table of the bundle. Where it has 95 % intervals, a further column says how far they reach.
 
-        It is called “margin”; beside mean_lower and mean_upper it is “mean_margin”, and so for others.
+        That is from the estimate to the farther end. It is called “margin”; beside mean_lower and mean_upper it is
+        “mean_margin”, and so for others.
 
         name: of its file; without one the first table that has intervals, or the first at all. Raises PortalError.
         """
@@ -117,11 +120,20 @@ def _with_intervals(frame: pd.DataFrame) -> list[str]:
 
 
 def _with_margin(frame: pd.DataFrame) -> pd.DataFrame:
-    margins = {
-        "margin" if name == ESTIMATE else f"{name}_margin": (
-            frame[f"{name}{UPPER}"] - frame[f"{name}{LOWER}"]
-        )
-        / 2
-        for name in _with_intervals(frame)
-    }
+    """How far each interval reaches from its estimate: to the farther end, since not all lie in the middle."""
+    margins = {}
+    for name in _with_intervals(frame):
+        low, high = frame[f"{name}{LOWER}"], frame[f"{name}{UPPER}"]
+        told = next((each for each in (name, *ESTIMATED) if each in frame.columns), None)
+        reach = (high - low) / 2 if told is None else _larger(high - frame[told], frame[told] - low)
+        margins[_free("margin" if name == ESTIMATE else f"{name}_margin", frame)] = reach
     return frame.assign(**margins)
+
+
+def _larger(one: pd.Series, other: pd.Series) -> pd.Series:
+    return one.where(one >= other, other)
+
+
+def _free(name: str, frame: pd.DataFrame) -> str:
+    """A name that none of the published columns has."""
+    return name if name not in frame.columns else _free(f"{name}_95", frame)

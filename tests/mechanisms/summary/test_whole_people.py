@@ -167,7 +167,13 @@ def test_the_public_number_is_part_of_the_plan_where_it_is_public_alone() -> Non
 
 @pytest.mark.parametrize(
     ("upper", "values"),
-    [(1000, [1, 2, 3] * 500), (500, [1] * 900), (99_999, [100] * 900), (99_999, [0, 100] * 500), (10**6, [5000] * 900)],
+    [
+        (1000, [1, 2, 3] * 500),
+        (500, [1] * 900),
+        (99_999, [100] * 900),
+        (99_999, [0, 100] * 500),
+        (10**6, [5000] * 900),
+    ],
 )
 def test_no_mean_is_moved_to_where_cells_would_have_it(upper: int, values: list[int]) -> None:
     """Values in one of 62 blocks: quartiles drawn evenly in it once moved a mean of 1.4 to 6.9, however many people."""
@@ -177,8 +183,9 @@ def test_no_mean_is_moved_to_where_cells_would_have_it(upper: int, values: list[
     [true] = true_summary(plan, exact).columns
     assert isinstance(true, NumberEstimates)
     step = float(plan.lines["x"].measured.step)
-    # Of whole steps the middle counts.
+    # Of whole steps the middle counts. Values all alike are as far apart as quartiles that are told one by one.
     assert true.mean.estimate[0] == pytest.approx(x.mean(), abs=step / 2)
+    assert true.deviation.estimate[0] == pytest.approx(x.std(), abs=max(step, 1e-4 * upper))
     found = [
         estimates(plan, ColumnTables().measure(plan, exact, Noise(np.random.default_rng(seed).bytes)).values)
         for seed in range(20)
