@@ -141,7 +141,7 @@ class ChoicesSaid(Strict):
     """What to release, as the steps of the wizard ask. choices: the fields that `products` lists."""
 
     product: str | None = None
-    title: Annotated[str | None, Field(max_length=200)] = None
+    title: Annotated[str | None, Field(max_length=160)] = None
     choices: dict[str, Choice] | None = None
     method: MethodSaid | None = None
 
@@ -378,8 +378,7 @@ class CataloguePage(Schema):
 class PublishedShown(Schema):
     """A published release or running count, as its page says it.
 
-    files_to_come: whether the files of a running count's newest period are still being written; until then there are
-    the former ones, or none.
+    files_to_come: whether files of a running count's newest period are still to be written; till then the former stay.
     """
 
     id: UUID
