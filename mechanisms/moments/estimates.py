@@ -11,6 +11,7 @@ from mechanisms.moments.agreement import PossibleGroup, people
 from mechanisms.moments.bound_shares import agreed_shares
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.moments.public_number import PublicNumber
+from mechanisms.moments.told_groups import HALF_A_PERSON, have_somebody, widening_of_told
 from mechanisms.noise.sum_quantiles import LEVEL, widening
 from mechanisms.noise.weighted_sum import weighted_half_width
 
@@ -27,8 +28,6 @@ BENDS = 1.002
 TRIED = 9
 # Of an interval's width: so much of it lies on either side of the estimate at least.
 EDGE = 0.1
-# A number that is nearer to 0 than to 1 is nobody.
-HALF_A_PERSON = 0.5
 # A share whose interval has both ends so near to 0 and to 1 is not determined.
 NOTHING = 0.01
 
@@ -165,15 +164,6 @@ class Sums:
             return group.place * (1 - group.place)
         return group.variance(self.variance(sums))
 
-    def widening_of_told(self, told: Flags) -> float:
-        """Of each interval, so that 95 % hold of those that are told, though few groups are. told: (groups,).
-
-        A group of nobody is told where its noise is large, and then little of it is true. Of m groups the R that are
-        told have intervals of the level 1 - 0.05·R/m (Benjamini, Yekutieli 2005, theorem 1: whether one is told depends
-        on its own noise alone), which are at most so many times as wide.
-        """
-        return widening(len(told) / max(int(told.sum()), 1), self.planned.noise)
-
     def ratio(
         self, sums: Floats, above: Floats, below: Floats, level: float = LEVEL, widened: float = 1.0
     ) -> Interval:
@@ -186,8 +176,12 @@ class Sums:
         `below` between two p, so both ends are single points.
         """
         top, bottom = sums @ above, sums @ below
-        known = bottom > max(widened * self.half_width(below), HALF_A_PERSON)
-        knots, widened = np.linspace(0, 1, KNOTS), max(widened, self.widening_of_told(known))
+        known = (
+            bottom > max(widened * self.half_width(below), HALF_A_PERSON)
+            if widened > 1
+            else have_somebody(bottom, self.half_width(below))
+        )
+        knots, widened = np.linspace(0, 1, KNOTS), max(widened, widening_of_told(known, self.planned.noise))
         reach = widened * np.array([self.half_width(above - p * below, level) for p in knots])
         safe = np.where(known, bottom, 1.0)
         low, high = (_root(top, safe, knots, side * reach) for side in (-1, 1))
@@ -364,7 +358,7 @@ def _deviation(own: Sums, sums: Floats, mean: Interval) -> Interval:
         tried = np.concatenate([tried, mean.estimate[known, None]], axis=1)
         squares = second[:, None] - 2 * tried * first[:, None] + tried**2 * number[:, None]
         bottom = np.broadcast_to(number[:, None], tried.shape).ravel()
-        reach = own.widening_of_told(known) * _reach_at(_reach_of_squares(own), tried.ravel())
+        reach = widening_of_told(known, own.planned.noise) * _reach_at(_reach_of_squares(own), tried.ravel())
         low, high = (
             _root(squares.ravel(), bottom, VARIANCES, side * reach).reshape(tried.shape) for side in (-1, 1)
         )

@@ -18,7 +18,7 @@ class Expectation:
 
     They reach to the farther end, for values are rounded down to whole steps, and may be above them. number: exactly,
     whatever the group. total: at most; dates have none. mean: at most, wherever the mean is. deviation: where values
-    are spread evenly over the bounds; most_deviation: where all are alike, at most. The last three are None where the
+    are spread evenly over the bounds; most_deviation: where all are alike. The last three are None where the
     group is so small that nothing will be told.
     """
 

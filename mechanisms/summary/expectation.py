@@ -26,7 +26,7 @@ class ColumnExpectation:
 
     share: at most, as a share of 1, of categories; of numbers of those missing. mean, deviation, quantile: of numbers,
     in the column's unit (dates: days): mean at most, wherever it is; deviation and quantile (the median) where values
-    are spread evenly over the bounds. most_deviation: where all values are alike, at most. says_nothing: whether a
+    are spread evenly over the bounds. most_deviation: where all values are alike. says_nothing: whether a
     reader learns nothing of this column for such a group.
     """
 

@@ -19,6 +19,7 @@ AFTER = (
     "dpportal/releases/products/*/runner.py",
     "dpportal/value_choices/execution.py",
     "dpportal/datasets/records.py",
+    "dpportal/datasets/remote_table.py",
     "dpportal/datasets/record_files.py",
     "dpportal/datasets/keys.py",
     "dpportal/value_choices/keeping.py",

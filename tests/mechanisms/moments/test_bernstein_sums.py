@@ -19,6 +19,7 @@ from mechanisms.moments.estimates import KNOTS, Interval, Sums, totals
 from mechanisms.moments.expectation import expectation
 from mechanisms.moments.mechanism import LARGEST_SUM, MAX_COLUMNS, MOST_ROWS, ROOM, exact_sums
 from mechanisms.moments.plan import MomentsPlan
+from mechanisms.moments.told_groups import have_somebody
 from mechanisms.noise import Noise, weighted_sum
 from mechanisms.protocol import PlanError
 from tests.mechanisms.moments.measuring import (
@@ -111,11 +112,21 @@ def test_the_reach_of_a_ratios_noise_changes_by_less_than_the_numbers(degree: in
         assert np.abs(np.diff(reach)).max() * 40 < own.half_width(own.number)
 
 
+def numbers_of_nobody(plan: MomentsPlan, runs: int) -> np.ndarray:
+    """As they are measured."""
+    own = Sums.of(plan, plan.columns[0])
+    noise = Noise(np.random.default_rng(4).bytes).draw(plan.columns[0].noise, runs * len(own.number))
+    return noise.reshape(runs, -1) @ own.number
+
+
 def test_nothing_is_told_of_the_mean_of_nobody() -> None:
-    """A group of nobody: its number is above its interval's half-width in 2.5 % of all runs."""
+    """A group of nobody: its number is above its interval's half-width in 2.5 % of all runs; of many none is."""
     plan = BERNSTEIN.plan(NOBODY, [column(0, 10)], 2, ONE, 100)
-    told = repeated(plan, powers_of(np.array([]), 10), 4_000)
-    assert np.isnan(told.mean.estimate).mean() == pytest.approx(0.975, abs=0.01)
+    together = repeated(plan, powers_of(np.array([]), 10), 4_000)
+    assert np.isnan(together.mean.estimate).all()
+    reach = Sums.of(plan, plan.columns[0]).half_width(Sums.of(plan, plan.columns[0]).number)
+    alone = [have_somebody(number[None], reach)[0] for number in numbers_of_nobody(plan, 4_000)]
+    assert np.mean(alone) == pytest.approx(0.025, abs=0.01)
 
 
 def test_twenty_columns_added_up_take_the_work_of_one_and_a_total_each() -> None:

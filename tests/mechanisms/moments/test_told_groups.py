@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Loss
-from mechanisms.moments.estimates import Interval
+from mechanisms.domain import Domain, Integer
+from mechanisms.moments.estimates import Interval, by_groups
+from mechanisms.moments.mechanism import exact_sums
+from mechanisms.moments.told_groups import have_somebody
+from mechanisms.noise import Noise
 from tests.mechanisms.moments.measuring import BERNSTEIN, NOBODY, ONE, RHO, column, powers_of, repeated
 
 GROUPS = 20_000
@@ -21,7 +25,7 @@ def held_of_told(interval: Interval, truth: float) -> tuple[float, int]:
 
 @pytest.mark.parametrize("loss", [ONE, RHO], ids=["pure", "zcdp"])
 @pytest.mark.parametrize("degree", [1, 2])
-@pytest.mark.parametrize("values", [[0], [1000], [0, 0, 1000], [400] * 3], ids=str)
+@pytest.mark.parametrize("values", [[0] * 14, [1000] * 16, [0] * 20 + [1000], [400] * 15], ids=str)
 def test_of_tiny_groups_that_are_told_most_intervals_hold(values: list[int], degree: int, loss: Loss) -> None:
     """A tiny group's mean is told where noise makes it large: of those 33 of 100 intervals once were wrong.
 
@@ -43,3 +47,28 @@ def test_where_all_groups_are_told_nothing_is_wider() -> None:
     alone, many = (repeated(plan, powers, groups) for groups in (1, 50))
     widths = many.mean.upper - many.mean.lower
     assert widths == pytest.approx(float((alone.mean.upper - alone.mean.lower)[0]), rel=0.02)
+
+
+def told_of(sizes: list[int], loss: Loss, seed: int) -> np.ndarray:
+    """Which groups of such sizes have a mean."""
+    groups = Domain((Integer("g", lower=1, upper=len(sizes)),))
+    plan = BERNSTEIN.plan(groups, [column(0, 1000)], 2, loss, max(sum(sizes), 1))
+    powers = np.array([[[n, 400 * n, 160_000 * n, 0, 0, 0] for n in sizes]], dtype=object)
+    sums = BERNSTEIN.measure(plan, exact_sums(plan, powers), Noise(np.random.default_rng(seed).bytes)).values
+    return ~np.isnan(by_groups(plan, sums)[0].mean.lower)
+
+
+@pytest.mark.parametrize("loss", [ONE, RHO], ids=["pure", "zcdp"])
+@pytest.mark.parametrize("sizes", [[0] * 300, [0] * 30 + [500] * 3, [0] * 400 + [200] * 100], ids=len)
+def test_hardly_any_of_the_groups_that_are_told_has_nobody(sizes: list[int], loss: Loss) -> None:
+    """Of a thousand groups of nobody 25 were once told, each with a mean."""
+    nobody = np.array(sizes) == 0
+    shares = [
+        told[nobody].sum() / max(told.sum(), 1) for told in (told_of(sizes, loss, s) for s in range(60))
+    ]
+    # At most .025 on average; each share is at most 1, and most are 0.
+    assert np.mean(shares) <= 0.025 + 3.5 * np.std(shares) / len(shares) ** 0.5 + 0.01
+
+
+def test_a_group_alone_is_told_as_it_was() -> None:
+    assert have_somebody(np.array([3.1]), 3.0).all() and not have_somebody(np.array([2.9]), 3.0).any()

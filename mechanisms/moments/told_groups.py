@@ -1,0 +1,41 @@
+"""Of which of many groups something is told, and how much wider that makes intervals.
+
+A tiny group is told where its noise makes it large, and then less of it is true. So it counts how many are told: of m
+groups R.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechanisms.arrays import Flags, Floats
+from mechanisms.noise import NoiseLaw
+from mechanisms.noise.sum_quantiles import LEVEL, widening
+
+# A number that is nearer to 0 than to 1 is nobody.
+HALF_A_PERSON = 0.5
+
+
+def have_somebody(numbers: Floats, reach: float) -> Flags:
+    """(groups,) so that of the groups that are told at most 2.5 % have nobody, on average.
+
+    numbers: measured, (groups,). reach: of their noise at 95 %. Of a group of nobody noise alone is measured, which is
+    above c times its reach with 0.05^c/2 at most (`sum_quantiles.widening`). Told are the R groups with the largest
+    numbers for which that is at most 0.025·R/m (Benjamini, Hochberg 1995): a single one beyond its reach.
+    """
+    beyond = np.maximum(numbers / max(reach, HALF_A_PERSON), 0)
+    chances = (1 - LEVEL) ** beyond / 2
+    ranked = np.sort(chances)
+    allowed = (1 - LEVEL) / 2 * np.arange(1, len(ranked) + 1) / len(ranked)
+    most = ranked[ranked <= allowed].max(initial=0.0)
+    somebody: Flags = (chances <= most) & (numbers > HALF_A_PERSON)
+    return somebody
+
+
+def widening_of_told(told: Flags, law: NoiseLaw) -> float:
+    """Times as wide are intervals so that 95 % hold of the groups that are told, though few are. told: (groups,).
+
+    They are of the level 1 - 0.05·R/m (Benjamini, Yekutieli 2005, theorem 1: whether one is told depends on its own
+    noise, and on how many others are).
+    """
+    return widening(len(told) / max(int(told.sum()), 1), law)
