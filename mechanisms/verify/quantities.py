@@ -18,6 +18,7 @@ from mechanisms.verify.chart_orders import MOST_BESIDE, most_drawn
 from mechanisms.verify.chart_series import equal_steps
 from mechanisms.verify.csv_tables import tables
 from mechanisms.verify.derived import Derived, derived
+from mechanisms.verify.fields import DISCLOSED
 from mechanisms.verify.json_values import leaves
 from mechanisms.verify.loss_factor import factor_shown
 from mechanisms.verify.shown_numbers import days_of, significant
@@ -102,6 +103,14 @@ def _number(value: Any) -> float | None:
         return float(Fraction(value))
     except (TypeError, ValueError, ArithmeticError):
         return None
+
+
+def _whole_loss(own: Quantities) -> list[float]:
+    """Its own, and the one that is disclosed with what a choice of values cost before, which `fields` derives."""
+    disclosed = own.release.get(DISCLOSED, {})
+    amounts = (_number(disclosed.get(name)) for name in ("epsilon", "rho"))
+    own_amount = float(Loss.from_json(own.plan["loss"]).amount)
+    return [own_amount, *(amount for amount in amounts if amount is not None)]
 
 
 def _people(own: Quantities) -> list[float]:
@@ -225,6 +234,7 @@ def _lines(own: Quantities, stem: str) -> list[float]:
 
 _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "loss": lambda own: [float(Loss.from_json(own.plan["loss"]).amount)],
+    "whole loss": _whole_loss,
     "factor": lambda own: factor_shown(Loss.from_json(own.plan["loss"])),
     "max_rows": lambda own: [float(own.plan["loss"]["max_rows"])],
     "people": _people,

@@ -31,12 +31,12 @@ _AT_BOUND = tuple(
     for comma in ("", ",")
 )
 _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
-    ("private with ε = #", "loss"),
-    ("private with ρ = #", "loss"),
-    ("private with $\\varepsilon$ = #", "loss"),
-    ("private with $\\rho$ = #", "loss"),
-    ("Privacy cost ε = #", "loss"),
-    ("Privacy cost ρ = #", "loss"),
+    ("private with ε = #", "whole loss"),
+    ("private with ρ = #", "whole loss"),
+    ("private with $\\varepsilon$ = #", "whole loss"),
+    ("private with $\\rho$ = #", "whole loss"),
+    ("Privacy cost ε = #", "whole loss"),
+    ("Privacy cost ρ = #", "whole loss"),
     ("measured # … # by", "day", "year"),
     ("at most a factor of #", "factor"),
     ("counts with at most # row", "max_rows"),
