@@ -233,7 +233,6 @@ def _lines(own: Quantities, stem: str) -> list[float]:
 
 
 _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
-    "loss": lambda own: [float(Loss.from_json(own.plan["loss"]).amount)],
     "whole loss": _whole_loss,
     "factor": lambda own: factor_shown(Loss.from_json(own.plan["loss"])),
     "max_rows": lambda own: [float(own.plan["loss"]["max_rows"])],
