@@ -49,8 +49,8 @@ def _require_again(publication: Publication, said: Publish) -> None:
     """A program that runs every night shall not undo what somebody has withdrawn."""
     if publication.withdrawn_at is not None and not said.again:
         text = _("This was withdrawn on %(day)s. To publish it again all the same, send “again” as true.")
-        day = date_format(publication.withdrawn_at, "DATE_FORMAT")
-        raise RefusedError(409, text % {"day": day}, {"again": [text % {"day": day}]})
+        refusal = text % {"day": date_format(publication.withdrawn_at, "DATE_FORMAT")}
+        raise RefusedError(409, refusal, {"again": [refusal]})
 
 
 def _details(publication: Publication, said: Details) -> Json:

@@ -273,12 +273,14 @@ def loaded(publications: Sequence[CatalogueEntry], *, with_pictures: bool = True
         rows |= {row.pk: row for row in chosen.defer(*model.UNLISTED, *_UNLISTED_OF_DATASET)}
     pictures = thumbnails.of(rows.values()) if with_pictures else {}
     losses = losses_of(rows.values())
-    titles = _titles({row.domain_version_id for row in rows.values()})
+    titles: defaultdict[int, dict[str, str]] = defaultdict(dict)
+    for (version, column), title in _titles({row.domain_version_id for row in rows.values()}).items():
+        titles[version][column] = title
     return [
         Entry(
             str(KINDS[p.kind]),
             rows[p.pk],
-            _columns_called(rows[p.pk], titles),
+            _columns_called(rows[p.pk], titles[rows[p.pk].domain_version_id]),
             losses[p.pk],
             _icon(p.kind),
             pictures.get(p.pk),
@@ -288,9 +290,8 @@ def loaded(publications: Sequence[CatalogueEntry], *, with_pictures: bool = True
     ]
 
 
-def _columns_called(row: ChargedPublication, titles: _Titles) -> str:
-    """titles: by declaration and column."""
-    own = {column: title for (version, column), title in titles.items() if version == row.domain_version_id}
+def _columns_called(row: ChargedPublication, own: Mapping[str, str]) -> str:
+    """own: what its declaration says in place of columns' names."""
     if isinstance(row, Release):
         return row.columns_called(own)
     return " × ".join(own.get(name, name.replace("_", " ")) for name in row.counted_columns)

@@ -32,7 +32,10 @@ class RowRetention:
     def of(cls, release: Release) -> RowRetention:
         leaving = release.domain.project(release.leaving_columns).attributes
         closed = tuple(attribute.name for attribute in leaving if attribute.leaves_out)
-        return cls(release.person_column, release.declaration.max_rows, closed, _unread(release))
+        # Columns of which sums are made tell apart who has no value.
+        measured = release.parameters.get("measured", ())
+        unread = unread_cells(a for a in leaving if a.name not in measured)
+        return cls(release.person_column, release.declaration.max_rows, closed, unread)
 
     @property
     def unread_text(self) -> str:
@@ -44,13 +47,6 @@ class RowRetention:
 def confirmed_retention(release_id: UUID) -> RowRetention:
     """Of a release that was confirmed, whose declaration stays: a reader's page does not read hundreds of columns."""
     return RowRetention.of(Release.objects.get(pk=release_id))
-
-
-def _unread(release: Release) -> tuple[tuple[str, str], ...]:
-    """Of the columns whose cells are counted; those of which sums are made tell apart who has no value."""
-    measured = release.parameters.get("measured", ())
-    counted = release.domain.project(release.leaving_columns).attributes
-    return unread_cells(a for a in counted if a.name not in measured)
 
 
 def rows_counted(comparison: Json) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -50,13 +51,9 @@ def agreed(
     nearest, least = least_deviation(low, high, SHARES, mean)
     deviation = np.maximum(deviation, least)
     nearest = np.clip(nearest[:, None], *cells)
-
-    def has_room(tried: Floats) -> Flags:
-        return _has_room(tried, bounds, mean, deviation)
-
-    def allows(tried: Floats) -> Flags:
-        return _allows(tried, bounds, mean, deviation)
-
+    has_room, allows = (
+        partial(f, bounds=bounds, mean=mean, deviation=deviation) for f in (_has_room, _allows)
+    )
     # Towards the ends of cells on the mean's side, which leaves values their spread; then together, where that is too
     # much of it.
     moved = _least_move(quantiles, _sides(quantiles, cells, bounds, mean), has_room)
@@ -81,7 +78,7 @@ def _whole(quantiles: Floats, bounds: Bounds, mean: Floats) -> Floats:
     """
     nearest = np.rint(quantiles)
     low, high = parts(nearest, nearest, bounds)
-    slack = _NEARLY * (bounds[1] - bounds[0])
+    slack = _slack(bounds)
     too_high, too_low = low @ SHARES > mean + slack, high @ SHARES < mean - slack
     down = np.where(too_high[:, None], np.floor(quantiles + slack), nearest)
     whole: Floats = np.where(too_low[:, None], np.ceil(quantiles - slack), down)
@@ -109,9 +106,18 @@ def _sides(quantiles: Floats, cells: Ends, bounds: Bounds, mean: Floats) -> Floa
 def _has_room(quantiles: Floats, bounds: Bounds, mean: Floats, deviation: Floats) -> Flags:
     """Whether values with such quantiles can have the mean, and be as far apart as that."""
     low, high = parts(quantiles, quantiles, bounds)
-    slack = _NEARLY * (bounds[1] - bounds[0])
-    has_mean = (low @ SHARES <= mean + slack) & (mean <= high @ SHARES + slack)
-    flags: Flags = has_mean & (most_deviation(low, high, SHARES, mean) >= deviation - slack)
+    slack, most = _slack(bounds), most_deviation(low, high, SHARES, mean)
+    flags: Flags = _have_mean(low, high, mean, slack) & (most >= deviation - slack)
+    return flags
+
+
+def _slack(bounds: Bounds) -> float:
+    return _NEARLY * (bounds[1] - bounds[0])
+
+
+def _have_mean(low: Floats, high: Floats, mean: Floats, slack: float) -> Flags:
+    """Whether values in parts between these ends can have the mean."""
+    flags: Flags = (low @ SHARES <= mean + slack) & (mean <= high @ SHARES + slack)
     return flags
 
 
@@ -121,8 +127,8 @@ def _between(quantiles: Floats, nearest: Floats, part: Floats) -> Floats:
 
 
 def _allows(quantiles: Floats, bounds: Bounds, mean: Floats, deviation: Floats) -> Flags:
+    """Whether values with such quantiles can have the mean, and be as near to each other as that."""
     low, high = parts(quantiles, quantiles, bounds)
-    slack = _NEARLY * (bounds[1] - bounds[0])
-    has_mean = (low @ SHARES <= mean + slack) & (mean <= high @ SHARES + slack)
-    flags: Flags = has_mean & (least_deviation(low, high, SHARES, mean)[1] <= deviation + slack)
+    slack, least = _slack(bounds), least_deviation(low, high, SHARES, mean)[1]
+    flags: Flags = _have_mean(low, high, mean, slack) & (least <= deviation + slack)
     return flags

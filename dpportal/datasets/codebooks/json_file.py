@@ -128,7 +128,7 @@ def _check_names(kind: str, entry: Json) -> None:
 
 def _check(kind: str, key: str, value: object) -> None:
     """That a field of a declaration has its JSON type. Raises WrongFieldError."""
-    if key in ("lower", "upper"):
+    if key in LIMITS:
         is_bound, needs = _bound(kind)
         fits = is_bound(value) and (kind != Date.kind or _is_day(value))
     elif key == "step" and kind == Real.kind:

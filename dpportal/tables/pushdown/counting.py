@@ -161,7 +161,7 @@ def count_tables(
             statement = partial(count_statement, source, its_domain, part.tables, options.settled(), persons)
             _add(session, own, statement)
             rest = rest[own.size :]
-    return PushdownCounts(counts, session.version, session.read_at.isoformat(timespec="seconds"))
+    return _read_by(session, counts)
 
 
 def power_sums(
@@ -179,8 +179,7 @@ def power_sums(
     with _opened(request, Domain((*groups.attributes, *readings)), persons) as (session, source):
         settled = options.settled()
         _add(session, sums.reshape(-1), lambda: sum_statement(source, groups, readings, settled, persons))
-    read_at = session.read_at.isoformat(timespec="seconds")
-    return PushdownCounts(powers_of(sums), session.version, read_at)
+    return _read_by(session, powers_of(sums))
 
 
 def cell_sums(
@@ -208,8 +207,11 @@ def cell_sums(
             part = rest[: sum(sizes[first : first + size])]
             _add(session, part.reshape(-1), statement)
             rest = rest[len(part) :]
-    read_at = session.read_at.isoformat(timespec="seconds")
-    return PushdownCounts(cell_powers(sums), session.version, read_at)
+    return _read_by(session, cell_powers(sums))
+
+
+def _read_by(session: engine.Session, counts: np.ndarray) -> PushdownCounts:
+    return PushdownCounts(counts, session.version, session.read_at.isoformat(timespec="seconds"))
 
 
 def fit(request: CountRequest, domain: Domain, options: ReadOptions, persons: Persons | None) -> TableFit:
