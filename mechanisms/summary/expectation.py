@@ -5,19 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from statistics import median
 
 import numpy as np
 
 from mechanisms.arrays import Floats
+from mechanisms.noise.repeatable import repeatable
 from mechanisms.noise.sum_quantiles import reach
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.quantiles import quantiles
+from mechanisms.summary.rows import CellNoise
 from mechanisms.summary.spread import SpreadSums
+from mechanisms.summary.told import QUANTILES
 
 # A share told to within half of everything, or a mean to within half of its range, says nothing.
 NOTHING = 1 / 2
+# Tables of noise, of which the interval of a median is averaged.
+SIMULATED = 60
 
 
 @dataclass(frozen=True)
@@ -25,8 +32,8 @@ class ColumnExpectation:
     """Half the 95 % intervals to expect of a column, for a group of a size; None where nothing will be told.
 
     share: at most, as a share of 1, of categories; of numbers of those missing. mean, deviation, quantile: of numbers,
-    in the column's unit (dates: days): mean at most, wherever it is; deviation and quantile (the median) where values
-    are spread evenly over the bounds. most_deviation: where all values are alike. says_nothing: whether a
+    in the column's unit (dates: days): mean at most, wherever it is; deviation and quantile (the median, on average)
+    where values are spread evenly over the bounds. most_deviation: where all values are alike. says_nothing: whether a
     reader learns nothing of this column for such a group.
     """
 
@@ -54,11 +61,12 @@ def _number_variance(model: Model, *, alone: bool) -> float:
 def expectations(plan: SummaryPlan, people: float) -> list[ColumnExpectation]:
     """For each column, in the plan's order, of a group of so many people."""
     model = Model(plan)
-    return _with_deviations(model, _expectations(model, people), people)
+    found = [_with_quantile(model, own, people) for own in _expectations(model, people)]
+    return _with_deviations(model, found, people)
 
 
 def _expectations(model: Model, people: float) -> list[ColumnExpectation]:
-    """Of all but deviations, which take some work."""
+    """Of all but deviations and quantiles, which take some work."""
     lines = model.plan.lines
     return [
         _line(model, lines[a.name], people) if a.name in lines else _categories(model, a.name, people)
@@ -111,13 +119,47 @@ def _line(model: Model, line: LineColumn, people: float) -> ColumnExpectation:
         return ColumnExpectation(name, share, None, None, None, None, says_nothing=True)
     span = float(line.measured.top - line.measured.lower)
     mean = far * math.sqrt(first + number) / people / 2
-    cells = line.cells // 2
-    half = np.where(np.arange(line.cells) < cells, 1 / 2, -1 / 2)
-    rank = far * math.sqrt(half @ covariance[:-1, :-1] @ half) / people
-    quantile = rank * span + span / line.cells / 2
     return ColumnExpectation(
-        name, share, span * mean + line.floor_error / 2, None, None, min(quantile, span / 2), mean >= NOTHING
+        name, share, span * mean + line.floor_error / 2, None, None, None, mean >= NOTHING
     )
+
+
+def _with_quantile(model: Model, own: ColumnExpectation, people: float) -> ColumnExpectation:
+    """Simulated: an interval begins with the first cell that noise allows, and ends with whole cells."""
+    if own.mean is None:
+        return own
+    line = model.plan.lines[own.name]
+    noise = CellNoise(
+        model.covariance(own.name, 0.0),
+        model.cells[own.name].gain,
+        np.ones(SIMULATED),
+        np.full(SIMULATED, _number_variance(model, alone=False)),
+    )
+    drawn = _drawn(model.covariance(own.name, float(noise.number[0]))[:-1, :-1])
+    cells = people * _spread_evenly(line) + drawn
+    told = quantiles(cells, noise, line.edges, reach(model.law))
+    middle = QUANTILES.index(1 / 2)
+    half = (told.upper - told.lower)[:, middle] / 2
+    return own if np.isnan(half).any() else replace(own, quantile=float(half.mean()))
+
+
+def _spread_evenly(line: LineColumn) -> Floats:
+    """(SIMULATED, n) shares of cells, tilted so that medians are anywhere in half a cell around the middle."""
+    lower, upper = line.edges
+    values = upper - lower + (1 if line.has_whole_values else 0)
+    tilts = 4 / line.cells * (np.arange(SIMULATED) / SIMULATED - 1 / 2)
+    shares = values * (1 + np.outer(tilts, np.linspace(-1, 1, line.cells)))
+    spread: Floats = shares / shares.sum(axis=1, keepdims=True)
+    return spread
+
+
+def _drawn(covariance: Floats) -> Floats:
+    """(SIMULATED, n) noise with such a covariance (n, n), the same whenever it is asked for."""
+    random = repeatable(sha256(b"noise to expect of a median").digest())
+    # A little more, as sums that are known for certain leave no root.
+    root = np.linalg.cholesky(covariance + np.eye(len(covariance)) * (1e-9 * np.trace(covariance)))
+    noise: Floats = random.standard_normal((SIMULATED, len(root))) @ root.T
+    return noise
 
 
 def _with_deviations(model: Model, found: list[ColumnExpectation], people: float) -> list[ColumnExpectation]:

@@ -302,6 +302,20 @@ def test_intervals_are_as_wide_as_expected(loss: Loss) -> None:
     assert all(own.says_nothing for own in expectations(plan, 5))
 
 
+@every_loss
+@pytest.mark.parametrize("people", [300, 4000])
+def test_medians_are_as_sure_as_expected(people: int, loss: Loss) -> None:
+    """On average over noise and over tables whose values are spread evenly."""
+    random, plan, halves = np.random.default_rng(4), plan_of(loss), []
+    for seed in range(40):
+        x, kind = random.integers(0, 1001, people), random.integers(0, 3, people)
+        told = noisy(plan, counted(plan, np.zeros(people, dtype=np.int64), {"x": x, "kind": kind}), seed)
+        ends = number_column(told).quantiles
+        halves.append((ends.upper[0, 2] - ends.lower[0, 2]) / 2)
+    number, _category = expectations(plan, people)
+    assert np.mean(halves) == pytest.approx(number.quantile, rel=0.2)
+
+
 def test_a_plan_is_read_as_it_was_written() -> None:
     columns = [NUMBER, KIND, Date("day", lower=dt.date(1990, 1, 1))]
     plan = TABLES.plan(Domain((Boolean("g"),)), columns, ("kind",), LOSSES["zcdp"], 100)
