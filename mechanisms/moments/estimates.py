@@ -179,7 +179,7 @@ class Sums:
         known = (
             bottom > max(widened * self.half_width(below), HALF_A_PERSON)
             if widened > 1
-            else have_somebody(bottom, self.half_width(below))
+            else have_somebody(bottom, self.half_width(below), self.planned.noise)
         )
         knots, widened = np.linspace(0, 1, KNOTS), max(widened, widening_of_told(known, self.planned.noise))
         reach = widened * np.array([self.half_width(above - p * below, level) for p in knots])

@@ -19,17 +19,18 @@ class Moment:
     covariance: Floats | float
 
 
-def linear(value: Floats, variance: Floats | float, reach: float) -> Interval:
+def linear(value: Floats, variance: Floats | float, reach: Floats | float) -> Interval:
     """value ± reach standard errors, broadcast together."""
     half = reach * np.sqrt(variance) + np.zeros_like(value)
     return Interval(value, value - half, value + half)
 
 
-def ratio(above: Moment, below: Floats, below_variance: Floats | float, reach: float) -> Interval:
+def ratio(above: Moment, below: Floats, below_variance: Floats | float, reach: Floats | float) -> Interval:
     """above over below, with each p for which above - p·below is no farther from 0 than its noise reaches.
 
     That is a quadratic inequality in p (Fieller 1954): the noise of above - p·below has the variance V_a - 2pC + p²V_b,
-    and at the true p it reaches as stated, whatever p is. NaN where `below` may be 0: then nothing is told.
+    and at the true p it reaches as stated, whatever p is. NaN where `below` may be 0: then nothing is told. All are
+    broadcast together; where `reach` is NaN nothing is told, either.
     """
     square = below**2 - reach**2 * below_variance
     known = (square > 0) & (below > 0)

@@ -7,24 +7,28 @@ groups R.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtr
 
 from mechanisms.arrays import Flags, Floats
-from mechanisms.noise import NoiseLaw
+from mechanisms.noise import DiscreteGaussian, NoiseLaw
 from mechanisms.noise.sum_quantiles import LEVEL, widening
+from mechanisms.noise.sum_quantiles import reach as reach_of
 
 # A number that is nearer to 0 than to 1 is nobody.
 HALF_A_PERSON = 0.5
 
 
-def have_somebody(numbers: Floats, reach: float) -> Flags:
+def have_somebody(numbers: Floats, reach: Floats | float, law: NoiseLaw) -> Flags:
     """(groups,) so that of the groups that are told at most 2.5 % have nobody, on average.
 
-    numbers: measured, (groups,). reach: of their noise at 95 %. Of a group of nobody noise alone is measured, which is
-    above c times its reach with 0.05^c/2 at most (`sum_quantiles.widening`). Told are the R groups with the largest
-    numbers for which that is at most 0.025·R/m (Benjamini, Hochberg 1995): a single one beyond its reach.
+    numbers: measured, (groups,). reach: of their noise at 95 %, (groups,) or of all. law: of the noise. Of a group of
+    nobody noise alone is measured, which is above c times its reach with 0.05^c/2 at most, less where it is Gaussian
+    (`sum_quantiles.widening`). Told are the R groups with the largest numbers for which that is at most 0.025·R/m
+    (Benjamini, Hochberg 1995): a single one beyond its reach.
     """
-    beyond = np.maximum(numbers / max(reach, HALF_A_PERSON), 0)
-    chances = (1 - LEVEL) ** beyond / 2
+    beyond = np.maximum(numbers / np.maximum(reach, HALF_A_PERSON), 0)
+    is_gaussian = isinstance(law, DiscreteGaussian)
+    chances = ndtr(-reach_of(law) * beyond) if is_gaussian else (1 - LEVEL) ** beyond / 2
     ranked = np.sort(chances)
     allowed = (1 - LEVEL) / 2 * np.arange(1, len(ranked) + 1) / len(ranked)
     most = ranked[ranked <= allowed].max(initial=0.0)

@@ -14,11 +14,12 @@ def category_rows(rows: RowEstimates, name: str) -> CategoryEstimates:
     gain, number = rows.model.cells[name].gain, rows.variance_in_columns[:, None]
     times, most = rows.times[:, None], rows.most
     variance = times * (rows.model.variances(name, 0.0) + gain**2 * number)
+    reaches = rows.reaches_of(rows.number, rows.number_variance)[:, None]
     shares = ratio(
-        Moment(raw, variance, times * number * gain), rows.number[:, None], times * number, rows.reach
+        Moment(raw, variance, times * number * gain), rows.number[:, None], times * number, reaches
     )
     return CategoryEstimates(
-        about(counts, within(linear(raw, variance, rows.reach), 0, most), 0, most),
+        about(counts, within(linear(raw, variance, rows.reaches[:, None]), 0, most), 0, most),
         about(over(counts, rows.people[:, None]), within(shares, 0, 1), 0, 1),
         shares,
     )

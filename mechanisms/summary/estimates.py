@@ -28,10 +28,10 @@ def told(rows: RowEstimates) -> Summary:
     number, counts, variance, most = rows.number, rows.people, rows.number_variance, rows.most
     # Of each group with all of them together: as much of the noise as theirs has of it.
     shared = rows.times * rows.model.number_variances(rows.times)[-1]
-    shares = ratio(Moment(number, variance, shared), number[-1:], variance[-1:], rows.reach)
+    shares = ratio(Moment(number, variance, shared), number[-1:], variance[-1:], rows.reaches)
     lines = rows.plan.lines
     return Summary(
-        about(counts, within(linear(number, variance, rows.reach), 0, most), 0, most),
+        about(counts, within(linear(number, variance, rows.reaches), 0, most), 0, most),
         about(over(counts, counts[-1:]), within(shares, 0, 1), 0, 1),
         tuple(
             number_rows(rows, lines[a.name]) if a.name in lines else category_rows(rows, a.name)

@@ -137,7 +137,7 @@ def _with_quantile(model: Model, own: ColumnExpectation, people: float) -> Colum
     )
     drawn = _drawn(model.covariance(own.name, float(noise.number[0]))[:-1, :-1])
     cells = people * _spread_evenly(line) + drawn
-    told = quantiles(cells, noise, line.edges, reach(model.law))
+    told = quantiles(cells, noise, line.edges, np.full(SIMULATED, reach(model.law)))
     middle = QUANTILES.index(1 / 2)
     half = (told.upper - told.lower)[:, middle] / 2
     return own if np.isnan(half).any() else replace(own, quantile=float(half.mean()))
@@ -172,7 +172,7 @@ def _with_deviations(model: Model, found: list[ColumnExpectation], people: float
     shapes = np.array([[1.0, 0.0, 2 / 3], [1.0, -1.0, 0.0]]) * people
     rows = np.tile(shapes, (len(known), 1)).T
     sums = SpreadSums(rows[0], rows[1], rows[2], _variances(model, known, len(shapes)))
-    told = sums.deviation(model.law)
+    told = sums.deviation(model.law, reach(model.law))
     widths = np.fmax(told.upper - told.estimate, told.estimate - told.lower).reshape(len(known), len(shapes))
     return [_with_deviation(model, own, dict(zip(known, widths, strict=True))) for own in found]
 

@@ -24,7 +24,7 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
     """Number, total, mean, deviation, quantiles, and shares of those missing and at a bound."""
     own = _Column(rows, line)
     cells, low, high = own.possible, 0, line.cells - 1
-    told = linear(own.sums.number, own.sums.variances[0], rows.reach)
+    told = linear(own.sums.number, own.sums.variances[0], rows.reaches)
     return NumberEstimates(
         about(own.people, within(told, 0, rows.most), 0, rows.most),
         own.missing,
@@ -80,12 +80,18 @@ class _Column:
         )
         return SpreadSums(self.raw[:, :-1].sum(axis=1), first, curved, (number, of_first, of_curved))
 
+    @cached_property
+    def reaches(self) -> Floats:
+        """(rows,) of what is told of people with a value."""
+        return self.rows.reaches_of(self.sums.number, self.sums.variances[0])
+
     @property
     def missing(self) -> Interval:
         rows, last = self.rows, self._places(self.line.cells)
         everybody = np.ones(self.line.cells + 1)
         part = Moment(self.raw[:, -1], self.noise.between(last, last), self.noise.between(last, everybody))
-        share = ratio(part, rows.number, self.noise.between(everybody, everybody), rows.reach)
+        reaches = rows.reaches_of(rows.number, rows.number_variance)
+        share = ratio(part, rows.number, self.noise.between(everybody, everybody), reaches)
         return about(over(self.possible[:, -1], rows.people), within(share, 0, 1), 0, 1)
 
     def share_in(self, cell: int) -> Interval:
@@ -93,7 +99,7 @@ class _Column:
         own = self._places(cell)
         variance, beside = self.noise.between(own, own), self.noise.between(own, self._with_value)
         part = Moment(self.raw[:, cell], variance, beside)
-        share = ratio(part, self.sums.number, self.sums.variances[0], self.rows.reach)
+        share = ratio(part, self.sums.number, self.sums.variances[0], self.reaches)
         return about(over(self.possible[:, cell], self.people), within(share, 0, 1), 0, 1)
 
     @cached_property
@@ -152,7 +158,7 @@ class _Column:
     @cached_property
     def quantiles(self) -> Interval:
         """(rows, 5) as the running totals tell them."""
-        return quantiles(self.raw[:, :-1], self.noise, self.line.edges, self.rows.reach)
+        return quantiles(self.raw[:, :-1], self.noise, self.line.edges, self.reaches)
 
     @property
     def told_quantiles(self) -> Interval:
@@ -215,7 +221,7 @@ class _Column:
         for above, side in ((0.0, -1), (self.line.floor_error, 1)):
             middle = float(self.line.measured.lower) + above + half
             value = middle * self.sums.number + half * self.sums.first
-            ends.append(value + side * self.rows.reach * np.sqrt(middle**2 * number + half**2 * first))
+            ends.append(value + side * self.reaches * np.sqrt(middle**2 * number + half**2 * first))
         estimate = self.people * self.mean.estimate
         told = Interval(estimate, *(np.where(np.isnan(estimate), np.nan, end) for end in ends))
         possible = self.line.measured.possible_totals
@@ -224,14 +230,14 @@ class _Column:
     @cached_property
     def mean(self) -> Interval:
         """A value may be above its step by `floor_error`, and so may the mean."""
-        ends = self._in_unit(within(self.sums.mean(self.rows.reach), -1, 1))
+        ends = self._in_unit(within(self.sums.mean(self.reaches), -1, 1))
         ends = Interval(ends.estimate, ends.lower, np.minimum(ends.upper, self._most))
         return about(self._middle, ends, float(self.line.measured.lower), self._most)
 
     @property
     def measured_mean(self) -> Interval:
         """(rows,) not moved to where it is possible."""
-        return self._in_unit(self.sums.mean(self.rows.reach))
+        return self._in_unit(self.sums.mean(self.reaches))
 
     def _in_unit(self, u: Interval) -> Interval:
         half = self.line.floor_error / 2
@@ -252,7 +258,7 @@ class _Column:
     @cached_property
     def deviation(self) -> Interval:
         """By at most the deviation of what is left of each value's step it is off, half of `floor_error`."""
-        held, half = self.sums.deviation(self.rows.law), self.line.floor_error / 2
+        held, half = self.sums.deviation(self.rows.law, self.reaches), self.line.floor_error / 2
         scale, most = self._span / 2, float(self.line.measured.range) / 2
         low, high = np.maximum(scale * held.lower - half, 0), np.minimum(scale * held.upper + half, most)
         return about(self.agreed[1], Interval(held.estimate, low, high), 0, most)

@@ -10,11 +10,12 @@ from mechanisms.summary.rows import CellNoise
 from mechanisms.summary.told import QUANTILES
 
 
-def quantiles(cells: Floats, noise: CellNoise, edges: tuple[Floats, Floats], reach: float) -> Interval:
+def quantiles(cells: Floats, noise: CellNoise, edges: tuple[Floats, Floats], reach: Floats) -> Interval:
     """`QUANTILES` of each row, (rows, 5): the ends of their intervals, and a point between them.
 
     cells: (rows, n) best estimates. noise: of these, and of a last cell that has no value. edges: the least and the
-    largest value of each cell. NaN where a row may have nobody.
+    largest value of each cell. reach: of the noise, in standard errors, (rows,), NaN where nothing is told. NaN there,
+    and where a row may have nobody.
 
     Let C_j be the true running totals and N the last. The p-quantile lies in the cell c with C_c >= pN and
     C_(c-1) < pN. The interval begins with the least value of the first cell whose estimate of C_j - pN is at least
@@ -32,7 +33,7 @@ def quantiles(cells: Floats, noise: CellNoise, edges: tuple[Floats, Floats], rea
     for p in QUANTILES:
         given = np.maximum(np.diag(spread) - 2 * p * spread[:, -1] + p * p * last, 0)
         with_number = given + noise.number[:, None] * (moved - p * moved[-1]) ** 2
-        half = reach * np.sqrt(noise.times[:, None] * with_number)
+        half = reach[:, None] * np.sqrt(noise.times[:, None] * with_number)
         above = sums - p * number
         ends.append((_first(above + half >= 0), _after_last(above - half < 0)))
     low = edges[0][np.stack([first for first, _ in ends], axis=1)]

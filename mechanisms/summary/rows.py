@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from mechanisms.arrays import Floats, Integers
+from mechanisms.arrays import Flags, Floats, Integers
+from mechanisms.moments.told_groups import HALF_A_PERSON, have_somebody, widening_of_told
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import reach as reach_of
 from mechanisms.postprocess import lattice_simplex
@@ -52,6 +54,34 @@ class RowEstimates:
     def reach(self) -> float:
         """Of the noise of 95 %, in standard errors."""
         return reach_of(self.law) if self.law else 0.0
+
+    def somebody(self, numbers: Floats, variances: Floats) -> Flags:
+        """(groups,) which seem to have somebody. numbers, variances: of that, as measured, (rows,) each."""
+        own, spread = (part[: self.plan.groups.size] for part in (numbers, variances))
+        if self.law is None:
+            return own > HALF_A_PERSON
+        return have_somebody(own, self.reach * np.sqrt(spread), self.law)
+
+    @cached_property
+    def told(self) -> Flags:
+        """(groups,) those of which anything is told besides their number, see `told_groups`."""
+        return self.somebody(self.number, self.number_variance)
+
+    @cached_property
+    def reaches(self) -> Floats:
+        """(rows,) of the noise, so that 95 % of the intervals of groups that are told hold."""
+        return self._reaches(self.told)
+
+    def reaches_of(self, numbers: Floats, variances: Floats) -> Floats:
+        """The same of ratios to such numbers, (rows,) each; NaN where nothing is told."""
+        told = self.told & self.somebody(numbers, variances)
+        groups = np.where(told, self._reaches(told)[: len(told)], np.nan)
+        return np.append(groups, self.reach)[: self.plan.rows]
+
+    def _reaches(self, told: Flags) -> Floats:
+        """Of groups when some are told, and of all of them together, which nobody chose."""
+        widened = widening_of_told(told, self.law) if self.law else 1.0
+        return self.reach * np.array([*[widened] * len(told), 1.0][: self.plan.rows])
 
     @property
     def times(self) -> Floats:

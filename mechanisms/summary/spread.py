@@ -28,20 +28,21 @@ class SpreadSums:
     curved: Floats
     variances: tuple[Floats, Floats, Floats]
 
-    def mean(self, reach: float) -> Interval:
+    def mean(self, reach: Floats | float) -> Interval:
         """Of u, be it beyond ±1."""
         number, first, _ = self.variances
         return ratio(Moment(self.first, first, 0.0), self.number, number, reach)
 
-    def deviation(self, law: NoiseLaw | None) -> Interval:
-        """Of u, within 1. law: of the noise; None if there is none.
+    def deviation(self, law: NoiseLaw | None, reach: Floats | float) -> Interval:
+        """Of u, within 1. law: of the noise; None if there is none. reach: of the noise in each row, as of `mean`.
 
         For the true mean m, Σ(u - m)² - s²n = n(1 + m²) - Σ(1 - u²) - 2mΣu - s²n is 0 for the variance s². So s² lies
         among those for which it is no farther from 0 than its noise reaches, for some m of the mean's interval; the
         levels of both make 95 % together.
         """
         number, first, curved = self.variances
-        reaches = [reach_of(law, level) for level in (MEAN_LEVEL, OTHER_LEVEL)] if law else [0.0, 0.0]
+        levels = (MEAN_LEVEL, OTHER_LEVEL)
+        reaches = [reach * (reach_of(law, level) / reach_of(law) if law else 1.0) for level in levels]
         means = within(self.mean(reaches[0]), -1, 1)
         known = ~np.isnan(means.lower)
         tried = np.linspace(means.lower, means.upper, TRIED)

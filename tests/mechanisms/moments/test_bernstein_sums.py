@@ -125,7 +125,10 @@ def test_nothing_is_told_of_the_mean_of_nobody() -> None:
     together = repeated(plan, powers_of(np.array([]), 10), 4_000)
     assert np.isnan(together.mean.estimate).all()
     reach = Sums.of(plan, plan.columns[0]).half_width(Sums.of(plan, plan.columns[0]).number)
-    alone = [have_somebody(number[None], reach)[0] for number in numbers_of_nobody(plan, 4_000)]
+    alone = [
+        have_somebody(number[None], reach, plan.columns[0].noise)[0]
+        for number in numbers_of_nobody(plan, 4_000)
+    ]
     assert np.mean(alone) == pytest.approx(0.025, abs=0.01)
 
 

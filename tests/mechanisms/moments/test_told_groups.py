@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from mechanisms.domain import Domain, Integer
 from mechanisms.moments.estimates import Interval, by_groups
 from mechanisms.moments.mechanism import exact_sums
 from mechanisms.moments.told_groups import have_somebody
-from mechanisms.noise import Noise
+from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from tests.mechanisms.moments.measuring import BERNSTEIN, NOBODY, ONE, RHO, column, powers_of, repeated
 
 GROUPS = 20_000
@@ -70,5 +72,9 @@ def test_hardly_any_of_the_groups_that_are_told_has_nobody(sizes: list[int], los
     assert np.mean(shares) <= 0.025 + 3.5 * np.std(shares) / len(shares) ** 0.5 + 0.01
 
 
-def test_a_group_alone_is_told_as_it_was() -> None:
-    assert have_somebody(np.array([3.1]), 3.0).all() and not have_somebody(np.array([2.9]), 3.0).any()
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplace(Fraction(10)), DiscreteGaussian(Fraction(100))], ids=["pure", "zcdp"]
+)
+def test_a_group_alone_is_told_as_it_was(law: NoiseLaw) -> None:
+    near = have_somebody(np.array([3.1]), 3.0, law), have_somebody(np.array([2.9]), 3.0, law)
+    assert near[0].all() and not near[1].any()
