@@ -70,12 +70,12 @@ def within(interval: Interval, lower: float, upper: Floats | float) -> Interval:
 def about(
     estimate: Floats, interval: Interval, lower: float = -np.inf, upper: Floats | float = np.inf
 ) -> Interval:
-    """The interval with another estimate, made longer where that lies at or beyond an end; NaN where it tells nothing.
+    """The interval with another estimate, made longer where that lies at or beyond an end; NaN where either is.
 
     lower, upper: between which everything possible lies. Short of these `EDGE` of the interval lies on either side: an
     end that is the estimate itself would look like certainty in that direction, where only others' noise has moved it.
     """
-    unknown = np.isnan(interval.lower) | np.isnan(interval.upper)
+    unknown = np.isnan(estimate) | np.isnan(interval.lower) | np.isnan(interval.upper)
     room = EDGE * (interval.upper - interval.lower)
     low = np.minimum(interval.lower, np.maximum(estimate - room, lower))
     high = np.maximum(interval.upper, np.minimum(estimate + room, upper))

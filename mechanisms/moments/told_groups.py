@@ -11,8 +11,7 @@ from scipy.special import ndtr
 
 from mechanisms.arrays import Flags, Floats
 from mechanisms.noise import DiscreteGaussian, NoiseLaw
-from mechanisms.noise.sum_quantiles import LEVEL, widening
-from mechanisms.noise.sum_quantiles import reach as reach_of
+from mechanisms.noise.sum_quantiles import LEVEL, reach as reach_of, widening
 
 # A number that is nearer to 0 than to 1 is nobody.
 HALF_A_PERSON = 0.5

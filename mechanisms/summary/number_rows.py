@@ -232,7 +232,7 @@ class _Column:
         """A value may be above its step by `floor_error`, and so may the mean."""
         ends = self._in_unit(within(self.sums.mean(self.reaches), -1, 1))
         ends = Interval(ends.estimate, ends.lower, np.minimum(ends.upper, self._most))
-        return about(self._middle, ends, float(self.line.measured.lower), self._most)
+        return about(self._of_somebody(self._middle), ends, float(self.line.measured.lower), self._most)
 
     @property
     def measured_mean(self) -> Interval:
@@ -249,6 +249,11 @@ class _Column:
         """Of values cut to the bounds the mean is none beyond them."""
         return float(self.line.measured.lower + self.line.measured.range)
 
+    def _of_somebody(self, estimates: Floats) -> Floats:
+        """(rows,) NaN where the possible table has nobody with a value."""
+        told: Floats = np.where(self.people > 0, estimates, np.nan)
+        return told
+
     @property
     def _middle(self) -> Floats:
         """(rows,) means, whether they are told or not."""
@@ -261,7 +266,7 @@ class _Column:
         held, half = self.sums.deviation(self.rows.law, self.reaches), self.line.floor_error / 2
         scale, most = self._span / 2, float(self.line.measured.range) / 2
         low, high = np.maximum(scale * held.lower - half, 0), np.minimum(scale * held.upper + half, most)
-        return about(self.agreed[1], Interval(held.estimate, low, high), 0, most)
+        return about(self._of_somebody(self.agreed[1]), Interval(held.estimate, low, high), 0, most)
 
     @cached_property
     def agreed(self) -> tuple[Floats, Floats]:
