@@ -53,8 +53,10 @@ class Summary:
     """Everything that is told. Row i < plan.groups.size is a group, the last row everybody; one row without groups.
 
     number: (plan.rows,) people of each group. share: (plan.rows,) of all people. columns: in the plan's order.
+    told_groups: how many seem to have somebody; intervals are wider where those are few (`told_groups` of the moments).
     """
 
     number: Interval
     share: Interval
     columns: tuple[CategoryEstimates | NumberEstimates, ...]
+    told_groups: int

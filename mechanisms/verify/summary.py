@@ -49,7 +49,7 @@ def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     frame = codebook_frame(plan.domain)
     columns = {str(name): texts(frame[name]) for name in frame.columns}
     yield csv_file.compared(bundle, "codebook.csv", columns, "the declaration in the plan")
-    yield _law(bundle, plan)
+    yield _law(bundle, plan, told.told_groups)
 
 
 def _columns(plan: SummaryPlan, lines: list[Statistic], named: tuple[str, ...]) -> dict[str, Column]:
@@ -89,11 +89,12 @@ def _density(plan: SummaryPlan, told: Summary) -> dict[str, Column]:
     }
 
 
-def _law(bundle: Bundle, plan: SummaryPlan) -> Finding:
-    """The law and standard error of numbers of people, which the notebook reads."""
+def _law(bundle: Bundle, plan: SummaryPlan, groups: int) -> Finding:
+    """The law and standard error of numbers of people, and how many groups are told, which the notebook reads."""
     model, stated = Model(plan), bundle.release["number_of_people"]
     error = model.number_error
-    same = set(stated) == {"law", "standard_error"} and stated["law"] == model.law.name
+    same = set(stated) == {"law", "standard_error", "told_groups"} and stated["law"] == model.law.name
+    same &= stated.get("told_groups") == groups
     near = abs(float(stated["standard_error"]) - error) <= RELATIVE * error
-    fault = "" if same and near else "release.json states another law or error"
+    fault = "" if same and near else "release.json states another law, error or number of groups"
     return Finding.of("number_of_people", fault, f"± {error:.3g}, one standard error")

@@ -52,9 +52,10 @@ class SummaryPresenter(Presenter[SummaryPlan, Summary]):
         return comparison.build(reconstructed.plan, reconstructed.result, true)
 
     def facts(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary]) -> Json:
-        """The law and standard error of numbers of people, by which readers work out their margins."""
-        model = Model(reconstructed.plan)
-        return {"number_of_people": {"law": model.law.name, "standard_error": model.number_error}}
+        """Law and standard error of numbers of people, and how many groups are told: readers work out margins by them."""
+        model, groups = Model(reconstructed.plan), reconstructed.result.told_groups
+        facts = {"law": model.law.name, "standard_error": model.number_error, "told_groups": groups}
+        return {"number_of_people": facts}
 
     def verdict(self, comparison: Json) -> Verdict | None:
         error, column_error = comparison["share_error"], comparison["mean_error"]
