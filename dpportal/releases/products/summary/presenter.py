@@ -52,7 +52,7 @@ class SummaryPresenter(Presenter[SummaryPlan, Summary]):
         return comparison.build(reconstructed.plan, reconstructed.result, true)
 
     def facts(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary]) -> Json:
-        """Law and standard error of numbers of people, and how many groups are told: readers work out margins by them."""
+        """The law of numbers of people, its standard error, how many groups are told: margins rest on these."""
         model, groups = Model(reconstructed.plan), reconstructed.result.told_groups
         facts = {"law": model.law.name, "standard_error": model.number_error, "told_groups": groups}
         return {"number_of_people": facts}
