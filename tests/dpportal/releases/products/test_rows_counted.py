@@ -135,3 +135,10 @@ def test_a_choice_among_values_trails_by_rows(rich) -> None:
     made = finished(rich, "selection", ["colour"], "9", "permute-and-flip", question="most-common-value")
     readme = files(made)["README.md"].decode()
     assert "by a few rows" in readme and "落后最佳者几行的候选项" in readme
+
+
+def test_the_chinese_page_and_report_count_rows_as_rows(release, client) -> None:
+    page = client.get(release.get_absolute_url(), headers={"Accept-Language": "zh-hans"}).text
+    for text in (page, files(release)["report.zh-hans.html"].decode()):
+        words = " ".join(re.sub(r"<[^>]*>", " ", text).split())
+        assert "行" in words and re.findall(r".{0,30}[0-9] ?(?:个?人|名).{0,10}", words) == []
