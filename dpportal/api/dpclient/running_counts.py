@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -58,8 +57,9 @@ class RunningCount(Publishable):
     ) -> Facts:
         """Publish one period, by its number or a day in it; one that is published stays as it is. Raises PortalError.
 
-        counts: one number, or one for each value by its name; what is above the declared largest is published as that,
-        and a warning says so. token: of this running count alone.
+        counts: one number, or one for each value by its name. token: of this running count alone.
+        The answer's “clipped” says how many of them were above the declared largest, and published as that; 0 where
+        nothing is published now.
         """
         answer = self.connection.send(
             "POST",
@@ -70,10 +70,9 @@ class RunningCount(Publishable):
         )
         published: Facts = answer.json()
         sent = counts.values() if isinstance(counts, Mapping) else [counts]
-        # The portal answers alike whatever is sent, so what was clipped is found here.
-        if answer.status_code == HTTPStatus.CREATED and any(count > published["largest"] for count in sent):
-            text = f"Published as {published['largest']}, the largest count of a period that was declared."
-            warnings.warn(text, stacklevel=2)
+        # The portal answers alike whatever is sent, so this is found here.
+        is_new = answer.status_code == HTTPStatus.CREATED
+        published["clipped"] = sum(count > published["largest"] for count in sent) if is_new else 0
         return published
 
     def close(self) -> RunningCount:
