@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import filled, rectangle, round_step, swatch
+from dpportal.charts.text_width import LETTER, longest, shortened, widest, width_of
 from dpportal.charts.trace_values import (
     Trace,
     mark_text,
@@ -18,7 +19,7 @@ from dpportal.charts.trace_values import (
     sides_at,
 )
 
-GAP, LETTER, LINE, TOP, DOT = 8, 6.6, 15, 44, 4
+GAP, LINE, TOP, DOT = 8, 15, 44, 4
 # Names and bars share the width; of a name at most so many letters are shown, on a phone fewer.
 MOST_LETTERS, NAMES_SHARE, ROOM = 44, 0.45, 0.85
 MOST_CELLS, TICKS = 64, 5
@@ -55,7 +56,7 @@ def names_fit(names: Sequence[str], width: int) -> bool:
 
 
 def _width_of(names: Sequence[str]) -> float:
-    return LETTER * max(map(len, names), default=0) * len(names)
+    return widest(names) * len(names)
 
 
 def shown_traces(figure: FigureJson) -> list[Trace]:
@@ -98,9 +99,9 @@ class _Lying:
         self.thick = ALONE if len(traces) == 1 else GROUPED
         self.slot = self.thick * len(traces) + GAP
         most = min(MOST_LETTERS, int(NAMES_SHARE * width / LETTER))
-        self.names = [name if len(name) <= most else f"{name[: most - 1]}…" for name in self.names]
-        left = LETTER * max(map(len, self.names)) + 2 * GAP
-        right = width - 2 * GAP - LETTER * max(map(len, self._numbers()), default=2)
+        self.names = [shortened(name, most) for name in self.names]
+        left = widest(self.names) + 2 * GAP
+        right = width - 2 * GAP - LETTER * longest(self._numbers(), 2)
         ends = [float(end) for trace in traces for end in reach_on(trace, "y")]
         self.scale = _Scale(left, right, *range_of(ends, from_zero=_is_bars(traces[0])))
         self.floor = TOP + self.slot * len(self.names)
@@ -176,7 +177,7 @@ class _Lying:
         title = plain_label(self.layout["yaxis"]["title"]["text"])
         yield _text(title, self.width - GAP, self.floor + 2 * LINE + 4, "end")
         cells = plain_label(self.layout["xaxis"]["title"]["text"])
-        fits = LETTER * len(cells) < self.scale.left - GAP
+        fits = width_of(cells) < self.scale.left - GAP
         yield _text(cells, self.scale.left - GAP if fits else 0, TOP - GAP, "end" if fits else "start")
 
     def _line(self, x0: float, y0: float, x1: float, y1: float, stroke: str) -> FigureJson:

@@ -16,6 +16,7 @@ from dpportal.charts.axis import LINE, TICKS, Axis
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, shown_traces
 from dpportal.charts.svg_paths import bar, filled, points, rectangle, swatch, up_to_mark
+from dpportal.charts.text_width import LETTER, longest, shortened, widest, width_of
 from dpportal.charts.trace_values import (
     Trace,
     colour_of,
@@ -30,7 +31,7 @@ from dpportal.charts.trace_values import (
 )
 
 WIDTH, HEIGHT = WINDOW, 360
-TOP, RIGHT, GAP, LETTER = 44, 16, 8, 6.6
+TOP, RIGHT, GAP = 44, 16, 8
 LONGEST_LABEL = 24
 # Shades of a heat map, of which the palest differs from none at all, and what stands for that of no number.
 SHADES, UNKNOWN = 32, 99
@@ -68,7 +69,7 @@ class _Drawing:
         self.left = self._label_space("y", pairs)
         self.bottom = min(self._label_space("x", pairs), 130) + 12
         self.names_at_lines = self._named_at_lines()
-        self.right = RIGHT + LETTER * max((len(name) for name in self.names_at_lines), default=0)
+        self.right = RIGHT + widest(self.names_at_lines)
         self.axes = {pair: self._axes(*pair) for pair in pairs}
 
     def context(self) -> FigureJson:
@@ -126,10 +127,10 @@ class _Drawing:
         lists = [values_on(t, letter) for n in names for t in self._traces_on(letter, n)]
         # Told apart without a call for each, since there may be thousands.
         words = {value for values in lists for value in values if value.__class__ is str}
-        longest = min(max(map(len, words), default=8), LONGEST_LABEL)
-        lying = LETTER * longest * len(words) < 0.85 * self.width / max(1, len(names))
+        most = min(longest(words, 8), LONGEST_LABEL)
+        lying = LETTER * most * len(words) < 0.85 * self.width / max(1, len(names))
         lying = lying or self.is_ordered
-        return 2.0 * LINE if letter == "x" and lying else LETTER * longest + 4 * GAP
+        return 2.0 * LINE if letter == "x" and lying else LETTER * most + 4 * GAP
 
     def _axes(self, x_name: str, y_name: str) -> tuple[Axis, Axis]:
         wide, tall = self.width - self.left - self.right, self.height - TOP - self.bottom
@@ -180,7 +181,7 @@ class _Drawing:
             self._text(x.title, x.end, self.height - GAP, "end", in_full=True)
         if y.title and y.shown:
             # One that is wider than the space beside the axis begins at the drawing's edge.
-            wide = LETTER * len(y.title) > self.left
+            wide = width_of(y.title) > self.left
             place, anchor = (0.0, "start") if wide else (self.left, "end")
             # Over the numbers of the highest bars.
             above = GAP + LINE - 4 if ceiling <= TOP else GAP
@@ -191,7 +192,7 @@ class _Drawing:
         if not x.shown:
             return [], False
         marks = x.marks()
-        wide = LETTER * max((len(text[:LONGEST_LABEL]) for _value, text in marks), default=0)
+        wide = LETTER * min(longest([text for _value, text in marks]), LONGEST_LABEL)
         fitting = max(1, int(abs(x.end - x.begin) / (wide + GAP)))
         if not x.categories or len(marks) <= fitting:
             return marks, False
@@ -247,7 +248,7 @@ class _Drawing:
             reach = max(0, values[place]) + (sides_at(trace, place) or (0, 0))[1]
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
             words = mark_text(trace, place, y.suffix, y.number_format)
-            fits = LETTER * len(words) <= x.step or len(known) > MOST_NUMBERED
+            fits = width_of(words) <= x.step or len(known) > MOST_NUMBERED
             words = words if fits else value_text(values[place], y.number_format) + y.suffix
             self._text(words, x.at(trace["x"][place]), above, "middle", in_full=True)
             self.texts[-1]["strong"] = place == top
@@ -363,8 +364,7 @@ class _Drawing:
     def _text(
         self, text: str, x: float, y: float, anchor: str, turned: bool = False, in_full: bool = False
     ) -> None:
-        fits = in_full or len(text) <= LONGEST_LABEL or anchor == "middle"
-        short = text if fits else f"{text[: LONGEST_LABEL - 1]}…"
+        short = text if in_full or anchor == "middle" else shortened(text, LONGEST_LABEL)
         self.texts.append(
             {"text": short, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": turned}
         )

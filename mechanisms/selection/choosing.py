@@ -245,9 +245,9 @@ def _explanation(loss: Loss, bound: ScoreBound, epsilon: Fraction, rate_per_row:
         moved = f"{moved}, all in one direction"
     times = "The choice" if picks == 1 else f"Each of {picks} choices"
     cost = with_two_decimals(plainly(epsilon, 6))
-    together = "" if picks == 1 else f", together {loss}"
+    price = cost if picks == 1 else f"{cost}, together {loss}"
     return (
         f"{change} one person, of whom {rows}, changes every score by at most {moved}. "
-        f"{times} costs ε = {cost}{together}; a candidate that trails by "
+        f"{times} costs ε = {price}; a candidate that trails by "
         f"{plainly(1 / rate_per_row, 4)} rows loses a factor e of its chances."
     )
