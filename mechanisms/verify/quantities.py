@@ -15,7 +15,7 @@ from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.verify.bundle import MARGINS, Bundle
 from mechanisms.verify.chart_orders import MOST_BESIDE, most_drawn
-from mechanisms.verify.chart_series import equal_steps
+from mechanisms.verify.chart_series import numbers_of_steps
 from mechanisms.verify.csv_tables import tables
 from mechanisms.verify.derived import Derived, derived
 from mechanisms.verify.fields import DISCLOSED
@@ -244,9 +244,7 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "step parts": _step_parts,
     "drawn": _drawn,
     "groups": _groups,
-    "equal steps": lambda own: (
-        [len(e) for e in equal_steps(own.tables["density"])] if "density" in own.tables else []
-    ),
+    "equal steps": lambda own: numbers_of_steps(own.tables["density"]) if "density" in own.tables else [],
     "sizes": _sizes,
     "drawn values": lambda own: [*_drawn_values(own), *range(1, MOST_BESIDE + 1)],
     "everyone": lambda own: own.derived.people,
