@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from mechanisms.arrays import Flags, Floats
+from mechanisms.domain import Categorical, Domain
 from mechanisms.noise import DiscreteGaussian, NoiseLaw
 from mechanisms.noise.sum_quantiles import LEVEL, reach as reach_of, widening
 
@@ -33,6 +34,27 @@ def have_somebody(numbers: Floats, reach: Floats | float, law: NoiseLaw) -> Flag
     most = ranked[ranked <= allowed].max(initial=0.0)
     somebody: Flags = (chances <= most) & (numbers > HALF_A_PERSON)
     return somebody
+
+
+def level_of_told(told: Flags) -> float:
+    """Of the intervals of those that are told, so that 95 % of them hold. told: (groups,), as of `widening_of_told`."""
+    return 1 - (1 - LEVEL) * max(int(told.sum()), 1) / len(told)
+
+
+def are_declared(groups: Domain) -> Flags:
+    """(groups.size,) those of which each value is declared, and not what other or missing values are counted in.
+
+    The others hardly ever have somebody: it counts by itself how many of them are told.
+    """
+    declared: Flags = np.ones(1, dtype=bool)
+    for attribute in groups.attributes:
+        own = np.ones(attribute.size, dtype=bool)
+        if isinstance(attribute, Categorical) and attribute.undeclared is not None:
+            own[attribute.undeclared] = False
+        if attribute.missing_cell:
+            own[attribute.regular_size] = False
+        declared = np.logical_and.outer(declared, own).ravel()
+    return declared
 
 
 def widening_of_told(told: Flags, law: NoiseLaw) -> float:

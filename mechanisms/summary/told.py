@@ -66,10 +66,10 @@ class Summary:
     """Everything that is told. Row i < plan.groups.size is a group, the last row everybody; one row without groups.
 
     number: (plan.rows,) people of each group. share: (plan.rows,) of all people. columns: in the plan's order.
-    told_groups: how many seem to have somebody; intervals are wider where those are few (`told_groups` of the moments).
+    levels: (groups,) of the intervals of their numbers, higher where few are told (`moments.told_groups`).
     """
 
     number: Interval
     share: Interval
     columns: tuple[CategoryEstimates | NumberEstimates, ...]
-    told_groups: int
+    levels: Floats

@@ -19,7 +19,7 @@ def true_summary(plan: SummaryPlan, values: Integers) -> Summary:
     model = Model(plan)
     exact = told(rows_of(model, values, law=None))
     return Summary(
-        _alone(exact.number), _alone(exact.share), tuple(map(_column, exact.columns)), exact.told_groups
+        _alone(exact.number), _alone(exact.share), tuple(map(_column, exact.columns)), exact.levels
     )
 
 

@@ -49,7 +49,7 @@ def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     frame = codebook_frame(plan.domain)
     columns = {str(name): texts(frame[name]) for name in frame.columns}
     yield csv_file.compared(bundle, "codebook.csv", columns, "the declaration in the plan")
-    yield _law(bundle, plan, told.told_groups)
+    yield _law(bundle, plan, told.levels.tolist())
 
 
 def _columns(plan: SummaryPlan, lines: list[Statistic], named: tuple[str, ...]) -> dict[str, Column]:
@@ -94,12 +94,12 @@ def _density(plan: SummaryPlan, told: Summary) -> dict[str, Column]:
     }
 
 
-def _law(bundle: Bundle, plan: SummaryPlan, groups: int) -> Finding:
-    """The law and standard error of numbers of people, and how many groups are told, which the notebook reads."""
+def _law(bundle: Bundle, plan: SummaryPlan, levels: list[float]) -> Finding:
+    """The law and standard error of numbers of people, and levels of their intervals, which the notebook reads."""
     model, stated = Model(plan), bundle.release["number_of_people"]
     error = model.number_error
-    same = set(stated) == {"law", "standard_error", "told_groups"} and stated["law"] == model.law.name
-    same &= stated.get("told_groups") == groups
+    same = set(stated) == {"law", "standard_error", "levels"} and stated["law"] == model.law.name
+    same &= np.allclose(stated.get("levels", ()), levels, rtol=0, atol=RELATIVE)
     near = abs(float(stated["standard_error"]) - error) <= RELATIVE * error
-    fault = "" if same and near else "release.json states another law, error or number of groups"
+    fault = "" if same and near else "release.json states another law, error or level"
     return Finding.of("number_of_people", fault, f"± {error:.3g}, one standard error")

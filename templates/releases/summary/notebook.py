@@ -38,12 +38,20 @@ for column, own in means.groupby("column"):
 
 # %%
 told = facts["number_of_people"]
-groups = max(int((counted["whose"] == "group").sum()), 1)
-beyond = 0.05 * max(told["told_groups"], 1) / groups
+# Of each group, and of everybody, whose margin has no noise or that of several.
+beyond = 1 - np.array([*told["levels"], 0.95])[: len(counted)]
 is_laplace = told["law"] == "discrete-laplace"
-reach = math.log(1 / beyond) / math.sqrt(2) if is_laplace else NormalDist().inv_cdf(1 - beyond / 2)
+reach = (
+    -np.log(beyond) / math.sqrt(2)
+    if is_laplace
+    else np.array([NormalDist().inv_cdf(1 - p / 2) for p in beyond])
+)
 in_groups = (counted["whose"] == "group") & (counted["interval_lower"] > 0)
 in_groups &= counted["interval_upper"] < counted["estimate"].max()
 ends = (counted["estimate"] - counted["interval_lower"], counted["interval_upper"] - counted["estimate"])
 in_groups &= np.minimum(*ends) > 0.11 * 2 * margins
-compare(f"Margins of numbers of {unit} · 数目的误差范围", margins[in_groups], reach * told["standard_error"])
+compare(
+    f"Margins of numbers of {unit} · 数目的误差范围",
+    margins[in_groups],
+    reach[in_groups] * told["standard_error"],
+)

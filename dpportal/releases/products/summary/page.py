@@ -138,8 +138,8 @@ def _finding(table: TableOne) -> Json:
         "columns": plan.groups.shown_names[0],
     }
     # As measured, before negative ones were made possible: an interval's upper end stays where it was.
-    half, model = number_half_width(plan), Model(plan)
-    counts = number.upper[: plan.groups.size] - half
+    halves, model = np.array([number_half_width(plan, level) for level in table.summary.levels]), Model(plan)
+    counts = number.upper[: plan.groups.size] - halves
     second, largest = np.argsort(counts)[-2:].tolist() if len(counts) > 1 else (0, 0)
     # Groups that add up to a public number are no closer to each other for it: what one lacks the others have.
     apart = reach(model.law) * math.sqrt(model.number_variance)
@@ -151,7 +151,7 @@ def _finding(table: TableOne) -> Json:
             **finding,
             "largest": table.labels[largest],
             "count": count,
-            "count_margin": math.ceil(half),
+            "count_margin": math.ceil(halves[largest]),
         }
     }
 

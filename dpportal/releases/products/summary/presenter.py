@@ -52,9 +52,9 @@ class SummaryPresenter(Presenter[SummaryPlan, Summary]):
         return comparison.build(reconstructed.plan, reconstructed.result, true)
 
     def facts(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary]) -> Json:
-        """The law of numbers of people, its standard error, how many groups are told: margins rest on these."""
-        model, groups = Model(reconstructed.plan), reconstructed.result.told_groups
-        facts = {"law": model.law.name, "standard_error": model.number_error, "told_groups": groups}
+        """The law of numbers of people, its standard error, and levels of intervals: margins rest on these."""
+        model, levels = Model(reconstructed.plan), reconstructed.result.levels.tolist()
+        facts = {"law": model.law.name, "standard_error": model.number_error, "levels": levels}
         return {"number_of_people": facts}
 
     def verdict(self, comparison: Json) -> Verdict | None:
