@@ -64,6 +64,7 @@ def density_figure(
     """
     figure, shown = go.Figure(), dict(list(series.items())[:MOST_SERIES])
     middles, width = (np.add(edges[:-1], edges[1:]) / 2).tolist(), edges[1] - edges[0]
+    ends = [day_of(day).isoformat() for day in (edges[0], edges[-1])] if is_date else [edges[0], edges[-1]]
     for place, (name, (share, lower, upper)) in enumerate(shown.items()):
         # Beside each other, so that it is seen whose intervals they are.
         beside = (place - (len(shown) - 1) / 2) * APART * width
@@ -76,7 +77,7 @@ def density_figure(
             hovertemplate="<b>%{y:.3g} %</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.update_layout(
-        xaxis={"title": {"text": plain(column)}, **({} if is_date else {"tickformat": ","})},
+        xaxis={"title": {"text": plain(column)}, "range": ends, **({} if is_date else {"tickformat": ","})},
         yaxis={
             "title": {"text": _("%% of %(unit)s, by step") % {"unit": counted_word()}},
             "rangemode": "tozero",

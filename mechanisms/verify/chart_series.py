@@ -21,6 +21,8 @@ _LONGEST, _MOST_LABELS = 2000, 64
 MOST_SMALL, _TALLEST = 30, 3
 # Counts of a column of rows, of more of which neighbours are added up first, or the largest are chosen.
 _MOST_CELLS = 60
+# In steps, where marks of up to seven groups stand about the middle of one.
+_BESIDE = np.arange(-6, 7) * 0.05
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,7 @@ class ChartSeries:
         self.axes = {(1.0, float(len(table))) for table in tables.values()}
         if "density" in tables:
             every += list(_steps(tables["density"]))
-            self.axes |= {
-                (float(edges[0]), float(edges[-1])) for edges, _shares in _densities(tables["density"])
-            }
+            self.axes |= set(_spans_of_steps(tables["density"]))
         # By their bytes, since many are the same; no chart has as many shapes as the longest.
         own = {each.tobytes(): each for each in every if len(each) <= _LONGEST and np.isfinite(each).all()}
         self.every = [(each, np.sort(each)) for each in own.values()]
@@ -208,6 +208,14 @@ def _steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
     for _edges, shares in _densities(density):
         share, lower, upper = 100 * shares
         yield from (share, lower, upper, share - lower, upper - share)
+
+
+def _spans_of_steps(density: pd.DataFrame) -> Iterator[tuple[float, float]]:
+    """The middles of the first step and the last one, where marks stand: those of several groups beside each other."""
+    for edges, _shares in _densities(density):
+        width = edges[1] - edges[0]
+        for beside in _BESIDE * width:
+            yield float(edges[0] + width / 2 + beside), float(edges[-1] - width / 2 + beside)
 
 
 def numbers_of_steps(density: pd.DataFrame) -> list[int]:
