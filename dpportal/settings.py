@@ -84,6 +84,7 @@ MIDDLEWARE = [
     "dpportal.serving.forwarding.DeclaredProxies",
     "dpportal.serving.request_ids.RequestIds",
     "dpportal.serving.durations.Durations",
+    "dpportal.serving.compression.CompressedPages",
     "dpportal.api.problems.ProblemDetails",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dpportal.charts.cell_names import named
 from dpportal.charts.svg_paths import round_step
 from dpportal.charts.trace_values import number_text, plain_label
+from mechanisms.domain import MISSING_LABEL, OTHER_LABEL
 
 # Pixels of a line of words, and marks of an axis of numbers.
 LINE, TICKS = 15, 6
@@ -46,8 +48,16 @@ class Axis:
         if self.categories:
             fitting = max(1, int(abs(self.end - self.begin) / LINE))
             every = -(-len(self.categories) // fitting)
-            return [(value, plain_label(str(value))) for value in list(self.categories)[::every]]
+            return thinned([(value, plain_label(str(value))) for value in self.categories], every)
         step = round_step(self.high - self.low, TICKS)
         places = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
         size = abs if self.mirrored else float
         return [(place * step, number_text(size(place * step), 6) + self.suffix) for place in places]
+
+
+def thinned(marks: Sequence[tuple[str | float, str]], every: int) -> list[tuple[str | float, str]]:
+    """Every so many of the labels, and the last one if it is a cell of the portal's own: no part of any order."""
+    *order, last = marks
+    if every == 1 or last[1] not in named((OTHER_LABEL, MISSING_LABEL)):
+        return list(marks[::every])
+    return [*order[: len(marks) - every : every], last]

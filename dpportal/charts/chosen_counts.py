@@ -27,6 +27,7 @@ from dpportal.charts.group_traces import (
     with_margins,
 )
 from dpportal.charts.largest_first import largest, largest_caption
+from dpportal.charts.own_cells import numbers_beside, own_cells
 from dpportal.charts.style import (
     Display,
     Figure,
@@ -89,7 +90,8 @@ def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figur
     draw = _side_by_side if pair is None else _mirrored
     figure = _drawn(chosen, draw, order, groups)
     are_bars = pair is None and not (chosen.by and are_lines(chosen.along))
-    caption = caption_of(chosen, groups, not are_bars or len(order) * len(groups) <= MOST_WHISKERS)
+    draws_margins = not are_bars or len(order) * len(groups) <= MOST_WHISKERS
+    caption = in_a_row([caption_of(chosen, groups, draws_margins), _beside(chosen, groups)])
     by = f" × {chosen.by.shown_name}" if chosen.by else ""
     title = counted_by(chosen.along.shown_name + by)
     display = Display(is_ordered=chosen.along.ordered)
@@ -130,11 +132,30 @@ def caption_of(chosen: ChosenCounts, shown: Sequence[int], draws_margins: bool =
         [
             margins,
             chosen.not_drawn,
-            largest_caption(len(in_order(chosen)[0]), chosen.along.size),
+            "" if chosen.along.ordered else largest_caption(len(in_order(chosen)[0]), chosen.along.size),
             _left_out_caption(names, rest, chosen.values.sum(axis=0)) if rest else "",
             _nobody_caption([names[g] for g in nobody]) if nobody else "",
         ]
     )
+
+
+def _beside(chosen: ChosenCounts, groups: Sequence[int]) -> str:
+    """The numbers of the cells that have no place along the chart's order. groups: the places of those shown."""
+    if not leaves_order(chosen):
+        return ""
+    names, margins = group_names(chosen), shown_margins(chosen)
+    own = margins[:, groups] if isinstance(margins, np.ndarray) else margins
+    unit = PERCENT if chosen.shares else ""
+    return numbers_beside(
+        chosen.along, [names[g] for g in groups], shown_values(chosen)[:, groups], own, unit
+    )
+
+
+def leaves_order(chosen: ChosenCounts, in_panels: bool = False) -> bool:
+    """Whether the portal's own cells have no place along the chart: lines, or bars of which not each has a label."""
+    in_lines = chosen.by is not None or in_panels
+    most = MAX_GROUPED if in_lines else 2 * TICKS
+    return chosen.along.ordered and chosen.along.size > most
 
 
 def group_names(chosen: ChosenCounts) -> list[str]:
@@ -142,11 +163,13 @@ def group_names(chosen: ChosenCounts) -> list[str]:
     return plain_all(cell_names(chosen.by)) if chosen.by else [""]
 
 
-def in_order(chosen: ChosenCounts) -> tuple[list[int], list[str]]:
+def in_order(chosen: ChosenCounts, in_panels: bool = False) -> tuple[list[int], list[str]]:
     """The places of the cells along the chart as they are drawn, and their labels."""
     labels, places = plain_all(cell_names(chosen.along)), list(range(chosen.along.size))
     if chosen.by_size and not chosen.along.ordered:
         places = largest(chosen.values.sum(axis=1), len(largest_groups(chosen)))
+    if leaves_order(chosen, in_panels):
+        places = [place for place in places if place not in own_cells(chosen.along)]
     return places, [labels[place] for place in places]
 
 

@@ -17,6 +17,7 @@ from dpportal.charts.chosen_counts import (
     has_people,
     in_order,
     largest_groups,
+    leaves_order,
     margin_of,
     of_adjusted,
     shares_have_margins,
@@ -27,9 +28,10 @@ from dpportal.charts.chosen_counts import (
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import are_lines, error_bars, group_bars, group_line, with_margins
+from dpportal.charts.own_cells import own_cells
 from dpportal.charts.small_multiples import FRAME, MAX_APART, in_panels
 from dpportal.charts.style import Figure, HalfWidth, hover, plain
-from dpportal.platform.listed_names import in_a_row, joint
+from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute
 
@@ -73,7 +75,7 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
     """A chart for each shown cell of `apart`: bars, or lines along an order of some length."""
     each, cells = chosen.each, chosen.cells
     groups = largest_groups(each, len(cells))
-    order, labels = in_order(each)
+    order, labels = in_order(each, in_panels=True)
     draws_margins = len(labels) * len(groups) * len(cells) <= MOST_MARGINS
     each_of = [replace(each, values=chosen.values[:, :, cell]) for cell in cells]
     people = np.array([has_people(of_one) for of_one in each_of])
@@ -88,6 +90,7 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
             [
                 _("Every panel has the same axes."),
                 caption_of(each, groups, draws_margins),
+                _beside(each),
                 _gaps(people[:, groups]),
             ]
         ),
@@ -110,6 +113,16 @@ def _title(chosen: ChosenPanels) -> str:
     title = _("%(counted)s by %(columns)s, for each value of %(apart)s")
     words = {"counted": counted_word().capitalize(), "columns": each.along.shown_name + by}
     return title % {**words, "apart": chosen.apart.shown_name}
+
+
+def _beside(each: ChosenCounts) -> str:
+    """That some cells have no place along each panel's order; how many are in them is too much for a sentence."""
+    cells = own_cells(each.along) if leaves_order(each, in_panels=True) else []
+    if not cells:
+        return ""
+    names = cell_names(each.along)
+    text = _("Not drawn, since it has no place in the order of %(column)s: %(cells)s. The table has it.")
+    return text % {"column": each.along.shown_name, "cells": listed(names[cell] for cell in cells)}
 
 
 def _gaps(people: np.ndarray) -> str:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.cells import Series, marginal, merged, merged_labels, shaped, widths_within
 from dpportal.charts.counted_word import counted_by, counted_word
-from dpportal.charts.group_traces import cells_beside, in_the_order
+from dpportal.charts.own_cells import numbers_beside, own_cells
 from dpportal.charts.panels import heat_maps, height_of, layout_of, panels_caption
 from dpportal.charts.partition import mark_blocks
 from dpportal.charts.style import (
@@ -35,6 +35,7 @@ from dpportal.charts.style import (
     series_names,
     step_line,
 )
+from dpportal.platform.listed_names import in_a_row
 from mechanisms.arrays import runs_of
 from mechanisms.domain import Attribute, Domain
 from mechanisms.noise import NoiseLaw
@@ -120,21 +121,17 @@ def _steps(
 ) -> Figure:
     (width,) = widths_within([attribute.size], MAX_STEPS)
     labels = plain_all(merged_labels(attribute, width, attribute.size))
-    single = width == 1
+    single, drawn = width == 1, np.arange(len(labels))
+    if single and attribute.ordered:
+        drawn = np.setdiff1d(drawn, own_cells(attribute))
+        labels = [labels[place] for place in drawn]
     figure = go.Figure()
     for kind, values in series.items():
         shown = merged(values, [width])
-        order = in_the_order(labels) if single and attribute.ordered else len(labels)
         if kind == "noisy" and single and half_width is not None:
-            figure.add_traces(interval_band(labels[:order], shown[:order], half_width))
+            figure.add_traces(interval_band(labels, shown[drawn], half_width))
         text = hover(counted_word(), half_width if kind == "noisy" and single else None)
-        line = step_line(kind, labels[:order], shown[:order], hovertemplate=text)
-        figure.add_trace(line)
-        if single and attribute.ordered:
-            beside = cells_beside(
-                labels, shown, half_width if kind == "noisy" else None, line.line.color, text
-            )
-            figure.add_traces([trace.update(meta=kind, name=line.name) for trace in beside])
+        figure.add_trace(step_line(kind, labels, shown[drawn], hovertemplate=text))
     axis = category_axis(attribute.shown_name, TICKS, len(labels))
     figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
     if partition is not None:
@@ -144,6 +141,9 @@ def _steps(
         if single
         else _merged_caption(attribute.shown_name, width)
     )
+    if single and attribute.ordered:
+        beside = numbers_beside(attribute, [""], series["noisy"][:, None], half_width)
+        caption = in_a_row([caption, beside])
     caption += _dominated_caption(series)
     display = Display(is_counts=True, is_ordered=attribute.ordered)
     return finished(figure, title=counted_by(attribute.shown_name), caption=caption, display=display)

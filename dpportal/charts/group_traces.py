@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import plotly.graph_objects as go
 
-from dpportal.charts.cell_names import named
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import HalfWidth, bar_look, interval_band, whisker, whiskers
-from mechanisms.domain import MISSING_LABEL, Attribute
-from mechanisms.domain.categories import OTHER_LABEL
+from mechanisms.domain import Attribute
 
 # As lines or bars beside each other: more cannot be told apart.
 MAX_GROUPS = 6
@@ -65,50 +61,19 @@ def with_margins(values: np.ndarray, half_width: HalfWidth) -> list[list[float]]
 def group_line(
     place: int, name: str, labels: list[str], values: np.ndarray, half_width: HalfWidth, text: str
 ) -> list[go.Scatter]:
-    """The same as a line, on the band of its intervals where they are known; then points for cells beside the order."""
-    order = slice(0, in_the_order(labels))
-    own = half_width[order] if isinstance(half_width, np.ndarray) else half_width
+    """The same as a line, on the band of its intervals where they are known."""
     colour = f"var(--series-{place + 1})"
     fill = f"var(--series-{place + 1}-band)"
-    band = [] if own is None else interval_band(labels[order], values[order], own, fill)
+    band = [] if half_width is None else interval_band(labels, values, half_width, fill)
     line = {"color": colour, "width": 2, "dash": DASHES[place], "shape": "hvh"}
     drawn = go.Scatter(
         name=name,
-        x=labels[order],
-        y=values[order].tolist(),
-        customdata=with_margins(values[order], own),
+        x=labels,
+        y=values.tolist(),
+        customdata=with_margins(values, half_width),
         mode="lines",
         legendgroup=name,
         line=line,
         hovertemplate=f"{text}<extra></extra>",
     )
-    beside = cells_beside(labels, values, half_width, colour, text)
-    named = [trace.update(name=name, legendgroup=name) for trace in beside]
-    return [*(trace.update(showlegend=False) for trace in band), drawn, *named]
-
-
-def in_the_order(labels: Sequence[str]) -> int:
-    """How many of an ordered column's cells follow each other: those of no value, or of any other, come after them."""
-    beside = {*(OTHER_LABEL, MISSING_LABEL), *named((OTHER_LABEL, MISSING_LABEL))}
-    return len(labels) - sum(label in beside for label in labels[-2:])
-
-
-def cells_beside(
-    labels: Sequence[str], values: np.ndarray, half_width: HalfWidth, colour: str, text: str
-) -> list[go.Scatter]:
-    """Points for the cells that a line may not reach, since they are no ages after the highest one; none if all are."""
-    order = in_the_order(labels)
-    if order == len(labels):
-        return []
-    own = half_width[order:] if isinstance(half_width, np.ndarray) else half_width
-    points = go.Scatter(
-        x=list(labels[order:]),
-        y=values[order:].tolist(),
-        customdata=with_margins(values[order:], own),
-        mode="markers",
-        marker={"color": colour, "size": 7},
-        error_y=error_bars(values[order:], own),
-        showlegend=False,
-        hovertemplate=f"{text}<extra></extra>",
-    )
-    return [points]
+    return [*(trace.update(showlegend=False) for trace in band), drawn]

@@ -1,7 +1,12 @@
-"""Cells that the portal adds to a column, “Other” and “Missing”: drawn only where released numbers show somebody."""
+"""Cells that the portal adds to a column, “Other” and “Missing”: drawn only where released numbers show somebody.
+
+Along an order they have no place: no line or row of many bars goes on to them as if they were the next age. Where such
+an axis has no label for each cell, a sentence has their numbers instead.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +14,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_name
-from dpportal.platform.listed_names import listed
+from dpportal.platform.listed_names import joint, listed
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute, Categorical
 
@@ -50,6 +55,45 @@ def drawn_cells(attributes: Sequence[Attribute], values: Floats, margins: Sequen
         drawn.append(_without(attribute, empty))
         places.append(np.setdiff1d(np.arange(attribute.size), empty))
     return DrawnCells(tuple(drawn), tuple(places), _caption(left))
+
+
+def cells_in_order(attributes: Sequence[Attribute], axis: int, caption: str) -> DrawnCells:
+    """Without the portal's own cells of the ordered column of that place. caption: what is not drawn."""
+    left = own_cells(attributes[axis])
+    places = [np.arange(attribute.size) for attribute in attributes]
+    places[axis] = np.setdiff1d(places[axis], left)
+    drawn = [_without(each, left if place == axis else []) for place, each in enumerate(attributes)]
+    return DrawnCells(tuple(drawn), tuple(places), caption)
+
+
+def numbers_beside(
+    attribute: Attribute, groups: Sequence[str], values: Floats, margins: Floats | int | None, unit: str = ""
+) -> str:
+    """A sentence with the numbers of the portal's own cells, which have no place in a column's order.
+
+    groups: their names, one empty one where there are none. values: (cells, groups). margins: of each, of all, or None.
+    unit: after a number that is no count. Empty where the column has no such cells.
+    """
+    cells = own_cells(attribute)
+    if not cells:
+        return ""
+    each = np.full(values.shape, np.nan if margins is None else margins)
+    labels, told = attribute.labels(), []
+    for cell in cells:
+        of_cell = zip(groups, values[cell].tolist(), each[cell].tolist(), strict=True)
+        numbers = listed(_number(name, value, margin, unit) for name, value, margin in of_cell)
+        mark = joint(":") if any(groups) else " "
+        told.append(f"{cell_name(labels[cell])}{mark}{numbers}")
+    text = _("Not drawn, since it has no place in the order of %(column)s – %(cells)s.")
+    return text % {"column": attribute.shown_name, "cells": joint(";").join(told)}
+
+
+def _number(name: str, value: float, margin: float, unit: str) -> str:
+    """margin: NaN where there is none."""
+    written = "{:,g}" if unit else "{:,.0f}"
+    number = written.format(value).replace("-", "\N{MINUS SIGN}")
+    shown = f"{number}{unit}" if math.isnan(margin) else f"{number} ± {written.format(margin)}{unit}"
+    return f"{name} {shown}".strip()
 
 
 def _empty(attribute: Attribute, totals: Floats, margin: int | None) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,7 +23,7 @@ from dpportal.charts.group_traces import (
     group_line,
 )
 from dpportal.charts.largest_first import is_long, largest_cells
-from dpportal.charts.own_cells import DrawnCells, drawn_cells
+from dpportal.charts.own_cells import DrawnCells, cells_in_order, drawn_cells, numbers_beside
 from dpportal.charts.style import (
     Display,
     Figure,
@@ -53,7 +54,7 @@ def reader_figure(
     bars or steps. Two, one of them with few cells: bars in groups, or a line for each group. Otherwise heat maps.
     """
     said = []
-    for select in (_with_people, _sorted):
+    for select in (_with_people, _sorted, partial(_in_order, half_width)):
         drawn = select(domain, raw.reshape(domain.shape), margins) if partition is None else None
         if drawn is not None:
             raw, counts = (drawn.of(each.reshape(domain.shape)).reshape(-1) for each in (raw, counts))
@@ -80,6 +81,23 @@ def _sorted(domain: Domain, values: np.ndarray, _margins: object) -> DrawnCells 
     if axes is None or not is_long(domain.attributes[axes[0]]):
         return None
     return largest_cells(domain, axes[0], values)
+
+
+def _in_order(
+    half_width: int | None, domain: Domain, values: np.ndarray, _margins: object
+) -> DrawnCells | None:
+    """Without the cells that have no place along an order whose cells have no label each, their numbers in words."""
+    axes = (0,) if len(domain.shape) == 1 else _grouped_by(domain)
+    if axes is None:
+        return None
+    along = domain.attributes[axes[0]]
+    has_all_labels = not are_lines(along) if len(axes) > 1 else along.size <= 2 * TICKS
+    if not along.ordered or has_all_labels:
+        return None
+    groups = [""] if len(axes) == 1 else cell_names(domain.attributes[axes[1]])
+    by_groups = values.transpose(axes).reshape(along.size, len(groups))
+    said = numbers_beside(along, groups, by_groups, half_width)
+    return cells_in_order(domain.attributes, axes[0], said) if said else None
 
 
 def _grouped(

@@ -12,7 +12,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.charts.area_drawing import area_drawing
-from dpportal.charts.axis import LINE, TICKS, Axis
+from dpportal.charts.axis import LINE, TICKS, Axis, thinned
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, shown_traces
 from dpportal.charts.svg_paths import bar, filled, points, rectangle, swatch, up_to_mark
@@ -197,7 +197,7 @@ class _Drawing:
         if not x.categories or len(marks) <= fitting:
             return marks, False
         if self.is_ordered:
-            return marks[:: -(-len(marks) // fitting)], False
+            return thinned(marks, -(-len(marks) // fitting)), False
         return marks, True
 
     def _draw(self, traces: Sequence[Trace], x: Axis, y: Axis) -> None:

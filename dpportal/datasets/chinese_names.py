@@ -14,7 +14,7 @@ SAME_BOUNDS = {
     **dict.fromkeys(("百分比", "百分率"), "percent"),
 }
 _KINDS = {
-    "date": "日期 生日 年月日 时间戳",
+    "date": "日期 生日 出生日期 年月日 时间戳",
     "integer": (
         "年 年份 年度 人数 人口数 户数 数量 个数 次数 件数 套数 天数 周数 子女数 孩子数 房间数 年数 年限"
     ),
@@ -31,6 +31,7 @@ _KINDS = {
         "关系 代码 政治面貌 血型"
     ),
 }
+DAY_OF_BIRTH = ("生日", "出生日期")
 KIND_OF_WORD = {word: kind for kind, words in _KINDS.items() for word in words.split()}
 _KNOWN = {*SAME_BOUNDS, *KIND_OF_WORD}
 _LONGEST = max(map(len, _KNOWN))

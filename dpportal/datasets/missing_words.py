@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -45,18 +45,19 @@ def _values(attribute: Attribute | None) -> Collection[str]:
 @require_POST
 @with_dataset(Right.OWN)
 def count_as_missing(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
-    """Declare those of the words that the owner left ticked; the answer to a script stands in the question's place."""
+    """Declare those of the words that the owner left ticked, beside how the file is read."""
+    if not declare_ticked(request, dataset):
+        messages.error(request, _("Choose words first."))
+    return redirect("datasets:domain", dataset.pk)
+
+
+def declare_ticked(request: HttpRequest, dataset: Dataset) -> bool:
+    """Declare those of the words that were sent ticked, and no value of a column; whether there were any."""
     ticked = request.POST.getlist("words")
     words = [word for word in undeclared_words(dataset) if word in ticked]
     if words:
         _declare(request, dataset, words)
-    else:
-        messages.error(request, _("Choose words first."))
-    if "HX-Request" not in request.headers:
-        return redirect("datasets:domain", dataset.pk)
-    dataset.refresh_from_db()
-    context = {"dataset": dataset, "missing_words": undeclared_words(dataset)}
-    return render(request, "datasets/_missing_words_answer.html", context)
+    return bool(words)
 
 
 def _declare(request: HttpRequest, dataset: Dataset, words: list[str]) -> None:

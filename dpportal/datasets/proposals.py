@@ -173,6 +173,11 @@ _DONE = (
         "vacciné",
     ),
 )
+# Words of a day of birth.
+_BORN = {
+    *("birthday", "birthdate", "dob", "geburtsdatum", "geburtstag", "naissance"),
+    *chinese_names.DAY_OF_BIRTH,
+}
 # Units and forms in brackets say how a value is written, seldom what it is.
 _BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
 
@@ -209,6 +214,12 @@ def proposed_kind(name: str) -> str:
     attribute = proposed(name)
     matches = [_KIND_OF_WORD[word] for word in _words(name) if word in _KIND_OF_WORD]
     return attribute.kind if attribute else matches[-1] if matches else ""
+
+
+def proposed_step(name: str) -> str:
+    """By which dates are grouped unless somebody says otherwise: days of birth by years, of which a life has few."""
+    words = _words(name)
+    return "year" if {*words} & _BORN or {"birth", "date"} <= {*words} else "month"
 
 
 def _words(name: str) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dpportal.datasets.labels import lines_of
 from dpportal.datasets.progressions import number_text
-from dpportal.datasets.proposals import proposed, proposed_kind
+from dpportal.datasets.proposals import proposed, proposed_kind, proposed_step
 from dpportal.datasets.truths import truth_lines
 from dpportal.platform.json_types import Json
 from mechanisms import domain
@@ -22,7 +22,8 @@ def initial_of(attribute: domain.Attribute | None, name: str, truths: Sequence[s
     if attribute is None:
         kind = proposed_kind(name) or "ignored"
         binning = "width" if kind == "real" else "per_value"
-        return {"kind": kind, "binning": binning, "missing_cell": True, "closed": "", **written}
+        shown = {"kind": kind, "binning": binning, "missing_cell": True, "closed": "", **written}
+        return {**shown, "step": proposed_step(name)}
     values = {**written, **attribute.to_json()}
     to = attribute.misfits_to
     values["closed"] = "open" if not attribute.closed else "left-out" if to is None else "value"

@@ -18,7 +18,7 @@ from dpportal.datasets.access import open_datasets, with_dataset
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.domain_views import column_of, context_of
 from dpportal.datasets.labels import shared_other_text, shares_other
-from dpportal.datasets.missing_words import undeclared_words
+from dpportal.datasets.missing_words import declare_ticked, undeclared_words
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.table_forms import EstimateForm
@@ -40,8 +40,10 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     is_wrong = bool(wrong) or not (data is None or estimate.is_valid())
     if data is not None and not is_wrong:
         if _save(request, dataset, rows, estimate.cleaned_data["people"]):
+            declare_ticked(request, dataset)
             return _onward(request, dataset, data.get("next", ""), page.number)
         is_wrong = True
+    words = undeclared_words(dataset)
     others = open_datasets(request).filter(domain_versions__attributes__isnull=False)
     context |= {
         "rows": rows,
@@ -52,7 +54,9 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         "estimate": estimate,
         "others": others.exclude(pk=dataset.pk).distinct(),
         "who": Protection.of(dataset.current_domain()),
-        "missing_words": undeclared_words(dataset),
+        "missing_words": words,
+        # Who has declared something has seen the question, and left as values what is still asked.
+        "ticked_words": data.getlist("words") if data is not None else words if suggests else [],
     }
     return render(request, "datasets/domain.html", context, status=422 if is_wrong else 200)
 

@@ -15,6 +15,7 @@ from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figur
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.stored_texts import translated
+from dpportal.streams.finding import finding
 from dpportal.streams.models import Stream
 from dpportal.streams.series import Series, chosen_place, evenly_spaced, newest, unit_of
 from mechanisms import registry
@@ -63,6 +64,7 @@ def shown(stream: Stream, query: QueryDict) -> Json:
     most_rows = min(MAX_ROWS, MAX_NUMBERS // len(chosen.places))
     figures = {"expectation": expectation(stream, count)}
     rows: list[Json] = []
+    first_sentences: Json | None = None
     if series is not None:
         latest = newest(stream, max(most_rows, MAX_BARS) + 1)
         figures = {
@@ -71,6 +73,7 @@ def shown(stream: Stream, query: QueryDict) -> Json:
             **figures,
         }
         rows = _rows(latest, chosen, most_rows)
+        first_sentences = finding(stream, latest)
     return {
         "figures": figures,
         "chosen": chosen,
@@ -78,6 +81,7 @@ def shown(stream: Stream, query: QueryDict) -> Json:
         "shown_names": named(stream.labels[place] for place in chosen.places),
         "most": {"together": MAX_TOGETHER, "apart": MAX_APART},
         "newest": rows,
+        "finding": first_sentences,
         "period_count": count,
         "unit": unit_of(stream),
     }

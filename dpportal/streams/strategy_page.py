@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
@@ -10,9 +11,11 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets import cost_dial
 from dpportal.budgets.cost_dial import DialError
+from dpportal.charts.series import expectation_periods
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import in_a_row
 from dpportal.publications import cost, cost_search
-from dpportal.publications.verdict import Verdict, VerdictLevel, of_answers, rounded
+from dpportal.publications.verdict import MARGINS, Verdict, VerdictLevel, of_answers, rounded
 from dpportal.streams import drafts
 from dpportal.streams.measure import StreamDraftError
 from dpportal.streams.models import Stream
@@ -69,19 +72,24 @@ def at_the_end(offer: StreamOffer) -> float:
 
 def half_width(plan: StreamPlan) -> float:
     """The same of a plan."""
-    last = plan.request.horizon or int(plan.details["periods_shown"])
-    return float(registry.stream(plan.mechanism).half_widths(plan, np.array([last]))[0])
+    last = np.array([last_period(plan)])
+    return float(registry.stream(plan.mechanism).half_widths(plan, last)[0])
+
+
+def last_period(plan: StreamPlan) -> int:
+    """Of a stream without an end the last one that is foreseen."""
+    return plan.request.horizon or int(plan.details["periods_shown"])
 
 
 def expected_verdict(stream: Stream, plan: StreamPlan, amount: Decimal) -> Json:
     """Whether the last running count will be of use, and from which cost on where the curator made an estimate."""
-    verdict = _expected(stream, plan)
+    verdict = _over_time(stream, plan, _expected(stream, plan))
     return {"verdict": verdict, "better_amount": verdict.amount(amount, plan.loss.definition)}
 
 
 def expected_of(stream: Stream) -> Verdict:
     """The same of a stream that was confirmed, for which nothing can be changed any more."""
-    return _expected(stream, stream.plan)
+    return _over_time(stream, stream.plan, _expected(stream, stream.plan))
 
 
 def _expected(stream: Stream, plan: StreamPlan) -> Verdict:
@@ -94,6 +102,33 @@ def _expected(stream: Stream, plan: StreamPlan) -> Verdict:
     unit = "" if stream.summed else unit_of(stream, stream.dataset.current_domain())
     inside = _("the running sum at the end") if stream.summed else _("the running count at the end")
     return of_answers(half_width(plan), float(stream.expected), name, unit or _("in all"), inside)
+
+
+def _over_time(stream: Stream, plan: StreamPlan, verdict: Verdict) -> Verdict:
+    """The same, and from which period on a count can be read: its margin is a third of it at most, as `MARGINS` has it.
+
+    Decided by the plan and the curator's estimate, as if equally many came in each period.
+    """
+    if not stream.expected or not verdict.is_at_least(VerdictLevel.COARSE):
+        return verdict
+    end, mechanism = last_period(plan), registry.stream(plan.mechanism)
+    periods = expectation_periods(end)
+    # At the end the very ratio of the verdict, which found that it can be read.
+    readable = mechanism.half_widths(plan, periods) / (stream.expected * periods / end) <= MARGINS[1]
+    first = int(periods[np.flatnonzero(~readable)[-1] + 1]) if not readable.all() else 1
+    told = [verdict.text, _read_from(first)]
+    added = int(np.median(mechanism.increment_half_widths(plan, periods)))
+    if added > MARGINS[1] * stream.expected / end:
+        text = _("What is new in a single period cannot be read: about %(new)s, ± %(half)s.")
+        told.append(text % {"new": rounded(stream.expected / end), "half": rounded(added)})
+    return replace(verdict, text=in_a_row(told))
+
+
+def _read_from(first: int) -> str:
+    if first == 1:
+        return _("If it grows evenly, it can be read from the first period on.")
+    text = _("If it grows evenly, it can be read from period %(period)s on; before, noise hides it.")
+    return text % {"period": f"{first:,}"}
 
 
 def turned(stream: Stream, turn: dict[str, str]) -> Json:

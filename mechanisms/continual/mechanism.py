@@ -131,13 +131,16 @@ class StreamMechanism(Protocol):
     def variances(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
         """The exact variance of a published running count after each of the periods (1-based), in rows²."""
 
-    def half_widths(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
-        """Whole numbers h so that published ± h holds the true running count with probability >= 0.95."""
+    def half_widths(self, plan: StreamPlan, periods: np.ndarray, counts: int = 1) -> np.ndarray:
+        """Whole numbers h so that published ± h holds the true running count with probability >= 0.95.
+
+        counts: of how many running counts, which share no noise, the sum is taken.
+        """
 
     def increment_variances(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
         """The exact variance of what each of the periods adds to the published running count, in rows²."""
 
-    def increment_half_widths(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
+    def increment_half_widths(self, plan: StreamPlan, periods: np.ndarray, counts: int = 1) -> np.ndarray:
         """Whole numbers h so that what a period adds to the published count ± h holds its true increment, likewise."""
 
     def open(self, plan: StreamPlan, noise: Noise) -> StreamSecrets:

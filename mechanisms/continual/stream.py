@@ -102,18 +102,18 @@ class PlannedStream(ABC, Generic[S]):
         strategy = self.strategy(plan)
         return plan.noise.variance * strategy.energies(periods) + _rounding(strategy)
 
-    def half_widths(self, plan: StreamPlan, periods: Integers) -> Integers:
+    def half_widths(self, plan: StreamPlan, periods: Integers, counts: int = 1) -> Integers:
         """Whole numbers h so that published ± h holds the true running count with probability >= 0.95.
 
+        counts: of how many running counts the sum is taken, each of which has noise of its own.
         Exact for plain sums. Else the normal quantile, widened for the excess kurtosis κ of the noise by (z³ - 3z)κ/24
         (Cornish and Fisher 1938), which errs upwards, as the next term is negative where κ > 0; but no more than any
         sum of such noise reaches, with its step on the integers (`noise.sums`). A count that is rounded to whole rows
-        is off by h where its noise is below h + 1/2.
+        is off by 1/2 of one at most: a sum of m of them is off by h where its noise is below h + 1 - m/2.
         """
         strategy = self.strategy(plan)
-        return _half_widths(
-            plan.noise, strategy, strategy.energies(periods), strategy.fourth_powers(periods), 0.5
-        )
+        energies, powers = strategy.energies(periods), strategy.fourth_powers(periods)
+        return _half_widths(plan.noise, strategy, counts * energies, counts * powers, 1 - counts / 2)
 
     def increment_variances(self, plan: StreamPlan, periods: Integers) -> Floats:
         """The variance of a published running count less the one before, exact as `variances` is.
@@ -125,15 +125,16 @@ class PlannedStream(ABC, Generic[S]):
         roundings = np.where(periods > 1, 2, 1) * _rounding(strategy)
         return plan.noise.variance * strategy.increment_energies(periods) + roundings
 
-    def increment_half_widths(self, plan: StreamPlan, periods: Integers) -> Integers:
+    def increment_half_widths(self, plan: StreamPlan, periods: Integers, counts: int = 1) -> Integers:
         """Whole numbers h so that a count less the one before ± h holds the true increment with probability >= 0.95.
 
-        As `half_widths`, which it is of the first period; after it both counts are rounded, so that their difference is
-        off by h + 1 or more only where its noise is above h.
+        As `half_widths`, which it is of the first period; after it both counts are rounded, so that the difference of
+        one is off by h + 1 or more only where its noise is above h.
         """
         strategy = self.strategy(plan)
         energies, powers = strategy.increment_energies(periods), strategy.increment_fourth_powers(periods)
-        return _half_widths(plan.noise, strategy, energies, powers, np.where(periods > 1, 0.0, 0.5))
+        rounded_away = 1 - counts * np.where(periods > 1, 1.0, 0.5)
+        return _half_widths(plan.noise, strategy, counts * energies, counts * powers, rounded_away)
 
     def _check(self, request: StreamRequest, loss: Loss) -> None:
         check_amount(loss)

@@ -19,10 +19,46 @@ def test_the_first_view_of_a_public_page_is_light(visit: Callable[..., Page], ti
     page = visit()
     page.goto("/")
     address = page.get_by_role("link", name=title).first.get_attribute("href")
+    require_light(visit(width=width), str(address))
+
+
+def require_light(stranger: Page, address: str) -> None:
     fetched: list[Response] = []
-    stranger = visit(width=width)
-    stranger.on("response", fetched.append)
-    stranger.goto(str(address), wait_until="networkidle")
+
+    def keep(answer: Response) -> None:
+        # Playwright wraps a Python function, and no built-in one.
+        fetched.append(answer)
+
+    stranger.on("response", keep)
+    stranger.goto(address, wait_until="networkidle")
     sizes = {answer.url: answer.request.sizes()["responseBodySize"] for answer in fetched}
     assert sum(sizes.values()) <= MOST_BYTES, sizes
     assert len(sizes) > 3 and not [url for url in sizes if "plotly" in url]
+
+
+@pytest.mark.parametrize(
+    "names", [("Geburtsdatum", "weiblich"), ("Staatsangehörigkeit", "Bosnien und Herzegowina")]
+)
+def test_on_a_phone_a_margin_stands_in_sight_beside_its_count(
+    visit: Callable[..., Page], names: tuple
+) -> None:
+    """Of the example's table with longer words: the columns' names, and their values."""
+    page = visit(width=390)
+    page.goto("/")
+    page.get_by_role("link", name=EXAMPLE).first.click()
+    table = page.locator("table.counts")
+    table.evaluate(
+        """(table, [name, value]) => {
+            for (const head of table.querySelectorAll("thead th:not(.number)"))
+                (head.querySelector("button") || head).textContent = name;
+            for (const cell of table.querySelectorAll("tbody td:not(.number)")) cell.textContent = value;
+        }""",
+        list(names),
+    )
+    frame, margin = (
+        part.bounding_box() for part in (page.locator(".table-frame").first, table.locator("td.margin").first)
+    )
+    count = table.locator("tbody tr:first-child td.number").first.bounding_box()
+    assert frame and margin and count
+    assert margin["x"] + margin["width"] <= frame["x"] + frame["width"] + 1
+    assert count["x"] + count["width"] <= margin["x"] + 1

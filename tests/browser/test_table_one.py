@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import visiting
 from tests.browser.test_every_page import look_at, sideways
+from tests.browser.test_first_view import require_light
 from tests.browser.visiting import JOB_MS, Portal
 
 MOST_CLICKS = 3
@@ -70,6 +71,10 @@ def test_a_stranger_reads_the_table_and_unfolds_a_chart(published, visit):
     expect(page.locator("#column-0-plot .main-svg")).to_have_count(0)
     table.get_by_role("link", name="age", exact=True).click()
     expect(page.locator("#column-0-plot .main-svg").first).to_be_visible()
+
+
+def test_its_first_view_is_light_though_the_table_is_long(published, visit):
+    require_light(visit(), published[1])
 
 
 def test_categories_are_sorted_within_their_column(published, visit):

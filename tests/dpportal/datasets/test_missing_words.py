@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -74,15 +76,26 @@ def test_a_messy_file_is_counted_right_once_the_owner_confirms(desk):
 
 
 @pytest.mark.slow
-def test_a_script_puts_the_answer_in_the_place_of_the_question_so_that_typed_values_stay(desk):
+def test_saving_the_declaration_applies_what_is_ticked_and_nothing_else(desk):
+    """A value of the same declaration is none of these; what was left unticked stays so when the page is seen again."""
     dataset = uploaded(desk, MESSY.encode())
-    address = reverse("datasets:missing_words", args=[dataset.pk])
-    assert f'hx-post="{address}"' in desk.get(reverse("datasets:domain", args=[dataset.pk])).text
-    assert f'hx-post="{address}"' not in desk.get(reverse("datasets:reading", args=[dataset.pk])).text
-    answer = desk.post(address, {"words": ["-", "n/a", "Unknown"]}, headers={"HX-Request": "true"})
+    address = reverse("datasets:domain", args=[dataset.pk])
+    shown = desk.get(address)
+    assert shown.context["ticked_words"] == shown.context["missing_words"]
+    boxes = re.findall(r'<input[^>]*name="words"[^>]*>', shown.text)
+    assert all('form="declare"' in box and "checked" in box for box in boxes) and len(boxes) == 5
+    row = {
+        "c1-kind": "ignored",
+        "c0-kind": "categorical",
+        "c0-values": "flat\nhouse\nUnknown",
+        "c0-missing_cell": "on",
+    }
+    answer = desk.post(address, {**row, "words": ["-", "n/a", "Unknown"]}, follow=True)
     assert "Saved: these words count as missing" in answer.text
+    dataset.refresh_from_db()
+    assert dataset.options["missing"] == ["-", "n/a"]
     assert answer.context["missing_words"] == ["keine Angabe", "不详"]
-    assert "<html" not in answer.text
+    assert answer.context["ticked_words"] == []
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import pytest
 from django.http import QueryDict
 from django.test import Client
 
+from dpportal.charts.cell_names import named
 from dpportal.datasets import services as datasets
 from dpportal.streams import series_view, services
 from dpportal.streams.execution import Update, publish
@@ -147,3 +148,52 @@ def test_a_finding_says_up_to_which_period_it_counts(client: Client, dataset, ca
     services.publish(stream, stream.created_by)
     page = " ".join(client.get(stream.get_absolute_url()).text.split())
     assert f"Up to {until}: <strong>" in page
+
+
+def by_groups(dataset, values: tuple[str, ...], increments: tuple[int, ...]) -> Stream:
+    """Two published periods of a running count for each of the values."""
+    datasets.declare(dataset, "colour", Categorical("colour", values=values))
+    stream = building.open_stream(dataset, split=True, cells=[])
+    others = (0,) * (len(stream.labels) - len(increments))
+    updates = [Update(t, (*increments, *others), Period.Source.COUNTS) for t in (1, 2)]
+    publish(stream.pk, updates, noise=building.repeated_noise())
+    services.publish(stream, stream.created_by)
+    return stream
+
+
+def finding_of(client: Client, stream: Stream, query: str = "") -> str:
+    page = client.get(f"{stream.get_absolute_url()}{query}").text
+    part = page.partition('<p class="finding">')[2].partition("</p>")[0]
+    return " ".join(re.sub("<[^>]*>", " ", part).replace("\u00a0", " ").split())
+
+
+def test_a_finding_of_groups_begins_with_all_of_them_together(client: Client, dataset) -> None:
+    """Whatever is drawn: the sum with a margin of its own, then each group."""
+    stream = by_groups(dataset, ("red", "blue"), (3000, 1000))
+    first, second = stream.periods.order_by("index").values_list("released", flat=True)
+    plan, last = stream.plan, np.array([2])
+    method = registry.stream(plan.mechanism)
+    width = len(stream.labels)
+    margin, new = (int(f(plan, last, width)[0]) for f in (method.half_widths, method.increment_half_widths))
+    one = stream.periods.get(index=2).half_width
+    assert one < margin < width * one
+    groups = ", ".join(f"{n} {c:,} ± {one:,}" for n, c in zip(named(stream.labels), second, strict=True))
+    said = (
+        f"Up to period 2: {sum(second):,} ± {margin:,} people in all. "
+        f"New in that period: {sum(second) - sum(first):,} ± {new:,}. By colour: {groups}."
+    )
+    assert finding_of(client, stream) == said == finding_of(client, stream, "?count=1")
+
+
+@pytest.mark.parametrize(
+    ("increments", "end"),
+    [
+        ((20, 9_000, 30, 40), "The largest group, blue, has"),
+        ((1, 1, 1, 1), "No group is certainly the largest."),
+    ],
+)
+def test_of_many_groups_the_largest_is_named_if_it_is_certain(
+    client: Client, dataset, increments, end
+) -> None:
+    stream = by_groups(dataset, ("red", "blue", "green", "grey"), increments)
+    assert end in finding_of(client, stream)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from dpportal.jobs import search_cache
 from dpportal.jobs.search_cache import SEARCHES
-from dpportal.streams import execution
+from dpportal.streams import drafts, execution
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period
 from mechanisms import registry
@@ -53,6 +54,29 @@ def test_a_curator_is_told_whether_noise_leaves_anything(curious, dataset, expec
         verdict = curious.get(f"/streams/{draft.pk}/{page}/").context["verdict"]
         assert verdict.level == said, verdict
         assert (verdict.calmer == 1) == (said == "useful")
+
+
+@pytest.mark.parametrize(
+    ("expected", "first"), [(100_000, None), (600, 2), (170, 6)], ids=["all", "not the first", "late"]
+)
+def test_a_verdict_says_from_which_period_on_a_count_can_be_read(curious, dataset, expected, first) -> None:
+    """By the plan's own margins, of a third of an evenly growing count at most."""
+    draft = building.draft_stream(dataset, expected=expected)
+    _version, plan = drafts.plan_of(draft)
+    widths = registry.stream(plan.mechanism).half_widths(plan, np.arange(1, 13))
+    readable = widths <= expected * np.arange(1, 13) / 12 / 3
+    said = "from the first period on" if first is None else f"from period {first} on; before, noise hides it"
+    assert readable[(first or 1) - 1 :].all() and (first is None or not readable[first - 2])
+    for page in ("strategy", "review"):
+        assert f"it can be read {said}." in curious.get(f"/streams/{draft.pk}/{page}/").text
+
+
+def test_a_verdict_says_where_what_is_new_in_a_period_is_noise(curious, dataset) -> None:
+    draft = building.draft_stream(dataset, expected=400)
+    page = curious.get(f"/streams/{draft.pk}/strategy/").text
+    assert "What is new in a single period cannot be read: about 33, ±" in page.replace("\u00a0", " ")
+    draft = building.draft_stream(dataset, expected=100_000)
+    assert "What is new" not in curious.get(f"/streams/{draft.pk}/strategy/").text
 
 
 @pytest.mark.slow

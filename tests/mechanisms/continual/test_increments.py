@@ -112,3 +112,29 @@ def test_the_first_increment_is_the_first_count() -> None:
         first = np.array([1])
         assert mechanism.increment_variances(plan, first) == pytest.approx(mechanism.variances(plan, first))
         assert mechanism.increment_half_widths(plan, first) == mechanism.half_widths(plan, first)
+
+
+@pytest.mark.parametrize(("mechanism", "definition"), CHOICES, ids=[f"{m.name} {d}" for m, d in CHOICES])
+def test_the_sum_of_several_running_counts_is_off_by_what_is_stated(
+    mechanism: StreamMechanism, definition: Definition
+) -> None:
+    """Coverage of sums of 3 counts and of their increments; 6.5 standard errors. And no more than is needed."""
+    sums, periods = 100 if mechanism.name == "buffered-toeplitz" else 2_000, np.arange(1, 10)
+    horizon = None if getattr(mechanism, "endless", False) else 9
+    plan = mechanism.plan(StreamRequest(horizon, 3 * sums), Loss(definition, Fraction(1, 4)))
+    nothing = np.zeros((9, 3 * sums), dtype=np.int64)
+    counts = (
+        publish(mechanism, plan, nothing, repeatable_noise("sums of counts")).reshape(9, sums, 3).sum(axis=2)
+    )
+    added = np.diff(counts, axis=0, prepend=0)
+    for errors, widths, variances in (
+        (counts, mechanism.half_widths(plan, periods, 3), mechanism.variances(plan, periods)),
+        (
+            added,
+            mechanism.increment_half_widths(plan, periods, 3),
+            mechanism.increment_variances(plan, periods),
+        ),
+    ):
+        inside = (np.abs(errors) <= widths[:, None]).mean(axis=1)
+        assert np.all(inside >= 0.95 - 6.5 * math.sqrt(0.95 * 0.05 / sums))
+        assert np.all(widths <= 2.17 * np.sqrt(3 * variances) + 3)

@@ -12,8 +12,8 @@ from dpportal.charts.own_cells import own_cells
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed, together
+from dpportal.publications.extremes import is_certainly_largest
 from dpportal.releases.products.shared import bin_error
-from dpportal.releases.products.shared.extremes import is_certainly_largest
 from dpportal.releases.products.shared.figures import as_integers, figure_json
 from dpportal.releases.titles import read_aloud
 from mechanisms.arrays import let_go, runs, summed

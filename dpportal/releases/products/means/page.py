@@ -12,11 +12,11 @@ from dpportal.charts.cell_names import cell_names
 from dpportal.charts.group_means import means_figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
+from dpportal.publications.extremes import extremes
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared import bounds
 from dpportal.releases.products.shared.cells import SINGLE, aligned, joined, told
-from dpportal.releases.products.shared.extremes import extremes
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.accounting import plainly
 from mechanisms.domain import Categorical

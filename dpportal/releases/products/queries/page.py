@@ -13,10 +13,10 @@ from dpportal.charts.queries import MAX_RANGE_CELLS, answers_figure, ranges_figu
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import together
+from dpportal.publications.extremes import extremes
 from dpportal.releases.products.queries import workloads
 from dpportal.releases.products.queries.strategy import strategy_figures
 from dpportal.releases.products.queries.words import said
-from dpportal.releases.products.shared.extremes import extremes
 from dpportal.releases.titles import read_aloud
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.workload.factor import AllRange

@@ -15,12 +15,12 @@ from dpportal.charts.counts import counts_figure, residuals_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
+from dpportal.publications.extremes import is_certainly_largest
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.response.runner import Answers
 from dpportal.releases.products.shared import explorer, stored_estimates
-from dpportal.releases.products.shared.extremes import is_certainly_largest
 from dpportal.releases.products.shared.figures import as_integers, figure_json
 from dpportal.releases.products.shared.moved_people import moved_verdict
 from dpportal.releases.products.shared.presenter import Presenter

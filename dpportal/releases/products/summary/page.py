@@ -13,8 +13,8 @@ from dpportal.charts.column_summaries import density_figure, shares_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
+from dpportal.publications.extremes import is_certainly_largest
 from dpportal.releases.products.shared.cells import SINGLE, joined, told
-from dpportal.releases.products.shared.extremes import is_certainly_largest
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.accounting import plainly

@@ -11,13 +11,13 @@ from django.template.loader import render_to_string
 from django.utils.html import strip_tags
 
 from dpportal.platform.json_types import Json
+from dpportal.publications.extremes import Extremes, extremes, is_certainly_largest
 from dpportal.releases.products.histogram import page as histogram_page
 from dpportal.releases.products.means import page as means_page
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.queries import page as queries_page
 from dpportal.releases.products.shared import bounds
 from dpportal.releases.products.shared.cells import added_up, told
-from dpportal.releases.products.shared.extremes import Extremes, extremes, is_certainly_largest
 from dpportal.releases.products.summary import page as summary_page
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms import registry
