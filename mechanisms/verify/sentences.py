@@ -133,7 +133,12 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("× # of the standard error; # is the best", "above bound", "1"),
     # Choices.
     ("was chosen, of # candidates", "candidates"),
+    ("common value, of # candidates", "candidates"),
+    ("best option, of # candidates", "candidates"),
+    ("fewest conflicts, of # candidates", "candidates"),
     ("among # declared candidates", "candidates"),
+    ("is fewer than # people behind", "shortfall"),
+    ("off by fewer than # ranks", "shortfall"),
     # Randomised answers.
     ("randomised answers of # people", "lines answers"),
     ("Margin: ± # people", "margin estimates estimate"),

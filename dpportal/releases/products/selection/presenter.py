@@ -42,8 +42,10 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
 
     def page(self, reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> Json:
         plan = reconstructed.plan
+        shortfall = registry.selection(plan.mechanism).shortfall(plan, 0.95)
+        finding = {"choice": reconstructed.result[0], "kind": plan.score.kind, "shortfall": shortfall}
         return {
-            "finding": {"choice": reconstructed.result[0], "question": plan.score.question},
+            "finding": {**finding, "question": plan.score.question},
             "choices": reconstructed.result,
             "candidates": list(plan.candidates[:MAX_SHOWN]),
             "candidate_count": len(plan.candidates),
