@@ -10,6 +10,7 @@ from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import filled, rectangle, round_step, swatch
 from dpportal.charts.trace_values import (
     Trace,
+    certainly_highest,
     mark_text,
     number_text,
     plain_label,
@@ -156,13 +157,13 @@ class _Lying:
         ]
 
     def _values(self) -> Iterator[FigureJson]:
-        values = self.traces[0]["y"]
+        values, top = self.traces[0]["y"], certainly_highest(self.traces[0])
         for cell, words in enumerate(self._numbers()):
             if words:
                 reach = max(values[cell], self.scale.low if self.scale.low > 0 else 0)
                 at = self.scale.at(reach + (sides_at(self.traces[0], cell) or (0, 0))[1])
                 text = _text(words, at + GAP, self._middle(cell) + 4, "start")
-                yield text | {"strong": values[cell] == max(v for v in values if v is not None)}
+                yield text | {"strong": cell == top}
 
     def _names_of_cells(self) -> Iterator[FigureJson]:
         for cell, name in enumerate(self.names):

@@ -18,6 +18,7 @@ from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, shown_traces
 from dpportal.charts.svg_paths import bar, filled, points, rectangle, swatch, up_to_mark
 from dpportal.charts.trace_values import (
     Trace,
+    certainly_highest,
     colour_of,
     mark_text,
     placed,
@@ -239,11 +240,12 @@ class _Drawing:
         self.texts[-1] |= {"colour": colour_of(trace), "strong": True}
 
     def _number(self, trace: Trace, x: Axis, y: Axis) -> None:
-        """The numbers of few bars or points over them; of many that of the largest."""
+        """The numbers of few bars or points over them; of many that of the largest, where it certainly is."""
         values = trace["y"]
         known = [place for place, value in enumerate(values) if value is not None]
-        top = max(known, key=lambda place: values[place], default=-1)
-        for place in known if len(known) <= MOST_NUMBERED else (top,):
+        top = certainly_highest(trace)
+        alone = [] if top is None else [top]
+        for place in known if len(known) <= MOST_NUMBERED else alone:
             reach = max(0, values[place]) + (sides_at(trace, place) or (0, 0))[1]
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
             words = mark_text(trace, place, y.suffix, y.number_format)

@@ -27,7 +27,12 @@ _AT_BOUND = tuple(
         ("# or below", "share_at_low"),
         ("# or above", "share_at_high"),
     )
-    for share, names in (("at most # %", ("_upper",)), ("# to # %]", ("", "_upper")), ("%", ()))
+    for share, names in (
+        ("at most # %", ("_upper",)),
+        ("# to # %]", ("", "_upper")),
+        ("and # %", ("_upper",)),
+        ("%", ()),
+    )
     for comma in ("", ",")
 )
 _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
