@@ -31,3 +31,13 @@ def test_the_column_says_that_only_one_is_read():
     assert column.remark.startswith("Looks like dates in several formats.")
     (pure,) = proposed_columns(["seen"], [GERMAN], proposed_options([GERMAN], ReadOptions()).settled())
     assert (pure.kind, pure.remark) == ("date", "")
+
+
+def test_a_column_of_dates_says_that_a_few_are_written_otherwise():
+    """They are too few to make it another kind of column, and yet they will not be read."""
+    texts = GERMAN * 10 + ISO
+    options = proposed_options([texts], ReadOptions()).settled()
+    (column,) = proposed_columns(["born"], [texts], options)
+    assert column.kind == "date" and column.remark.startswith("Some dates are in another format")
+    (words,) = proposed_columns(["born"], [[*GERMAN * 10, "unknown"]], options)
+    assert (words.kind, words.remark) == ("date", "")
