@@ -29,8 +29,8 @@ NARROW, FEW_TICKS = 260, 2
 MANY = 12
 # Pixels of a window's drawing; what lies there lies in any other as well.
 WINDOW, ANY_WIDTH = 760, 100_000
-# Pixels of one bar: alone, and beside those of other groups.
-ALONE, GROUPED = 15, 9
+# Pixels of one bar: alone, beside those of a few other groups, and beside those of many.
+ALONE, GROUPED, CROWDED, FEW_GROUPS = 15, 9, 6, 4
 
 
 def lies(figure: FigureJson, width: int) -> bool:
@@ -96,7 +96,7 @@ class _Lying:
         self.suffix = str(layout["yaxis"].get("ticksuffix") or "")
         self.number_format = str(layout["yaxis"].get("hoverformat") or "")
         self.names = [plain_label(str(name)) for name in traces[0]["x"]]
-        self.thick = ALONE if len(traces) == 1 else GROUPED
+        self.thick = ALONE if len(traces) == 1 else GROUPED if len(traces) <= FEW_GROUPS else CROWDED
         self.slot = self.thick * len(traces) + GAP
         most = min(MOST_LETTERS, int(NAMES_SHARE * width / LETTER))
         self.names = [name if len(name) <= most else f"{name[: most - 1]}…" for name in self.names]
