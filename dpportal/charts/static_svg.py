@@ -16,6 +16,7 @@ from dpportal.charts.axis import LINE, TICKS, Axis
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, shown_traces
 from dpportal.charts.svg_paths import bar, filled, points, rectangle, swatch, up_to_mark
+from dpportal.charts.line_names import places_of_names
 from dpportal.charts.trace_values import (
     Trace,
     certainly_highest,
@@ -208,7 +209,7 @@ class _Drawing:
             else:
                 self._bars(trace, x, y, place, len(bars))
         before: list[tuple[float, float]] = []
-        ends: list[tuple[Trace, tuple[float, float]]] = []
+        named: list[tuple[Trace, list[tuple[float, float]]]] = []
         dots: list[float] = []
         for trace in traces:
             if trace["type"] == "heatmap":
@@ -221,9 +222,11 @@ class _Drawing:
                 before = places
                 is_line = "lines" in trace.get("mode", "lines")
                 if is_line and plain_label(trace.get("name") or "") in self.names_at_lines and places:
-                    ends.append((trace, places[-1]))
+                    named.append((trace, places))
                 dots += [] if is_line else [at for _across, at in places]
         # The lowest first, so that names stand above each other as the lines do.
+        at_names = places_of_names([places for _trace, places in named], LINE)
+        ends = [(trace, at) for (trace, _places), at in zip(named, at_names, strict=True)]
         for trace, end in sorted(ends, key=lambda named: -named[1][1]):
             self._name_line(trace, end, max(y.begin, y.end), dots)
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
