@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 from dpportal.charts.area_drawing import area_drawing
 from dpportal.charts.axis import LINE, TICKS, Axis
 from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.line_names import places_of_names
 from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, shown_traces
 from dpportal.charts.svg_paths import bar, filled, points, rectangle, swatch, up_to_mark
-from dpportal.charts.line_names import places_of_names
 from dpportal.charts.trace_values import (
     Trace,
     certainly_highest,
