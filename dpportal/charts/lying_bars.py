@@ -11,6 +11,7 @@ from dpportal.charts.svg_paths import filled, rectangle, round_step, swatch
 from dpportal.charts.text_width import LETTER, longest, shortened, widest, width_of
 from dpportal.charts.trace_values import (
     Trace,
+    certainly_highest,
     mark_text,
     number_text,
     plain_label,
@@ -29,8 +30,8 @@ NARROW, FEW_TICKS = 260, 2
 MANY = 12
 # Pixels of a window's drawing; what lies there lies in any other as well.
 WINDOW, ANY_WIDTH = 760, 100_000
-# Pixels of one bar: alone, and beside those of other groups.
-ALONE, GROUPED = 15, 9
+# Pixels of one bar: alone, beside those of a few other groups, and beside those of many.
+ALONE, GROUPED, CROWDED, FEW_GROUPS = 15, 9, 6, 4
 
 
 def lies(figure: FigureJson, width: int) -> bool:
@@ -96,7 +97,7 @@ class _Lying:
         self.suffix = str(layout["yaxis"].get("ticksuffix") or "")
         self.number_format = str(layout["yaxis"].get("hoverformat") or "")
         self.names = [plain_label(str(name)) for name in traces[0]["x"]]
-        self.thick = ALONE if len(traces) == 1 else GROUPED
+        self.thick = ALONE if len(traces) == 1 else GROUPED if len(traces) <= FEW_GROUPS else CROWDED
         self.slot = self.thick * len(traces) + GAP
         most = min(MOST_LETTERS, int(NAMES_SHARE * width / LETTER))
         self.names = [shortened(name, most) for name in self.names]
@@ -157,13 +158,13 @@ class _Lying:
         ]
 
     def _values(self) -> Iterator[FigureJson]:
-        values = self.traces[0]["y"]
+        values, top = self.traces[0]["y"], certainly_highest(self.traces[0])
         for cell, words in enumerate(self._numbers()):
             if words:
                 reach = max(values[cell], self.scale.low if self.scale.low > 0 else 0)
                 at = self.scale.at(reach + (sides_at(self.traces[0], cell) or (0, 0))[1])
                 text = _text(words, at + GAP, self._middle(cell) + 4, "start")
-                yield text | {"strong": values[cell] == max(v for v in values if v is not None)}
+                yield text | {"strong": cell == top}
 
     def _names_of_cells(self) -> Iterator[FigureJson]:
         for cell, name in enumerate(self.names):

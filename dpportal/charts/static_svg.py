@@ -14,11 +14,13 @@ from django.utils.translation import gettext as _
 from dpportal.charts.area_drawing import area_drawing
 from dpportal.charts.axis import LINE, TICKS, Axis, thinned
 from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.line_names import places_of_names
 from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, shown_traces
 from dpportal.charts.svg_paths import bar, filled, points, rectangle, swatch, up_to_mark
 from dpportal.charts.text_width import LETTER, longest, shortened, widest, width_of
 from dpportal.charts.trace_values import (
     Trace,
+    certainly_highest,
     colour_of,
     mark_text,
     placed,
@@ -208,7 +210,7 @@ class _Drawing:
             else:
                 self._bars(trace, x, y, place, len(bars))
         before: list[tuple[float, float]] = []
-        ends: list[tuple[Trace, tuple[float, float]]] = []
+        named: list[tuple[Trace, list[tuple[float, float]]]] = []
         dots: list[float] = []
         for trace in traces:
             if trace["type"] == "heatmap":
@@ -221,9 +223,11 @@ class _Drawing:
                 before = places
                 is_line = "lines" in trace.get("mode", "lines")
                 if is_line and plain_label(trace.get("name") or "") in self.names_at_lines and places:
-                    ends.append((trace, places[-1]))
+                    named.append((trace, places))
                 dots += [] if is_line else [at for _across, at in places]
         # The lowest first, so that names stand above each other as the lines do.
+        at_names = places_of_names([places for _trace, places in named], LINE)
+        ends = [(trace, at) for (trace, _places), at in zip(named, at_names, strict=True)]
         for trace, end in sorted(ends, key=lambda named: -named[1][1]):
             self._name_line(trace, end, max(y.begin, y.end), dots)
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
@@ -240,11 +244,12 @@ class _Drawing:
         self.texts[-1] |= {"colour": colour_of(trace), "strong": True}
 
     def _number(self, trace: Trace, x: Axis, y: Axis) -> None:
-        """The numbers of few bars or points over them; of many that of the largest."""
+        """The numbers of few bars or points over them; of many that of the largest, where it certainly is."""
         values = trace["y"]
         known = [place for place, value in enumerate(values) if value is not None]
-        top = max(known, key=lambda place: values[place], default=-1)
-        for place in known if len(known) <= MOST_NUMBERED else (top,):
+        top = certainly_highest(trace)
+        alone = [] if top is None else [top]
+        for place in known if len(known) <= MOST_NUMBERED else alone:
             reach = max(0, values[place]) + (sides_at(trace, place) or (0, 0))[1]
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
             words = mark_text(trace, place, y.suffix, y.number_format)

@@ -10,7 +10,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import listed, together
+from dpportal.platform.listed_names import together
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile
 
 LONGEST = 160
@@ -82,7 +82,7 @@ def named(columns: Sequence[str], parameters: Json) -> str:
 def _by_groups(measured: Sequence[str], groups: Sequence[str]) -> str:
     """Measured columns, and by which others."""
     many = _("%(number)s columns") % {"number": len(measured)}
-    texts = {"measured": listed(measured) if len(measured) <= NAMED_COLUMNS else many}
+    texts = {"measured": together(measured) if len(measured) <= NAMED_COLUMNS else many}
     if not groups:
         return texts["measured"]
     return _("%(measured)s by %(groups)s") % {**texts, "groups": named(groups, {})}

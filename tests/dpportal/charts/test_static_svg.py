@@ -9,6 +9,7 @@ import pytest
 from django.utils.translation import override
 
 from dpportal.charts import counts, group_means, pairs, queries, series
+from dpportal.charts.lying_bars import lying_drawing
 from dpportal.charts.report import stilled
 from dpportal.charts.screens import for_screens
 from dpportal.charts.static_svg import SHADES, drawing
@@ -200,6 +201,22 @@ def test_the_largest_bar_has_its_number_over_it():
         "4,267": True,
         "12": False,
     }
+
+
+def test_a_number_is_strong_only_where_it_certainly_is_the_largest():
+    """As a column of bars that stand, and as bars that lie."""
+    mean, names = np.array([46.0, 49.3, 40.0]), ["preschool", "1st to 4th grade", "others"]
+    for margin, strong in ((10.0, []), (1.0, ["49.3"])):
+        figure = group_means.means_figure("age", names, Interval(mean, mean - margin, mean + margin), 1)
+        for texts in (drawing(figure.json)["texts"], lying_drawing(figure.json, 400)["texts"]):
+            assert [t["text"] for t in texts if t.get("strong")] == strong
+
+
+def test_of_many_means_only_one_that_is_certainly_the_largest_has_its_number():
+    mean, names = np.arange(40.0, 52.0), [f"group {place}" for place in range(12)]
+    for margin, numbers in ((0.6, []), (0.4, ["51.0"])):
+        figure = group_means.means_figure("age", names, Interval(mean, mean - margin, mean + margin), 1)
+        assert [t["text"] for t in drawing(figure.json)["texts"] if "strong" in t] == numbers
 
 
 def test_few_means_have_their_numbers_over_them_as_the_table_writes_them():

@@ -45,6 +45,8 @@ def test_what_stands_over_several_columns_is_not_read_unless_their_names_need_it
     assert title("Income: net", "Tax: net") == "People by Income: net and Tax: net"
     measured = {"measured": ["Income: net"], "groups": ["Person: Sex"]}
     assert title("Income: net", "Person: Sex", product="means", parameters=measured) == "Mean of net by Sex"
+    several = {"measured": ["age", "hours"]}
+    assert title("sex", "age", "hours", product="means", parameters=several) == "Mean of age and hours by sex"
 
 
 def test_many_columns_are_counted_and_a_long_title_is_cut(dataset):
