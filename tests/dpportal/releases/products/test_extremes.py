@@ -166,12 +166,12 @@ def test_equal_groups_of_a_summary_have_no_largest(loss: Loss) -> None:
 
 
 def test_a_number_near_nobody_is_told_with_both_ends() -> None:
-    """Three people of two groups: no margin of which one side would be below 0."""
+    """Ten people of two groups: no margin of which one side would be below 0."""
     plan = ColumnTables().plan(
         Domain((Integer("g", lower=1, upper=2),)), [Integer("x", lower=0, upper=9)], (), LOSSES[0], 500
     )
-    exact = counted(plan, np.array([0, 0, 1]), {"x": np.array([3, 4, 5])})
-    values = ColumnTables().measure(plan, exact, Noise(np.random.default_rng(3).bytes)).values
+    exact = counted(plan, np.repeat([0, 1], [8, 2]), {"x": np.resize([3, 4, 5], 10)})
+    values = ColumnTables().measure(plan, exact, Noise(np.random.default_rng(354).bytes)).values
     table = TableOne(plan, estimates(plan, values))
     finding = summary_page._finding(table)["finding"]
     assert finding["ends"] == table.heads[0]["margin"] and finding["ends"].startswith("0 to ")
