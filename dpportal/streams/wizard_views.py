@@ -36,7 +36,7 @@ wizard = Wizard(
     steps=[
         ("counted", gettext_lazy("What is counted")),
         ("timing", gettext_lazy("Periods")),
-        ("strategy", gettext_lazy("Strategy and accuracy")),
+        ("strategy", gettext_lazy("Method and accuracy")),
         ("review", gettext_lazy("Review")),
     ],
     own=stream_for,
