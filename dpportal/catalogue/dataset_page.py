@@ -20,7 +20,7 @@ from dpportal.charts.cell_names import cell_names
 from dpportal.datasets.models import AttributeDeclaration, Dataset
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import listed
+from dpportal.platform.listed_names import listed_values
 from dpportal.publications.draft import PUBLIC
 from dpportal.releases.models import Release
 from dpportal.streams.models import Stream
@@ -115,7 +115,11 @@ def _line(attribute: Attribute) -> Json:
         values = _("%(lower)s to %(upper)s") % dict(zip(("lower", "upper"), ends, strict=True))
         return {"name": attribute.shown_name, "kind": kind_in_words(attribute), "values": values, "more": 0}
     labels = cell_names(attribute) if attribute.size <= MOST_WRITTEN else []
-    shown = listed(labels[:MOST_NAMED]) if labels else _("%(cells)s cells") % {"cells": f"{attribute.size:,}"}
+    shown = (
+        listed_values(labels[:MOST_NAMED])
+        if labels
+        else _("%(cells)s cells") % {"cells": f"{attribute.size:,}"}
+    )
     return {
         "name": attribute.shown_name,
         "kind": kind_in_words(attribute),

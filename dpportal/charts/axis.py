@@ -52,7 +52,8 @@ class Axis:
         step = round_step(self.high - self.low, TICKS)
         places = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
         size = abs if self.mirrored else float
-        return [(place * step, number_text(size(place * step), 6) + self.suffix) for place in places]
+        written = [(place * step, number_text(size(place * step), 6) + self.suffix) for place in places]
+        return [(place, text.replace("-", "\N{MINUS SIGN}")) for place, text in written]
 
 
 def thinned(marks: Sequence[tuple[str | float, str]], every: int) -> list[tuple[str | float, str]]:

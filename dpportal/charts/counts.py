@@ -198,7 +198,7 @@ def residuals_figure(
     else:
         figure = _residual_histogram(series, half_width, unit)
         if half_width is not None:
-            caption += " " + _("Residuals beyond three half-widths are in the outermost bins.")
+            caption += " " + _("Differences beyond three margins are in the outermost bins.")
     return finished(figure, title=_("Released minus true"), caption=caption)
 
 

@@ -31,7 +31,8 @@ TICKS = 12
 MAX_EXPECTED = 400
 # Told apart by dash as well as by colour, so that a print in grey still reads.
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-_COLOURS = ("var(--noisy)", "var(--synthetic)", "var(--true)")
+# Of the style sheet, for lines of one chart.
+MOST_COLOURS = 6
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def expectation_figure(
     unit, figure = unit or counted_word(), SeriesFigure()
     for place, (title, errors) in enumerate(standard_errors.items()):
         text = _("period") + " %{x:,}<br><b>%{y:,.3g}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        trace = line(title, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)], text)
+        trace = line(title, f"var(--series-{place % MOST_COLOURS + 1})", _DASHES[place % len(_DASHES)], text)
         figure.add_series(trace, x=periods.tolist(), y=errors.tolist())
     if published:
         figure.add_vline(published, line={"color": "var(--control)", "width": 1, "dash": "dot"})
@@ -153,10 +154,10 @@ def add_band(figure: SeriesFigure, x: list[str], lower: np.ndarray, upper: np.nd
         figure.add_series(trace, x=x, y=y.tolist())
 
 
-def band() -> tuple[go.Scatter, go.Scatter]:
-    """The ends of the 95 % band, without their numbers."""
+def band(fill: str = "var(--interval)") -> tuple[go.Scatter, go.Scatter]:
+    """The ends of the 95 % band, without their numbers. fill: its colour."""
     edge = {"mode": "lines", "line": {"width": 0, "color": TRANSPARENT}, "hoverinfo": "skip"}
-    filled = {"fill": "tonexty", "fillcolor": "var(--interval)", "name": _("Margin (95 %)")}
+    filled = {"fill": "tonexty", "fillcolor": fill, "name": _("Margin (95 %)")}
     return go.Scatter(**edge, showlegend=False), go.Scatter(**edge, **filled)
 
 

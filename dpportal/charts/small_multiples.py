@@ -7,7 +7,6 @@ from copy import deepcopy
 from functools import cache
 
 import numpy as np
-import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
@@ -38,31 +37,27 @@ def together_figure(
     released: np.ndarray,
     half_widths: np.ndarray,
 ) -> Figure:
-    """Released running counts in one chart, each with its interval at some of the periods.
+    """Released running counts in one chart, each on the band of its margins, in a paler colour of its own.
 
     names: of the k series, at most MAX_TOGETHER. released: (T, k). half_widths: (T,), the same for all series.
     """
     x, unit, figure = plain_all(time.labels), time.unit, SeriesFigure()
-    last = len(x) - 1
-    marked = np.unique(last - np.linspace(0, last, min(MARKS, len(x))).astype(np.int64))
+    for place in range(len(names)):
+        fill = f"var(--series-{place + 1}-band)"
+        for edge, side in zip(band(fill), (-half_widths, half_widths), strict=True):
+            edge.update(legendgroup=str(place), showlegend=False)
+            figure.add_series(edge, x=x, y=(released[:, place] + side).tolist())
     for place, name in enumerate(names):
         own, counts = COLOURS[place], released[:, place]
         mark = {"symbol": _SYMBOLS[place], "color": own, "size": 7, "maxdisplayed": MARKS}
         trace = line(name, own, _DASHES[place], _hover(unit))
         trace.update(mode="lines+markers", marker=mark, legendgroup=str(place))
+        if len(x) == 1:
+            # A band of one period is not seen.
+            trace.update(error_y={"array": half_widths.tolist(), "color": own, "thickness": 1, "width": 4})
         figure.add_series(trace, x=x, y=counts.tolist(), customdata=half_widths.tolist())
-        intervals = go.Scatter(
-            mode="markers",
-            marker={"color": own, "size": 1},
-            error_y={"array": half_widths[marked].tolist(), "color": own, "thickness": 1, "width": 4},
-            legendgroup=str(place),
-            showlegend=False,
-            hoverinfo="skip",
-        )
-        figure.add_series(intervals, x=[x[at] for at in marked], y=counts[marked].tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
-    caption = _("Bars along the lines are margins at some of the periods; the pointer tells the others.")
-    caption = f"{caption} {_interval_caption()}{thinned(time)}"
+    caption = f"{_interval_caption()}{thinned(time)}"
     return finished(figure, title=_("Running counts"), caption=caption)
 
 

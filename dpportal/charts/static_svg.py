@@ -108,7 +108,11 @@ class _Drawing:
         # Bands are named by the caption: their colour is too pale for words.
         legend = [t for t in self.traces if t.get("name") and t.get("showlegend", True)]
         named = [t for t in legend if not t.get("fill")]
-        lines = [plain_label(t["name"]) for t in named if t["type"] == "scatter" and t.get("mode") == "lines"]
+        lines = [
+            plain_label(t["name"])
+            for t in named
+            if t["type"] == "scatter" and "lines" in (t.get("mode") or "")
+        ]
         if any(t.get("orientation") == "h" for t in self.traces):
             return [plain_label(t["name"]) for t in named]
         alone = len({t.get("xaxis", "x") for t in self.traces}) == 1 and len(lines) == len(named)
@@ -311,7 +315,10 @@ class _Drawing:
         sides = sides_at(trace, place)
         if sides is not None and value is not None:
             ends = value - sides[0], value + sides[1]
-            self.lines.append(_line([(at, y.at(end)) for end in ends], "var(--text)"))
+            # Where lines meet in one place, each has its margin in its own colour.
+            own = str((trace.get("error_y") or {}).get("color") or "")
+            colour = own if own.startswith("var(--series") else "var(--text)"
+            self.lines.append(_line([(at, y.at(end)) for end in ends], colour))
 
     def _heat_map(self, trace: Trace, x: Axis, y: Axis) -> None:
         """Cells of one shade as one path."""

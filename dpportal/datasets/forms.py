@@ -86,7 +86,7 @@ class RemoteTableForm(VisibleTexts, forms.ModelForm[Dataset]):
         error_messages={"required": _("Choose a table first.")},
     )
     name = forms.CharField(
-        label=_("name"), max_length=120, required=False, help_text=_("Left empty, the table's title is used.")
+        label=_("name"), max_length=120, required=False, help_text=_("If empty, we use the table's title.")
     )
 
     class Meta:

@@ -44,7 +44,7 @@ class TablelessForm(VisibleTexts, forms.ModelForm[Dataset]):
         ),
     )
     person = forms.CharField(
-        label=_("what tells persons apart"),
+        label=_("what tells people apart"),
         required=False,
         max_length=200,
         help_text=_(
@@ -55,7 +55,7 @@ class TablelessForm(VisibleTexts, forms.ModelForm[Dataset]):
         label=_("name of the categories"),
         required=False,
         max_length=200,
-        help_text=_("Such as region. Left empty, there is one number for each period."),
+        help_text=_("Such as region. If empty, there is one number for each period."),
     )
     values = forms.CharField(
         label=_("categories"),
@@ -70,7 +70,7 @@ class TablelessForm(VisibleTexts, forms.ModelForm[Dataset]):
         model = Dataset
         fields = ["name", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 2})}
-        labels = {"name": _("whose counts these are")}
+        labels = {"name": _("name")}
         help_texts = {
             "name": _("All running counts of the same people belong to one dataset, with one budget.")
         }

@@ -97,7 +97,7 @@ class ReadingForm(forms.Form):
         label=_("sheet of a workbook"),
         required=False,
         max_length=LONGEST_SHEET,
-        help_text=_("Left empty, the first sheet that is not hidden is read."),
+        help_text=_("If empty, we read the first sheet that is not hidden."),
     )
     title_lines = forms.IntegerField(
         label=_("lines above the names"),

@@ -15,6 +15,15 @@ def listed(names: Iterable[object]) -> str:
     return between.join(map(str, names))
 
 
+def listed_values(values: Sequence[str]) -> str:
+    """The same of a column's values; where one has a comma of its own, semicolons part them."""
+    return (
+        joint(";").join(values)
+        if any(mark in value for value in values for mark in ",，、")
+        else listed(values)
+    )
+
+
 def alternatives(names: Sequence[str]) -> str:
     """“a, b or c”."""
     *several, last = names

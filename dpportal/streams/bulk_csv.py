@@ -92,7 +92,7 @@ def _count_columns(others: dict[str, int], stream: Stream, column: str) -> dict[
         # Of the curator's own names none is repeated: a refusal is kept with its job, and a name may be a person's.
         raise ManyError(
             _(
-                "Line 1: what column %(columns)s is called is no value that this stream counts. Take it out, or write "
+                "Line 1: what column %(columns)s is called is no value that is counted here. Take it out, or write "
                 "it as declared. The values are: %(values)s."
             )
             % {"columns": shown([str(place) for place in unlisted]), "values": shown(labels)}

@@ -40,7 +40,7 @@ def comparison_for(stream: Stream, person: User, chosen: str) -> Json:
     true = vault.true_counts(newest)
     if not newest or true is None:
         raise NothingToCompareError(
-            _("There is nothing to compare: no period is published, or the records were deleted.")
+            _("There is nothing to compare: no period was added, or the records were deleted.")
         )
     record_comparison(stream, person)
     return build(stream, newest, true, chosen)

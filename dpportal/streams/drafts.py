@@ -58,7 +58,7 @@ def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:
     version, request = request_of(stream)
     amount = stream.amount_of(budget_of(stream))
     if amount is None or stream.mechanism not in {m.name for m in registry.STREAMS}:
-        raise StreamDraftError(_("Choose how much of the budget to spend, and a strategy."))
+        raise StreamDraftError(_("Choose a cost and a method."))
     loss = loss_of(stream, version, amount)
     try:
         return version, registry.stream(stream.mechanism).plan(request, loss)

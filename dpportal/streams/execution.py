@@ -304,8 +304,8 @@ def check_order(stream: Stream, index: int, due: int) -> None:
         raise PeriodRefusedError(
             RefusalReason.ORDER,
             _(
-                "Period %(due)s is due next. Publish it first, with 0 if nothing happened: a stream is published "
-                "period by period, in order."
+                "Period %(due)s is due next. Add it first, with 0 if nothing happened: periods are added one by "
+                "one, in order."
             )
             % {"due": calendar.label(due)},
         )

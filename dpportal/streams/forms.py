@@ -157,8 +157,8 @@ class PeriodsForm(forms.ModelForm[Stream]):
         }
         help_texts = {
             "horizon": _(
-                "Choose it with some room: a stream cannot be continued beyond it, and a longer one costs little. "
-                "Left empty, the running count has no end and is noisier."
+                "Choose it with some room: a running count cannot go on beyond it, and a longer one costs little. "
+                "If empty, it has no end and is noisier."
             ),
             "expected": _(
                 "From what is known without these data, such as last year's number; of one count where there are "
@@ -177,7 +177,7 @@ class PeriodsForm(forms.ModelForm[Stream]):
             required=False,
             help_text=self.fields["horizon"].help_text,
             error_messages={
-                "min_value": _("A stream has at least 1 period. Leave it empty for a stream without an end."),
+                "min_value": _("A running count has at least 1 period. If empty, it has no end."),
                 "max_value": _(
                     "A series has at most %(limit_value)s periods. Choose fewer, or longer periods."
                 ),

@@ -125,7 +125,8 @@ def _check_column(counted: Measure, column: Attribute) -> None:
     if counted.split and len(counted.cells) > MAX_SERIES:
         raise StreamDraftError(
             _(
-                "A stream has at most %(most)s running counts; this column has %(cells)s cells. Choose some of its "
+                "At most %(most)s running counts can be published together; this column has %(cells)s cells. "
+                "Choose some of its "
                 "values, or declare wider cells."
             )
             % {"most": f"{MAX_SERIES:,}", "cells": f"{len(counted.cells):,}"}
@@ -162,7 +163,7 @@ def read_increments(stream: Stream, given: object) -> tuple[int, ...]:
         if unlisted := [place for place, label in enumerate(given_labels, 1) if label not in labels]:
             raise StreamDraftError(
                 _(
-                    "Of the names that were sent, no. %(places)s is no value that this stream counts. Its values are: "
+                    "Of the names that were sent, no. %(places)s is no value that is counted here. Its values are: "
                     "%(values)s."
                 )
                 % {"places": shown([str(place) for place in unlisted]), "values": shown(labels)}

@@ -134,11 +134,11 @@ def promise(plan: StreamPlan, delta: float, version: DomainVersion, others: Othe
         plan.loss,
         delta,
         Counting(version.unit_column, by_curator=True, without_table=not version.dataset.had_table),
-        _("This stream"),
+        _("This running count"),
         whole_orders=whole_orders(plan),
         total_published=others.total_published,
     )
-    return in_a_row([own, *others.sentences(plan.loss, Protection.of(version), _("this stream"))])
+    return in_a_row([own, *others.sentences(plan.loss, Protection.of(version), _("this running count"))])
 
 
 def promise_of_draft(draft: Stream, plan: StreamPlan, delta: float, version: DomainVersion) -> str:

@@ -141,9 +141,9 @@ def queue_records(stream: Stream, index: int, file: File[bytes], by: User) -> St
     if version is not None and version.unit_column:
         raise StreamError(
             _(
-                "People of this dataset can have several rows, and a stream does not remember whom it counted in "
-                "earlier periods. Count the period's rows yourself, at most %(rows)s of each person in the whole "
-                "stream, and type the number."
+                "People of this dataset can have several rows, and a running count does not remember whom it "
+                "counted in earlier periods. Count the period's rows yourself, at most %(rows)s of each person in "
+                "all periods together, and type the number."
             )
             % {"rows": version.max_rows}
         )

@@ -336,5 +336,5 @@ drop_file = _button(services.drop_file, gettext_lazy("The file is deleted. Nothi
 stop = _button(services.stop, gettext_lazy("Stopped, and the file deleted. What is published of it stays."))
 close = _button(
     services.close,
-    gettext_lazy("The stream is closed and its secret noise deleted. What is published stays."),
+    gettext_lazy("The running count is closed and its secret noise deleted. What is published stays."),
 )

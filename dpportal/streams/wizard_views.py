@@ -36,7 +36,7 @@ wizard = Wizard(
     steps=[
         ("counted", gettext_lazy("What is counted")),
         ("timing", gettext_lazy("Periods")),
-        ("strategy", gettext_lazy("Strategy and accuracy")),
+        ("strategy", gettext_lazy("Method and accuracy")),
         ("review", gettext_lazy("Review")),
     ],
     own=stream_for,
@@ -154,7 +154,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         "version": version,
         **confirming.around(by, draft, budget, columns),
         "counted": counts,
-        "standard_error": plan.mean_squared_error**0.5,
+        "half_width": int(strategy_page.half_width(plan)),
         "statement": promise_of_draft(draft, plan, budget.delta, version),
         "corrections": correction_rule.rule(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, budget.delta),

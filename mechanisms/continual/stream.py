@@ -141,7 +141,7 @@ class PlannedStream(ABC, Generic[S]):
         if loss.definition not in self.definitions:
             needed = " or ".join(sorted(SYMBOL[d] for d in self.definitions))
             raise PlanError(
-                "{title} needs a budget in {needed}; this one is in {symbol}. Choose another strategy.",
+                "{title} needs a budget in {needed}; this one is in {symbol}. Choose another method.",
                 title=self.title,
                 needed=needed,
                 symbol=loss.symbol,

@@ -155,7 +155,7 @@ class LaplaceHistogram(NoisyHistogram):
 
     name: ClassVar[str] = "laplace-histogram"
     title: ClassVar[str] = "Noisy histogram, Laplace"
-    summary: ClassVar[str] = "Every count gets two-sided geometric noise; paid from any budget."
+    summary: ClassVar[str] = "Every count gets two-sided geometric noise; for any budget."
     cost_per_cell: ClassVar[CellCost] = CellCost(1.6, 16)
 
     def _law(self, loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:

@@ -92,7 +92,8 @@ class ChosenHistogram(Mechanism):
     name: ClassVar[str] = "chosen-histogram"
     title: ClassVar[str] = "Method chosen privately"
     summary: ClassVar[str] = (
-        "Pays a small share of the cost for noisy statistics of how uneven the table is, and takes the method that did "
+        "Spends a small share of the cost on noisy statistics of how uneven the table is, and takes the method "
+        "that did "
         "best on drawn tables like that."
     )
     cost_per_cell: ClassVar[CellCost] = CellCost(6.0, 135)

@@ -49,7 +49,7 @@ class AllCellsPIdentityStrategy(SearchedStrategy):
         if workload.cells > MAX_DENSE:
             return Wording(
                 "{title} searches over up to {max_dense:,} cells; the chosen columns have {cells:,}. Choose "
-                "fewer columns or wider bins, or another strategy.",
+                "fewer columns or wider bins, or another method.",
                 title=self.title,
                 max_dense=MAX_DENSE,
                 cells=workload.cells,

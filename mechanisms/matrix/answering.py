@@ -71,7 +71,7 @@ class MatrixMechanism(QueryMechanism):
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
         """Why the strategy cannot serve this workload, and what to do; empty if it can. Cheap: from shapes alone."""
         if definition not in self.definitions:
-            return Wording("{title} needs another kind of budget; choose another strategy.", title=self.title)
+            return Wording("{title} needs another kind of budget; choose another method.", title=self.title)
         if workload.shape not in (domain.shape, (domain.size,)):
             raise ValueError(
                 f"a workload over {workload.shape} cells does not fit a domain of {domain.shape}"

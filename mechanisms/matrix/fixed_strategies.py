@@ -287,7 +287,7 @@ def too_many_cells(workload: Workload) -> str:
         return ""
     return Wording(
         "This strategy ties all {cells:,} cells together, and at most {max_joint:,} fit in memory. "
-        "Choose fewer columns or wider bins, or another strategy.",
+        "Choose fewer columns or wider bins, or another method.",
         cells=workload.cells,
         max_joint=MAX_JOINT,
     )
@@ -296,7 +296,7 @@ def too_many_cells(workload: Workload) -> str:
 def _uploaded(workload: Workload, optimised: Optimised | None) -> np.ndarray:
     """The matrix, (p, n) floats. Raises PlanError if there is none, or it is no strategy for the workload."""
     if optimised is None:
-        raise PlanError("No strategy matrix was uploaded. Upload one, or choose another strategy.")
+        raise PlanError("No strategy matrix was uploaded. Upload one, or choose another method.")
     matrix = np.asarray(optimised.arrays["strategy"], dtype=np.float64)
     _check_uploaded(matrix, workload.cells)
     return matrix

@@ -55,16 +55,15 @@ class SplitUnionStrategy(SearchedStrategy):
             return refusal
         if not 1 < len(workload.terms) <= MAX_TERMS:
             return Wording(
-                "{title} is for workloads of 2 to {max_terms} parts; this one has {number:,}. Choose another "
-                "strategy.",
+                "{title} is for workloads of 2 to {max_terms} parts; this one has {number:,}. Choose another method.",
                 title=self.title,
                 max_terms=MAX_TERMS,
                 number=len(workload.terms),
             )
         if max((f.size for f in _searched(workload)), default=0) > MAX_UNSTRUCTURED:
             return Wording(
-                "{title} can search up to {max_unstructured:,} cells of a column. Choose wider bins, or "
-                "another strategy.",
+                "{title} can search up to {max_unstructured:,} cells of a column. Choose wider bins, or another "
+                "method.",
                 title=self.title,
                 max_unstructured=MAX_UNSTRUCTURED,
             )
@@ -197,8 +196,7 @@ class LowRankStrategy(SearchedStrategy):
             return refusal
         if workload.queries * workload.cells > _MAX_ENTRIES:
             return Wording(
-                "{title} writes out all queries; {queries:,} over {cells:,} cells are too many. Choose "
-                "another strategy.",
+                "{title} writes out all queries; {queries:,} over {cells:,} cells are too many. Choose another method.",
                 title=self.title,
                 queries=workload.queries,
                 cells=workload.cells,
@@ -207,7 +205,7 @@ class LowRankStrategy(SearchedStrategy):
         if dimensions > min(workload.cells // 2, MAX_RANK):
             return Wording(
                 "{title} helps for at most half as many dimensions as cells, and {max_rank}; the queries may have "
-                "{dimensions:,} over {cells:,} cells. Choose another strategy.",
+                "{dimensions:,} over {cells:,} cells. Choose another method.",
                 title=self.title,
                 dimensions=dimensions,
                 cells=workload.cells,

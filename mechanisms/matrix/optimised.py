@@ -85,14 +85,14 @@ class ColumnSearch(SearchedStrategy):
         if not fitted:
             return (
                 "Every column is asked for its cells or its total alone, and there is nothing to search for. "
-                "Choose another strategy."
+                "Choose another method."
             )
         for axis in fitted:
             factors = [factor for _, factor in factors_at(workload, axis)]
             if self.too_large(factors):
                 return Wording(
                     "{title} can search up to {max_unstructured:,} cells of a column for these queries; one has "
-                    "{cells:,}. Choose wider bins, or another strategy.",
+                    "{cells:,}. Choose wider bins, or another method.",
                     title=self.title,
                     max_unstructured=MAX_UNSTRUCTURED,
                     cells=workload.shape[axis],

@@ -53,7 +53,7 @@ def blindness(strategy: Strategy, workload: Workload) -> float:
 def _only_nearly() -> PlanError:
     return PlanError(
         "The strategy's sums do not determine all answers that the workload asks for; some they give only nearly. "
-        "Choose another strategy, or add rows that hold the missing queries exactly."
+        "Choose another method, or add rows that hold the missing queries exactly."
     )
 
 
@@ -72,7 +72,7 @@ def check_dimensions(strategy: Strategy, workload: Workload) -> None:
         if answered < requested:
             raise PlanError(
                 "The strategy answers only {answered:,} of the {requested:,} dimensions that the workload "
-                "asks for. Choose another strategy, or add rows that tell the missing cells apart.",
+                "asks for. Choose another method, or add rows that tell the missing cells apart.",
                 answered=answered,
                 requested=requested,
             )

@@ -73,19 +73,19 @@ class MarginalMechanism(QueryMechanism):
         if definition not in self.definitions:
             other = "zCDP" if definition is Definition.PURE else "pure ε"
             return Wording(
-                "{title} needs a budget in {other}. Choose another strategy.", title=self.title, other=other
+                "{title} needs a budget in {other}. Choose another method.", title=self.title, other=other
             )
         if workload.marginals() is None:
             return Wording(
                 "{title} answers whole marginal tables only, and the workload asks for other queries too. "
-                "Choose another strategy, or ask for marginal tables alone.",
+                "Choose another method, or ask for marginal tables alone.",
                 title=self.title,
             )
         requested = requested_marginals(workload)
         if not any(requested):
             return Wording(
-                "{title} needs a table of at least one column with two or more cells. Choose another "
-                "strategy, or add a column.",
+                "{title} needs a table of at least one column with two or more cells. Choose another method, or "
+                "add a column.",
                 title=self.title,
             )
         numbers = sum(math.prod(workload.shape[i] for i in axes) for axes in requested)

@@ -105,6 +105,8 @@ def test_beside_what_is_public_the_page_tells_of_what_was(client, dataset, curat
 def test_columns_with_an_order_say_their_bounds() -> None:
     assert _line(Integer("income", lower=0, upper=99_999))["values"] == "0 to 99,999"
     assert _line(Categorical("sex", values=("f", "m"), closed=True))["values"] == "f, m"
+    married = Categorical("status", values=("married, spouse absent", "divorced"), closed=True)
+    assert _line(married)["values"] == "married, spouse absent; divorced"
 
 
 def test_the_codebook_has_the_column_of_a_running_count(client, dataset) -> None:

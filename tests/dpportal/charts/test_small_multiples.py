@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from dpportal.charts.increments import increments_apart_figure, increments_figure
-from dpportal.charts.series import Timeline
+from dpportal.charts.series import Timeline, expectation_figure
 from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figure, together_figure
+from dpportal.charts.static_svg import drawing
 
 PERIODS = [f"2020-{month:02d}" for month in range(1, 31)]
 HALF = np.arange(30) + 1
@@ -24,20 +25,45 @@ def names(series: int) -> list[str]:
     return [f"<b>{place}</b>" for place in range(series)]
 
 
-def test_lines_in_one_chart_differ_in_dash_and_mark_and_have_intervals_to_the_last_period() -> None:
+def test_lines_in_one_chart_differ_in_dash_and_mark_and_each_has_a_band_of_its_own_colour() -> None:
     figure = together_figure(
         Timeline(PERIODS), names(MAX_TOGETHER), released=counts(MAX_TOGETHER), half_widths=HALF
     ).json
-    lines = [trace for trace in figure["data"] if "lines" in trace["mode"]]
-    bars = [trace for trace in figure["data"] if trace["mode"] == "markers"]
+    lines = [trace for trace in figure["data"] if trace["mode"] == "lines+markers"]
+    edges = [trace for trace in figure["data"] if trace["mode"] == "lines"]
+    lower, upper = edges[::2], edges[1::2]
     assert len({line["line"]["dash"] for line in lines}) == len(lines) == MAX_TOGETHER
     assert len({line["marker"]["symbol"] for line in lines}) == MAX_TOGETHER
     assert lines[2]["y"] == counts(MAX_TOGETHER)[:, 2].tolist()
     assert lines[0]["name"] == "&lt;b&gt;0&lt;/b&gt;"
-    for bar in bars:
-        assert bar["x"][-1] == PERIODS[-1] and bar["error_y"]["array"][-1] == 30
-        assert len(bar["x"]) <= 12
+    for place, (low, high) in enumerate(zip(lower, upper, strict=True)):
+        assert (np.array(high["y"]) - low["y"]).tolist() == (2 * HALF).tolist()
+        assert high["fillcolor"] == f"var(--series-{place + 1}-band)"
     assert figure["layout"]["xaxis"]["title"]["text"] and figure["layout"]["yaxis"]["title"]["text"]
+
+
+def test_few_lines_are_named_at_their_ends_and_a_number_below_0_has_a_minus_sign() -> None:
+    shown = together_figure(
+        Timeline(PERIODS, "people"), ["a", "b", "c"], released=counts(3) - 90, half_widths=HALF
+    )
+    picture = drawing(shown.json)
+    assert {text["text"] for text in picture["texts"] if text.get("colour")} == {"a", "b", "c"}
+    assert picture["names"] == []
+    numbers = [text["text"] for text in picture["texts"] if text["text"][-1:].isdecimal()]
+    assert any(text.startswith("\N{MINUS SIGN}") for text in numbers)
+    assert not any(text.startswith("-") for text in numbers)
+
+
+def test_margins_of_one_period_have_the_colours_of_their_counts() -> None:
+    one = together_figure(Timeline(PERIODS[:1]), names(3), released=counts(3)[:1], half_widths=HALF[:1])
+    strokes = [line["stroke"] for line in drawing(one.json)["lines"]]
+    assert {f"var(--series-{place})" for place in (1, 2, 3)} <= set(strokes) and "var(--text)" not in strokes
+
+
+def test_each_method_of_an_expected_error_has_a_colour_of_its_own() -> None:
+    errors = {title: HALF.astype(float) for title in "abcde"}
+    lines = expectation_figure(HALF, errors).json["data"]
+    assert len({trace["line"]["color"] for trace in lines}) == len(lines) == 5
 
 
 @pytest.mark.parametrize("series", [2, 3, 4, MAX_APART])

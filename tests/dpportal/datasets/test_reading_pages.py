@@ -210,7 +210,7 @@ def test_the_persons_page_tells_how_many_the_first_rows_have(desk):
     unit = {"neighbours": "add-remove", "unit_column": "who", "max_rows": "1"}
     address = reverse("datasets:unit", args=[dataset.pk])
     desk.post(address, unit)
-    assert "first 3 rows have 2 different persons" in desk.get(address).content.decode()
+    assert "first 3 rows have 2 different people" in desk.get(address).content.decode()
     desk.post(address, {**unit, "ignore_case": "on"})
     assert "first 3 rows have one person in who" in desk.get(address).content.decode()
 

@@ -12,7 +12,6 @@ from django.urls import reverse
 
 from dpportal.datasets import services
 from dpportal.datasets.proposals import is_contradicted, proposed, proposed_kind
-from dpportal.datasets.shown_declarations import initial_of
 from mechanisms.domain import Boolean, Categorical, Integer
 from tests.dpportal import building
 
@@ -384,20 +383,3 @@ def test_a_chinese_name_has_the_bounds_of_its_english_one():
 def test_a_chinese_question_is_answered_as_the_table_writes_it():
     assert proposed("是否吸烟") == Categorical("是否吸烟", True, values=("否", "是"))
     assert proposed("是否吸烟", ("0", "1")) == Boolean("是否吸烟", True, closed=True, values=("0", "1"))
-
-
-@pytest.mark.parametrize(
-    ("name", "step"),
-    [
-        ("Geburtsdatum", "year"),
-        ("birth_date", "year"),
-        ("Date of birth", "year"),
-        ("DOB", "year"),
-        ("出生日期", "year"),
-        ("exam date", "month"),
-        ("discharge date", "month"),
-    ],
-)
-def test_days_of_birth_are_grouped_by_years_unless_somebody_says_otherwise(name: str, step: str) -> None:
-    assert initial_of(None, name)["step"] == step
-    assert initial_of(None, name)["kind"] == "date"

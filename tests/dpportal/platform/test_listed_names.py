@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils.translation import override
 
-from dpportal.platform.listed_names import in_a_row, joint, listed, together
+from dpportal.platform.listed_names import in_a_row, joint, listed, listed_values, together
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,8 @@ def test_joints_are_as_wide_as_the_language_writes_them() -> None:
         assert [joint(mark) for mark in ",:;."] == ["，", "：", "；", "。"]
     with override("en"):
         assert [joint(mark) for mark in ",:;."] == [", ", ": ", "; ", ". "]
+
+
+def test_values_with_commas_of_their_own_are_parted_by_semicolons() -> None:
+    assert listed_values(["male", "female"]) == "male, female"
+    assert listed_values(["married, spouse absent", "widowed"]) == "married, spouse absent; widowed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -79,6 +80,11 @@ def test_a_finished_job_asks_no_more_and_leads_on(desk, requested):
     html = page(desk, requested)
     assert "hx-trigger" not in html
     assert "Compare with the true counts" in html
+    assert re.search(r"Finished in \d+ seconds?\.", " ".join(html.split())) and "ago." not in html
+
+
+def test_a_waiting_job_says_how_long_ago_it_was_requested(desk, requested):
+    assert re.search(r"Requested \d+ seconds? ago\.", " ".join(page(desk, requested).split()))
 
 
 def test_cancelling_gives_the_reservation_back(desk, dataset, requested):

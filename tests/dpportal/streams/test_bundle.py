@@ -81,7 +81,7 @@ def test_the_description_is_valid_and_the_digests_are_right(running: Stream, tmp
     about: dict[str, Any] = json.loads(files["release.json"].read_text())
     assert about["periods"] == len(INCREMENTS)
     assert about["plan"] == running.plan_json
-    assert about["statement"].startswith("This stream is differentially private with ε = 0.50")
+    assert about["statement"].startswith("This running count is differentially private with ε = 0.50")
     tables, drawings = {"series.csv", "series.xlsx", "series.sdmx.csv", "series.sdmx.json"}, {"chart.svg"}
     explaining = {
         "datapackage.json",

@@ -54,9 +54,9 @@ def test_each_of_two_streams_names_the_promise_of_the_other(client, dataset, adm
     assert not rows.plan.loss.unit.total_public  # a number that the first stream hides
     worked = "a person with 10 rows up to ε = 50.00 (10 × 5.00)"
     assert worked in client.get(person.get_absolute_url()).text
-    assert f"this stream can cost {worked}" in facts(client, rows)["statement"]
+    assert f"this running count can cost {worked}" in facts(client, rows)["statement"]
     public = client.get(rows.get_absolute_url()).text
-    assert f"this stream can cost {worked}" in public and "have spent ε = 0.10 in all" in public
+    assert f"this running count can cost {worked}" in public and "have spent ε = 0.10 in all" in public
 
 
 def _a_day_later(stream: Stream) -> None:

@@ -197,3 +197,10 @@ def test_of_many_groups_the_largest_is_named_if_it_is_certain(
 ) -> None:
     stream = by_groups(dataset, ("red", "blue", "green", "grey"), increments)
     assert end in finding_of(client, stream)
+
+
+def test_a_number_below_0_has_a_minus_sign_in_the_table(client: Client, dataset) -> None:
+    stream = by_groups(dataset, ("red", "blue", "green", "grey"), (0, 0, 0, 0))
+    numbers = re.findall(r'<td class="number">([^<]*)</td>', client.get(stream.get_absolute_url()).text)
+    assert any(number.startswith("\N{MINUS SIGN}") for number in numbers)
+    assert not any(number.startswith("-") for number in numbers)

@@ -77,7 +77,7 @@ class MeansForm(ChoiceForm):
                 required=False,
                 widget=DecimalInput,
                 initial=chosen.get(attribute.name),
-                help_text=_("Left empty: %(step)s") % {"step": usual},
+                help_text=_("If empty: %(step)s") % {"step": usual},
             )
 
     @property

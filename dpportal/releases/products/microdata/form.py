@@ -57,7 +57,7 @@ class ColumnsForm(ChoiceForm):
         max_value=MOST_ROWS,
         widget=WholeInput,
         error_messages={"invalid": NOT_WHOLE},
-        help_text=gettext_lazy("Left empty, as many as the noisy count says."),
+        help_text=gettext_lazy("If empty, as many as the noisy count says."),
     )
     keep = forms.IntegerField(
         label=gettext_lazy("Keep only so many columns"),
@@ -65,7 +65,7 @@ class ColumnsForm(ChoiceForm):
         min_value=FEWEST_COLUMNS,
         max_value=MOST_COLUMNS,
         help_text=gettext_lazy(
-            "Those that tell most about the target, chosen privately for at most a tenth of the cost. Left empty, all."
+            "Those that tell most about the target, chosen privately for at most a tenth of the cost. If empty, all."
         ),
     )
     criterion = forms.ChoiceField(

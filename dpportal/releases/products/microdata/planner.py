@@ -120,7 +120,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
     def recommend(self, draft: Release, plans: Mapping[str, MicrodataPlan]) -> Recommendations:
         """The method of least simulated error; none before the simulation has ended."""
         titles = {method.name: (method.title, method.summary) for method in self.methods}
-        figure = gettext("Simulated: %(percent)s in another cell of a pair of columns, on average.")
+        figure = gettext("Simulated: %(percent)s in the wrong cell of a pair of columns, on average.")
         return Recommendations(
             [
                 Recommendation(name, *titles[name], figure % {"percent": percent(error)})

@@ -46,7 +46,5 @@ def observed(comparison: Json) -> Verdict | None:
     pairs = [mean["synthetic"] for mean in comparison["means"] if mean["columns"] == 2]
     if not pairs:
         return None
-    text = _(
-        "In a table of two columns %(percent)s of the rows are in another cell than in truth, on average."
-    )
+    text = _("In a table of two columns %(percent)s of the rows are in the wrong cell, on average.")
     return Verdict(level_of(pairs[0], SHARES), text % {"percent": percent(pairs[0])})

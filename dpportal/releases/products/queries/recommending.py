@@ -31,7 +31,7 @@ def recommendations(
             _figure(plans[best]),
         ),
         Recommendation(
-            best, methods[best].title, _("The smallest error of all strategies now."), _figure(plans[best])
+            best, methods[best].title, _("The smallest error of all methods now."), _figure(plans[best])
         ),
     ]
     plain = next((name for name in plans if methods[name].is_plain), best)

@@ -12,5 +12,5 @@ from dpportal.publications.verdict import SHARES, Verdict, level_of, percent
 def moved_verdict(errors: Mapping[str, Mapping[str, float]]) -> Verdict:
     """After measuring, from the errors of the counts that everyone downloads. For the curator only."""
     share = min(1.0, errors["total_variation"]["counts"])
-    text = _("The adjusted counts put %(percent)s into another cell than in truth.")
+    text = _("The adjusted counts have %(percent)s in the wrong cell.")
     return Verdict(level_of(share, SHARES), text % {"percent": percent(share)})

@@ -169,4 +169,4 @@ def test_the_curator_is_told_what_true_numbers_are_of(
         "releases/summary/_compare.html", {"comparison": compared, "release": SimpleNamespace(pk=uuid4())}
     )
     assert ("of x are of values in whole steps" in text) == bool(in_steps)
-    assert ("True quantiles of x are of values that are spread evenly" in text) == bool(in_cells)
+    assert ("The true quantiles of x are worked out from counts of cells" in text) == bool(in_cells)

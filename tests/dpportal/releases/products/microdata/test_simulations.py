@@ -127,7 +127,7 @@ def test_what_is_recommended_follows_from_the_simulation_alone(draft, client) ->
         text = client.post(f"{page}offers/", {"amount": amount}).content.decode()
         [named] = re.findall(r'name="use" value="(\w+)', text)
         assert named == best
-        assert f"Simulated: {error} in another cell of a pair" in text
+        assert f"Simulated: {error} in the wrong cell of a pair" in text
         [chosen] = re.findall(r'value="(\w+)[\w-]*" checked', text)
         assert chosen == best, "the page begins with what it recommends"
         first = text.index(f'<th scope="row">{registry.microdata(LONG[best]).title}</th>')
