@@ -252,7 +252,7 @@ def test_the_curator_sees_how_many_persons_the_first_rows_have(client, curator, 
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
     answer = client.get(reverse("datasets:unit", args=[dataset.pk]))
     assert answer.status_code == 200 and answer.context["persons"] == 3
-    said = {"en": "rows have 3 different persons in colour", "zh-hans": "colour 中有 3 个不同的人"}
+    said = {"en": "rows have 3 different people in colour", "zh-hans": "colour 中有 3 个不同的人"}
     assert said[language] in " ".join(answer.text.split())
 
 
