@@ -102,7 +102,8 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
         silent = sum(own.says_nothing for own in expectations(plan, _group_people(plan)))
         if error is None or silent == len(plan.columns):
             text = _(
-                "At this cost nothing is told of any column in a group of average size, which has %(number)s %(counted)s."
+                "At this cost nothing is told of any column in a group of average size, which has %(number)s "
+                "%(counted)s."
             )
             return Verdict(VerdictLevel.USELESS, text % size, _calmer(plan))
         level = level_of(error, SHARES)
@@ -119,8 +120,10 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
 
 
 def _calmer(plan: SummaryPlan) -> float:
-    """By what noise must be divided for the release to be of use, where it tells nothing: at a cost that tells something
-    its error says how much is left to do. 1 where no cost that is tried does."""
+    """By what noise must be divided for the release to be of use, where it tells nothing; 1 where that is not known.
+
+    At the first cost that tells something its error says how much is left to do.
+    """
     method = next(m for m in registry.SUMMARIES if m.name == plan.mechanism)
     step = DEARER if plan.loss.definition is Definition.PURE else math.sqrt(DEARER)
     for attempt in range(1, DEARER_TRIES + 1):
