@@ -8,13 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Flags, Floats, Integers
-from mechanisms.moments.told_groups import (
-    HALF_A_PERSON,
-    are_declared,
-    have_somebody,
-    level_of_told,
-    widening_of_told,
-)
+from mechanisms.moments.told_groups import HALF_A_PERSON, Families
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import reach as reach_of
 from mechanisms.postprocess import lattice_simplex
@@ -62,19 +56,15 @@ class RowEstimates:
         return reach_of(self.law) if self.law else 0.0
 
     @cached_property
-    def families(self) -> list[Integers]:
-        """Places of the groups with declared values, and of those for other and missing ones, where there are any."""
-        declared = are_declared(self.plan.groups)
-        return [places for places in map(np.flatnonzero, (declared, ~declared)) if len(places)]
+    def families(self) -> Families:
+        """Of the groups."""
+        return Families.of(self.plan.groups)
 
     def somebody(self, numbers: Floats, variances: Floats) -> Flags:
         """(groups,) which seem to have somebody. numbers, variances: of that, as measured, (rows,) each."""
         own, spread = (part[: self.plan.groups.size] for part in (numbers, variances))
         told: Flags = own > HALF_A_PERSON
-        if self.law:
-            for family in self.families:
-                told[family] = have_somebody(own[family], self.reach * np.sqrt(spread[family]), self.law)
-        return told
+        return self.families.have_somebody(own, self.reach * np.sqrt(spread), self.law) if self.law else told
 
     @cached_property
     def told(self) -> Flags:
@@ -95,18 +85,12 @@ class RowEstimates:
     @property
     def levels(self) -> Floats:
         """(groups,) of the intervals of their numbers."""
-        levels = np.empty(len(self.told))
-        for family in self.families:
-            levels[family] = level_of_told(self.told[family])
-        return levels
+        return self.families.levels(self.told)
 
     def _reaches(self, told: Flags) -> Floats:
         """Of groups when some are told, and of all of them together, which nobody chose."""
-        widened = np.ones(len(told) + 1)
-        if self.law:
-            for family in self.families:
-                widened[family] = widening_of_told(told[family], self.law)
-        return self.reach * widened[: self.plan.rows]
+        widened = self.families.widened(told, self.law) if self.law else np.ones(len(told))
+        return self.reach * np.append(widened, 1.0)[: self.plan.rows]
 
     @property
     def times(self) -> Floats:

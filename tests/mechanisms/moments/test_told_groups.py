@@ -9,8 +9,8 @@ import pytest
 
 from mechanisms.accounting import Loss
 from mechanisms.arrays import Flags, Integers
-from mechanisms.domain import Domain, Integer
-from mechanisms.moments.estimates import Interval, by_groups
+from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.moments.estimates import Interval, Sums, by_groups
 from mechanisms.moments.mechanism import exact_sums
 from mechanisms.moments.picked import picked
 from mechanisms.moments.plan import MomentsPlan
@@ -98,3 +98,19 @@ def test_of_one_group_readers_are_told_what_the_table_tells(loss: Loss) -> None:
     for group in range(len(sizes)):
         [(_number, _total, mean)] = picked(plan, sums, np.array([group]))
         assert np.array_equal(mean.lower, table.mean.lower[[group]], equal_nan=True)
+
+
+@pytest.mark.parametrize("loss", [ONE, RHO], ids=["pure", "zcdp"])
+def test_empty_groups_for_other_values_make_no_interval_wider(loss: Loss) -> None:
+    groups = Domain((Categorical("sex", values=("f", "m")), Categorical("level", values=("a", "b", "c"))))
+    plan = BERNSTEIN.plan(groups, [column(0, 1000)], 2, loss, 3000)
+    declared = np.add.outer([0, 4], [0, 1, 2]).ravel()
+    powers = np.zeros((1, groups.size, 6), dtype=object)
+    powers[0, declared] = [500, 400 * 500, 160_000 * 500, 0, 0, 0]
+    noise = Noise(np.random.default_rng(1).bytes)
+    own = Sums.of(plan, plan.columns[0])
+    [told] = by_groups(plan, BERNSTEIN.measure(plan, exact_sums(plan, powers), noise).values)
+    assert np.flatnonzero(~np.isnan(told.mean.lower)).tolist() == declared.tolist()
+    assert own.families(12).widened(~np.isnan(told.mean.lower), own.planned.noise)[declared] == pytest.approx(
+        1
+    )
