@@ -16,6 +16,7 @@ from dpportal.serving import request_body
 from dpportal.serving.long_polling import is_repeated
 
 BEARER = "bearer "
+BY_TOKEN = {"WWW-Authenticate": "Bearer"}
 
 
 class TokenAuth(HttpBearer):
@@ -30,7 +31,7 @@ class TokenAuth(HttpBearer):
         found = tokens.of(token)
         if found is None:
             if reason := tokens.why_not(token):
-                raise RefusedError(401, reason)
+                raise RefusedError(401, reason, headers=BY_TOKEN)
             sign_ins.note_wrong_token(request)
             return None
         if not is_repeated(request):
@@ -61,22 +62,25 @@ PUBLIC = [READ, anybody]
 
 def person_of(request: HttpRequest) -> User | None:
     """Who sends a request, by its head alone: before its body is read."""
-    token = _sent(request)
+    token = tokens.of(_text_of(request))
     return token.by if token else None
 
 
 def sender_of(request: HttpRequest) -> User | None:
     """Who sends a file. Raises the door's refusal where the token may not, before the file comes."""
-    token = _sent(request)
+    text = _text_of(request)
+    token = tokens.of(text)
+    if token is None and (reason := tokens.why_not(text)):
+        raise request_body.BodyRefusedError(401, reason, BY_TOKEN)
     if token is not None and not Scope(token.scope).opens(Scope.ADMINISTER):
         raise request_body.BodyRefusedError(403, _too_small(token, Scope.ADMINISTER))
     return token.by if token else None
 
 
-def _sent(request: HttpRequest) -> ApiToken | None:
-    """The token in a request's head, if it works."""
+def _text_of(request: HttpRequest) -> str:
+    """The token in a request's head; empty without one."""
     header = request.headers.get("Authorization", "")
-    return tokens.of(header[len(BEARER) :].strip()) if header[: len(BEARER)].lower() == BEARER else None
+    return header[len(BEARER) :].strip() if header[: len(BEARER)].lower() == BEARER else ""
 
 
 def token_of(request: HttpRequest) -> ApiToken:

@@ -1,23 +1,23 @@
 """A release from a file: table, declaration, product, method and cost, without a browser or web server.
 
 A run that stopped is run again with the same file. A table that is there already is known by the digest of its content:
-the run goes on with that dataset and with the draft that lies there, and pays for no release of it twice.
+the run goes on with that dataset and with the draft that lies there, and pays for no release of it twice. Nor does one
+that names a dataset, unless that is asked for or its table lies in a database, where it may have changed.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.core.files import File
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -31,7 +31,7 @@ from dpportal.api.searching import searching, worked_out
 from dpportal.datasets import codebooks, services as datasets, take_codebook
 from dpportal.datasets.access import right_of
 from dpportal.datasets.declared import declared_of
-from dpportal.datasets.import_job import CONVERSIONS
+from dpportal.datasets.import_job import CONVERSIONS, dataset_of_file
 from dpportal.datasets.models import Dataset, DomainVersion, Right
 from dpportal.datasets.same_table import same_table, usable_copy
 from dpportal.datasets.unit_form import UnitForm
@@ -42,6 +42,7 @@ from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
 from dpportal.releases.wizard import choosing
 from dpportal.releases.wizard.choosing import DraftChoiceError
+from dpportal.tables.faults import UploadFault
 from mechanisms.domain import DomainError
 
 PARTS = {"table", "declaration", "release"}
@@ -77,15 +78,17 @@ def read(path: Path) -> Json:
 
 
 def plan(said: Json, folder: Path, by: User | None) -> PlanShown:
-    """What a release costs and how wrong it will be. Nothing is kept, and no data is looked at.
+    """What a release costs and how wrong it will be. Nothing is kept, and no true count is looked at.
 
     folder: in which a table's file is named. by: who releases; of a dataset, its owner if nobody is named.
     """
+    declared = _declared_before(said, folder, by)
 
     @transaction.atomic
     def planned() -> PlanShown:
-        dataset, person = _known(said, by) if "dataset" in said["table"] else (_imagined(said, by), by)
-        assert person is not None
+        dataset, person = declared or (
+            _known(said, by) if "dataset" in said["table"] else (_imagined(said, by), _named(by))
+        )
         _declare(dataset, said, person)
         shown = plan_shown(_draft(dataset, said, person))
         transaction.set_rollback(True)
@@ -94,31 +97,44 @@ def plan(said: Json, folder: Path, by: User | None) -> PlanShown:
     return worked_out(planned)
 
 
-def run(said: Json, folder: Path, by: User | None) -> Release:
+@dataclass(frozen=True)
+class FinishedRun:
+    """What a file has made. is_new: whether this run paid for it, and not an earlier one."""
+
+    release: Release
+    is_new: bool
+
+
+def run(said: Json, folder: Path, by: User | None, *, again: bool = False) -> FinishedRun:
     """Make the release, and spend its cost. Raises ReleaseFileError, and what services refuse.
 
-    Of a file: one that was made of the same table and with the same choices is taken, and nothing is spent.
+    One that was made of the same records and with the same choices is taken, and nothing is spent. again: makes and
+    pays for another one all the same.
     """
     if "dataset" in said["table"]:
-        return _made(_requested(*_known(said, by), said))
+        return _finished(*_known(said, by), said, again=again)
     person = _named(by)
     dataset = _uploaded(said, folder, person)
     with _naming(dataset):
-        return _made(_requested(dataset, person, said))
+        return _finished(dataset, person, said, again=again)
 
 
-def _requested(dataset: Dataset, person: User, said: Json) -> Release:
-    """The release, whose cost is reserved."""
+def _finished(dataset: Dataset, person: User, said: Json, *, again: bool) -> FinishedRun:
     _declare(dataset, said, person)
     draft, reviewed = worked_out(lambda: _reviewed(dataset, said, person))
-    with searching():
-        if "file" in said["table"]:
-            if earlier := _paid(draft):
-                return earlier
-            draft = _lying(draft) or draft
+    # A table in a database is counted as it is now.
+    pays_each_time = again or dataset.is_remote
+    earlier = None if pays_each_time else _paid(draft)
+    if earlier is None:
+        draft = ("file" in said["table"] and _lying(draft)) or draft
         draft.save()
-        services.request_release(draft, reviewed=reviewed, by=person)
-    return draft
+        with searching(), transaction.atomic():
+            # Of two runs at the same time, one waits and takes what the other has paid for.
+            datasets.lock_dataset(dataset)
+            earlier = None if pays_each_time else _paid(draft)
+            if earlier is None:
+                services.request_release(draft, reviewed=reviewed, by=person)
+    return FinishedRun(_made(earlier or draft), is_new=earlier is None)
 
 
 def _reviewed(dataset: Dataset, said: Json, person: User) -> tuple[Release, str]:
@@ -175,13 +191,16 @@ def _naming(dataset: Dataset) -> Iterator[None]:
         raise ReleaseFileError(text % named) from None
 
 
-def write_bundle(release: Release, path: Path) -> Path:
-    """Everything of a finished release in one file. path: the file, or a folder for it."""
-    archive = release.artifacts.get(name__endswith=".zip")
-    target = path / archive.name if path.is_dir() else path
-    with default_storage.open(archive.stored) as bundle, target.open("xb") as file:
-        shutil.copyfileobj(bundle, file)
-    return target
+def missing_table(said: Json, folder: Path) -> str:
+    """That the file of the table is not where it is named, and what to do; empty if it is, or none is named."""
+    name = said["table"].get("file")
+    if name is None or (folder / name).is_file():
+        return ""
+    text = _(
+        "table.file: There is no file %(file)s. Names are looked for in the folder of the plan: put the table there, "
+        "or write its whole path."
+    )
+    return text % {"file": folder / name}
 
 
 def _named(by: User | None) -> User:
@@ -205,6 +224,29 @@ def _known(said: Json, by: User | None) -> tuple[Dataset, User]:
     return found, person
 
 
+def _declared_before(said: Json, folder: Path, by: User | None) -> tuple[Dataset, User] | None:
+    """The dataset that a file's table is already, where the plan leaves its declaration to that; else None."""
+    if "dataset" in said["table"] or said.get("declaration", {}).get("columns"):
+        return None
+    person = _named(by)
+    try:
+        found = (
+            None if missing_table(said, folder) else dataset_of_file(folder / said["table"]["file"], person)
+        )
+    except UploadFault as fault:
+        raise ReleaseFileError(str(fault)) from None
+    if found is None:
+        raise ReleaseFileError(
+            missing_table(said, folder)
+            or _(
+                "Nothing is declared: you have no dataset of this table yet. Write its columns below "
+                "[declaration.columns], or upload and declare it first."
+            )
+        )
+    found.right = Right.OWN
+    return found, person
+
+
 def _imagined(said: Json, by: User | None) -> Dataset:
     """A dataset with the columns that are declared, of a file that nobody reads; for a plan."""
     columns = [{"name": name} for name in said.get("declaration", {}).get("columns", {})]
@@ -221,9 +263,11 @@ def _uploaded(said: Json, folder: Path, by: User) -> Dataset:
     draft = Dataset(name=said_name)
     draft.right = Right.OWN
     with ExitStack() as stack:
+        if missing := missing_table(said, folder):
+            raise ReleaseFileError(missing)
         try:
             content = stack.enter_context(path.open("rb"))
-        except (OSError, ValueError):  # the latter of a name that no file can have
+        except OSError:
             raise ReleaseFileError(_("%(file)s cannot be read.") % {"file": path}) from None
         datasets.create_dataset(draft, File(content, name=path.name), {}, by)
     CONVERSIONS.run(draft.pk)

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext as _, gettext_noop
 from ninja.errors import AuthenticationError
 
 from dpportal.accounts import audit, people, program_tokens
@@ -72,9 +72,16 @@ def of(text: str) -> ApiToken | None:
 
 
 def why_not(text: str) -> str:
-    """Why a token that would work opens nothing now, for its program; empty for every other one."""
-    token = _working(text)
-    return _waits_for(token.by) if token else ""
+    """Why a token that was made opens nothing any more, or nothing now, for its program; empty for every other one."""
+    token = _made(text)
+    if token is None:
+        return ""
+    if token.is_revoked:
+        return _("This token was revoked. Make another one on the page “Tokens” of your account.")
+    if token.has_expired:
+        expired = _("This token expired on %(day)s. Make another one on the page “Tokens” of your account.")
+        return expired % {"day": timezone.localdate(token.expires_at).isoformat()}
+    return _waits_for(token.by) if _is_in_office(token.by) else ""
 
 
 def _waits_for(person: User) -> str:
@@ -85,11 +92,18 @@ def _waits_for(person: User) -> str:
 
 
 def _working(text: str) -> ApiToken | None:
+    token = _made(text)
+    return token if token and token.works and _is_in_office(token.by) else None
+
+
+def _made(text: str) -> ApiToken | None:
+    """The token of this text, whether it works or not."""
     rows = ApiToken.objects.filter(sha256=program_tokens.digest(text)).select_related("by")
-    token = rows.first()
-    if token is None or not token.works:
-        return None
-    return token if token.by.is_active and token.by.is_curator else None
+    return rows.first()
+
+
+def _is_in_office(person: User) -> bool:
+    return person.is_active and person.is_curator
 
 
 def count(token: ApiToken) -> None:

@@ -15,6 +15,8 @@ from dpportal.budgets.models import BudgetRequest
 from dpportal.budgets.requests import PricedDraft
 from dpportal.datasets.models import Dataset
 
+# In the address of a review that loaded itself again.
+BY_ITSELF = "answered"
 ASKED_ALREADY = gettext_noop("A budget is asked for already; the administrators have not answered yet.")
 
 
@@ -55,10 +57,16 @@ def send(request: HttpRequest, dataset: Dataset, draft: PricedDraft | None = Non
 def awaited(request: HttpRequest, dataset: Dataset, review: str) -> HttpResponseBase:
     """What a review that waits for an answer asks for now and then: whether to load itself again.
 
-    review: its address, for whoever comes without a script.
+    review: its address. Loaded by itself it says so, since perhaps nobody sits before it: see `note_read`.
     """
     if not getattr(request, "htmx", False):
         return redirect(review)
     if dataset.budget_requests.filter(state=BudgetRequest.State.WAITING).exists():
         return HttpResponse(status=204)
-    return HttpResponse(headers={"HX-Refresh": "true"})
+    return HttpResponse(headers={"HX-Redirect": f"{review}{'&' if '?' in review else '?'}{BY_ITSELF}=1"})
+
+
+def note_read(request: HttpRequest, dataset: Dataset, address: str) -> None:
+    """Whoever asked opens the page again whose address has this part, and so knows what was answered."""
+    if BY_ITSELF not in request.GET:
+        requests.answer_was_read(dataset, address, current_user(request))

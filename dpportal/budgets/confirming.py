@@ -95,7 +95,6 @@ def around(by: User, draft: ChargedPublication, budget: Budget, columns: Sequenc
     paid for and has to be asked for; empty where it can.
     """
     assert draft.amount is not None
-    requests.answer_was_read(draft.dataset, str(draft.pk), by)
     return {
         "second_person": approvals.latest(SPENDS, draft.pk),
         "second_person_rule": second_person.rule_text(),
@@ -129,6 +128,7 @@ def reserve(
     booking = ledger.Booking(draft.pk, reason, loss.unit.total_public)
     charge = ledger.reserve(draft.dataset, draft.amount, booking, definition=loss.definition, by=by)
     freeze(version)
+    requests.answer_was_read(draft.dataset, str(draft.pk), by)
     return charge
 
 

@@ -52,7 +52,9 @@ class SearchForm(forms.Form):
         self._offer("place", _("Any place"), facets["place"])
         self._offer("publisher", _("Any publisher"), facets["publisher"])
         self._offer("covered", _("Any time"), dict(reversed(facets["covered"].items())))
-        self._offer("column", _("Any column"), facets["column"], catalogue.titles)
+        columns = facets["column"]
+        shown = sorted(columns, key=lambda name: str(catalogue.titles.get(str(name), name)).casefold())
+        self._offer("column", _("Any column"), {name: columns[name] for name in shown}, catalogue.titles)
         self.several = [name for name in SEVERAL if len(facets[name]) > 1]
 
     def _offer(

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.text_width import width_of
 from dpportal.charts.trace_values import Trace
 
-EDGE, LINE, SWATCH, LETTER = 8, 18, 14, 6.6
+EDGE, LINE, SWATCH = 8, 18, 14
 # From this opacity on, words on an area are in the colour of words on the accent.
 DARK = 0.8
 
@@ -70,7 +71,7 @@ def _named(name: str, outlines: list[list[tuple[float, float]]], opacity: float)
         return []
     widest = max(drawn, key=_width)
     xs, ys = [x for x, _y in widest], [y for _x, y in widest]
-    x, y, half = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2, LETTER * len(name) / 2
+    x, y, half = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2, width_of(name) / 2
     corners = [(x + side, y + end) for side in (-half, 0, half) for end in (-LINE / 3, LINE / 3)]
     if not all(_is_inside(corner, widest) for corner in corners):
         return []
@@ -95,7 +96,7 @@ def _places(legend: Sequence[FigureJson], width: int, top: float) -> Iterator[tu
     """Left and top of each shade, in lines that are not wider than the drawing."""
     x, y = float(EDGE), top + EDGE
     for place in legend:
-        wide = SWATCH + 3 * EDGE + LETTER * len(place["text"])
+        wide = SWATCH + 3 * EDGE + width_of(place["text"])
         if x > EDGE and x + wide > width:
             x, y = float(EDGE), y + LINE
         yield x, y

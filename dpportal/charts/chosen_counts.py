@@ -132,6 +132,7 @@ def caption_of(chosen: ChosenCounts, shown: Sequence[int], draws_margins: bool =
         [
             margins,
             chosen.not_drawn,
+            _("Shares are of those that are drawn.") if chosen.shares and chosen.not_drawn else "",
             "" if chosen.along.ordered else largest_caption(len(in_order(chosen)[0]), chosen.along.size),
             _left_out_caption(names, rest, chosen.values.sum(axis=0)) if rest else "",
             _nobody_caption([names[g] for g in nobody]) if nobody else "",

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all, whiskers
 from mechanisms.arrays import Floats
+from mechanisms.moments.column import day_of
 
 MOST_LABELS = 40
 # Series that are told apart by colour and dash; further groups are in the table.
 MOST_SERIES = 7
 COLOURS = ("var(--muted)", *(f"var(--series-{place})" for place in range(1, 7)))
+# How far marks of two groups stand beside each other, in steps.
+APART = 0.1
 DASHES = ("solid", "solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
@@ -47,26 +51,33 @@ def shares_figure(
 
 
 def density_figure(
-    column: str, edges: Sequence[float] | Sequence[str], series: Mapping[str, Floats]
+    column: str,
+    edges: Sequence[float],
+    series: Mapping[str, tuple[Floats, Floats, Floats]],
+    *,
+    is_date: bool = False,
 ) -> Figure:
-    """A line of steps over a column's range, a series for each group.
+    """A line over the middles of a column's steps with their intervals, a series for each group.
 
-    edges: (steps + 1,) where each step begins and the last one ends; texts of days. series: by the group's name the
-    shares of the steps, (steps,) each.
+    edges: (steps + 1,) where each step begins and the last one ends; of dates in days since 1970. series: by the
+    group's name the shares of the steps and the ends of their 95 % intervals, (steps,) each.
     """
     figure, shown = go.Figure(), dict(list(series.items())[:MOST_SERIES])
-    for place, (name, shares) in enumerate(shown.items()):
-        heights = _percent(shares)
+    middles, width = (np.add(edges[:-1], edges[1:]) / 2).tolist(), edges[1] - edges[0]
+    ends = [day_of(day).isoformat() for day in (edges[0], edges[-1])] if is_date else [edges[0], edges[-1]]
+    for place, (name, (share, lower, upper)) in enumerate(shown.items()):
+        # Beside each other, so that it is seen whose intervals they are.
+        beside = (place - (len(shown) - 1) / 2) * APART * width
+        x = [middle + beside for middle in middles]
         figure.add_scatter(
-            name=plain(name), x=list(edges), y=[*heights, *heights[-1:]], mode="lines",
-            line={"color": COLOURS[place], "dash": DASHES[place], "shape": "hv", "width": 1.5},
-            hovertemplate="%{x}<br><b>%{y:.3g} %</b><extra>%{fullData.name}</extra>",
+            name=plain(name), x=[day_of(day).isoformat() for day in x] if is_date else x, y=_percent(share),
+            mode="lines+markers", line={"color": COLOURS[place], "dash": DASHES[place], "width": 1.5},
+            marker={"color": COLOURS[place], "size": 4},
+            error_y=whiskers(_percent(share - lower), _percent(upper - share), COLOURS[place]),
+            hovertemplate="<b>%{y:.3g} %</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.update_layout(
-        xaxis={
-            "title": {"text": plain(column)},
-            **({} if isinstance(edges[0], str) else {"tickformat": ","}),
-        },
+        xaxis={"title": {"text": plain(column)}, "range": ends, **({} if is_date else {"tickformat": ","})},
         yaxis={
             "title": {"text": _("%% of %(unit)s, by step") % {"unit": counted_word()}},
             "rangemode": "tozero",
@@ -75,7 +86,8 @@ def density_figure(
     )
     text = _("Of each group's %(unit)s with a value, how many lie in each of %(steps)s steps of equal width.")
     told = {"unit": counted_word(), "steps": len(edges) - 1}
-    caption = text % told + _first_of(len(series), MOST_SERIES, _("groups"))
+    caption = text % told + " " + _("The true share lies within the line with probability 95 % or more.")
+    caption += _first_of(len(series), MOST_SERIES, _("groups"))
     return finished(figure, title=_title(_("Distribution of %(column)s"), column), caption=caption)
 
 

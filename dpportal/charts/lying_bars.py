@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import filled, rectangle, round_step, swatch
+from dpportal.charts.text_width import LETTER, longest, shortened, widest, width_of
 from dpportal.charts.trace_values import (
     Trace,
+    certainly_highest,
     mark_text,
     number_text,
     plain_label,
@@ -18,7 +20,7 @@ from dpportal.charts.trace_values import (
     sides_at,
 )
 
-GAP, LETTER, LINE, TOP, DOT = 8, 6.6, 15, 44, 4
+GAP, LINE, TOP, DOT = 8, 15, 44, 4
 # Names and bars share the width; of a name at most so many letters are shown, on a phone fewer.
 MOST_LETTERS, NAMES_SHARE, ROOM = 44, 0.45, 0.85
 MOST_CELLS, TICKS = 64, 5
@@ -28,8 +30,8 @@ NARROW, FEW_TICKS = 260, 2
 MANY = 12
 # Pixels of a window's drawing; what lies there lies in any other as well.
 WINDOW, ANY_WIDTH = 760, 100_000
-# Pixels of one bar: alone, and beside those of other groups.
-ALONE, GROUPED = 15, 9
+# Pixels of one bar: alone, beside those of a few other groups, and beside those of many.
+ALONE, GROUPED, CROWDED, FEW_GROUPS = 15, 9, 6, 4
 
 
 def lies(figure: FigureJson, width: int) -> bool:
@@ -55,7 +57,7 @@ def names_fit(names: Sequence[str], width: int) -> bool:
 
 
 def _width_of(names: Sequence[str]) -> float:
-    return LETTER * max(map(len, names), default=0) * len(names)
+    return widest(names) * len(names)
 
 
 def shown_traces(figure: FigureJson) -> list[Trace]:
@@ -95,12 +97,12 @@ class _Lying:
         self.suffix = str(layout["yaxis"].get("ticksuffix") or "")
         self.number_format = str(layout["yaxis"].get("hoverformat") or "")
         self.names = [plain_label(str(name)) for name in traces[0]["x"]]
-        self.thick = ALONE if len(traces) == 1 else GROUPED
+        self.thick = ALONE if len(traces) == 1 else GROUPED if len(traces) <= FEW_GROUPS else CROWDED
         self.slot = self.thick * len(traces) + GAP
         most = min(MOST_LETTERS, int(NAMES_SHARE * width / LETTER))
-        self.names = [name if len(name) <= most else f"{name[: most - 1]}…" for name in self.names]
-        left = LETTER * max(map(len, self.names)) + 2 * GAP
-        right = width - 2 * GAP - LETTER * max(map(len, self._numbers()), default=2)
+        self.names = [shortened(name, most) for name in self.names]
+        left = widest(self.names) + 2 * GAP
+        right = width - 2 * GAP - LETTER * longest(self._numbers(), 2)
         ends = [float(end) for trace in traces for end in reach_on(trace, "y")]
         self.scale = _Scale(left, right, *range_of(ends, from_zero=_is_bars(traces[0])))
         self.floor = TOP + self.slot * len(self.names)
@@ -156,13 +158,13 @@ class _Lying:
         ]
 
     def _values(self) -> Iterator[FigureJson]:
-        values = self.traces[0]["y"]
+        values, top = self.traces[0]["y"], certainly_highest(self.traces[0])
         for cell, words in enumerate(self._numbers()):
             if words:
                 reach = max(values[cell], self.scale.low if self.scale.low > 0 else 0)
                 at = self.scale.at(reach + (sides_at(self.traces[0], cell) or (0, 0))[1])
                 text = _text(words, at + GAP, self._middle(cell) + 4, "start")
-                yield text | {"strong": values[cell] == max(v for v in values if v is not None)}
+                yield text | {"strong": cell == top}
 
     def _names_of_cells(self) -> Iterator[FigureJson]:
         for cell, name in enumerate(self.names):
@@ -176,7 +178,7 @@ class _Lying:
         title = plain_label(self.layout["yaxis"]["title"]["text"])
         yield _text(title, self.width - GAP, self.floor + 2 * LINE + 4, "end")
         cells = plain_label(self.layout["xaxis"]["title"]["text"])
-        fits = LETTER * len(cells) < self.scale.left - GAP
+        fits = width_of(cells) < self.scale.left - GAP
         yield _text(cells, self.scale.left - GAP if fits else 0, TOP - GAP, "end" if fits else "start")
 
     def _line(self, x0: float, y0: float, x1: float, y1: float, stroke: str) -> FigureJson:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
@@ -21,6 +21,7 @@ from dpportal.charts.style import (
     series_names,
     whisker,
 )
+from dpportal.platform.listed_names import in_a_row
 
 # Of a chart that stands beside its numbers, under the rows: in pixels.
 HEIGHT = 300
@@ -49,11 +50,17 @@ def column_figure(
     most = TICKS if is_ordered else 2 * TICKS
     axis = category_axis(name, TICKS if len(labels) > most else 0, len(labels))
     figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
-    caption = interval_caption(half_width, counted_word()) if together == 1 else _together(together)
+    caption = in_a_row(_sentences(counts, half_width, together))
     display = Display(height=HEIGHT, is_counts=True, is_ordered=is_ordered)
     return finished(figure, title=counted_by(name), caption=caption, display=display)
 
 
-def _together(cells: int) -> str:
-    text = _("Each bar adds up %(cells)s neighbouring cells; those and their margins are in columns.csv.")
-    return text % {"cells": f"{cells:,}"}
+def _sentences(counts: Sequence[int], half_width: int | None, together: int) -> Iterator[str]:
+    """What a bar counts, its margin, and why one may stand below 0; pages stored earlier have no margin of several."""
+    if together > 1:
+        text = _("Each bar adds up %(cells)s neighbouring cells; those and their margins are in columns.csv.")
+        yield text % {"cells": f"{together:,}"}
+    if together == 1 or half_width is not None:
+        yield interval_caption(half_width, counted_word())
+    if min(counts, default=0) < 0:
+        yield _("A count below 0 is noise: few or none are there.")

@@ -14,10 +14,13 @@ from django.utils.translation import gettext as _
 from dpportal.charts.area_drawing import area_drawing
 from dpportal.charts.axis import LINE, TICKS, Axis, thinned
 from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.line_names import places_of_names
 from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, shown_traces
 from dpportal.charts.svg_paths import bar, filled, points, rectangle, swatch, up_to_mark
+from dpportal.charts.text_width import LETTER, longest, shortened, widest, width_of
 from dpportal.charts.trace_values import (
     Trace,
+    certainly_highest,
     colour_of,
     mark_text,
     placed,
@@ -30,7 +33,7 @@ from dpportal.charts.trace_values import (
 )
 
 WIDTH, HEIGHT = WINDOW, 360
-TOP, RIGHT, GAP, LETTER = 44, 16, 8, 6.6
+TOP, RIGHT, GAP = 44, 16, 8
 LONGEST_LABEL = 24
 # Shades of a heat map, of which the palest differs from none at all, and what stands for that of no number.
 SHADES, UNKNOWN = 32, 99
@@ -68,7 +71,7 @@ class _Drawing:
         self.left = self._label_space("y", pairs)
         self.bottom = min(self._label_space("x", pairs), 130) + 12
         self.names_at_lines = self._named_at_lines()
-        self.right = RIGHT + LETTER * max((len(name) for name in self.names_at_lines), default=0)
+        self.right = RIGHT + widest(self.names_at_lines)
         self.axes = {pair: self._axes(*pair) for pair in pairs}
 
     def context(self) -> FigureJson:
@@ -130,10 +133,10 @@ class _Drawing:
         lists = [values_on(t, letter) for n in names for t in self._traces_on(letter, n)]
         # Told apart without a call for each, since there may be thousands.
         words = {value for values in lists for value in values if value.__class__ is str}
-        longest = min(max(map(len, words), default=8), LONGEST_LABEL)
-        lying = LETTER * longest * len(words) < 0.85 * self.width / max(1, len(names))
+        most = min(longest(words, 8), LONGEST_LABEL)
+        lying = LETTER * most * len(words) < 0.85 * self.width / max(1, len(names))
         lying = lying or self.is_ordered
-        return 2.0 * LINE if letter == "x" and lying else LETTER * longest + 4 * GAP
+        return 2.0 * LINE if letter == "x" and lying else LETTER * most + 4 * GAP
 
     def _axes(self, x_name: str, y_name: str) -> tuple[Axis, Axis]:
         wide, tall = self.width - self.left - self.right, self.height - TOP - self.bottom
@@ -184,7 +187,7 @@ class _Drawing:
             self._text(x.title, x.end, self.height - GAP, "end", in_full=True)
         if y.title and y.shown:
             # One that is wider than the space beside the axis begins at the drawing's edge.
-            wide = LETTER * len(y.title) > self.left
+            wide = width_of(y.title) > self.left
             place, anchor = (0.0, "start") if wide else (self.left, "end")
             # Over the numbers of the highest bars.
             above = GAP + LINE - 4 if ceiling <= TOP else GAP
@@ -195,7 +198,7 @@ class _Drawing:
         if not x.shown:
             return [], False
         marks = x.marks()
-        wide = LETTER * max((len(text[:LONGEST_LABEL]) for _value, text in marks), default=0)
+        wide = LETTER * min(longest([text for _value, text in marks]), LONGEST_LABEL)
         fitting = max(1, int(abs(x.end - x.begin) / (wide + GAP)))
         if not x.categories or len(marks) <= fitting:
             return marks, False
@@ -211,7 +214,7 @@ class _Drawing:
             else:
                 self._bars(trace, x, y, place, len(bars))
         before: list[tuple[float, float]] = []
-        ends: list[tuple[Trace, tuple[float, float]]] = []
+        named: list[tuple[Trace, list[tuple[float, float]]]] = []
         for trace in traces:
             if trace["type"] == "heatmap":
                 self._heat_map(trace, x, y)
@@ -223,8 +226,10 @@ class _Drawing:
                 before = places
                 is_line = "lines" in trace.get("mode", "lines")
                 if is_line and plain_label(trace.get("name") or "") in self.names_at_lines and places:
-                    ends.append((trace, places[-1]))
+                    named.append((trace, places))
         # The lowest first, so that names stand above each other as the lines do.
+        at_names = places_of_names([places for _trace, places in named], LINE)
+        ends = [(trace, at) for (trace, _places), at in zip(named, at_names, strict=True)]
         for trace, end in sorted(ends, key=lambda named: -named[1][1]):
             self._name_line(trace, end, max(y.begin, y.end))
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
@@ -241,15 +246,16 @@ class _Drawing:
         self.texts[-1] |= {"colour": colour_of(trace), "strong": True}
 
     def _number(self, trace: Trace, x: Axis, y: Axis) -> None:
-        """The numbers of few bars or points over them; of many that of the largest."""
+        """The numbers of few bars or points over them; of many that of the largest, where it certainly is."""
         values = trace["y"]
         known = [place for place, value in enumerate(values) if value is not None]
-        top = max(known, key=lambda place: values[place], default=-1)
-        for place in known if len(known) <= MOST_NUMBERED else (top,):
+        top = certainly_highest(trace)
+        alone = [] if top is None else [top]
+        for place in known if len(known) <= MOST_NUMBERED else alone:
             reach = max(0, values[place]) + (sides_at(trace, place) or (0, 0))[1]
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
             words = mark_text(trace, place, y.suffix, y.number_format)
-            fits = LETTER * len(words) <= x.step or len(known) > MOST_NUMBERED
+            fits = width_of(words) <= x.step or len(known) > MOST_NUMBERED
             words = words if fits else value_text(values[place], y.number_format) + y.suffix
             self._text(words, x.at(trace["x"][place]), above, "middle", in_full=True)
             self.texts[-1]["strong"] = place == top
@@ -368,8 +374,7 @@ class _Drawing:
     def _text(
         self, text: str, x: float, y: float, anchor: str, turned: bool = False, in_full: bool = False
     ) -> None:
-        fits = in_full or len(text) <= LONGEST_LABEL or anchor == "middle"
-        short = text if fits else f"{text[: LONGEST_LABEL - 1]}…"
+        short = text if in_full or anchor == "middle" else shortened(text, LONGEST_LABEL)
         self.texts.append(
             {"text": short, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": turned}
         )

@@ -246,9 +246,11 @@ def whisker(half_width: int | None) -> FigureJson | None:
     return {"type": "constant", "value": half_width, "color": "var(--text)", "thickness": 1, "width": 3}
 
 
-def whiskers(below: Sequence[float | None], above: Sequence[float | None]) -> FigureJson:
+def whiskers(
+    below: Sequence[float | None], above: Sequence[float | None], colour: str = "var(--text)"
+) -> FigureJson:
     """Intervals around points or at the ends of bars, each with its own reach on either side; None without one."""
-    looks = {"color": "var(--text)", "thickness": 1, "width": 3}
+    looks = {"color": colour, "thickness": 1, "width": 3}
     return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, **looks}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -38,6 +39,18 @@ def sides_at(trace: Trace, place: int, letter: str = "y") -> tuple[float, float]
     if above is None:
         return None
     return (error["arrayminus"][place] if error.get("arrayminus") is not None else above), above
+
+
+def certainly_highest(trace: Trace) -> int | None:
+    """The place of the mark whose interval lies above all others; None where several reach as high."""
+    known = [place for place, value in enumerate(trace["y"]) if value is not None]
+    if not known:
+        return None
+    sides = {place: sides_at(trace, place) or (0, 0) for place in known}
+    top = max(known, key=lambda place: trace["y"][place])
+    reach = (trace["y"][place] + sides[place][1] for place in known if place != top)
+    is_apart = trace["y"][top] - sides[top][0] > max(reach, default=-math.inf)
+    return top if is_apart else None
 
 
 def range_of(numbers: Sequence[float], from_zero: bool) -> tuple[float, float]:

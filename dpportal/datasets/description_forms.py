@@ -33,9 +33,11 @@ class RenameForm(VisibleTexts, forms.ModelForm[Dataset]):
 
     def keep(self, by: User) -> None:
         """Save it after `is_valid()`; it is on record that it was done, not what stood there."""
-        if not _is_as_stored(self.instance, self.Meta.fields):
-            self.save()
-            audit.record(by, "renamed", self.instance)
+        if _is_as_stored(self.instance, self.Meta.fields):
+            return
+        has_name = _is_as_stored(self.instance, ["name"])
+        self.save()
+        audit.record(by, "described" if has_name else "renamed", self.instance)
 
 
 def _is_as_stored(row: Dataset | PublicDescription, fields: list[str]) -> bool:

@@ -38,7 +38,7 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.two_people import PROTECTION
 from dpportal.tables import UploadFault
 from mechanisms.accounting import Neighbours
-from mechanisms.domain import Attribute, Categorical, DomainError, Integer, Real
+from mechanisms.domain import Attribute, Categorical, Date, DomainError, Integer, Real
 from mechanisms.synthesis.bin_error import most_mean_error
 
 
@@ -224,6 +224,9 @@ def _column_shown(position: int, column: Json, attribute: Attribute | None, fill
     kind = "" if is_contradicted else dict(AttributeForm.KINDS).get(proposed_kind(name), "")
     line = {"position": position, "name": name, "attribute": attribute, "filled": filled}
     line |= {"look": column, "truths": derived.truths_of(column)}
+    # Dates that will not be read stay worth a word when the column is declared; other remarks are to declare it by.
+    remark = column.get("remark", "")
+    line["warning"] = remark if attribute is None or isinstance(attribute, Date) else ""
     return {**line, "kind": kind, "declared_kind": declared_kind, "is_contradicted": is_contradicted}
 
 

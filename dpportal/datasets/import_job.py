@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 
 from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext_noop
 
 from dpportal.accounts import audit
+from dpportal.accounts.models import User
 from dpportal.datasets import derived, near_duplicates, records, upload_pieces
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
@@ -50,6 +52,16 @@ CONVERSIONS = register(Conversions())
 def fingerprint(content_digest: str) -> str:
     """The keyed fingerprint of a table's content: without the key, nobody can test a guess of the table."""
     return keyed_digest(content_digest.encode()).hex()
+
+
+def dataset_of_file(path: Path, owner: User) -> Dataset | None:
+    """The oldest dataset of a person that has the table of a file, with its records; the file itself is not kept.
+
+    Raises UploadFault if the file is no table.
+    """
+    mark = fingerprint(records.content_digest(path))
+    own = Dataset.objects.filter(owner=owner, fingerprint=mark).order_by("created_at")
+    return next((dataset for dataset in own if dataset.has_records), None)
 
 
 def _convert(dataset: Dataset, claim: Claim) -> None:

@@ -31,7 +31,7 @@ from dpportal.platform import storage
 from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import FOLDER
-from dpportal.platform.sealed_files import SealedPath, new_key
+from dpportal.platform.sealed_files import FilePath, SealedPath, new_key
 from dpportal.tables import Column, Persons, ValueTexts
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.facts import FileLook, TableFacts
@@ -117,6 +117,13 @@ def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> Store
         facts = raw_tables.convert(source, target, dataset.file_name, options_of(dataset), _limits(), context)
         storage.keep(target.path, name)
     return StoredTable(name, facts)
+
+
+def content_digest(source: FilePath) -> str:
+    """By which the table of a file is known that is no upload. Raises UploadFault if it is no table."""
+    with storage.scratch_folder() as scratch:
+        target = SealedPath(scratch / "table.parquet", new_key(), "scratch")
+        return raw_tables.convert(source, target, source.name, None, _limits()).content_digest
 
 
 def look(dataset: Dataset, options: ReadOptions) -> FileLook:

@@ -27,8 +27,8 @@ class UnitForm(forms.ModelForm[DomainVersion]):
         ],
         help_text=_(
             "Add or remove: the number of people is protected too, and noise is smallest. "
-            "Replace one: a histogram needs twice the noise scale; where every person has one row, no row or line is "
-            "left out and no release before hides the number of rows, that number is published exactly."
+            "Replace one: counts need twice the noise, and the number of rows is usually published exactly. It is not "
+            "where a person may have several rows, where rows are left out, or where an earlier release hides it."
         ),
     )
     unit_column = forms.ChoiceField(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.notices import hosts, outbound
 from dpportal.notices.events import CHOICES
+from dpportal.notices.internet_addresses import may_be_called, written_address
 from dpportal.notices.models import AllowedHost
 from dpportal.notices.outbound import HTTPS_PORT, HostRefusedError
 from dpportal.platform.form_types import CleanedData
@@ -93,4 +94,24 @@ class HostForm(forms.ModelForm[AllowedHost]):
         host, port = data.get("host"), data.get("port")
         if host and port and AllowedHost.objects.filter(host=host, port=port).exists():
             self.add_error("host", _("This host is allowed already. Remove its line first, to change it."))
+        elif host and (reason := _why_never_called(host, private=data.get("private", False))):
+            self.add_error("host", reason)
         return data
+
+
+def _why_never_called(host: str, *, private: bool) -> str:
+    """Of a host whose address needs no look-up, and would be refused whenever something is sent; else empty."""
+    address = written_address(host)
+    if address is None or may_be_called(address, private=private):
+        return ""
+    if may_be_called(address, private=True):
+        text = gettext(
+            "%(host)s is inside: this machine itself, or a private network. Type the name of a host outside, or tick "
+            "“also in a private network” if your own receiver is there."
+        )
+    else:
+        text = gettext(
+            "%(host)s is never called: nothing that is meant to receive messages is at this address, and some clouds "
+            "answer there with a machine’s secrets. Type the name of your receiver."
+        )
+    return text % {"host": host}

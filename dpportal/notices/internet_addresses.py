@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import socket
 from collections.abc import Iterator
 from ipaddress import (
     IPv4Address,
@@ -28,6 +30,27 @@ TRANSLATED = IPv6Network("64:ff9b::/96")
 COMPATIBLE = IPv6Network("::/96")
 # Translated by each network in its own way (RFC 8215), so nobody knows where they lead.
 LOCALLY_TRANSLATED = IPv6Network("64:ff9b:1::/48")
+
+
+# Numbers of IPv4 as a computer reads them, which are also 127.1, 2130706433 and 0x7f000001.
+NUMBERS = re.compile(r"[0-9a-fx.]+")
+# Names that lead to the machine itself wherever they are looked up (RFC 6761).
+LOCALHOST, LOOPBACK = "localhost", "127.0.0.1"
+
+
+def written_address(host: str) -> str | None:
+    """The address that a host's name is already, in any spelling; None of a name that has to be looked up."""
+    name = host.lower().rstrip(".")
+    if name == LOCALHOST or name.endswith(f".{LOCALHOST}"):
+        return LOOPBACK
+    try:
+        return str(ip_address(name.partition("%")[0]))
+    except ValueError:
+        pass
+    try:
+        return socket.inet_ntoa(socket.inet_aton(name)) if NUMBERS.fullmatch(name) else None
+    except OSError:
+        return None
 
 
 def may_be_called(text: str, *, private: bool) -> bool:

@@ -16,6 +16,9 @@ from mechanisms.tabular.croissant import DataFile, croissant
 NAME = "croissant.json"
 ABOUT = "The tables for programs that learn from data (Croissant)"
 
+# Records of a CSV file are as it has them.
+GUARDED = "A text that a spreadsheet would take for a formula has an apostrophe before it; take it away."
+
 
 @dataclass(frozen=True)
 class Described:
@@ -40,7 +43,9 @@ def croissant_file(folder: Path, tables: Sequence[Table], described: Described) 
 
 def _data_file(table: Table) -> DataFile:
     file = BundleFile.of(table)
-    return DataFile(file.name, file.about, file.size, file.sha256, table.fields)
+    holds_texts = any(field["type"] == "string" for field in table.fields)
+    about = f"{file.about.rstrip('.')}. {GUARDED}" if holds_texts else file.about
+    return DataFile(file.name, about, file.size, file.sha256, table.fields)
 
 
 def at_addresses(document: Json, metadata: Metadata, address: Callable[[str], str]) -> Json:

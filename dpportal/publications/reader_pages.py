@@ -95,6 +95,12 @@ class ReaderPages(Generic[P]):
 
         return shown
 
+    def file(
+        self, view: Callable[Concatenate[HttpRequest, P, ...], HttpResponseBase]
+    ) -> Callable[..., HttpResponseBase]:
+        """A view of what is no page: whoever does not ask for pages gets a problem where there is nothing to give."""
+        return _with_problems(self.page(view), lambda request: not _asks_for_pages(request))
+
     def negotiated(
         self, view: Callable[[HttpRequest, P], HttpResponseBase]
     ) -> Callable[..., HttpResponseBase]:
@@ -110,15 +116,7 @@ class ReaderPages(Generic[P]):
                 told = self._representation(request, publication)
             return told or view(request, publication)
 
-        @wraps(chosen)
-        def answered(request: HttpRequest, **ids: UUID) -> HttpResponseBase:
-            answer = chosen(request, **ids)
-            if _asks_for_data(request) and answer.status_code in NOT_NOW:
-                answer = _problem(answer)
-            patch_vary_headers(answer, ["Accept"])
-            return answer
-
-        return answered
+        return _with_problems(chosen, _asks_for_data)
 
     def _representation(self, request: HttpRequest, publication: P) -> HttpResponseBase | None:
         """What a program asks for; None for the page."""
@@ -175,7 +173,7 @@ class ReaderPages(Generic[P]):
         404 where the files were written before bundles had it; the sweep has them written again.
         """
 
-        @self.page
+        @self.file
         def described(request: HttpRequest, publication: P) -> HttpResponseBase:
             files = {file.name: file for file in self.files(publication)}
             if not files:
@@ -198,7 +196,7 @@ class ReaderPages(Generic[P]):
     def cite(self) -> Callable[..., HttpResponseBase]:
         """How it is cited, for programs that keep references: in one of FORMATS; in any other, 404."""
 
-        @self.page
+        @self.file
         def cited(request: HttpRequest, publication: P, form: str) -> HttpResponse:
             if form not in FORMATS:
                 raise Http404
@@ -215,7 +213,7 @@ class ReaderPages(Generic[P]):
     def chart(self) -> Callable[..., HttpResponseBase]:
         """A figure of the page, as the data that draw it live (json) or as a picture by itself (svg)."""
 
-        @self.page
+        @self.file
         def drawn(request: HttpRequest, publication: P, name: str, form: str) -> HttpResponse:
             figure = self._figure(request, publication, name)
             if form == "json":
@@ -257,7 +255,7 @@ class ReaderPages(Generic[P]):
     def download(self) -> Callable[..., HttpResponseBase]:
         """One file of the bundle, or all in one zip."""
 
-        @self.page
+        @self.file
         def downloaded(request: HttpRequest, publication: P, name: str) -> HttpResponseBase:
             return self._given(request, publication, name)
 
@@ -289,6 +287,28 @@ class ReaderPages(Generic[P]):
         answer = render(request, "publications/being_written.html", context, status=BEING_WRITTEN)
         answer["Retry-After"] = str(RETRY_AFTER_SECONDS)
         return answer
+
+
+def _with_problems(
+    view: Callable[..., HttpResponseBase], is_of_program: Callable[[HttpRequest], bool]
+) -> Callable[..., HttpResponseBase]:
+    """The view, where programs get what is not there as a problem, and people as a page."""
+
+    @wraps(view)
+    def answered(request: HttpRequest, **ids: UUID) -> HttpResponseBase:
+        answer = view(request, **ids)
+        if answer.status_code in NOT_NOW and is_of_program(request):
+            answer = _problem(answer)
+        patch_vary_headers(answer, ["Accept"])
+        return answer
+
+    return answered
+
+
+def _asks_for_pages(request: HttpRequest) -> bool:
+    """Whether pages are named among what is accepted, as browsers do; "*/*" alone is a program's."""
+    named = (MediaType(text) for text in request.headers.get("Accept", "").split(","))
+    return any(f"{kind.main_type}/{kind.sub_type}" == HTML and kind.quality for kind in named)
 
 
 def _asks_for_data(request: HttpRequest) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -10,7 +11,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import listed, together
+from dpportal.platform.listed_names import together
+from mechanisms.domain import Domain
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile
 
 LONGEST = 160
@@ -45,6 +47,13 @@ def read_aloud(columns: Sequence[str]) -> dict[str, str]:
     last = [name.rpartition(": ")[2] or name for name in columns]
     names = last if len(set(last)) == len(last) else columns
     return dict(zip(columns, (name.replace("_", " ") for name in names), strict=True))
+
+
+def spoken(domain: Domain) -> Domain:
+    """The same columns under the names that a reader says, for sentences and charts; files have the table's own."""
+    names = read_aloud(domain.shown_names)
+    attributes = (replace(a, title=names[a.shown_name]) for a in domain.attributes)
+    return replace(domain, attributes=tuple(attributes))
 
 
 def _worded(parameters: Json, words: Mapping[str, str]) -> Json:
@@ -82,7 +91,7 @@ def named(columns: Sequence[str], parameters: Json) -> str:
 def _by_groups(measured: Sequence[str], groups: Sequence[str]) -> str:
     """Measured columns, and by which others."""
     many = _("%(number)s columns") % {"number": len(measured)}
-    texts = {"measured": listed(measured) if len(measured) <= NAMED_COLUMNS else many}
+    texts = {"measured": together(measured) if len(measured) <= NAMED_COLUMNS else many}
     if not groups:
         return texts["measured"]
     return _("%(measured)s by %(groups)s") % {**texts, "groups": named(groups, {})}

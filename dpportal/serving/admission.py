@@ -54,6 +54,8 @@ LINGERING_SECONDS = 3.0
 FORM_BYTES = 2**20
 YOURS_ARRIVE = "Other files of yours are still being received. Wait until they have arrived."
 OTHERS_ARRIVE = "Files of other visitors are still being received. Try again in a minute."
+# A piece of an upload takes seconds; of visitors many wait for the same places.
+RETRY_SECONDS, VISITORS_RETRY_SECONDS = 10, 60
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class AdmissionControl:
             yield
             return
         if self.receiving[person] >= (VISITORS_AT_ONCE if person == VISITORS else FILES_AT_ONCE):
-            raise BodyRefusedError(429, OTHERS_ARRIVE if person == VISITORS else YOURS_ARRIVE)
+            raise _too_many(person)
         self.receiving[person] += 1
         self.promised += allowance.promised
         try:
@@ -119,6 +121,13 @@ class AdmissionControl:
         finally:
             self.receiving[person] -= 1
             self.promised -= allowance.promised
+
+
+def _too_many(person: int) -> BodyRefusedError:
+    """The refusal of a file for which there is no place now."""
+    is_visitor = person == VISITORS
+    text, wait = (OTHERS_ARRIVE, VISITORS_RETRY_SECONDS) if is_visitor else (YOURS_ARRIVE, RETRY_SECONDS)
+    return BodyRefusedError(429, text, {"Retry-After": str(wait)})
 
 
 def _allowed(scope: Scope, announced: int, promised: int) -> Allowance:
@@ -187,6 +196,7 @@ async def _refuse(scope: Scope, refusal: BodyRefusedError, send: _Sender) -> Non
         (b"content-type", media_type.encode()),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
+        *((name.lower().encode(), value.encode()) for name, value in refusal.headers.items()),
     ]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

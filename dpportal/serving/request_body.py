@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Mapping
 
 from dpportal.platform import storage
 from dpportal.serving.handler import Message, Receive, Scope
@@ -20,11 +21,12 @@ SILENT_SECONDS = 30.0
 
 
 class BodyRefusedError(Exception):
-    """A request that is not read further. status: of the answer; the message is for whoever sent it."""
+    """A request that is not read further. status, headers: of the answer; the message is for whoever sent it."""
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(text)
         self.status = status
+        self.headers = dict(headers or {})
 
 
 class Body:

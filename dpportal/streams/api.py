@@ -24,7 +24,7 @@ from dpportal.streams import execution, tokens
 from dpportal.streams.access import visible_stream
 from dpportal.streams.calendar import CalendarError
 from dpportal.streams.execution import PeriodRefusedError, PublishedPeriod, RefusalReason, Update
-from dpportal.streams.measure import StreamDraftError, read_increments
+from dpportal.streams.measure import StreamDraftError, largest_increment, read_increments
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.tokens import TokenRefusedError
 from dpportal.streams.vault import VaultError
@@ -104,6 +104,8 @@ def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
     execution.catch_up(stream.pk)
     published = _publish(stream, update)
     [answer] = as_json(stream, [published.period])
+    # The same after every period, clipped or not: whoever sent a count compares it with this.
+    answer["largest"] = largest_increment(stream)
     return JsonResponse(answer, status=201 if published.new else 200)
 
 

@@ -181,6 +181,7 @@ def token(request: HttpRequest, stream: Stream) -> HttpResponseBase:
         "address": request.build_absolute_uri(f"/streams/{stream.pk}/periods"),
         "example": json.dumps(_example(stream), ensure_ascii=False),
         "limit": tokens.REQUESTS_PER_MINUTE,
+        "largest": largest_increment(stream),
         "nav_section": "streams",
     }
     return render(request, "streams/token.html", context)

@@ -146,6 +146,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     )
     if form is None:
         return redirect("streams:review" if confirming.waits(draft) else "streams:home", draft.pk)
+    asking.note_read(request, draft.dataset, str(draft.pk))
     budget = drafts.budget_of(draft)
     columns = [name for name in (draft.column, draft.summed) if name]
     context = {

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets import asking, requests
+from dpportal.budgets import asking
 from dpportal.budgets.models import Budget
 from dpportal.budgets.second_person import rule_text
 from dpportal.datasets.access import with_dataset
@@ -41,7 +41,7 @@ def choose(request: HttpRequest, dataset: Dataset, position: int) -> HttpRespons
             return redirect(prices.address_of(dataset, column, cost.plan))
         if confirm is None:
             return redirect(ValueChoice.objects.filter(dataset=dataset, column=column).latest("created_at"))
-    requests.answer_was_read(dataset, prices.page_of(dataset, column), current_user(request))
+    asking.note_read(request, dataset, prices.page_of(dataset, column))
     context = {**_around(dataset, column), **_plan_context(dataset, column, cost.plan), "position": position}
     wrong = cost.errors or (confirm and confirm.errors)
     return render(

@@ -260,9 +260,16 @@ def _explanation(request: StreamRequest, loss: Loss, horizon: int, error: float)
     root = math.sqrt(error)
     size = f"{root:,.0f}" if root >= 1000 else f"{root:.3g}"
     if request.largest == 1:
-        one, several = ("person", "people") if loss.unit.max_rows == 1 else ("row", "rows")
-        size = f"{size} {one if size == '1' else several}"
+        size = _in_people(size) if loss.unit.max_rows == 1 else _in_rows(size)
     return (
         f"{change} one person, with {rows} in {span}, costs {loss} once. "
         f"Expected error of a running count, over {over}: {size}."
     )
+
+
+def _in_people(size: str) -> str:
+    return "1 person" if size == "1" else f"{size} people"
+
+
+def _in_rows(size: str) -> str:
+    return "1 row" if size == "1" else f"{size} rows"

@@ -11,7 +11,7 @@ from mechanisms.moments.agreement import PossibleGroup, people
 from mechanisms.moments.bound_shares import agreed_shares
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.moments.public_number import PublicNumber
-from mechanisms.moments.told_groups import HALF_A_PERSON, have_somebody, widening_of_told
+from mechanisms.moments.told_groups import HALF_A_PERSON, Families
 from mechanisms.noise.sum_quantiles import LEVEL, widening
 from mechanisms.noise.weighted_sum import weighted_half_width
 
@@ -104,11 +104,19 @@ class Sums:
         self.second = weights(readings.first if readings.second is None else readings.second)
         self.missing = weights(readings.missing)
         self.at_lower, self.at_upper = np.eye(degree + 4)[degree + 2 :] / planned.at_bound
+        self._of_groups: Families | None = None
 
     @classmethod
     def of(cls, plan: MomentsPlan, planned: ColumnPlan, times: int = 1) -> Sums:
         """Of one column of a plan, as `adding_up` makes its sums."""
-        return cls(planned, plan.degree, times, plan.public_number)
+        own = cls(planned, plan.degree, times, plan.public_number)
+        own._of_groups = Families.of(plan.groups)
+        return own
+
+    def families(self, rows: int) -> Families:
+        """Of so many rows of sums: of all groups of the plan, or of others."""
+        of_groups = self._of_groups
+        return of_groups if of_groups and of_groups.size == rows else Families.alone(rows)
 
     @property
     def people(self) -> Floats:
@@ -176,17 +184,18 @@ class Sums:
         `below` between two p, so both ends are single points.
         """
         top, bottom = sums @ above, sums @ below
+        families, law, half = self.families(len(sums)), self.planned.noise, self.half_width(below)
         known = (
-            bottom > max(widened * self.half_width(below), HALF_A_PERSON)
+            bottom > max(widened * half, HALF_A_PERSON)
             if widened > 1
-            else have_somebody(bottom, self.half_width(below), self.planned.noise)
+            else families.have_somebody(bottom, np.full(len(sums), half), law)
         )
-        knots, widened = np.linspace(0, 1, KNOTS), max(widened, widening_of_told(known, self.planned.noise))
-        reach = widened * np.array([self.half_width(above - p * below, level) for p in knots])
+        knots, times = np.linspace(0, 1, KNOTS), np.maximum(widened, families.widened(known, law))
+        reach = np.outer(times, [self.half_width(above - p * below, level) for p in knots])
         safe = np.where(known, bottom, 1.0)
         low, high = (_root(top, safe, knots, side * reach) for side in (-1, 1))
         # Where the noise leads beyond 0 or 1, as far as it reaches there stays, so that it never looks like certainty.
-        low, high = np.minimum(low, 1 - reach[-1] / safe), np.maximum(high, reach[0] / safe)
+        low, high = np.minimum(low, 1 - reach[:, -1] / safe), np.maximum(high, reach[:, 0] / safe)
         parts = (np.clip(top / safe, 0, 1), np.clip(low, 0, 1), np.clip(high, 0, 1))
         return Interval(*(np.where(known, part, np.nan) for part in parts))
 
@@ -358,7 +367,8 @@ def _deviation(own: Sums, sums: Floats, mean: Interval) -> Interval:
         tried = np.concatenate([tried, mean.estimate[known, None]], axis=1)
         squares = second[:, None] - 2 * tried * first[:, None] + tried**2 * number[:, None]
         bottom = np.broadcast_to(number[:, None], tried.shape).ravel()
-        reach = widening_of_told(known, own.planned.noise) * _reach_at(_reach_of_squares(own), tried.ravel())
+        widened = own.families(len(sums)).widened(known, own.planned.noise)[known]
+        reach = np.repeat(widened, tried.shape[1])[:, None] * _reach_at(_reach_of_squares(own), tried.ravel())
         low, high = (
             _root(squares.ravel(), bottom, VARIANCES, side * reach).reshape(tried.shape) for side in (-1, 1)
         )

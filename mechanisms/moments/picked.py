@@ -6,18 +6,32 @@ from mechanisms.arrays import Integers
 from mechanisms.moments.estimates import Interval, Sums, adding_up, totals
 from mechanisms.moments.plan import MomentsPlan
 
+Told = tuple[Interval, Interval | None, Interval]
 
-def picked(
-    plan: MomentsPlan, sums: Integers, groups: Integers
-) -> list[tuple[Interval, Interval | None, Interval]]:
+
+def picked(plan: MomentsPlan, sums: Integers, groups: Integers) -> list[Told]:
     """Of each column number, total and mean of some groups added up, (1,) each; dates have no total.
 
     sums: (columns, groups, plan.sums), measured. groups: their places, each once. Where the number of rows is public,
-    groups add up to it, and so their people are those that are told of each.
+    groups add up to it, and so their people are those that are told of each. Of a single group it is what is told of
+    it among all, which counts how many are told.
     """
     told = []
     for planned, own in zip(plan.columns, adding_up(plan, sums), strict=True):
-        of, added = Sums.of(plan, planned, len(groups)), own[groups].sum(axis=0, keepdims=True)
+        of = Sums.of(plan, planned, len(groups))
+        if len(groups) == 1:
+            told.append(_one_of(totals(of, own, of.whole_people(own)[0]), groups))
+            continue
+        added = own[groups].sum(axis=0, keepdims=True)
         whole = of.whole_people(own)[0][groups] if of.public else of.whole_people(added)[0]
         told.append(totals(of, added, whole.sum(keepdims=True)))
     return told
+
+
+def _one_of(told: Told, group: Integers) -> Told:
+    """group: (1,) its place."""
+    number, total, mean = (
+        part and Interval(part.estimate[group], part.lower[group], part.upper[group]) for part in told
+    )
+    assert number and mean
+    return number, total, mean

@@ -6,10 +6,13 @@ groups R.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import ndtr
 
-from mechanisms.arrays import Flags, Floats
+from mechanisms.arrays import Flags, Floats, Integers
+from mechanisms.domain import Categorical, Domain
 from mechanisms.noise import DiscreteGaussian, NoiseLaw
 from mechanisms.noise.sum_quantiles import LEVEL, reach as reach_of, widening
 
@@ -42,3 +45,57 @@ def widening_of_told(told: Flags, law: NoiseLaw) -> float:
     noise, and on how many others are).
     """
     return widening(len(told) / max(int(told.sum()), 1), law)
+
+
+@dataclass(frozen=True)
+class Families:
+    """Groups with declared values, and those for other and missing ones: of each it is counted how many are told.
+
+    The latter hardly ever have somebody, and are not to make the intervals of the others wider. places: of each family.
+    """
+
+    places: tuple[Integers, ...]
+
+    @classmethod
+    def of(cls, groups: Domain) -> Families:
+        """Of the cells of a domain."""
+        declared: Flags = np.ones(1, dtype=bool)
+        for attribute in groups.attributes:
+            own = np.ones(attribute.size, dtype=bool)
+            if isinstance(attribute, Categorical) and attribute.undeclared is not None:
+                own[attribute.undeclared] = False
+            if attribute.missing_cell:
+                own[attribute.regular_size] = False
+            declared = np.logical_and.outer(declared, own).ravel()
+        return cls(tuple(places for places in map(np.flatnonzero, (declared, ~declared)) if len(places)))
+
+    @classmethod
+    def alone(cls, groups: int) -> Families:
+        """One of so many groups."""
+        return cls((np.arange(groups),))
+
+    @property
+    def size(self) -> int:
+        """How many groups there are."""
+        return sum(map(len, self.places))
+
+    def have_somebody(self, numbers: Floats, reach: Floats, law: NoiseLaw) -> Flags:
+        """As `have_somebody`, (groups,) each."""
+        told = np.zeros(self.size, dtype=bool)
+        for places in self.places:
+            told[places] = have_somebody(numbers[places], reach[places], law)
+        return told
+
+    def widened(self, told: Flags, law: NoiseLaw) -> Floats:
+        """(groups,) as `widening_of_told`."""
+        widened = np.ones(self.size)
+        for places in self.places:
+            widened[places] = widening_of_told(told[places], law)
+        return widened
+
+    def levels(self, told: Flags) -> Floats:
+        """(groups,) of the intervals that are so much wider."""
+        levels = np.ones(self.size)
+        for places in self.places:
+            levels[places] -= (1 - LEVEL) * max(int(told[places].sum()), 1) / len(places)
+        return levels

@@ -78,6 +78,14 @@ class Selection:
         leads, points = range(1, LARGEST_LEAD), plan.score.points_per_row
         return 1 + bisect_left(leads, chance, key=lambda rows: self._resolved(plan.rate, rows * points))
 
+    def shortfall(self, plan: SelectionPlan, chance: float) -> int:
+        """By fewer rows than these the first choice trails the best candidate, with that chance, < 1, at least.
+
+        However many others there are, a candidate wins at most as often as it does against the best one alone. So each
+        of them that trails by the shortfall wins with its share of 1 - chance at most.
+        """
+        return self.lead(plan, 1 - (1 - chance) / (len(plan.candidates) - 1))
+
     def measure(self, plan: SelectionPlan, scores: np.ndarray, noise: Noise) -> Measurement:
         """Choose. The only step that spends the loss.
 
@@ -245,9 +253,10 @@ def _explanation(loss: Loss, bound: ScoreBound, epsilon: Fraction, rate_per_row:
         moved = f"{moved}, all in one direction"
     times = "The choice" if picks == 1 else f"Each of {picks} choices"
     cost = with_two_decimals(plainly(epsilon, 6))
-    together = "" if picks == 1 else f", together {loss}"
+    price = cost if picks == 1 else f"{cost}, together {loss}"
+    counted = "rows" if loss.unit.counts_rows else "people"
     return (
         f"{change} one person, of whom {rows}, changes every score by at most {moved}. "
-        f"{times} costs ε = {cost}{together}; a candidate that trails by "
-        f"{plainly(1 / rate_per_row, 4)} rows loses a factor e of its chances."
+        f"{times} costs ε = {price}; a candidate that trails by "
+        f"{plainly(1 / rate_per_row, 4)} {counted} is less than half as likely as the best."
     )

@@ -37,4 +37,5 @@ def told(rows: RowEstimates) -> Summary:
             number_rows(rows, lines[a.name]) if a.name in lines else category_rows(rows, a.name)
             for a in rows.plan.columns
         ),
+        rows.levels,
     )

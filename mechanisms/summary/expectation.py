@@ -12,7 +12,7 @@ import numpy as np
 
 from mechanisms.arrays import Floats
 from mechanisms.noise.repeatable import repeatable
-from mechanisms.noise.sum_quantiles import reach
+from mechanisms.noise.sum_quantiles import LEVEL, reach
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
@@ -46,10 +46,10 @@ class ColumnExpectation:
     says_nothing: bool
 
 
-def number_half_width(plan: SummaryPlan) -> float:
+def number_half_width(plan: SummaryPlan, level: float = LEVEL) -> float:
     """Half the interval of the number of people in a group, in people; whatever its size."""
     model = Model(plan)
-    return reach(model.law) * math.sqrt(_number_variance(model, alone=True))
+    return reach(model.law, level) * math.sqrt(_number_variance(model, alone=True))
 
 
 def _number_variance(model: Model, *, alone: bool) -> float:

@@ -82,6 +82,12 @@ class LineColumn:
         low, high = (np.array([_number(end) for end in ends]) for ends in zip(*pairs, strict=True))
         return low, high
 
+    @property
+    def borders(self) -> Floats:
+        """(cells + 1,) where each cell begins and the last one ends: whole numbers and days are as wide as one."""
+        starts, ends = self.edges
+        return np.append(starts, ends[-1] + (1 if self.has_whole_values else 0))
+
     @cached_property
     def cell_of_step(self) -> Integers | None:
         """(W + 1,) the cell of each whole step, where every value is one; None where a step may have several cells."""

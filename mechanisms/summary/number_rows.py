@@ -16,6 +16,7 @@ from mechanisms.summary.possible import tilted
 from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles, rising
 from mechanisms.summary.rows import CellNoise, RowEstimates
 from mechanisms.summary.spread import SpreadSums
+from mechanisms.summary.steps import told_steps
 from mechanisms.summary.told import NumberEstimates
 from mechanisms.summary.two_moments import with_variance
 
@@ -36,6 +37,7 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
         None if line.measured.is_date else own.share_in(low),
         None if line.measured.is_date else own.share_in(high),
         np.where(np.isnan(own.mean.lower)[:, None], np.nan, over(cells[:, :-1], own.people[:, None])),
+        told_steps(line, own.raw[:, :-1], own.noise, own.people, own.reaches),
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from mechanisms.arrays import Integers
+import numpy as np
+
+from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain, Integer
 from mechanisms.moments.estimates import Interval, about, within
 from mechanisms.moments.ratios import linear
@@ -13,34 +15,49 @@ from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import RowEstimates, measured_rows
 
 
-def rows_of_groups(plan: SummaryPlan, values: Integers, groups: Integers) -> RowEstimates:
-    """The measurement of some groups alone, as if there were no others: its last row is all of them together.
+@dataclass(frozen=True)
+class PickedGroups:
+    """Some groups together. rows: estimates, of which one row is all of them."""
 
-    values: (plan.size,), measured. groups: their places, each once.
-    """
-    several, rows = len(groups) > 1, measured_rows(plan, values)
-    attributes = (Integer("picked", lower=1, upper=len(groups)),) if several else ()
-    picked = replace(plan, groups=Domain(attributes))
-    return replace(rows, plan=picked, fused=rows.fused.of_groups(groups), whole=rows.whole[groups])
+    rows: RowEstimates
+    row: int
 
+    @classmethod
+    def of(cls, plan: SummaryPlan, values: Integers, groups: Integers) -> PickedGroups:
+        """Of several as if there were no others; of one what the table tells of it, which counts how many it tells.
 
-def of_columns(rows: RowEstimates, names: Collection[str]) -> RowEstimates:
-    """The same where only some columns are told; all tables tell the number of people."""
-    columns = tuple(column for column in rows.plan.columns if column.name in names)
-    return replace(rows, plan=replace(rows.plan, columns=columns))
+        values: (plan.size,), measured. groups: their places, each once.
+        """
+        rows = measured_rows(plan, values)
+        if len(groups) == 1:
+            return cls(rows, int(groups[0]))
+        picked = replace(plan, groups=Domain((Integer("picked", lower=1, upper=len(groups)),)))
+        own = replace(rows, plan=picked, fused=rows.fused.of_groups(groups), whole=rows.whole[groups])
+        return cls(own, picked.rows - 1)
 
+    def of_columns(self, names: Collection[str]) -> PickedGroups:
+        """The same where only some columns are told; all tables tell the number of people."""
+        columns = tuple(column for column in self.rows.plan.columns if column.name in names)
+        return replace(self, rows=replace(self.rows, plan=replace(self.rows.plan, columns=columns)))
 
-def people_in(rows: RowEstimates, column: str = "", cells: Integers | None = None) -> Interval:
-    """People of all groups together, (1,): all of them, or those in some cells of one column.
+    def people(self, column: str = "", cells: Integers | None = None) -> Interval:
+        """People of all groups together, (1,): all of them, or those in some cells of one column.
 
-    cells: their places in the column's reading, each once.
-    """
-    if cells is None:
-        number, possible, variance = rows.number[-1:], rows.people[-1:], rows.number_variance[-1]
-    else:
-        number = rows.fused.cells[column][:, cells].sum(keepdims=True)[0]
-        possible = rows.possible_cells(column)[:, cells].sum(keepdims=True)[0]
-        of_number = float(rows.model.number_variances(rows.times)[-1])
-        variance = rows.times[-1] * rows.model.cells[column].sum_variance(cells, of_number)
-    told = linear(number, variance, rows.reach)
-    return about(possible, within(told, 0, rows.most), 0, rows.most)
+        cells: their places in the column's reading, each once. What is told of several is their sum as it was
+        measured, cut to what is possible: possible cells have no noise below 0, so that in a sum of many it does not
+        cancel.
+        """
+        rows, here = self.rows, slice(self.row, self.row + 1)
+        if cells is None:
+            return self._told(rows.people[here], rows.number[here], rows.number_variance[here])
+        number = rows.with_all(rows.fused.cells[column])[here][:, cells].sum(axis=1)
+        of_number = float(rows.model.number_variances(rows.times)[self.row])
+        variance = rows.times[here] * rows.model.cells[column].sum_variance(cells, of_number)
+        if len(cells) == 1 and column not in rows.plan.lines:
+            return self._told(rows.with_all(rows.possible_cells(column))[here][:, cells[0]], number, variance)
+        most = np.minimum(rows.most, rows.people[here])
+        return self._told(np.rint(np.clip(number, 0, most)), number, variance)
+
+    def _told(self, estimate: Floats, number: Floats, variance: Floats) -> Interval:
+        told = linear(number, variance, self.rows.reaches[self.row])
+        return about(estimate, within(told, 0, self.rows.most), 0, self.rows.most)

@@ -89,7 +89,15 @@ def mean_between(lower: Floats, upper: Floats, edges: tuple[Floats, Floats]) -> 
 
 
 def cells_of(quantiles: Floats, edges: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """The ends of the cells in which quantiles lie; NaN where these are."""
-    cell = np.clip(np.searchsorted(edges[0], quantiles, side="right") - 1, 0, None)
+    """The ends of the cells in which quantiles lie; NaN where these are.
+
+    Cells of decimals touch. A quantile at such an end is of the cell that is this one value, where there is one: a
+    share of the values as large as a bound's is told, and the quantile may not leave it.
+    """
+    last = np.clip(np.searchsorted(edges[0], quantiles, side="right") - 1, 0, None)
+    first = np.minimum(np.searchsorted(edges[1], quantiles), last)
+    cell, single = last, edges[0] == edges[1]
+    for other in (first, np.minimum(first + 1, last)):
+        cell = np.where(single[other], other, cell)
     low, high = (np.where(np.isnan(quantiles), np.nan, own[cell]) for own in edges)
     return low, high

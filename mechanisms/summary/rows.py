@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Flags, Floats, Integers
-from mechanisms.moments.told_groups import HALF_A_PERSON, have_somebody, widening_of_told
+from mechanisms.moments.told_groups import HALF_A_PERSON, Families
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import reach as reach_of
 from mechanisms.postprocess import lattice_simplex
@@ -55,12 +55,16 @@ class RowEstimates:
         """Of the noise of 95 %, in standard errors."""
         return reach_of(self.law) if self.law else 0.0
 
+    @cached_property
+    def families(self) -> Families:
+        """Of the groups."""
+        return Families.of(self.plan.groups)
+
     def somebody(self, numbers: Floats, variances: Floats) -> Flags:
         """(groups,) which seem to have somebody. numbers, variances: of that, as measured, (rows,) each."""
         own, spread = (part[: self.plan.groups.size] for part in (numbers, variances))
-        if self.law is None:
-            return own > HALF_A_PERSON
-        return have_somebody(own, self.reach * np.sqrt(spread), self.law)
+        told: Flags = own > HALF_A_PERSON
+        return self.families.have_somebody(own, self.reach * np.sqrt(spread), self.law) if self.law else told
 
     @cached_property
     def told(self) -> Flags:
@@ -78,10 +82,15 @@ class RowEstimates:
         groups = np.where(told, self._reaches(told)[: len(told)], np.nan)
         return np.append(groups, self.reach)[: self.plan.rows]
 
+    @property
+    def levels(self) -> Floats:
+        """(groups,) of the intervals of their numbers."""
+        return self.families.levels(self.told)
+
     def _reaches(self, told: Flags) -> Floats:
         """Of groups when some are told, and of all of them together, which nobody chose."""
-        widened = widening_of_told(told, self.law) if self.law else 1.0
-        return self.reach * np.array([*[widened] * len(told), 1.0][: self.plan.rows])
+        widened = self.families.widened(told, self.law) if self.law else np.ones(len(told))
+        return self.reach * np.append(widened, 1.0)[: self.plan.rows]
 
     @property
     def times(self) -> Floats:

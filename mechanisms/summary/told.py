@@ -26,14 +26,26 @@ class CategoryEstimates:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """Steps of equal width over a column: their edges, (steps + 1,), and shares of those with a value, (rows, steps).
+
+    The last one may end beyond the upper bound.
+    """
+
+    edges: Floats
+    shares: Interval
+
+
+@dataclass(frozen=True)
 class NumberEstimates:
     """Of a column of numbers or dates, (plan.rows,) each; in the column's unit, dates in days since 1970.
 
     number: people with a value. missing: the share of the group that has none. total, mean, deviation: of values cut to
     the bounds; dates have no total. measured_mean: with the noise that moved it, be it beyond a bound. quantiles:
     (plan.rows, 5), `QUANTILES`, rising. at_lower, at_upper: shares of `number` at or beyond a bound; None of dates.
-    density: (plan.rows, cells) shares of `number` in each cell of `plan.lines[name]`, >= 0, adding up to 1; without
-    intervals, for a small chart. NaN where a group is too small to tell.
+    density: (plan.rows, cells) shares of `number` in each cell of `plan.lines[name]`, >= 0, adding up to 1, of which
+    quantiles, mean and deviation are made; without intervals. steps: what is shown of how values lie. NaN where a group
+    is too small to tell.
     """
 
     number: Interval
@@ -46,6 +58,7 @@ class NumberEstimates:
     at_lower: Interval | None
     at_upper: Interval | None
     density: Floats
+    steps: Steps
 
 
 @dataclass(frozen=True)
@@ -53,8 +66,10 @@ class Summary:
     """Everything that is told. Row i < plan.groups.size is a group, the last row everybody; one row without groups.
 
     number: (plan.rows,) people of each group. share: (plan.rows,) of all people. columns: in the plan's order.
+    levels: (groups,) of the intervals of their numbers, higher where few are told (`moments.told_groups`).
     """
 
     number: Interval
     share: Interval
     columns: tuple[CategoryEstimates | NumberEstimates, ...]
+    levels: Floats

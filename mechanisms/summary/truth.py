@@ -8,7 +8,7 @@ from mechanisms.summary.estimates import told
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import rows_of
-from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
+from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Steps, Summary
 
 
 def true_summary(plan: SummaryPlan, values: Integers) -> Summary:
@@ -18,7 +18,9 @@ def true_summary(plan: SummaryPlan, values: Integers) -> Summary:
     """
     model = Model(plan)
     exact = told(rows_of(model, values, law=None))
-    return Summary(_alone(exact.number), _alone(exact.share), tuple(map(_column, exact.columns)))
+    return Summary(
+        _alone(exact.number), _alone(exact.share), tuple(map(_column, exact.columns)), exact.levels
+    )
 
 
 def _alone(interval: Interval) -> Interval:
@@ -42,4 +44,5 @@ def _column(column: CategoryEstimates | NumberEstimates) -> CategoryEstimates | 
         bound(column.at_lower),
         bound(column.at_upper),
         column.density,
+        Steps(column.steps.edges, _alone(column.steps.shares)),
     )

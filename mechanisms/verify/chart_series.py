@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.inert_text import as_shown, inert
-from mechanisms.tabular.equal_steps import steps_of_equal_width
 from mechanisms.verify.chart_orders import NOISY, drawn_cells, drawn_lines
 
 # Of a series' numbers so many at most are not of the column that it is compared with.
@@ -22,6 +21,8 @@ _LONGEST, _MOST_LABELS = 2000, 64
 MOST_SMALL, _TALLEST = 30, 3
 # Counts of a column of rows, of more of which neighbours are added up first, or the largest are chosen.
 _MOST_CELLS = 60
+# In steps, where marks of up to seven groups stand about the middle of one.
+_BESIDE = np.arange(-6, 7) * 0.05
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,7 @@ class ChartSeries:
         self.axes = {(1.0, float(len(table))) for table in tables.values()}
         if "density" in tables:
             every += list(_steps(tables["density"]))
-            self.axes |= {
-                (float(edges[0]), float(edges[-1])) for edges, _shares in _densities(tables["density"])
-            }
+            self.axes |= set(_spans_of_steps(tables["density"]))
         # By their bytes, since many are the same; no chart has as many shapes as the longest.
         own = {each.tobytes(): each for each in every if len(each) <= _LONGEST and np.isfinite(each).all()}
         self.every = [(each, np.sort(each)) for each in own.values()]
@@ -205,27 +204,33 @@ def _whole(columns: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
-    """Shares in percent of steps of equal width; the last one stands to its end."""
-    for shares in equal_steps(density):
-        yield from (shares, np.append(shares, shares[-1]))
+    """Shares in percent of each column's and group's steps, the ends of their intervals, and how far these are."""
+    for _edges, shares in _densities(density):
+        share, lower, upper = 100 * shares
+        yield from (share, lower, upper, share - lower, upper - share)
 
 
-def equal_steps(density: pd.DataFrame) -> Iterator[np.ndarray]:
-    """Shares in percent of each column's and group's steps."""
-    for edges, shares in _densities(density):
-        yield 100 * steps_of_equal_width(edges, shares)[1]
+def _spans_of_steps(density: pd.DataFrame) -> Iterator[tuple[float, float]]:
+    """The middles of the first step and the last one, where marks stand: those of several groups beside each other."""
+    for edges, _shares in _densities(density):
+        width = edges[1] - edges[0]
+        for beside in _BESIDE * width:
+            yield float(edges[0] + width / 2 + beside), float(edges[-1] - width / 2 + beside)
+
+
+def numbers_of_steps(density: pd.DataFrame) -> list[int]:
+    """Of each column and group."""
+    return [shares.shape[1] for _edges, shares in _densities(density)]
 
 
 def _densities(density: pd.DataFrame) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Ends of the cells of each column and group, and their shares."""
-    numbers = density.assign(
-        **{name: pd.to_numeric(density[name], errors="coerce") for name in ("first", "last", "share")}
-    )
+    """Edges of the steps of each column and group; and (3, steps) shares and the ends of their intervals."""
+    names = ("first", "last", "share", "interval_lower", "interval_upper")
+    numbers = density.assign(**{name: pd.to_numeric(density[name], errors="coerce") for name in names})
     for _name, own in numbers.groupby(["column", "whose", "group"], sort=False):
-        first, last = own["first"].to_numpy(float), own["last"].to_numpy(float)
-        whole = len(first) > 1 and first[1] - last[0] == 1
+        first, last, *shares = (own[name].to_numpy(float) for name in names)
         if np.isfinite(first).all() and len(first):
-            yield np.append(first, last[-1] + whole), own["share"].to_numpy(float)
+            yield np.append(first, last[-1]), np.array(shares)
 
 
 def _wrong(

@@ -42,6 +42,7 @@ class Derived:
 
     reaches: the margins of one cell of three columns, of the people of all others.
     differences: of two groups of a summary, with the ends of their intervals and their margins.
+    limits: where the first cell of its columns ends and the last one begins; quantiles beyond are told by these.
     expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
     components: the principal ones of rows; means and pairs: of their columns. factors: of a strategy.
@@ -57,6 +58,7 @@ class Derived:
     means: pd.DataFrame | None = None
     pairs: pd.DataFrame | None = None
     differences: list[float] = field(default_factory=list)
+    limits: list[float] = field(default_factory=list)
     expected: list[float] = field(default_factory=list)
     times_measured: np.ndarray | None = None
     factors: StrategyFactors = field(default_factory=StrategyFactors)
@@ -136,6 +138,7 @@ def _rows(own: Derived, bundle: Bundle, plan: MicrodataPlan) -> None:
 
 def _summary(own: Derived, plan: SummaryPlan, values: np.ndarray, _counts: Integers) -> None:
     """A table compares the two groups that it shows, which need not be the first one and another."""
+    own.limits += [end for line in plan.lines.values() for end in (line.edges[1][0], line.edges[0][-1])]
     told = estimates(plan, values) if plan.groups.size > 1 else None
     for column in told.columns if told else ():
         for pair in permutations(range(plan.groups.size), 2):

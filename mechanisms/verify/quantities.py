@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
+from mechanisms.selection import SelectionPlan
 from mechanisms.verify.bundle import MARGINS, Bundle
 from mechanisms.verify.chart_orders import MOST_BESIDE, most_drawn
-from mechanisms.verify.chart_series import equal_steps
+from mechanisms.verify.chart_series import numbers_of_steps
 from mechanisms.verify.csv_tables import tables
 from mechanisms.verify.derived import Derived, derived
 from mechanisms.verify.fields import DISCLOSED
@@ -204,6 +206,12 @@ def _above_bound(own: Quantities) -> list[float]:
     )
 
 
+def _shortfall(own: Quantities) -> list[float]:
+    """By fewer people than these a private choice trails the best candidate, with 95 % probability."""
+    plan = SelectionPlan.from_json(own.plan)
+    return [float(registry.selection(plan.mechanism).shortfall(plan, 0.95))]
+
+
 def _date(own: Quantities) -> str:
     return str(own.release.get("measured_at") or own.release["last_published_at"])
 
@@ -244,9 +252,7 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "step parts": _step_parts,
     "drawn": _drawn,
     "groups": _groups,
-    "equal steps": lambda own: (
-        [len(e) for e in equal_steps(own.tables["density"])] if "density" in own.tables else []
-    ),
+    "equal steps": lambda own: numbers_of_steps(own.tables["density"]) if "density" in own.tables else [],
     "sizes": _sizes,
     "drawn values": lambda own: [*_drawn_values(own), *range(1, MOST_BESIDE + 1)],
     "everyone": lambda own: own.derived.people,
@@ -264,6 +270,7 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "components": lambda own: range(1, len(own.of("variances")) + 1),
     "grid": lambda own: [] if own.derived.components is None else [own.derived.components.cells],
     "candidates": lambda own: [float(len(own.plan["score"]["candidates"]))],
+    "shortfall": _shortfall,
     "periods": lambda own: [float(own.release["periods"])],
     "pairs": lambda own: [float((own.tables["pairs"]["measured"] == "True").sum())],
     "sums": lambda own: [*own.of("plan details.sums"), *own.derived.factors.sums],

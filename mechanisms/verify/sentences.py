@@ -27,7 +27,12 @@ _AT_BOUND = tuple(
         ("# or below", "share_at_low"),
         ("# or above", "share_at_high"),
     )
-    for share, names in (("at most # %", ("_upper",)), ("# to # %]", ("", "_upper")), ("%", ()))
+    for share, names in (
+        ("at most # %", ("_upper",)),
+        ("# to # %]", ("", "_upper")),
+        ("and # %", ("_upper",)),
+        ("%", ()),
+    )
     for comma in ("", ",")
 )
 _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
@@ -133,7 +138,12 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("× # of the standard error; # is the best", "above bound", "1"),
     # Choices.
     ("was chosen, of # candidates", "candidates"),
+    ("common value, of # candidates", "candidates"),
+    ("best option, of # candidates", "candidates"),
+    ("fewest conflicts, of # candidates", "candidates"),
     ("among # declared candidates", "candidates"),
+    ("is fewer than # people behind", "shortfall"),
+    ("off by fewer than # ranks", "shortfall"),
     # Randomised answers.
     ("randomised answers of # people", "lines answers"),
     ("Margin: ± # people", "margin estimates estimate"),

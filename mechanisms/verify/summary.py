@@ -49,7 +49,7 @@ def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     frame = codebook_frame(plan.domain)
     columns = {str(name): texts(frame[name]) for name in frame.columns}
     yield csv_file.compared(bundle, "codebook.csv", columns, "the declaration in the plan")
-    yield _law(bundle, plan)
+    yield _law(bundle, plan, told.levels.tolist())
 
 
 def _columns(plan: SummaryPlan, lines: list[Statistic], named: tuple[str, ...]) -> dict[str, Column]:
@@ -69,15 +69,18 @@ def _density(plan: SummaryPlan, told: Summary) -> dict[str, Column]:
     groups = [label for a in plan.groups.attributes for label in written(a, a.labels()) if plan.rows > 1]
     whose = [*((GROUP, label) for label in groups), (EVERYBODY, "")]
     empty = np.array([may_be_empty(told, each, row) for row, (each, _label) in enumerate(whose)])
-    labels, ends, shares = [], [], []
+    labels: list[tuple[str, ...]] = []
+    ends, shares = [], []
     for attribute, own in zip(plan.columns, told.columns, strict=True):
         if isinstance(own, NumberEstimates):
-            shown = np.flatnonzero(~(empty & np.isnan(own.density).any(axis=1)))
-            for cell, edges in enumerate(zip(*plan.lines[attribute.name].edges, strict=True)):
-                labels += [(names[attribute.name], *whose[row]) for row in shown]
-                ends += [edges] * len(shown)
-                shares += own.density[shown, cell].tolist()
-    first, last = np.array(ends, float).T
+            edges, told_shares = own.steps.edges, own.steps.shares
+            parts = np.stack([told_shares.estimate, told_shares.lower, told_shares.upper], axis=2)
+            for row in np.flatnonzero(~(empty & np.isnan(parts).any(axis=(1, 2)))):
+                labels += [(names[attribute.name], *whose[row])] * (len(edges) - 1)
+                ends.append(np.stack([edges[:-1], edges[1:]]))
+                shares.append(parts[row].T)
+    first, last = np.hstack(ends)
+    share, lower, upper = np.hstack(shares)
     column, whom, group = (texts(each) for each in zip(*labels, strict=True))
     return {
         "column": column,
@@ -85,15 +88,18 @@ def _density(plan: SummaryPlan, told: Summary) -> dict[str, Column]:
         "group": group,
         "first": Numbers(first, 10),
         "last": Numbers(last, 10),
-        "share": Numbers(np.array(shares), 10, scale=1.0),
+        "share": Numbers(share, 10, scale=1.0),
+        "interval_lower": Numbers(lower, 10, scale=1.0),
+        "interval_upper": Numbers(upper, 10, scale=1.0),
     }
 
 
-def _law(bundle: Bundle, plan: SummaryPlan) -> Finding:
-    """The law and standard error of numbers of people, which the notebook reads."""
+def _law(bundle: Bundle, plan: SummaryPlan, levels: list[float]) -> Finding:
+    """The law and standard error of numbers of people, and levels of their intervals, which the notebook reads."""
     model, stated = Model(plan), bundle.release["number_of_people"]
     error = model.number_error
-    same = set(stated) == {"law", "standard_error"} and stated["law"] == model.law.name
+    same = set(stated) == {"law", "standard_error", "levels"} and stated["law"] == model.law.name
+    same &= np.allclose(stated.get("levels", ()), levels, rtol=0, atol=RELATIVE)
     near = abs(float(stated["standard_error"]) - error) <= RELATIVE * error
-    fault = "" if same and near else "release.json states another law or error"
+    fault = "" if same and near else "release.json states another law, error or level"
     return Finding.of("number_of_people", fault, f"± {error:.3g}, one standard error")

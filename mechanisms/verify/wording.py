@@ -92,7 +92,7 @@ class _Texts:
         self._bundle = bundle
         self._quantities = Quantities(bundle)
         derived = self._quantities.derived
-        self._known = KnownNumbers(bundle, [*derived.differences, *derived.expected])
+        self._known = KnownNumbers(bundle, [*derived.differences, *derived.limits, *derived.expected])
         said = (bundle.release.get("statement"), bundle.release["plan"].get("explanation"))
         # What texts repeat word for word; longer ones first, of which another may be a part.
         self._repeated = sorted(

@@ -88,11 +88,11 @@ def _coded(column: pd.Series, attribute: Attribute) -> Integers:
 
 def half_widths(plan: SummaryPlan, exact: Integers, true: Summary) -> tuple[dict[str, float], float]:
     """Stated half-widths of the women's widest share, mean age and capital gain, median age; and how many hold."""
-    group = plan.groups.size
-    many = replace(plan, groups=Domain((Integer("run", lower=1, upper=group * RUNS),)))
-    tiled = np.concatenate([np.tile(part, (RUNS, 1)).ravel() for part in split_values(plan, exact)])
+    many = replace(plan, groups=Domain((Integer("run", lower=1, upper=RUNS),)))
+    tables = split_values(plan, exact)
+    tiled = np.concatenate([np.tile(part[[WOMEN]], (RUNS, 1)).ravel() for part in tables])
     told = estimates(many, ColumnTables().measure(many, tiled, Noise()).values)
-    rows = group * np.arange(RUNS) + WOMEN
+    rows = np.arange(RUNS)
     found, held = {"share": 0.0}, []
     for attribute, column, truth in zip(plan.columns, told.columns, true.columns, strict=True):
         parts = (

@@ -50,13 +50,15 @@ TERMS = {
     "missing": (
         _("missing"),
         _(
-            "People of whom the table does not say it: their field is empty, or holds a word such as “unknown”."
+            "People whose value is not known: the field is empty, holds a word such as “unknown”, or cannot be read, "
+            "such as a date in another format."
         ),
     ),
     "other": (
         _("other"),
         _(
-            "People with a value that is none of those listed. They are counted together, whatever the value is."
+            "People with a value that is none of those listed or, where there is no line “Missing”, with none. They "
+            "are counted together."
         ),
     ),
     "adjusted": (

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import cached_property
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -21,6 +23,8 @@ _ID = re.compile(r"/(?:releases|streams)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f
 _GUARDED = re.compile(r"^'(?='*[=+\-@\t\r\n])(?!-[0-9]+(\.[0-9]+)?$)")
 # Those of a running count's newest period are there so long after it, unless the portal is busy.
 FILES_SECONDS = 60.0
+# Says of every CSV file which of its columns are texts.
+PACKAGE, TABLES = "datapackage.json", ".csv"
 # Ends of an interval, of the estimate of a line, or of a column with a name of its own, such as mean_lower.
 LOWER, UPPER, ESTIMATE = "_lower", "_upper", "interval"
 # Columns of estimates with one interval a line, whose ends are called interval_lower and interval_upper.
@@ -49,19 +53,40 @@ class Files:
         That is from the estimate to the farther end. It is called “margin”; beside mean_lower and mean_upper it is
         “mean_margin”, and so for others.
 
+        Codes such as 00501 are texts where their column was declared as texts.
+
         name: of its file; without one the first table that has intervals, or the first at all. Raises PortalError.
         """
+        tables = [each for each in self.listed if each.endswith(TABLES)]
         if name is not None:
-            return _with_margin(_frame(self.read(name)))
+            if name in self.listed and name not in tables:
+                named = ", ".join(tables)
+                text = (
+                    f"{name!r} is not read as a table; read({name!r}) gives its bytes. Tables are: {named}."
+                )
+                raise PortalError(0, text)
+            return _with_margin(self._frame(name))
         first: pd.DataFrame | None = None
-        for each in [name for name in self.listed if name.endswith(".csv")]:
-            frame = _frame(self.read(each))
+        for each in tables:
+            frame = self._frame(each)
             if _with_intervals(frame):
                 return _with_margin(frame)
             first = frame if first is None else first
         if first is None:
             raise PortalError(404, "There is no table in this bundle, or it is still being written.")
         return first
+
+    def _frame(self, name: str) -> pd.DataFrame:
+        return _frame(self.read(name), self._texts.get(name, ()))
+
+    @cached_property
+    def _texts(self) -> dict[str, list[str]]:
+        """The columns of texts of each table, by its name; of none where the bundle does not say so."""
+        resources = json.loads(self.read(PACKAGE))["resources"] if PACKAGE in self.listed else []
+        return {
+            each["path"]: [field["name"] for field in each["schema"]["fields"] if field["type"] == "string"]
+            for each in resources
+        }
 
 
 class Published(Files):
@@ -101,12 +126,13 @@ def read(
     return Published.of(connection, found[1], seconds)
 
 
-def _frame(content: bytes) -> pd.DataFrame:
+def _frame(content: bytes, texts: Collection[str] = ()) -> pd.DataFrame:
     """An empty field alone is missing: “n/a” is a text. Texts are as they were published, without a CSV's apostrophe.
 
-    Codes such as 007 stay texts only where not all of a column are numbers: see the codebook in the bundle.
+    texts: columns whose codes, such as 007, are no numbers; of others this shows where not all are numbers.
     """
-    frame = pd.read_csv(io.BytesIO(content), keep_default_na=False, na_values=[""])
+    kinds = dict.fromkeys(texts, str)
+    frame = pd.read_csv(io.BytesIO(content), keep_default_na=False, na_values=[""], dtype=kinds)
     for name in frame.select_dtypes(["object", "string"]).columns:
         frame[name] = frame[name].str.replace(_GUARDED, "", n=1, regex=True)
     return frame

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from pathlib import Path
 
 import pandas as pd
@@ -57,6 +58,8 @@ class RunningCount(Publishable):
         """Publish one period, by its number or a day in it; one that is published stays as it is. Raises PortalError.
 
         counts: one number, or one for each value by its name. token: of this running count alone.
+        The answer's “clipped” says how many of them were above the declared largest, and published as that; 0 where
+        nothing is published now.
         """
         answer = self.connection.send(
             "POST",
@@ -66,6 +69,10 @@ class RunningCount(Publishable):
             json={"period": period, "counts": counts},
         )
         published: Facts = answer.json()
+        sent = counts.values() if isinstance(counts, Mapping) else [counts]
+        # The portal answers alike whatever is sent, so this is found here.
+        is_new = answer.status_code == HTTPStatus.CREATED
+        published["clipped"] = sum(count > published["largest"] for count in sent) if is_new else 0
         return published
 
     def close(self) -> RunningCount:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from dpportal.accounts.models import User
-from dpportal.api import release_file
+from dpportal.api import release_file, written_bundle
+from dpportal.api.release_file import FinishedRun
 from dpportal.api.schemas import PlanShown
 
 
@@ -22,33 +24,55 @@ class Command(BaseCommand):
         )
         parser.add_argument("--as", dest="person", help="the curator who releases (the dataset's owner)")
         parser.add_argument("--output", type=Path, default=Path(), help="the bundle's file or folder (.)")
+        parser.add_argument("--replace", action="store_true", help="write over a file of the bundle's name")
+        parser.add_argument(
+            "--again",
+            action="store_true",
+            help="make and pay for another release, though the same was made of the same records",
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         try:
-            self._release(**{name: options[name] for name in ("file", "plan_only", "person", "output")})
+            self._release(
+                **{name: options[name] for name in ("file", "plan_only", "person")}, options=options
+            )
         except release_file.REFUSED as refusal:
             raise CommandError(str(refusal)) from None
 
-    def _release(self, file: Path, plan_only: bool, person: str | None, output: Path) -> None:
+    def _release(self, file: Path, plan_only: bool, person: str | None, options: Mapping[str, Any]) -> None:
         by = _curator(person) if person else None
         said = release_file.read(file)
+        missing = release_file.missing_table(said, file.parent)
+        if missing and not plan_only:
+            raise CommandError(missing)
         for line in _lines(release_file.plan(said, file.parent, by)):
             self.stdout.write(line)
+        if missing:
+            self.stdout.write(missing)
         if plan_only:
             return
-        _require_writable(output)
-        release = release_file.run(said, file.parent, by)
+        output, replace = options["output"], options["replace"]
+        _require_writable(output, replace=replace)
+        run = release_file.run(said, file.parent, by, again=options["again"])
+        self._write(run, output, replace=replace)
+
+    def _write(self, run: FinishedRun, output: Path, *, replace: bool) -> None:
+        release = run.release
+        if not run.is_new:
+            text = f"Release {release.pk} was made before, and nothing is spent on it now. --again makes another."
+            self.stdout.write(text)
         try:
-            self.stdout.write(f"Release {release.pk} is ready: {release_file.write_bundle(release, output)}")
+            bundle = written_bundle.write_bundle(release, output, replace=replace)
         except OSError as fault:
             text = f"Release {release.pk} is ready, but {fault.filename} was not written: {fault.strerror}."
             raise CommandError(text) from None
+        self.stdout.write(f"Release {release.pk} is ready: {bundle}")
 
 
-def _require_writable(output: Path) -> None:
+def _require_writable(output: Path, *, replace: bool) -> None:
     """Raise CommandError, before anything is spent, where no bundle can be written."""
-    if output.is_file():
-        raise CommandError(f"{output} is there already; no bundle is written over.")
+    if output.is_file() and not replace:
+        raise CommandError(f"{output} is there already. {written_bundle.written_over()}")
     if not (output.is_dir() or output.parent.is_dir()):
         raise CommandError(f"There is no folder {output.parent}, so no bundle can be written.")
 

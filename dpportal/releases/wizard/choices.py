@@ -16,13 +16,13 @@ from dpportal.publications import cost
 from dpportal.publications.cost_search import ends
 from dpportal.publications.search_progress import is_method_as_proposed
 from dpportal.publications.verdict import rounded
-from dpportal.releases import drafts
+from dpportal.releases import drafts, titles
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, DraftError, ReleasePlan, planner_of
 from dpportal.releases.products.histogram.form import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.products.shared import bin_error
-from dpportal.releases.products.shared.average_group import average_people
+from dpportal.releases.products.shared.average_group import average_people, declared_cells
 from dpportal.releases.wizard.dial import usual_amount, worth_of
 from dpportal.releases.wizard.forms import PARAMETER, PURPOSE, MethodForm, own_parameters
 from dpportal.releases.wizard.side_by_side import SideBySide
@@ -38,13 +38,18 @@ def declared_columns(draft: Release) -> Domain:
 
 
 def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
-    """How many cells the chosen columns make, and how many people to expect in one."""
+    """How many cells the chosen columns make, and how many people to expect in one of declared values.
+
+    spread_over: those of declared values, where there are others.
+    """
     names = [name for name in declared.names if name in chosen]
     chosen_domain = declared.project(names)
-    size = chosen_domain.size if names else 0
+    size, spread = chosen_domain.size if names else 0, declared_cells(chosen_domain)
+    own = {attribute.name: attribute.title for attribute in chosen_domain.attributes if attribute.title}
     return {
-        "chosen": names,
+        "chosen": list({**titles.read_aloud(names), **own}.values()),
         "cells": size,
+        "spread_over": spread if spread < size else None,
         "per_cell": rounded(average_people(people, chosen_domain)) if people and size else "",
         "many": WARN_CELLS < size <= MAX_CELLS,
         "too_many": size > MAX_CELLS,
@@ -176,9 +181,9 @@ def simulated(draft: Release, simulation: StoredQuestion | None, amount: Decimal
 
 def active_searches(draft: Release, searches: list[StoredQuestion]) -> list[Json]:
     """The strategies that are still being worked out, each with its method's title."""
-    titles = {m.name: m.title for m in planner_of(draft).methods}
+    by_name = {m.name: m.title for m in planner_of(draft).methods}
     return [
-        {"title": titles[search.question["mechanism"]], "percent": search.percent}
+        {"title": by_name[search.question["mechanism"]], "percent": search.percent}
         for search in searches
         if search.active
     ]

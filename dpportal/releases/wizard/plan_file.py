@@ -36,9 +36,10 @@ def as_toml(draft: Release) -> str:
     }
     about = _(
         "# Run it with: python manage.py release plan.toml\n"
-        "# It spends the cost each time. --plan-only prints cost and expected error, and spends nothing.\n"
+        "# --plan-only prints cost and expected error, and spends nothing. The same records with the same choices are\n"
+        "# paid for once, however often it is run; --again makes and pays for another release. A table in a database\n"
+        "# is counted as it is now, and paid for each time.\n"
         '# For a new table, write file = "people.csv" and name = "People" in place of the dataset.\n'
-        "# The same file with the same choices is then paid for once, however often it is run.\n"
     )
     return f"{about}\n{tomli_w.dumps(_without_nothing(facts))}"
 

@@ -145,6 +145,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         return redirect("releases:review" if confirming.waits(draft) else "releases:job", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None
+    asking.note_read(request, draft.dataset, str(draft.pk))
     context = {
         "plan": plan,
         "method_title": method_title(draft.product, plan.mechanism),

@@ -349,8 +349,8 @@ def _chosen(workbook: Workbook, declared: str | None, unpacked: Unpacked) -> She
 def _ragged(row: int, filled: int, width: int) -> UploadFault:
     return UploadFault(
         "ragged",
-        f"Row {row:,} has a value in column {filled}, but the first row names {width} columns. "
-        "Name that column in the first row, or remove the value.",
+        f"Row {row:,} has a value in column {filled}, but the first row only has {width} of the columns’ names. "
+        "Add the missing name there, remove the value, or choose another sheet.",
         row=row,
         column=filled,
     )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 # A word of a column's name that says so, in the languages of many tables, and whole names that can only mean that.
 WORD = re.compile(
-    "ids?|pid|uid|uuid|guid|key|identifier|identification|persons?|people|patients?|participant|subject|respondent"
+    "ids?|pid|uid|uuid|guid|key|identifier|identification|persons?|people|patients?|pat|patid|patnr|patno|participant|subject|respondent"
     "|member|customer|client|user|account|personid|patientid|ssn|mrn|nhs|pseudonym|policyholder|taxpayer"
     "|kennung|kennziffer|aktenzeichen|fallnummer|antragsnummer|kundennummer|mitgliedsnummer|steuernummer"
     "|versicherte|versichertennummer|personalnummer"
@@ -23,7 +23,9 @@ FULL_NAME = re.compile("no|nr|number|nummer|序号|号码|号")
 # Numbers and codes as people write keys: all as long as each other, with at least so many signs.
 SHORTEST_KEY = 5
 # Months such as 2024-07 are written alike, too.
-KEY = re.compile(r"(?=.*[0-9])(?![0-9]{4}-[0-9]{2}$)[A-Za-z0-9][A-Za-z0-9-]*")
+KEY = re.compile(r"(?![0-9]{4}-[0-9]{2}$)[A-Za-z0-9][A-Za-z0-9-]*")
+# Nearly all keys have a digit; of random letters and digits a few have none.
+MOST_WITH_DIGITS = 0.95
 FEWEST_TEXTS, FEWEST_KEYS = 20, 10
 # Different keys among the first texts, at most: three of four, as where one person in three has a second row.
 MOST_DIFFERENT = 0.75
@@ -59,4 +61,5 @@ def looks_like_identifier(name: str, texts: Sequence[str]) -> bool:
         (repeated or numbered)
         and len(next(iter(distinct))) >= SHORTEST_KEY
         and all(map(KEY.fullmatch, distinct))
+        and sum(bool(re.search("[0-9]", text)) for text in distinct) >= MOST_WITH_DIGITS * len(distinct)
     )

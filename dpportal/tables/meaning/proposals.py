@@ -87,7 +87,7 @@ def _kind(texts: list[str], options: ReadOptions) -> tuple[Kind, str]:
     if (kind := _number_kind(texts, options)) is not None:
         return kind, ""
     if _most(python_semantics.day_of(text, options) for text in texts):
-        return "date", ""
+        return "date", _remark_on_dates(texts, options)
     return "text", _remark(texts, options)
 
 
@@ -115,6 +115,17 @@ def _remark(texts: list[str], options: ReadOptions) -> str:
     if _are_days(texts):
         return "Looks like dates in several formats. One is read; dates in the others count as unreadable."
     return ""
+
+
+def _remark_on_dates(texts: list[str], options: ReadOptions) -> str:
+    """A hint for a column of dates of which a few are written otherwise."""
+    unread = [text for text in texts if python_semantics.day_of(text, options) is None]
+    if not any(re.fullmatch(ANY_DATE, text) for text in unread):
+        return ""
+    return (
+        "Some dates are in another format than the rest and count as unreadable. To count them, write all of them "
+        "alike in the file."
+    )
 
 
 def _are_days(texts: Sequence[str]) -> bool:

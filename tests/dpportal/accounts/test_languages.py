@@ -12,6 +12,7 @@ from django.utils.translation import override
 
 from dpportal.accounts import delivery, mailing, reset_links
 from dpportal.accounts.models import User
+from dpportal.catalogue import snapshot
 from tests.dpportal.building import PASSWORD
 
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
@@ -141,3 +142,40 @@ def test_of_two_with_one_address_a_choice_counts_before_a_browser(curator, other
     mailing.write(["office@portal.example"], "Your budget is granted", "")
     delivery.deliver_due()
     assert [message.subject for message in mail.outbox] == ["Your budget is granted"]
+
+
+def broken(*_: object, **__: object) -> None:
+    raise RuntimeError("for the test")
+
+
+@pytest.mark.parametrize("whose", ["the browser's", "a cookie's", "a person's"])
+def test_what_went_wrong_and_who_tried_too_often_are_told_in_the_readers_language(
+    curator: User, monkeypatch: pytest.MonkeyPatch, whose: str
+) -> None:
+    client, named = Client(raise_request_exception=False), {}
+    if whose == "the browser's":
+        named = {"headers": CHINESE}
+    elif whose == "a cookie's":
+        choose(client, "zh-hans")
+    else:
+        User.objects.filter(pk=curator.pk).update(language="zh-hans")
+        client.force_login(curator)
+    monkeypatch.setattr(snapshot, "current", broken)
+    page = client.get(reverse("catalogue"), **named)
+    assert page.status_code == 500 and '<html lang="zh-hans">' in page.text
+    assert "Something broke" not in page.text and "系统出现故障" in page.text
+    if whose == "a person's":  # who signs in is not known yet
+        return
+    tried = {"username": "curator", "password": "wrong"}
+    answers = [client.post(reverse("accounts:sign_in"), tried, **named) for _ in range(20)]
+    last = answers[-1]
+    assert last.status_code == 429 and int(last["Retry-After"]) > 0
+    assert '<html lang="zh-hans">' in last.text and "Too many" not in last.text and "分钟后" in last.text
+
+
+def test_a_fault_is_told_to_a_program_in_the_language_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot, "current", broken)
+    client = Client(raise_request_exception=False)
+    said = client.get("/api/v1/catalogue", headers=CHINESE)
+    assert (said.status_code, said["Content-Type"]) == (500, "application/problem+json")
+    assert said.json()["detail"].startswith("此请求没有消耗预算") and said["Content-Language"] == "zh-hans"

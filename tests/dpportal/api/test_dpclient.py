@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 import httpx
 import pandas as pd
 import pytest
 from django.core.wsgi import get_wsgi_application
 
 from dpportal.api.dpclient import Portal, PortalError, read
-from dpportal.api.dpclient.published import _frame, _with_margin
+from dpportal.api.dpclient.connection import Connection
+from dpportal.api.dpclient.published import Files, _frame, _with_margin
+from dpportal.datasets.services import declare_all
 from dpportal.releases import services
 from dpportal.streams.job_execution import STREAM_JOBS
+from mechanisms.domain import Categorical
 from mechanisms.inert_text import inert
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import finished
@@ -118,6 +124,52 @@ def test_a_text_is_read_as_it_was_published(text):
     content = f"town,count\n{inert(text)},1\n,2\nBern,3\n".encode()
     frame = _frame(content)
     assert frame["town"].tolist()[0] == text and frame["town"].isna().tolist() == [False, True, False]
+
+
+def listing(*files: tuple[str, bytes]) -> Files:
+    """Files of a bundle at a portal that has nothing else."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=dict(files)[request.url.path[1:]])
+
+    listed = [
+        {"name": name, "address": f"/{name}", "sha256": hashlib.sha256(content).hexdigest()}
+        for name, content in files
+    ]
+    return Files(Connection(ADDRESS, transport=httpx.MockTransport(answer)), listed)
+
+
+@pytest.mark.slow
+def test_codes_that_were_declared_as_texts_stay_texts(client, curator, administrator, transport):
+    client.force_login(curator)
+    dataset = building.uploaded(client, b"zip\n" + b"00501\n00544\n" * 20)
+    declare_all(dataset, [Categorical("zip", values=("00501", "00544"))])
+    building.granted(dataset, administrator)
+    release = finished(dataset, "histogram", ["zip"], "0.5", "laplace-histogram", people=40)
+    services.publish(release, release.created_by)
+    found = read(f"{ADDRESS}{release.get_absolute_url()}", transport=transport)
+    for name in ("histogram.csv", "synthetic.csv"):
+        assert {"00501", "00544"} <= set(found.table(name)["zip"]) <= {"00501", "00544", "Other"}, name
+    assert found.table()["margin"].dtype.kind in "if"
+
+
+def test_codes_are_read_as_the_package_has_them():
+    fields = [{"name": "zip", "type": "string"}, {"name": "n", "type": "integer"}]
+    package = {"resources": [{"path": "counts.csv", "schema": {"fields": fields}}]}
+    content = b"zip,n\n00501,1\n,2\n'-5,3\n"
+    described = listing(("counts.csv", content), ("datapackage.json", json.dumps(package).encode()))
+    table = described.table()
+    assert table["zip"].tolist()[0] == "00501" and table["zip"].isna().tolist() == [False, True, False]
+    assert table["n"].tolist() == [1, 2, 3]
+    assert listing(("counts.csv", b"zip,n\n00501,1\n")).table()["zip"].tolist() == [501]
+
+
+def test_what_is_no_table_is_named_with_those_that_are():
+    found = listing(("counts.csv", b"n\n1\n"), ("release.xlsx", b"PK"), ("README.md", b"#"))
+    for name in ("release.xlsx", "README.md"):
+        with pytest.raises(PortalError, match=rf"read\('{name}'\) gives its bytes. Tables are: counts.csv\."):
+            found.table(name)
+    assert found.read("release.xlsx") == b"PK"
 
 
 def test_a_margin_reaches_to_the_farther_end_of_its_interval():

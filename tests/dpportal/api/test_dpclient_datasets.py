@@ -128,7 +128,9 @@ def test_a_running_count_is_drafted_opened_fed_published_and_closed(portal, know
     count, token = draft.wait(), draft.renew_token()
     period = count.add_period(1, 12, token=token, key=str(uuid4()))
     assert period["period"] == 1 and count.add_period(1, 9, token=token, key=str(uuid4())) == period
-    with pytest.raises(PortalError, match="Period 2 is due next"):
+    clipped = [count.add_period(2, 10**30, token=token, key=str(uuid4()))["clipped"] for _again in range(2)]
+    assert (period["clipped"], clipped) == (0, [1, 0])
+    with pytest.raises(PortalError, match="Period 3 is due next"):
         count.add_period(5, 12, token=token, key=str(uuid4()))
     with pytest.raises(PortalError, match=r"of any use\. Tick the box .* “all_the_same”"):
         count.publish()
@@ -136,7 +138,7 @@ def test_a_running_count_is_drafted_opened_fed_published_and_closed(portal, know
     early = portal.published(count.id, seconds=0)
     assert (early.facts["doi"], early.facts["files_to_come"], early.listed) == ("10.5281/zenodo.7", True, {})
     DOWNLOADS.run(count.id)
-    assert len(portal.published(count.id).table()) == 1
+    assert len(portal.published(count.id).table()) == 2
     assert count.withdraw("A mistake.").close().state == "closed"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from io import StringIO
 
@@ -168,8 +169,78 @@ def test_a_cost_that_is_written_as_a_number_is_that_cost(table_file, tmp_path):
 
 def test_a_name_that_no_file_can_have_is_refused(table_file):
     table_file.write_text(TABLE.replace('"people.csv"', '"people\\u0000.csv"'))
-    with pytest.raises(CommandError, match="cannot be read"):
+    with pytest.raises(CommandError, match="There is no file"):
         ran(table_file, "--as", "curator")
+
+
+def test_a_table_that_is_missing_is_said_with_the_plan_and_refused_before_anything_is_kept(
+    table_file, tmp_path
+):
+    (tmp_path / "people.csv").unlink()
+    why = f"table.file: There is no file {tmp_path / 'people.csv'}. Names are looked for in the folder of the plan"
+    said = ran(table_file, "--plan-only", "--as", "curator")
+    assert "ε = 0.50" in said and why in said
+    with pytest.raises(CommandError, match=re.escape(why)):
+        ran(table_file, "--as", "curator")
+    assert not Dataset.objects.exists()
+
+
+def declared_and_granted(table_file, administrator) -> Dataset:
+    """The table's dataset after a run that stopped, with a budget."""
+    with pytest.raises(CommandError, match="no privacy budget yet"):
+        ran(table_file, "--as", "curator")
+    return building.granted(Dataset.objects.get(), administrator)
+
+
+@pytest.mark.slow
+def test_a_second_run_in_the_same_folder_spends_nothing_and_keeps_the_bundle(
+    table_file, administrator, tmp_path
+):
+    dataset = declared_and_granted(table_file, administrator)
+    options = ("--as", "curator", "--output", str(tmp_path))
+    first = ran(table_file, *options)
+    release = Release.objects.get()
+    bundle = tmp_path / f"release-{release.pk}.zip"
+    assert f"is ready: {bundle}" in first and "made before" not in first
+    again = ran(table_file, *options)
+    assert "was made before, and nothing is spent on it now. --again makes another." in again
+    assert f"is ready: {bundle}" in again and str(building.left(dataset)) == "0.500000"
+    content = bundle.read_bytes()
+    bundle.write_bytes(b"mine")
+    with pytest.raises(CommandError, match=r"is there already.*--replace, or name another .*--output"):
+        ran(table_file, *options)
+    assert bundle.read_bytes() == b"mine"
+    ran(table_file, *options, "--replace")
+    assert bundle.read_bytes() == content and str(building.left(dataset)) == "0.500000"
+    ran(table_file, *options, "--again")
+    assert Release.objects.count() == 2 and str(building.left(dataset)) == "0.000000"
+
+
+@pytest.mark.slow
+def test_a_dataset_is_paid_for_once_too_unless_another_release_is_asked_for(file, draft, tmp_path):
+    for option in ((), (), ("--again",)):
+        ran(file, "--output", str(tmp_path), *option)
+    assert Release.objects.exclude(pk=draft.pk).count() == 2
+
+
+@pytest.mark.slow
+def test_what_is_declared_already_need_not_be_declared_in_the_file(table_file, administrator, tmp_path):
+    undeclared = re.sub(r"(?s)\[declaration.*?(?=\[release\])", "", TABLE)
+    assert "declaration" not in undeclared
+    plan = tmp_path / "undeclared.toml"
+    plan.write_text(undeclared)
+    with pytest.raises(CommandError, match=r"you have no dataset of this table yet\. Write its columns"):
+        ran(plan, "--plan-only", "--as", "curator")
+    assert not Dataset.objects.exists()
+    dataset = declared_and_granted(table_file, administrator)
+    assert "ε = 0.50" in ran(plan, "--plan-only", "--as", "curator")
+    assert f"Release {Release.objects.get().pk} is ready" in ran(
+        plan, "--as", "curator", "--output", str(tmp_path)
+    )
+    assert Dataset.objects.get() == dataset
+    (tmp_path / "people.csv").unlink()
+    with pytest.raises(CommandError, match="There is no file"):
+        ran(plan, "--plan-only", "--as", "curator")
 
 
 def test_a_bundle_that_cannot_be_written_is_refused_before_anything_is_spent(file, draft, tmp_path):

@@ -40,6 +40,7 @@ def test_a_revoked_token_opens_nothing(client, program, curator):
     refused = program.send("get", "/datasets")
     assert refused.status_code == 401 and refused["WWW-Authenticate"] == "Bearer"
     assert refused["Content-Type"] == "application/problem+json"
+    assert refused.json()["detail"].startswith("This token was revoked.")
     assert AuditEntry.objects.filter(action="revoked a token").count() == 1
 
 
@@ -49,9 +50,15 @@ def test_nobody_revokes_the_token_of_another(client, program, other_curator):
     assert program.again().works
 
 
-def test_a_token_ends_with_its_day_and_with_its_person_s_role(program, curator):
+def test_a_token_ends_with_its_day_and_with_its_person_s_role(client, program, curator):
     ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    assert program.send("get", "/datasets").status_code == 401
+    refused = program.send("get", "/datasets")
+    assert (refused.status_code, refused["WWW-Authenticate"]) == (401, "Bearer")
+    day = timezone.localdate(ApiToken.objects.get().expires_at).isoformat()
+    assert refused.json()["detail"].startswith(f"This token expired on {day}. Make another one")
+    assert not FailedSignIn.objects.exists()
+    client.force_login(curator)
+    assert "Expired" in client.get(PAGE).text
     ApiToken.objects.update(expires_at=timezone.now() + timedelta(days=1))
     curator.role = Role.ANALYST
     curator.save()

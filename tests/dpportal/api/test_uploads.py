@@ -17,7 +17,7 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 
 from dpportal.api.dpclient import Portal, PortalError, uploading
-from dpportal.api.models import Scope
+from dpportal.api.models import ApiToken, Scope
 from dpportal.datasets import keys, record_files, resumable_upload, services, upload_pieces
 from dpportal.datasets.begun_uploads import BegunUpload, UploadPiece
 from dpportal.datasets.import_job import CONVERSIONS
@@ -135,6 +135,12 @@ def test_the_door_knows_where_files_come_and_who_may_not_send_them(sender, curat
         with pytest.raises(BodyRefusedError, match="it is for “Read”") as refused:
             view.person_of(head)
         assert refused.value.status == 403
+    # Not that the piece is too large, as for a stranger.
+    ApiToken.objects.update(expires_at=timezone.now())
+    head = RequestFactory().patch(begun, headers={"Authorization": f"Bearer {writer.text}"})
+    with pytest.raises(BodyRefusedError, match="This token expired on") as refused:
+        views[begun].person_of(head)
+    assert (refused.value.status, refused.value.headers) == (401, {"WWW-Authenticate": "Bearer"})
 
 
 def test_other_bytes_than_were_announced_are_refused(sender, client, curator):

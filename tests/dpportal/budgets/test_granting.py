@@ -304,7 +304,7 @@ def test_copies_of_one_table_count_together(admin, curator):
     """Three times ε 5 for the same people is ε 15, whatever dataset it is granted for."""
     copies = [stored_dataset(curator, name) for name in ("One", "Two", "Three")]
     Dataset.objects.update(relations=["one table elsewhere"])
-    assert "Nothing was granted for them under this promise yet." in admin.get(place(copies[0])).text
+    assert "These people have no budget under this promise yet." in admin.get(place(copies[0])).text
     for before, copy in enumerate(copies):
         known = [str(other.pk) for other in copies[:before]]
         answer = admin.post(place(copy), change(copy, amount="5", knowing=known))

@@ -133,9 +133,9 @@ def test_the_ledger_page_shows_one_account_for_each_protection(client, dataset, 
 def test_the_page_of_who_is_protected_names_the_accounts_once_one_is_fixed(client, dataset):
     client.force_login(dataset.owner)
     address = f"/datasets/{dataset.pk}/domain/unit/"
-    assert "never added" not in client.get(address).content.decode()
+    assert "are never added" not in client.get(address).content.decode()
     reserve(dataset, "0.25")
     page = client.get(address).content.decode()
-    assert f"left for {ROWS}" in page and "charged to the budget" in page
+    assert f"left for {ROWS}" in page and "use the budget of the people" in page
     protect(dataset, PEOPLE)
-    assert "There is no budget for those whom you protect now" in client.get(address).content.decode()
+    assert "The people whom you protect now have no budget yet" in client.get(address).content.decode()

@@ -17,6 +17,7 @@ from rdflib import RDF, Graph, URIRef
 from dpportal.accounts.models import User
 from dpportal.catalogue import snapshot
 from dpportal.catalogue.forms import MOST_OFFERED
+from dpportal.datasets.description_forms import RenameForm
 from dpportal.datasets.models import Dataset, PublicDescription
 from dpportal.releases import services
 from dpportal.releases.models import Release
@@ -62,6 +63,33 @@ def test_a_feed_that_is_as_it_was_is_not_sent_again(client, public):
     since = {"If-Modified-Since": first["Last-Modified"]}
     assert client.get("/published/feed.atom", headers=since).status_code == 304
     assert client.post("/published/feed.atom").status_code == 405
+
+
+def updated(client) -> tuple[str, str]:
+    """Of the first entry, and of the feed."""
+    feed = ElementTree.fromstring(client.get("/published/feed.atom").content)
+    return feed.findtext(f"{ATOM}entry/{ATOM}updated"), feed.findtext(f"{ATOM}updated")
+
+
+@pytest.mark.slow
+def test_an_entry_is_updated_when_its_release_or_dataset_gets_another_name(client, public):
+    def rename(**values):
+        form = RenameForm(values, instance=Dataset.objects.get(pk=public.dataset_id))
+        assert form.is_valid()
+        form.keep(public.created_by)
+
+    Release.objects.filter(pk=public.pk).update(published_at=timezone.now() - timedelta(days=1))
+    published, since = updated(client), client.get("/published/feed.atom")["Last-Modified"]
+    services.rename(public, "Colours of the people", public.created_by)
+    renamed = updated(client)
+    assert renamed > published and renamed[0] == renamed[1]
+    assert client.get("/published/feed.atom", headers={"If-Modified-Since": since}).status_code == 200
+    rename(name="Painters")
+    assert updated(client) > renamed
+    # What its curator alone sees is no change.
+    last = updated(client)
+    rename(name="Painters", description="From the inventory.")
+    assert updated(client) == last
 
 
 def test_a_name_of_a_dataset_is_no_markup_in_a_feed(client, public):

@@ -6,10 +6,13 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
+from django.http import QueryDict
 from django.urls import reverse
 from django.utils import timezone
 
 from dpportal.accounts.models import Role
+from dpportal.catalogue.entries import Catalogue
+from dpportal.catalogue.forms import SearchForm
 from dpportal.datasets import services
 from dpportal.datasets.models import PublicDescription
 from dpportal.releases.models import Release
@@ -50,6 +53,16 @@ def test_the_first_page_and_the_list_and_what_was_found_have_titles_that_tell_th
     pages = [client.get("/"), client.get(PAGE), client.get(PAGE, {"words": "ages"})]
     told = {page.text.partition("<title>")[2].partition("</title>")[0] for page in pages}
     assert len(told) == 3
+
+
+def test_columns_stand_in_the_order_of_what_readers_see():
+    """By their names in the table “wage” would be the last."""
+    read = Catalogue((), {"wage": "Income", "a_hours": "Hours of work"})
+    read.__dict__["facets"] = {name: {} for name in read.facets} | {
+        "column": {"a_hours": 1, "sex": 2, "wage": 1}
+    }
+    choices = [shown for _value, shown in SearchForm(QueryDict(""), read).fields["column"].choices]
+    assert choices[1:] == ["Hours of work (1)", "Income (1)", "sex (2)"]
 
 
 def titles(client, **asked):

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from django.template.loader import render_to_string
 
 from dpportal.charts.group_means import means_figure
 from dpportal.charts.reader_counts import reader_figure
@@ -53,6 +54,17 @@ def test_groups_lie_beside_each_other_with_their_names():
     shapes = drawn(AREA, SEX)
     assert [len(lengths(area)) for area in shapes["areas"]] == [5, 5]
     assert [name for name, _mark in shapes["names"]] == ["f", "m"]
+
+
+def test_colours_are_named_before_the_bars_and_many_groups_leave_a_page_short():
+    """Fourteen values with seven bars each."""
+    values = tuple(f"married, with spouse absent {place}" for place in range(14))
+    long = Categorical("education", values=values, closed=True)
+    status = Categorical("status", values=tuple("abcdefg"), closed=True)
+    shapes = drawn(long, status)
+    assert len(shapes["areas"]) == 7 and shapes["height"] <= 1.1 * shapes["width"]
+    page = render_to_string("_drawn.html", {"drawn": shapes, "title": "People"})
+    assert 0 < page.index("still-names") < page.index('class="still"')
 
 
 @pytest.mark.parametrize("column", [Integer("age", lower=0, upper=149), SEX])

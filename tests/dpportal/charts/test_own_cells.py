@@ -43,6 +43,12 @@ def test_two_sexes_by_age_are_mirrored_where_nobody_shows_in_the_portals_own_cel
     assert SAID in shown["caption"]
 
 
+def test_shares_say_that_they_are_of_those_that_are_drawn() -> None:
+    words = "Shares are of those that are drawn."
+    assert words in chosen(released(), question="scale=share")["caption"]
+    assert words not in chosen(released())["caption"]
+
+
 def test_where_somebody_shows_they_are_drawn() -> None:
     shown = chosen(released(other=90))
     lines = {trace["name"] for trace in shown["json"]["data"] if trace.get("name")}

@@ -6,11 +6,15 @@ import re
 
 import numpy as np
 import pytest
+from django.utils.translation import override
 
 from dpportal.charts import counts, group_means, pairs, queries, series
+from dpportal.charts.lying_bars import lying_drawing
 from dpportal.charts.report import stilled
 from dpportal.charts.screens import for_screens
 from dpportal.charts.static_svg import SHADES, drawing
+from dpportal.charts.text_width import longest, shortened
+from dpportal.charts.trade_off import trade_off_figure
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.moments.estimates import Interval
 
@@ -57,6 +61,45 @@ def test_everything_lies_inside_the_drawing():
     )
     assert {text["text"] for text in drawn["texts"]} >= {"0", "5", "age"}
     assert [name for name, _mark in drawn["names"]] == ["Noisy count", "Adjusted count"]
+
+
+def ends_of(text) -> tuple[float, float]:
+    """Left and right of a text that is not turned, where a Chinese sign is as wide as two letters."""
+    wide = 6.6 * sum(2 if ord(sign) > 0x2E7F else 1 for sign in text["text"])
+    left = text["x"] - {"start": 0, "middle": wide / 2, "end": wide}[text["anchor"]]
+    return left, left + wide
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+@pytest.mark.parametrize("width", [390, 760])
+def test_names_at_the_ends_of_lines_are_not_cut(language, width):
+    alarms = np.linspace(0, 1, 11)
+    with override(language):
+        drawn = drawing(trade_off_figure(alarms, np.sqrt(alarms)).json, width)
+    assert len([text for text in drawn["texts"] if text.get("strong")]) == 2
+    assert all(0 <= end <= width for text in drawn["texts"] for end in ends_of(text))
+
+
+@pytest.mark.parametrize("letter", ["x", "名"])
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_labels_of_any_length_in_any_script_stay_inside(letter, is_ordered):
+    for length in (2, 12, 30):
+        names = tuple(f"{letter * length}{place}" for place in range(4))
+        attribute = Categorical("地区", values=names, closed=True)
+        values = np.array([5, 3, 2, 9])
+        figure = counts.counts_figure(Domain((attribute,)), raw=values, counts=values, half_width=2).json
+        figure["layout"]["meta"] = {**figure["layout"].get("meta", {}), "is_ordered": is_ordered}
+        for width in (390, 760):
+            lying = [text for text in drawing(figure, width)["texts"] if not text["turned"]]
+            at_side = [text for text in lying if text["anchor"] != "middle"]
+            assert all(-1 <= end <= width for text in at_side for end in ends_of(text)), (length, width)
+
+
+def test_a_text_is_cut_to_so_many_letters():
+    assert [shortened(text, 5) for text in ("abcde", "abcdef", "一二", "一二三", "a一二", "é" * 6)] == [
+        *("abcde", "abcd…", "一二", "一二…", "a一二", "éééé…")
+    ]
+    assert (longest(["ab", "一二三"]), longest([]), longest([], 8)) == (6, 0, 8)
 
 
 def test_a_name_stands_beside_a_mark_that_looks_as_its_bars_do():
@@ -158,6 +201,22 @@ def test_the_largest_bar_has_its_number_over_it():
         "4,267": True,
         "12": False,
     }
+
+
+def test_a_number_is_strong_only_where_it_certainly_is_the_largest():
+    """As a column of bars that stand, and as bars that lie."""
+    mean, names = np.array([46.0, 49.3, 40.0]), ["preschool", "1st to 4th grade", "others"]
+    for margin, strong in ((10.0, []), (1.0, ["49.3"])):
+        figure = group_means.means_figure("age", names, Interval(mean, mean - margin, mean + margin), 1)
+        for texts in (drawing(figure.json)["texts"], lying_drawing(figure.json, 400)["texts"]):
+            assert [t["text"] for t in texts if t.get("strong")] == strong
+
+
+def test_of_many_means_only_one_that_is_certainly_the_largest_has_its_number():
+    mean, names = np.arange(40.0, 52.0), [f"group {place}" for place in range(12)]
+    for margin, numbers in ((0.6, []), (0.4, ["51.0"])):
+        figure = group_means.means_figure("age", names, Interval(mean, mean - margin, mean + margin), 1)
+        assert [t["text"] for t in drawing(figure.json)["texts"] if "strong" in t] == numbers
 
 
 def test_few_means_have_their_numbers_over_them_as_the_table_writes_them():

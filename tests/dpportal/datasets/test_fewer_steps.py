@@ -200,7 +200,9 @@ class TestDeclaring:
         name = next(row.line["name"] for row in desk.get(at(dataset, "domain")).context["rows"])
         page = desk.post(at(dataset, "domain"), {**said, "c0-kind": "integer", "c0-lower": "x"})
         assert page.status_code == 422
-        assert f"what stands beside the cells of {name}" in " ".join(page.content.decode().split())
+        assert f"Please correct {name}: the table below says what is wrong." in " ".join(
+            page.content.decode().split()
+        )
         page = desk.post(at(dataset, "domain"), {**said, "people": "1,5"})
         text = " ".join(page.content.decode().split())
         assert page.status_code == 422 and "change your estimate of the number of people" in text

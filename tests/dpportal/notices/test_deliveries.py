@@ -171,6 +171,33 @@ def test_the_name_is_looked_up_once_so_that_it_cannot_lead_elsewhere_afterwards(
     assert len(receiver.received) == 1
 
 
+def test_a_name_that_leads_inside_only_when_it_is_asked_again_is_called_where_it_was_checked(
+    host, receiver, waiting, monkeypatch
+):
+    """DNS rebinding: public for the check, the machine itself for the connection."""
+    import socket
+
+    type(host).objects.update(private=False)
+    real, lookups, called = socket.getaddrinfo, [], []
+
+    def rebound(name, port, *args, **kwargs):
+        if name != "hooks.example":
+            return real(name, port, *args, **kwargs)
+        lookups.append(name)
+        address = "93.184.216.34" if len(lookups) == 1 else "127.0.0.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+    def connected(place, *_args, **_kwargs):
+        called.append(place)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebound)
+    monkeypatch.setattr(socket, "create_connection", connected)
+    assert tried(waiting).state == JobState.QUEUED  # nobody answers there, so it is sent again later
+    assert called == [("93.184.216.34", receiver.port)] and len(lookups) == 1
+    assert receiver.received == []
+
+
 def test_proxies_of_the_environment_are_not_used(receiver, waiting, monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")

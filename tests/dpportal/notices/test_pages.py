@@ -151,6 +151,44 @@ def test_what_is_no_host_is_refused(client, administrator, host, port):
     assert not AllowedHost.objects.exists()
 
 
+NEVER = [
+    "169.254.169.254",
+    "0.0.0.0",
+    "[fe80::1]",
+    "[::]",
+    "0",
+    "2852039166",
+    "224.0.0.1",
+    "[::ffff:a9fe:a9fe]",
+]
+INSIDE = ["localhost", "Localhost.", "x.localhost", "10.0.0.1", "127.1", "0x7f000001", "[::1]", "192.168.1.7"]
+
+
+@pytest.mark.parametrize("host", NEVER)
+def test_an_address_that_is_never_called_is_refused_with_the_reason(client, administrator, host):
+    client.force_login(administrator)
+    for private in ({}, {"private": "on"}):
+        answer = client.post(HOSTS, {"host": host, "port": "443", **private})
+        assert answer.status_code == 422 and "is never called" in answer.text
+    assert not AllowedHost.objects.exists()
+
+
+@pytest.mark.parametrize("host", INSIDE)
+def test_an_address_inside_is_refused_unless_it_is_said_to_be_meant(client, administrator, host):
+    client.force_login(administrator)
+    answer = client.post(HOSTS, {"host": host, "port": "443"})
+    assert answer.status_code == 422 and "or tick “also in a private network”" in answer.text
+    client.post(HOSTS, {"host": host, "port": "443", "private": "on"})
+    assert AllowedHost.objects.get().private
+
+
+@pytest.mark.parametrize("host", ["93.184.216.34", "hooks.example", "face.example", "cafe"])
+def test_names_and_addresses_outside_are_allowed(client, administrator, host):
+    client.force_login(administrator)
+    client.post(HOSTS, {"host": host, "port": "443"})
+    assert AllowedHost.objects.get().host == host
+
+
 def test_curators_do_not_allow_hosts(client, curator):
     client.force_login(curator)
     assert client.post(HOSTS, {"host": "x.example", "port": "443"}).status_code == 404

@@ -56,6 +56,14 @@ def test_records_have_their_types_and_missing_values_are_missing(described):
     assert second["sizes/größe"] is None or second["sizes/größe"] != second["sizes/größe"]
 
 
+def test_a_table_of_texts_says_that_its_records_keep_the_apostrophe_of_a_file(described):
+    document = json.loads(described.read_text(encoding="utf-8"))
+    [records] = document["recordSet"]
+    about = "All sizes. A text that a spreadsheet would take for a formula has an apostrophe before it; take it away."
+    assert records["description"] == about
+    assert [file["description"] for file in document["distribution"]] == [about, "What was measured"]
+
+
 def test_what_was_said_of_the_dataset_stands_in_it(described):
     document = json.loads(described.read_text(encoding="utf-8"))
     assert document["license"].startswith("https://creativecommons.org")

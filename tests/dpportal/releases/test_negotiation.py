@@ -56,6 +56,29 @@ def test_data_that_are_not_there_are_a_problem(client, public, accept):
     assert asked(client, public, BROWSER)["Content-Type"].startswith("text/html")
 
 
+@pytest.mark.parametrize(
+    "path", ["download/release.json", "croissant.json", "cite.bibtex", "chart/main.json", "chart/main.svg"]
+)
+@pytest.mark.parametrize("accept", ["", "*/*", "application/json"])
+def test_files_of_what_was_withdrawn_are_a_problem(client, public, path, accept):
+    """To programs, which often accept anything; a browser names pages, and gets one."""
+    services.withdraw(public, public.created_by, "A mistake.")
+    address = public.get_absolute_url() + path
+    gone = client.get(address, headers={"accept": accept} if accept else {})
+    assert (gone.status_code, gone["Content-Type"]) == (410, "application/problem+json")
+    assert "withdrawn" in gone.json()["detail"] and "Accept" in gone["Vary"]
+    page = client.get(address, headers={"accept": BROWSER})
+    assert page.status_code == 410 and page["Content-Type"].startswith("text/html")
+
+
+def test_a_file_that_is_being_written_is_a_problem(client, public):
+    for file in pages.files(public):
+        default_storage.delete(file.stored)
+    later = client.get(f"{public.get_absolute_url()}download/release.json")
+    assert (later.status_code, later["Content-Type"]) == (503, "application/problem+json")
+    assert later["Retry-After"]
+
+
 def test_data_that_are_being_written_are_a_problem(client, public):
     for file in pages.files(public):
         default_storage.delete(file.stored)

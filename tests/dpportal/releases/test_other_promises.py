@@ -98,7 +98,7 @@ def test_a_hidden_total_is_not_published_through_another_copy_of_the_table(
     assert confirmed_plan(building.requested_release(declared(stranger, **EXACT))).loss.unit.total_public
     client.force_login(second.owner)
     page = client.get(reverse("datasets:unit", args=[second.pk])).content.decode()
-    assert "The number of rows stays private for good" in page
+    assert "The number of rows stays private." in page
 
 
 def test_a_reservation_hides_the_total_and_one_that_is_void_does_not(dataset, administrator):
@@ -152,7 +152,7 @@ def test_a_promise_after_the_total_was_published_promises_no_more_than_is_true(
     assert later.protects(plan.loss.unit, others)["number_of_rows_is_public_by_any_release"] is True
     client.force_login(later.created_by)
     page = client.get(reverse("datasets:unit", args=[dataset.pk])).content.decode()
-    assert "The number of rows is public already" in page
+    assert "The number of rows is public." in page
 
 
 @pytest.mark.slow
@@ -167,14 +167,14 @@ def test_a_copy_of_a_table_whose_total_is_public_says_so(client, dataset, admini
     assert ROWS_ARE_PUBLIC in promise(hidden, plan.loss, hidden.other_promises)
     client.force_login(copy.owner)
     page = client.get(reverse("datasets:unit", args=[copy.pk])).content.decode()
-    assert "The number of rows is public already" in page
+    assert "The number of rows is public." in page
 
 
 def test_the_page_of_who_is_protected_says_what_stays(client, dataset, administrator):
     building.requested_release(funded(dataset, administrator, total="5", **HIDDEN), "5")
     client.force_login(dataset.owner)
     page = client.get(reverse("datasets:unit", args=[dataset.pk])).content.decode()
-    assert "The number of rows stays private for good" in page
+    assert "The number of rows stays private." in page
     assert "a person with 10 rows up to ε = 50.00 (10 × 5.00)" in page
 
 

@@ -9,6 +9,8 @@ from django.utils import timezone
 from dpportal.accounts.models import AuditEntry
 from dpportal.releases import execution, services
 from dpportal.releases.models import Release
+from dpportal.releases.titles import spoken
+from mechanisms.domain import Domain, Integer
 from mechanisms.histogram.noisy import LaplaceHistogram
 from tests.dpportal import building
 
@@ -45,6 +47,14 @@ def test_what_stands_over_several_columns_is_not_read_unless_their_names_need_it
     assert title("Income: net", "Tax: net") == "People by Income: net and Tax: net"
     measured = {"measured": ["Income: net"], "groups": ["Person: Sex"]}
     assert title("Income: net", "Person: Sex", product="means", parameters=measured) == "Mean of net by Sex"
+    columns = (
+        Integer("Person: yob", lower=0, upper=3),
+        Integer("Person: sex_code", lower=1, upper=2, title="Sex"),
+    )
+    assert spoken(Domain(columns)).shown_names == ("yob", "Sex")
+    assert spoken(Domain(columns)).names == ("Person: yob", "Person: sex_code")
+    several = {"measured": ["age", "hours"]}
+    assert title("sex", "age", "hours", product="means", parameters=several) == "Mean of age and hours by sex"
 
 
 def test_many_columns_are_counted_and_a_long_title_is_cut(dataset):

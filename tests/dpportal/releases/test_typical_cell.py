@@ -42,11 +42,30 @@ def test_the_page_of_the_columns_has_the_same_number():
     assert choices.cells(BOTH, ["sex", "band"], 600) | {"chosen": []} == {
         "chosen": [],
         "cells": 16,
+        "spread_over": 6,
         "per_cell": "100",
         "many": False,
         "too_many": False,
         "too_many_columns": False,
     }
+
+
+def test_the_page_of_the_columns_says_over_which_cells_people_are_spread(client, draft):
+    client.force_login(draft.dataset.owner)
+    text = " ".join(client.get(reverse("releases:columns", args=[draft.pk])).text.split())
+    assert "<dd>5 <" in text and "by your estimate, in the 3 cells of declared values;" in text
+    closed = Integer("band", lower=1, upper=3)
+    assert choices.cells(Domain((closed,)), ["band"], 600)["spread_over"] is None
+
+
+def test_columns_are_called_as_on_the_other_pages_of_the_draft():
+    """As the title and the review read them aloud, or as they were declared to be shown."""
+    columns = (
+        Categorical("Person: sex_code", values=("f", "m")),
+        Integer("Person: yob", lower=1, upper=3, title="Year of birth"),
+    )
+    shown = choices.cells(Domain(columns), ["Person: sex_code", "Person: yob"], None)["chosen"]
+    assert shown == ["sex code", "Year of birth"]
 
 
 def test_the_cost_that_would_do_makes_it_useful():

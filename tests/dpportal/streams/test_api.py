@@ -63,6 +63,7 @@ def test_a_new_period_is_201_with_its_count_and_interval(stream, token) -> None:
         # Nothing was before it: what is new is the count itself.
         "new": released,
         "new_interval": [released - half_new, released + half_new],
+        "largest": 10**12,
     }
     assert period.source == "program"
 
@@ -204,14 +205,16 @@ def test_a_stream_of_one_running_count_asks_for_a_number_without_names(stream, t
 
 
 @pytest.mark.parametrize("count", [50, 51, 10**13, 10**400])
-def test_a_count_above_the_declared_largest_is_published_as_that_and_the_answer_says_nothing(
+def test_a_count_above_the_declared_largest_is_published_as_that_and_the_answer_says_as_what_alone(
     dataset, count: int
 ) -> None:
+    """Whatever was sent: no answer depends on a count, and its sender can compare."""
     stream = building.open_stream(dataset, largest_increment=50)
     answer = post(stream, token_of(stream), {"period": 1, "counts": count})
-    assert (answer.status_code, set(answer.json())) == (
+    assert (answer.status_code, set(answer.json()), answer.json()["largest"]) == (
         201,
-        {"period", "begins", "released", "interval", "new", "new_interval"},
+        {"period", "begins", "released", "interval", "new", "new_interval", "largest"},
+        50,
     )
     assert vault.true_sums(stream.periods.all()) == [[50]]
 
@@ -346,7 +349,7 @@ def test_the_series_is_public_once_it_is_published(stream, token, client) -> Non
     assert client.get(address).status_code == 404
     services.publish(stream, stream.created_by)
     series = client.get(address).json()
-    assert series["periods"] == sent
+    assert [{**period, "largest": 10**12} for period in series["periods"]] == sent
     assert (series["name"], series["horizon"], series["next"]) == ("Red ones so far", 12, None)
     services.withdraw(stream, stream.created_by)
     assert client.get(address).status_code == 404

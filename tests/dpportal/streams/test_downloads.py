@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import OperationalError
 from django.db.models import F
+from django.template.defaultfilters import filesizeformat
 from django.test import Client
 
 from dpportal.datasets.models import Dataset, PublicDescription
@@ -121,6 +122,15 @@ def test_what_takes_long_to_write_is_written_less_often(public: Stream) -> None:
     _later(seconds=101)
     tasks.sweep()
     assert _state() == JobState.QUEUED
+
+
+@pytest.mark.slow
+def test_each_file_is_offered_with_its_size(client, public: Stream) -> None:
+    sizes = [" ".join(filesizeformat(file.size).split()) for file in building.with_files(public).files]
+    text = " ".join(client.get(public.get_absolute_url()).text.split())
+    assert f"Download all, {sizes[0]}" in text
+    listed = text[text.index('id="downloads"') :]
+    assert all(f", {size}</span>" in listed for size in sizes)
 
 
 @pytest.mark.slow

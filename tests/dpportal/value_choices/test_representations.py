@@ -165,6 +165,25 @@ def test_all_that_names_the_cost_names_the_choice_and_its_delta(chosen, client, 
     assert [f for f in verify(Bundle.read(path)) if f.state in (State.FAILED, State.NOT_CHECKED)] == []
 
 
+@pytest.mark.slow
+def test_values_that_were_chosen_twice_have_one_sentence(chosen, client, tmp_path):
+    CHOICES.run(requested(chosen).pk)
+    publication = published(chosen, "histogram")
+    symbol = PublishedLoss.of(publication).total.symbol
+    sentence = (
+        f"The values of “colour” were chosen privately twice, each time at {symbol} = 0.30, δ = 10⁻⁷ besides."
+    )
+    [statement, together] = PublishedLoss.of(publication).sentences()
+    assert statement == sentence and together == f"Together that is {symbol} = 0.80, δ = 2 × 10⁻⁷."
+    page = read(client.get(publication.get_absolute_url()).text)
+    # The declaration says where its values are from, and leads to the statement.
+    assert page.count(sentence) == page.count("were chosen privately (see the privacy statement)") == 1
+    assert page.count("were chosen privately") == 2
+    path = tmp_path / "bundle.zip"
+    path.write_bytes(bundle_of(client, publication))
+    assert [f for f in verify(Bundle.read(path)) if f.state in (State.FAILED, State.NOT_CHECKED)] == []
+
+
 def test_a_choice_after_the_confirmation_is_none_of_the_publications(chosen):
     draft = building.requested_release(chosen, str(OWN))
     before = PublishedLoss.of(draft)

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Loss
-from mechanisms.domain import Domain, Integer
-from mechanisms.moments.estimates import Interval, by_groups
+from mechanisms.arrays import Flags, Integers
+from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.moments.estimates import Interval, Sums, by_groups
 from mechanisms.moments.mechanism import exact_sums
+from mechanisms.moments.picked import picked
+from mechanisms.moments.plan import MomentsPlan
 from mechanisms.moments.told_groups import have_somebody
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from tests.mechanisms.moments.measuring import BERNSTEIN, NOBODY, ONE, RHO, column, powers_of, repeated
@@ -51,13 +54,19 @@ def test_where_all_groups_are_told_nothing_is_wider() -> None:
     assert widths == pytest.approx(float((alone.mean.upper - alone.mean.lower)[0]), rel=0.02)
 
 
-def told_of(sizes: list[int], loss: Loss, seed: int) -> np.ndarray:
-    """Which groups of such sizes have a mean."""
+def measured_groups(sizes: list[int], loss: Loss, seed: int) -> tuple[MomentsPlan, Integers]:
+    """Of one column of groups of such sizes."""
     groups = Domain((Integer("g", lower=1, upper=len(sizes)),))
     plan = BERNSTEIN.plan(groups, [column(0, 1000)], 2, loss, max(sum(sizes), 1))
     powers = np.array([[[n, 400 * n, 160_000 * n, 0, 0, 0] for n in sizes]], dtype=object)
-    sums = BERNSTEIN.measure(plan, exact_sums(plan, powers), Noise(np.random.default_rng(seed).bytes)).values
-    return ~np.isnan(by_groups(plan, sums)[0].mean.lower)
+    noise = Noise(np.random.default_rng(seed).bytes)
+    return plan, BERNSTEIN.measure(plan, exact_sums(plan, powers), noise).values
+
+
+def told_of(sizes: list[int], loss: Loss, seed: int) -> Flags:
+    """Which groups of such sizes have a mean."""
+    told: Flags = ~np.isnan(by_groups(*measured_groups(sizes, loss, seed))[0].mean.lower)
+    return told
 
 
 @pytest.mark.parametrize("loss", [ONE, RHO], ids=["pure", "zcdp"])
@@ -78,3 +87,30 @@ def test_hardly_any_of_the_groups_that_are_told_has_nobody(sizes: list[int], los
 def test_a_group_alone_is_told_as_it_was(law: NoiseLaw) -> None:
     near = have_somebody(np.array([3.1]), 3.0, law), have_somebody(np.array([2.9]), 3.0, law)
     assert near[0].all() and not near[1].any()
+
+
+@pytest.mark.parametrize("loss", [ONE, RHO], ids=["pure", "zcdp"])
+def test_of_one_group_readers_are_told_what_the_table_tells(loss: Loss) -> None:
+    """A group of nobody was once “not determined” in the table and had a mean where a reader picked it."""
+    sizes = [200] * 20 + [0] * 280
+    plan, sums = measured_groups(sizes, loss, 3)
+    [table] = by_groups(plan, sums)
+    for group in range(len(sizes)):
+        [(_number, _total, mean)] = picked(plan, sums, np.array([group]))
+        assert np.array_equal(mean.lower, table.mean.lower[[group]], equal_nan=True)
+
+
+@pytest.mark.parametrize("loss", [ONE, RHO], ids=["pure", "zcdp"])
+def test_empty_groups_for_other_values_make_no_interval_wider(loss: Loss) -> None:
+    groups = Domain((Categorical("sex", values=("f", "m")), Categorical("level", values=("a", "b", "c"))))
+    plan = BERNSTEIN.plan(groups, [column(0, 1000)], 2, loss, 3000)
+    declared = np.add.outer([0, 4], [0, 1, 2]).ravel()
+    powers = np.zeros((1, groups.size, 6), dtype=object)
+    powers[0, declared] = [500, 400 * 500, 160_000 * 500, 0, 0, 0]
+    noise = Noise(np.random.default_rng(1).bytes)
+    own = Sums.of(plan, plan.columns[0])
+    [told] = by_groups(plan, BERNSTEIN.measure(plan, exact_sums(plan, powers), noise).values)
+    assert np.flatnonzero(~np.isnan(told.mean.lower)).tolist() == declared.tolist()
+    assert own.families(12).widened(~np.isnan(told.mean.lower), own.planned.noise)[declared] == pytest.approx(
+        1
+    )

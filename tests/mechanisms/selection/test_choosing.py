@@ -246,6 +246,26 @@ def test_an_absurd_epsilon_is_refused(loss: str, message: str) -> None:
         PermuteAndFlip().plan(THREE, pure(loss))
 
 
+@every_mechanism
+@pytest.mark.parametrize("behind", [(0,), (1,), (0, 1, 5)])
+def test_what_trails_by_the_shortfall_is_rarely_chosen_among_many(
+    m: Selection, behind: tuple[int, ...]
+) -> None:
+    """Of sixteen candidates some are close to the best; the others trail it by the shortfall at least."""
+    plan = m.plan(MostCommonValue(tuple("abcdefghijklmnop")), pure("1/10"))
+    shortfall = m.shortfall(plan, 0.95)
+    far = [shortfall] * (15 - len(behind))
+    scores = 10_000 - np.array([0, *behind, *far])
+    assert m.probabilities(plan, scores)[1 + len(behind) :].sum() <= 0.05 + 1e-4
+    assert shortfall > m.lead(plan, 0.95)
+
+
+def test_against_a_single_other_the_shortfall_is_the_lead() -> None:
+    m = PermuteAndFlip()
+    plan = m.plan(MostCommonValue(("a", "b")), pure("1/10"))
+    assert m.shortfall(plan, 0.95) == m.lead(plan, 0.95)
+
+
 def test_a_selection_is_found_by_its_name() -> None:
     assert [selection(m.name) for m in SELECTIONS] == list(SELECTIONS)
 

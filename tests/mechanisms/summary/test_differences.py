@@ -38,6 +38,18 @@ def test_of_a_group_at_an_end_and_one_that_is_not(column: Attribute, people: int
         assert held.mean(axis=0).min() >= least(RUNS), name
 
 
+@every_loss
+def test_a_standardised_difference_of_values_that_are_alike_is_hardly_ever_told(loss: Loss) -> None:
+    """It was where noise lifted the deviation's lower end above 0, and then it was mostly wrong."""
+    column, people = Integer("x", True, 0, 1000), 400
+    one, many = plan_of(loss, 2, (column,)), plan_of(loss, 2 * RUNS, (column,))
+    group = np.repeat([0, 1], people)
+    exact = counted(one, group, {"x": np.full(2 * people, 900)})
+    told = noisy(many, repeated(one, exact, RUNS))
+    found = [difference(told.columns[0], 2 * run + 1, 2 * run).standardised for run in range(RUNS)]
+    assert np.mean([not np.isnan(own.lower).any() for own in found]) <= 0.01
+
+
 def _holds(interval: Interval, truth: np.ndarray) -> np.ndarray:
     """What is not determined holds everything, and so does the interval of what has no true value."""
     wrong = (truth < interval.lower - 1e-9) | (interval.upper + 1e-9 < truth)

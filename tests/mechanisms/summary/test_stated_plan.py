@@ -14,7 +14,7 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Attribute, Categorical, Domain, Integer
 from mechanisms.summary.estimates import told
 from mechanisms.summary.mechanism import COUNTED, JOINT, ColumnTables
-from mechanisms.summary.picked import of_columns, people_in, rows_of_groups
+from mechanisms.summary.picked import PickedGroups
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.running_totals import RunningTotals
 
@@ -69,10 +69,10 @@ def test_what_a_reader_adds_up_of_many_columns_takes_a_tenth_of_a_second() -> No
 
     def asked() -> float:
         begin = time.process_time()
-        rows = rows_of_groups(SummaryPlan.from_json(json.loads(written)), values, np.array([0, 2]))
-        people_in(rows)
-        people_in(rows, "x3", np.arange(5))
-        told(of_columns(rows, {f"x{i}" for i in range(1, 12, 2)}))
+        picked = PickedGroups.of(SummaryPlan.from_json(json.loads(written)), values, np.array([0, 2]))
+        picked.people()
+        picked.people("x3", np.arange(5))
+        told(picked.of_columns({f"x{i}" for i in range(1, 12, 2)}).rows)
         return time.process_time() - begin
 
     assert min(asked() for _ in range(4)) < 0.1

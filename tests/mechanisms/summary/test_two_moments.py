@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.domain import Categorical, Domain, Integer, Real
 from mechanisms.noise import Noise
 from mechanisms.summary.estimates import estimates
+from mechanisms.summary.line import LineColumn
 from mechanisms.summary.mechanism import ColumnTables
+from mechanisms.summary.quantiles import cells_of
 from mechanisms.summary.told import NumberEstimates
 from mechanisms.summary.truth import true_summary
 from mechanisms.summary.two_moments import with_variance
@@ -82,3 +84,12 @@ def test_cells_have_a_wanted_variance_and_keep_sum_and_mean() -> None:
     wide = (np.array([-1.0, 0.0]), np.array([0.0, 1.0]))
     found, agreed = with_variance(np.array([[5.0, 5]]), wide, np.zeros(1), np.array([0.9]))
     assert found == pytest.approx(np.array([[5.0, 5]])) and agreed == pytest.approx(0.9)
+
+
+def test_a_quantile_at_a_bound_stays_in_the_cell_of_that_bound() -> None:
+    """Three quarters at the lower bound of decimals once had a median above it: the next cell begins there, too."""
+    line = LineColumn.of(Real("x", True, -1.5, 2.25))
+    told = np.array([[-1.5, -1.5, -1.5, 0.0, 2.25]])
+    low, high = cells_of(told, line.edges)
+    assert low[0, :3].tolist() == high[0, :3].tolist() == [-1.5] * 3
+    assert low[0, 3] <= 0 <= high[0, 3] > low[0, 3] and low[0, 4] == high[0, 4] == 2.25

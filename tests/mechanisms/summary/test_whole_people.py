@@ -11,13 +11,13 @@ import pytest
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.arrays import Floats, Integers
-from mechanisms.domain import Categorical, Date, Domain, Integer
+from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.expectation import number_half_width
 from mechanisms.summary.mechanism import ColumnTables
-from mechanisms.summary.picked import people_in, rows_of_groups
+from mechanisms.summary.picked import PickedGroups
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import measured_rows
 from mechanisms.summary.statistics import Statistic, is_counted, statistics
@@ -106,7 +106,7 @@ def test_groups_add_up_to_a_public_number_of_rows(loss: Loss) -> None:
         number = estimates(plan, values).number
         assert number.estimate[:3].sum() == number.estimate[3] == number.lower[3] == number.upper[3] == TOTAL
         assert (number.upper <= TOTAL).all() and (number.lower[:3] < number.upper[:3]).all()
-        everybody, two = (people_in(rows_of_groups(plan, values, np.arange(groups))) for groups in (3, 2))
+        everybody, two = (PickedGroups.of(plan, values, np.arange(groups)).people() for groups in (3, 2))
         assert everybody.lower[0] == everybody.upper[0] == TOTAL
         assert two.estimate[0] == number.estimate[:2].sum()
 
@@ -194,3 +194,34 @@ def test_no_mean_is_moved_to_where_cells_would_have_it(upper: int, values: list[
     # Noise moves it either way by as much.
     off = np.mean([mean.estimate[0] - x.mean() for mean in means])
     assert abs(off) <= np.mean([mean.upper[0] - mean.lower[0] for mean in means]) / 2
+
+
+@every_loss
+def test_a_sum_of_many_cells_is_told_as_it_was_measured(loss: Loss) -> None:
+    """Few of 4,000 people are above 60: cells made possible one by one once added up to three times as many."""
+    column, random = Integer("age", True, 0, 100), np.random.default_rng(2)
+    plan = TABLES.plan(Domain(()), [column, Boolean("b")], (), Loss(loss.definition, loss.amount / 8), 4000)
+    age = np.minimum(random.integers(0, 62, 4000), 100)
+    exact = counted(plan, np.zeros(4000, dtype=np.int64), {"age": age, "b": age % 2})
+    old, told = np.arange(60, 101), []
+    for run in range(60):
+        values = TABLES.measure(plan, exact, Noise(np.random.default_rng(run).bytes)).values
+        told.append(PickedGroups.of(plan, values, np.arange(1)).people("age", old))
+    people = np.array([own.estimate[0] for own in told])
+    half = np.array([(own.upper[0] - own.lower[0]) / 2 for own in told])
+    truth = int((age >= 60).sum())
+    assert abs(people.mean() - truth) < 0.35 * half.mean()
+    assert np.mean([own.lower[0] <= truth <= own.upper[0] for own in told]) >= 0.85
+
+
+@every_loss
+def test_of_one_group_readers_are_told_what_the_table_tells(loss: Loss) -> None:
+    plan = planned(loss, None)
+    values = measured(plan, 1)
+    table = estimates(plan, values)
+    for group in range(3):
+        picked = PickedGroups.of(plan, values, np.array([group]))
+        number = picked.people()
+        assert (number.estimate[0], number.upper[0]) == (
+            table.number.estimate[group], table.number.upper[group]
+        )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from dpportal.platform.listed_names import listed, together
 from dpportal.publications.extremes import is_certainly_largest
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.figures import as_integers, figure_json
-from dpportal.releases.titles import read_aloud
+from dpportal.releases.titles import spoken
 from mechanisms.arrays import let_go, runs, summed
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Domain
@@ -46,6 +47,7 @@ def page(
     people: all cells added up, where the measurement tells that with a margin. summed_box: sums of boxes, where all
     boxes of a size have the same margin.
     """
+    plan = replace(plan, domain=spoken(plan.domain))
     half_width = interval(plan, result)
     figure = reader_figure(
         plan.domain,
@@ -99,7 +101,7 @@ def _finding(
     elif people and people.half_width is not None:
         total["margin"] = math.ceil(people.half_width)
     names, half_width = plan.domain.shown_names, interval(plan, result)
-    shown = {**total, "columns": together(list(read_aloud(names).values()))}
+    shown = {**total, "columns": together(names)}
     places = _three_largest(result.raw)
     numbers: list[float] = [*result.raw[places].tolist(), -math.inf, -math.inf]
     called, counts = _groups(plan.domain, places[:2]), as_integers(result.raw[places]).tolist()

@@ -21,6 +21,7 @@ from dpportal.releases.products.shared import explorer, stored_estimates
 from dpportal.releases.products.shared.moved_people import moved_verdict
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
+from dpportal.releases.titles import spoken
 from mechanisms import registry
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.protocol import Plan, Result
@@ -43,7 +44,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
         shown = page.page(plan, result, _everyone(reconstructed), _sums(release, plan))
         if not reader_choices.begins_chosen(plan.domain):
             return shown
-        form = reader_choices.ChartForm(plan.domain, QueryDict())
+        form = reader_choices.ChartForm(spoken(plan.domain), QueryDict())
         sums, margin = _sums(release, plan), shown["interval"]
         return {**shown, "figure": reader_choices.figure(form, result.raw, sums, margin, result.counts)}
 
@@ -67,7 +68,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
         """The form that changes the chart, and the chart that its answers ask for."""
         if not reader_choices.fits(plan.domain) or not (values := _numbers(release, plan)):
             return {}
-        form = reader_choices.ChartForm(plan.domain, question, _maps(release, plan))
+        form = reader_choices.ChartForm(spoken(plan.domain), question, _maps(release, plan))
         if not form.is_asked and form.on_map is None:
             return {"chart_form": form}
         with values as numbers:
@@ -90,7 +91,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
             return {"explorer_refusal": refusal}
         if not measured.is_linear and not stored_estimates.has_estimates(release):
             return {}
-        return explorer.explored(plan.domain, question, answer, reason=str(explorer.NO_INTERVAL))
+        return explorer.explored(spoken(plan.domain), question, answer, reason=str(explorer.NO_INTERVAL))
 
 
 def _maps(release: Release, plan: Plan) -> dict[int, Areas]:

@@ -31,6 +31,8 @@ from mechanisms.sensitivity import histogram_sensitivity
 
 # The share of the domain that has to be summed up until a sum stands out from its noise.
 BLOCKS = (1 / 20, 1 / 4)
+# The few cells that may hold nearly all people.
+FEW = 4
 # A sum stands out if it is twice the half of its 95 % interval.
 _STANDS_OUT = 2 * 1.96
 # Halvings, on a scale of logarithms, of where a divisor of noise may lie.
@@ -38,12 +40,17 @@ STEPS = 12
 
 
 def expected(plan: Plan, people: int, purpose: str) -> Verdict:
-    """Before anything is spent. A method whose error depends on the data is judged by plain noise, and mildly."""
+    """Before anything is spent. A method whose error depends on the data is judged by plain noise, and mildly.
+
+    Where not even a few cells that hold all people would stand out from noise, no method finds them, and plain noise,
+    which such a method may choose, is no worse.
+    """
     sigma = plan.standard_error
     if sigma is None:
         plain = count_law(plan.loss, histogram_sensitivity(plan.loss.unit))
         half_width = plain.half_width()
-        return _mild(_by_purpose(plan, plain.standard_error, half_width, people, purpose, plain))
+        verdict = _by_purpose(plan, plain.standard_error, half_width, people, purpose, plain)
+        return _mild(verdict) if half_width < people / min(FEW, plan.domain.size) else verdict
     law = plan.noise if sigma == plan.noise.standard_error else None
     return _by_purpose(plan, sigma, plan.half_width, people, purpose, law)
 

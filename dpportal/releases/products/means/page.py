@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,10 +45,12 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
     rows = [_rows_shown(plan, result, place) for place in range(len(plan.columns))]
     columns = [_section(plan, result, place, own) for place, own in enumerate(rows)]
     drawn = [column["figure"] for column in columns if "figure" in column]
+    findings = [_finding(plan, result, place, own) for place, own in enumerate(rows)]
     return {
         # What the catalogue's small picture is made of.
         **({"figure": drawn[0]} if drawn else {}),
-        "finding": [_finding(plan, result, place, own) for place, own in enumerate(rows)],
+        "finding": findings,
+        "cautions": list(_cautions(findings)),
         "group_names": list(plan.groups.shown_names),
         "groups": plan.groups.size,
         "deviation": plan.degree > 1,
@@ -83,6 +85,15 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
         if group is not None
     }
     return {**shown, **ends, "alike": known > 1 and not ends, "passed_over": plan.groups.size - known}
+
+
+def _cautions(findings: Sequence[Json]) -> Iterator[Json]:
+    """What only may be so, by column: the first sentences say what is certain."""
+    for found in findings:
+        notes = [note for note in found["at_bounds"] if found["mean"] and note["is_possible"]]
+        if notes or found.get("passed_over"):
+            passed_over = found.get("passed_over", 0)
+            yield {"column": found["column"], "at_bounds": notes, "passed_over": passed_over}
 
 
 def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _ShownRows) -> Json:

@@ -14,7 +14,10 @@ from dpportal.platform.json_types import Json
 from mechanisms.arrays import Integers
 from mechanisms.domain import Attribute, Boolean
 from mechanisms.microdata.column_means import target_means
+from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.noise import NoiseLaw
+from mechanisms.noise.sum_quantiles import integer_half_widths
 from mechanisms.synthesis.table import rows_of_cells
 
 ROWS = 10
@@ -40,23 +43,24 @@ def _texts(attribute: Attribute, values: pd.Series) -> list[str]:
 def columns(plan: MicrodataPlan, result: MicrodataResult) -> list[Json]:
     """Of each column that the rows have: name, small bars, and labels and noisy counts to draw; margin of each count.
 
-    together: how many neighbouring cells one count adds up, which then has no margin. left_out: rarer values.
-    is_ordered: whether the cells follow each other.
+    together: how many neighbouring cells one count adds up, the last perhaps fewer; the margin is that of so many.
+    left_out: rarer values. is_ordered: whether the cells follow each other.
     """
+    laws = margin_laws(plan)
     return [
-        _column(plan.domain.attributes[place], result.margins[place], result.half_widths[place])
-        for place in result.columns
+        _column(plan.domain.attributes[place], result.margins[place], laws[place]) for place in result.columns
     ]
 
 
-def _column(attribute: Attribute, noisy: Integers, half_width: int) -> Json:
+def _column(attribute: Attribute, noisy: Integers, law: NoiseLaw) -> Json:
     labels, counts, together = _drawn(attribute, noisy)
+    [half_width] = integer_half_widths(law, np.array([together], dtype=np.int64)).tolist()
     return {
         "name": attribute.shown_name,
         "bars": small_bars(np.maximum(counts, 0).tolist()),
         "labels": labels,
         "counts": counts.tolist(),
-        "margin": half_width if together == 1 else None,
+        "margin": half_width,
         "together": together,
         "is_ordered": attribute.ordered,
         "left_out": 0 if together > 1 else attribute.size - len(labels),

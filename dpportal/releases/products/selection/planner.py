@@ -51,7 +51,7 @@ class SelectionPlanner(Planner[Selection, SelectionPlan]):
         return {"resolved": plan.resolved}
 
     def error_label(self, draft: Release) -> ErrorLabel:
-        title = gettext_lazy("Lead of the best that is told with 95 % chance")
+        title = gettext_lazy("Finds the better of two 95 % of the time if it leads by")
         if draft.parameters.get("question") == Quantile.kind:
             title = gettext_lazy("Ranks by which a value is told from a worse one with 95 % chance")
         return ErrorLabel(title, counted_word(draft.unit.max_rows), sign="")

@@ -16,11 +16,18 @@ from dpportal.releases.products.selection.form import ONE_COLUMN
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms import registry
-from mechanisms.selection import SelectionPlan
+from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile, SelectionPlan
 from mechanisms.tabular.csv_frames import write_frame
 from mechanisms.tabular.label_columns import LabelColumn, label_columns
 
 MAX_SHOWN = 500
+# By which name the page's first sentence asks which question it is.
+QUESTIONS = {
+    MostCommonValue.kind: "is_most_common",
+    BestOption.kind: "is_best_option",
+    FewestConflicts.kind: "is_fewest_conflicts",
+    Quantile.kind: "is_quantile",
+}
 
 
 class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
@@ -42,8 +49,10 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
 
     def page(self, reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> Json:
         plan = reconstructed.plan
+        shortfall = registry.selection(plan.mechanism).shortfall(plan, 0.95)
+        finding = {"choice": reconstructed.result[0], "question": plan.score.question, "shortfall": shortfall}
         return {
-            "finding": {"choice": reconstructed.result[0], "question": plan.score.question},
+            "finding": {**finding, QUESTIONS[plan.score.kind]: True},
             "choices": reconstructed.result,
             "candidates": list(plan.candidates[:MAX_SHOWN]),
             "candidate_count": len(plan.candidates),

@@ -33,8 +33,8 @@ def expected(plan: SelectionPlan, lead: float, people: int, column: Attribute | 
         average = people / len(plan.candidates)
         ratio = lead / average
         text = _(
-            "With 95 %% chance the best is told from one that trails it by %(lead)s %(counted)s; %(average)s are for "
-            "a candidate on average."
+            "Finds the better of two 95 %% of the time if it leads by %(lead)s %(counted)s; a typical candidate has "
+            "%(average)s."
         )
         text = text % {"lead": rounded(lead), "average": rounded(average), "counted": counted}
     level = level_of(ratio, LEADS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.shared.cells import SINGLE, joined, told
+from dpportal.releases.products.shared.cells import SINGLE, joined, range_text, told
 from mechanisms.moments.column import MeasuredColumn
 from mechanisms.moments.estimates import Interval
 
@@ -20,7 +20,7 @@ def may_be_large(share: Interval, row: int) -> bool:
 
 def notes(column: MeasuredColumn, shares: tuple[Interval, Interval], row: int) -> list[Json]:
     """For each bound at which many values may lie: bound, is_upper, share as text, empty where it is not known,
-    is_nearly_all, and of the lower one first_step_end.
+    is_nearly_all, and of the lower one first_step_end; is_possible, where noise alone may explain all of them.
 
     shares: of the values that count as each bound.
     """
@@ -31,6 +31,7 @@ def notes(column: MeasuredColumn, shares: tuple[Interval, Interval], row: int) -
             "share": _text(share, row),
             "is_nearly_all": bool(share.lower[row] > NEARLY_ALL),
             "first_step_end": "" if place else column.first_step_end,
+            "is_possible": bool(share.lower[row] < CERTAIN),
         }
         for place, (bound, share) in enumerate(zip(column.bound_texts, shares, strict=True))
         if may_be_large(share, row)
@@ -38,5 +39,8 @@ def notes(column: MeasuredColumn, shares: tuple[Interval, Interval], row: int) -
 
 
 def _text(share: Interval, row: int) -> str:
-    cell = SINGLE.cell([told(share, (row,), "share")])
+    part = told(share, (row,), "share")
+    if part.is_lopsided:
+        return range_text(part)
+    cell = SINGLE.cell([part])
     return joined(cell["value"], cell["margin"])

@@ -142,7 +142,7 @@ class Pattern:
         """value, margin (empty where nothing is told) and what the cell is sorted by; the truth where it is known."""
         last = parts[-1]
         if len(parts) == 1 and last.is_unsure_share:
-            shown: Json = {"value": _range_text(last), "margin": "", "sort": last.value}
+            shown: Json = {"value": range_text(last), "margin": "", "sort": last.value}
         elif not parts[0].is_determined:
             shown = {"value": "", "margin": "", "sort": -1e300}
         else:
@@ -202,6 +202,16 @@ def joined(value: str, margin: str) -> str:
     return f"{value} {margin}" if margin.startswith("±") else f"{value} [{margin}]" if margin else value
 
 
+def range_text(part: Told) -> str:
+    """Of a share by itself: what can be said of it, such as “at most 60 %”; empty where that is nothing."""
+    low, high = (_written(part, end, rounded) for end, rounded in ((part.lower, _down), (part.upper, _up)))
+    if part.lower < NOTHING:
+        return "" if part.upper > 1 - NOTHING else _("at most %(share)s") % {"share": high}
+    if part.upper > 1 - NOTHING:
+        return _("at least %(share)s") % {"share": low}
+    return _("between %(low)s and %(high)s") % {"low": low, "high": high}
+
+
 def _written(part: Told, value: float, rounded: Callable[[float], float] = float) -> str:
     """rounded: to a whole number of the last digit."""
     if math.isnan(value):
@@ -236,16 +246,6 @@ def _margin(part: Told) -> str:
         return _("%(low)s to %(high)s") % {"low": low, "high": _written(part, part.upper, _up)}
     unit = DAYS if part.style in ("day", "days", "plus-days") else ""
     return f"± {number_text(_rounded(part.half_width, part.decimals, _up), part.decimals)}{unit}"
-
-
-def _range_text(part: Told) -> str:
-    """Of a share by itself: what can be said of it, such as “at most 60 %”; empty where that is nothing."""
-    low, high = (_written(part, end, rounded) for end, rounded in ((part.lower, _down), (part.upper, _up)))
-    if part.lower < NOTHING:
-        return "" if part.upper > 1 - NOTHING else _("at most %(share)s") % {"share": high}
-    if part.upper > 1 - NOTHING:
-        return _("at least %(share)s") % {"share": low}
-    return _("between %(low)s and %(high)s") % {"low": low, "high": high}
 
 
 def _within_step(step: float, style: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -18,9 +19,8 @@ from mechanisms.domain import Attribute, Date, Domain
 from mechanisms.moments.estimates import Interval
 from mechanisms.summary.counts import readings
 from mechanisms.summary.estimates import told as of_rows
-from mechanisms.summary.picked import of_columns, people_in, rows_of_groups
+from mechanisms.summary.picked import PickedGroups
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.rows import RowEstimates
 from mechanisms.summary.told import NumberEstimates
 
 
@@ -30,16 +30,16 @@ def explored(release: Release, plan: SummaryPlan, question: QueryDict) -> Json:
         return explorer.explored(plan.domain, question, lambda _picks: None)
     columns = [reading.cells for reading in readings(plan)]
     domain = Domain((*plan.groups.attributes, *columns))
-    picked: list[tuple[RowEstimates, bool]] = []
+    picked: list[tuple[PickedGroups, bool]] = []
 
     def answer(picks: Picks) -> CellSum | None:
         """None where values of two columns are picked: nothing tells who has both."""
         narrowed = _narrowed(plan, columns, picks)
         if len(narrowed) > 1:
             return None
-        rows = _rows(release, plan, picks)
-        picked.append((rows, bool(narrowed)))
-        return _people(rows, *(narrowed[0] if narrowed else ()))
+        groups = _groups(release, plan, picks)
+        picked.append((groups, bool(narrowed)))
+        return _people(groups, math.prod(map(len, picks[: len(plan.groups.attributes)])), *narrowed[:1])
 
     shown = explorer.explored(domain, question, answer)
     if shown.get("unexplored"):
@@ -50,14 +50,13 @@ def explored(release: Release, plan: SummaryPlan, question: QueryDict) -> Json:
         return shown
     places = shown["explorer_places"]
     names = {domain.names[place] for place in range(len(domain.names)) if places is None or place in places}
-    return {**shown, "explored_means": list(_totals(of_columns(picked[0][0], names & plan.lines.keys())))}
+    return {**shown, "explored_means": list(_totals(picked[0][0].of_columns(names & plan.lines.keys())))}
 
 
-def _rows(release: Release, plan: SummaryPlan, picks: Picks) -> RowEstimates:
-    """What is told of the picked groups."""
+def _groups(release: Release, plan: SummaryPlan, picks: Picks) -> PickedGroups:
     groups = picks[0] if plan.groups.attributes else np.zeros(1, dtype=np.int64)
     with stored_estimates.measured(release) as values:
-        return rows_of_groups(plan, np.asarray(values), groups)
+        return PickedGroups.of(plan, np.asarray(values), groups)
 
 
 def _narrowed(plan: SummaryPlan, columns: Sequence[Attribute], picks: Picks) -> list[tuple[str, Integers]]:
@@ -66,21 +65,21 @@ def _narrowed(plan: SummaryPlan, columns: Sequence[Attribute], picks: Picks) -> 
     return [(column.name, cells) for column, cells in own if len(cells) < column.size]
 
 
-def _people(rows: RowEstimates, column: str = "", cells: Integers | None = None) -> CellSum:
-    number = told(people_in(rows, column, cells), (0,), "people")
-    places = rows.plan.groups.size * (1 if cells is None else len(cells))
-    return added_up(number, places).whole
+def _people(picked: PickedGroups, groups: int, narrowed: tuple[str, Integers] | None = None) -> CellSum:
+    """narrowed: a column and those of its cells that are picked."""
+    number = told(picked.people(*narrowed) if narrowed else picked.people(), (0,), "people")
+    return added_up(number, groups * (len(narrowed[1]) if narrowed else 1)).whole
 
 
-def _totals(rows: RowEstimates) -> Iterator[Json]:
+def _totals(picked: PickedGroups) -> Iterator[Json]:
     """Number, total and mean of each column, of all picked groups together."""
-    for attribute, own in zip(rows.plan.columns, of_rows(rows).columns, strict=True):
+    for attribute, own in zip(picked.rows.plan.columns, of_rows(picked.rows).columns, strict=True):
         if isinstance(own, NumberEstimates):
             style = "day" if isinstance(attribute, Date) else ""
             parts = [(own.number, "people"), (own.total, ""), (own.mean, style)]
             yield {
                 "name": attribute.shown_name,
-                "cells": [_cell(part, how, rows.plan.rows - 1) for part, how in parts],
+                "cells": [_cell(part, how, picked.row) for part, how in parts],
             }
 
 

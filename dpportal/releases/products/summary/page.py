@@ -16,17 +16,15 @@ from dpportal.platform.listed_names import listed
 from dpportal.publications.extremes import is_certainly_largest
 from dpportal.releases.products.shared.cells import SINGLE, joined, told
 from dpportal.releases.products.shared.figures import figure_json
-from dpportal.releases.products.summary.table_one import TableOne, edges_of
+from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.accounting import plainly
 from mechanisms.domain import Date
-from mechanisms.moments.column import day_of
 from mechanisms.noise.sum_quantiles import reach
 from mechanisms.summary.expectation import number_half_width
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
-from mechanisms.tabular.equal_steps import steps_of_equal_width
 
 # Cells that the report shows, and the public page, which is written for each visitor; columns that have charts. All are
 # in the other downloads.
@@ -140,8 +138,8 @@ def _finding(table: TableOne) -> Json:
         "columns": plan.groups.shown_names[0],
     }
     # As measured, before negative ones were made possible: an interval's upper end stays where it was.
-    half, model = number_half_width(plan), Model(plan)
-    counts = number.upper[: plan.groups.size] - half
+    halves, model = np.array([number_half_width(plan, level) for level in table.summary.levels]), Model(plan)
+    counts = number.upper[: plan.groups.size] - halves
     second, largest = np.argsort(counts)[-2:].tolist() if len(counts) > 1 else (0, 0)
     # Groups that add up to a public number are no closer to each other for it: what one lacks the others have.
     apart = reach(model.law) * math.sqrt(model.number_variance)
@@ -153,7 +151,7 @@ def _finding(table: TableOne) -> Json:
             **finding,
             "largest": table.labels[largest],
             "count": count,
-            "count_margin": math.ceil(half),
+            "count_margin": math.ceil(halves[largest]),
         }
     }
 
@@ -187,11 +185,11 @@ def _shares(column: str, labels: Sequence[str], own: CategoryEstimates, names: d
 
 
 def _density(line: LineColumn, own: NumberEstimates, names: dict[int, str]) -> Figure:
-    edges = edges_of(line)
-    series = {name: steps_of_equal_width(edges, own.density[row])[1] for row, name in names.items()}
-    steps = steps_of_equal_width(edges, own.density[0])[0].tolist()
-    texts = [day_of(step).isoformat() for step in steps] if isinstance(line.attribute, Date) else steps
-    return density_figure(line.attribute.shown_name, texts, series)
+    shares, edges = own.steps.shares, own.steps.edges.tolist()
+    series = {
+        name: (shares.estimate[row], shares.lower[row], shares.upper[row]) for row, name in names.items()
+    }
+    return density_figure(line.attribute.shown_name, edges, series, is_date=isinstance(line.attribute, Date))
 
 
 def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.utils.translation import gettext as _, gettext_lazy
 
@@ -19,8 +21,9 @@ from dpportal.releases.products.shared.planner import ErrorLabel, Planner
 from dpportal.releases.products.shared.public_rows import public_rows
 from dpportal.releases.products.summary.form import SummaryForm, group_name
 from mechanisms import registry
-from mechanisms.accounting import Loss
+from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Attribute, Date, Domain
+from mechanisms.protocol import PlanError
 from mechanisms.summary.expectation import ColumnExpectation, expectations, number_half_width, typical
 from mechanisms.summary.line import is_line
 from mechanisms.summary.mechanism import ColumnTables
@@ -28,6 +31,8 @@ from mechanisms.summary.plan import SummaryPlan
 
 # Half the interval of a typical share, or of a typical mean over its range, up to which it is of use, and of some use.
 SHARES = (0.02, 0.1)
+# Where nothing is told, so many times dearer costs are tried, one after the other.
+DEARER, DEARER_TRIES = 4, 6
 
 
 class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
@@ -97,9 +102,10 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
         silent = sum(own.says_nothing for own in expectations(plan, _group_people(plan)))
         if error is None or silent == len(plan.columns):
             text = _(
-                "A group of average size has %(number)s %(counted)s, too few to tell anything of any column."
+                "At this cost nothing is told of any column in a group of average size, which has %(number)s "
+                "%(counted)s."
             )
-            return Verdict(VerdictLevel.USELESS, text % size)
+            return Verdict(VerdictLevel.USELESS, text % size, _calmer(plan))
         level = level_of(error, SHARES)
         text = _("In a group of %(number)s %(counted)s a typical share is told to within ± %(share)s points.")
         if len(plan.lines) == len(plan.columns):
@@ -111,6 +117,25 @@ class SummaryPlanner(Planner[ColumnTables, SummaryPlan]):
             further = _("%(silent)s of %(columns)s columns would say nothing.")
             text += " " + further % {"silent": silent, "columns": len(plan.columns)}
         return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else error / SHARES[0])
+
+
+def _calmer(plan: SummaryPlan) -> float:
+    """By what noise must be divided for the release to be of use, where it tells nothing; 1 where that is not known.
+
+    At the first cost that tells something its error says how much is left to do.
+    """
+    method = next(m for m in registry.SUMMARIES if m.name == plan.mechanism)
+    step = DEARER if plan.loss.definition is Definition.PURE else math.sqrt(DEARER)
+    for attempt in range(1, DEARER_TRIES + 1):
+        loss = replace(plan.loss, amount=plan.loss.amount * DEARER**attempt)
+        try:
+            dearer = method.plan(plan.groups, plan.columns, plan.twice, loss, plan.people, plan.total)
+        except PlanError:
+            return 1.0
+        error = _typical_errors(dearer)[0]
+        if error is not None and not all(e.says_nothing for e in expectations(dearer, _group_people(dearer))):
+            return step**attempt * max(1.0, error / SHARES[0])
+    return 1.0
 
 
 def _group_people(plan: SummaryPlan) -> float:

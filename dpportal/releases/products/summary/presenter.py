@@ -52,9 +52,10 @@ class SummaryPresenter(Presenter[SummaryPlan, Summary]):
         return comparison.build(reconstructed.plan, reconstructed.result, true)
 
     def facts(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary]) -> Json:
-        """The law and standard error of numbers of people, by which readers work out their margins."""
-        model = Model(reconstructed.plan)
-        return {"number_of_people": {"law": model.law.name, "standard_error": model.number_error}}
+        """The law of numbers of people, its standard error, and levels of intervals: margins rest on these."""
+        model, levels = Model(reconstructed.plan), reconstructed.result.levels.tolist()
+        facts = {"law": model.law.name, "standard_error": model.number_error, "levels": levels}
+        return {"number_of_people": facts}
 
     def verdict(self, comparison: Json) -> Verdict | None:
         error, column_error = comparison["share_error"], comparison["mean_error"]

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_names
@@ -25,7 +24,6 @@ from dpportal.releases.products.shared.cells import (
     aligned,
     told,
 )
-from mechanisms.arrays import Floats
 from mechanisms.domain import MISSING_LABEL, Attribute, Categorical, Date, Integer, Real
 from mechanisms.moments.estimates import Interval
 from mechanisms.summary.counts import readings
@@ -33,7 +31,6 @@ from mechanisms.summary.differences import difference
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
-from mechanisms.tabular.equal_steps import steps_of_equal_width
 
 Column = CategoryEstimates | NumberEstimates
 # Places of quantiles: 5 %, quartiles and median, 95 %.
@@ -134,8 +131,7 @@ class _ColumnBlock:
         """A density for numbers; categories have a bar in each row."""
         if isinstance(self.own, CategoryEstimates):
             return ""
-        edges = edges_of(self.table.plan.lines[self.attribute.name])
-        return density_mark(steps_of_equal_width(edges, self.own.density[self.table.everybody])[1])
+        return density_mark(self.own.steps.shares.estimate[self.table.everybody])
 
     def rows(self) -> Iterator[Json]:
         return self._categories() if isinstance(self.own, CategoryEstimates) else self._statistics()
@@ -235,13 +231,6 @@ class _ColumnBlock:
             {"difference": SINGLE.cell([plain]), "standardised": SINGLE.cell([standardised])}
             for plain, standardised in aligned(numbers)
         ]
-
-
-def edges_of(line: LineColumn) -> Floats:
-    """(cells + 1,) where each cell begins and the last one ends: whole numbers and days are as wide as one."""
-    starts, ends = line.edges
-    top = ends[-1] + (0 if isinstance(line.attribute, Real) else 1)
-    return np.append(starts, top)
 
 
 def limits_of(line: LineColumn) -> ClippingLimits:

@@ -74,10 +74,16 @@ DENSITY_FIELDS = [
     {
         "name": "first",
         "type": _NUMBER,
-        "title": "Least value of the cell; of dates in days since 1 January 1970",
+        "title": "Where the step begins; of dates in days since 1 January 1970",
     },
-    {"name": "last", "type": _NUMBER, "title": "Largest value of the cell"},
-    {"name": "share", "type": _NUMBER, "title": "Share of the values that lies in it, without a margin"},
+    {
+        "name": "last",
+        "type": _NUMBER,
+        "title": "Where it ends and the next one begins; the last may end beyond the limit",
+    },
+    {"name": "share", "type": _NUMBER, "title": "Share of the values that lies in it"},
+    {"name": "interval_lower", "type": _NUMBER, "title": "Lower end of its 95 % interval"},
+    {"name": "interval_upper", "type": _NUMBER, "title": "Upper end of its 95 % interval"},
 ]
 
 # What a row of the table has beside its cells, where two groups are compared.
@@ -85,7 +91,7 @@ DIFFERENCES = ("difference", "standardised")
 ABOUT_SUMMARY = "Every number, with its margin (95 %)"
 ABOUT_TOTALS = "Numbers of {unit} and totals, with margins (95 %)"
 ABOUT_TABLE = "The table as the page shows it, with margins"
-ABOUT_DENSITY = "How the values of numbers and dates lie"
+ABOUT_DENSITY = "How the values of numbers and dates lie, with margins (95 %)"
 
 
 def write(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> list[Table]:
@@ -137,12 +143,13 @@ def _densities(plan: SummaryPlan, summary: Summary) -> Iterator[tuple[str | floa
     ]
     for attribute, own in zip(plan.columns, summary.columns, strict=True):
         if isinstance(own, NumberEstimates):
-            edges = zip(*plan.lines[attribute.name].edges, strict=True)
-            for cell, (first, last) in enumerate(edges):
-                for row, whose in enumerate([*groups, (EVERYBODY, "")]):
-                    share = own.density[row, cell]
-                    if not (np.isnan(share) and may_be_empty(summary, whose[0], row)):
-                        yield (names[attribute.name], *whose, first, last, share)
+            edges, told = own.steps.edges, own.steps.shares
+            for row, whose in enumerate([*groups, (EVERYBODY, "")]):
+                shares = np.stack([told.estimate[row], told.lower[row], told.upper[row]], axis=1)
+                if np.isnan(shares).any() and may_be_empty(summary, whose[0], row):
+                    continue
+                for step in zip(edges[:-1], edges[1:], *shares.T, strict=True):
+                    yield (names[attribute.name], *whose, *step)
 
 
 def _printed(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> list[Table]:

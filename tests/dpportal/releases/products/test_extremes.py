@@ -166,12 +166,12 @@ def test_equal_groups_of_a_summary_have_no_largest(loss: Loss) -> None:
 
 
 def test_a_number_near_nobody_is_told_with_both_ends() -> None:
-    """Three people of two groups: no margin of which one side would be below 0."""
+    """Ten people of two groups: no margin of which one side would be below 0."""
     plan = ColumnTables().plan(
         Domain((Integer("g", lower=1, upper=2),)), [Integer("x", lower=0, upper=9)], (), LOSSES[0], 500
     )
-    exact = counted(plan, np.array([0, 0, 1]), {"x": np.array([3, 4, 5])})
-    values = ColumnTables().measure(plan, exact, Noise(np.random.default_rng(3).bytes)).values
+    exact = counted(plan, np.repeat([0, 1], [8, 2]), {"x": np.resize([3, 4, 5], 10)})
+    values = ColumnTables().measure(plan, exact, Noise(np.random.default_rng(354).bytes)).values
     table = TableOne(plan, estimates(plan, values))
     finding = summary_page._finding(table)["finding"]
     assert finding["ends"] == table.heads[0]["margin"] and finding["ends"].startswith("0 to ")
@@ -188,9 +188,8 @@ def test_a_bound_speaks_where_many_values_may_lie_at_it() -> None:
     anything = Interval(np.array([np.nan]), np.array([0.0]), np.array([1.0]))
     few = Interval(np.array([0.01]), np.array([0.0]), np.array([0.11]))
     column = MeasuredColumn.of(Integer("age", lower=0, upper=100))
-    assert bounds.notes(column, (few, anything), 0) == [
-        {"bound": "100", "is_upper": True, "share": "", "is_nearly_all": False, "first_step_end": ""}
-    ]
+    note = {"bound": "100", "is_upper": True, "share": "", "is_nearly_all": False, "first_step_end": ""}
+    assert bounds.notes(column, (few, anything), 0) == [note | {"is_possible": True}]
     certain = Interval(np.array([0.97]), np.array([0.95]), np.array([0.99]))
     [note] = bounds.notes(column, (few, certain), 0)
     assert note["share"] == "97.0 % ± 2.0"
@@ -201,6 +200,20 @@ def test_a_bound_speaks_where_many_values_may_lie_at_it() -> None:
         (0, 0.6, "at most 60 %"),
         (0.3, 1, "at least 30 %"),
         (0.05, 0.6, "between 5 % and 60 %"),
+        (0.04, 0.31, "between 4 % and 31 %"),
     ):
-        near = Interval(np.array([0.5]), np.array([lower]), np.array([upper]))
-        assert bounds.notes(column, (few, near), 0)[0]["share"] == words
+        near = Interval(np.array([lower + 0.03]), np.array([lower]), np.array([upper]))
+        [note] = bounds.notes(column, (few, near), 0)
+        assert (note["share"], note["is_possible"]) == (words, lower < 0.05)
+
+
+def test_first_sentences_of_means_say_of_bounds_what_is_certain_alone() -> None:
+    unsure = {"bound": "9", "is_upper": True, "share": "at most 31 %", "is_nearly_all": False}
+    notes = [unsure | {"is_possible": True}, unsure | {"share": "51 % ± 5", "is_possible": False}]
+    finding = {"column": "age", "mean": "4.1 ± 0.2", "at_bounds": notes, "alike": True, "passed_over": 2}
+    shown = {"finding": [finding], "cautions": list(means_page._cautions([finding]))}
+    text = " ".join(strip_tags(render_to_string("releases/means/_finding.html", {"shown": shown})).split())
+    first, further = text.split("What to keep in mind")
+    assert "51 % ± 5 are 9 or above" in first and "31 %" not in first and "compared" not in first
+    assert "at most 31 % are 9 or above" in further and "51 %" not in further
+    assert "2 groups are not compared" in further

@@ -123,3 +123,22 @@ def test_pages_say_that_one_row_of_each_person_counts_drawn_at_random(rich, clie
         assert "Each person counts once: of several rows one, drawn at random." in words
         assert "one person, of whom 1 row counts, changes" in words
         assert "are one person's; one of them counts, drawn at random." in words.replace("&#x27;", "'")
+
+
+def test_the_chinese_readme_counts_rows_as_rows(release) -> None:
+    _english, _heading, chinese = files(release)["README.md"].decode().partition("# 中文说明")
+    assert chinese and re.findall(r".{0,20}(?:[0-9] ?人|几个?人|人数少|没有值的人数).{0,20}", chinese) == []
+
+
+def test_a_choice_among_values_trails_by_rows(rich) -> None:
+    dataset_services.declare_unit(rich, neighbours="add-remove", unit_column="age", max_rows=3)
+    made = finished(rich, "selection", ["colour"], "9", "permute-and-flip", question="most-common-value")
+    readme = files(made)["README.md"].decode()
+    assert "by a few rows" in readme and "落后最佳者几行的候选项" in readme
+
+
+def test_the_chinese_page_and_report_count_rows_as_rows(release, client) -> None:
+    page = client.get(release.get_absolute_url(), headers={"Accept-Language": "zh-hans"}).text
+    for text in (page, files(release)["report.zh-hans.html"].decode()):
+        words = " ".join(re.sub(r"<[^>]*>", " ", text).split())
+        assert "行" in words and re.findall(r".{0,30}[0-9] ?(?:个?人|名).{0,10}", words) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pandas as pd
 import pyarrow as pa
@@ -54,6 +55,21 @@ class TestSelection:
         release = self.choose(rich, ["age"], "quantile", level="1/2")
         (choice,) = json.loads(files(release)["release.json"])["choice"]
         assert choice in ("40–49", "50–59")
+
+    @pytest.mark.slow
+    def test_the_first_sentence_says_how_far_the_choice_may_be_from_the_true_one(self, rich, client) -> None:
+        """At ε = 1 three that trail by 4 win with chance 3 exp(-4)/2 = 2.7 % at most; by 3, it might be 7.5 %."""
+        parameters = {"question": "most-common-value", "picks": 1}
+        release = finished(rich, "selection", ["colour"], "1", "permute-and-flip", **parameters)
+        services.publish(release, rich.owner)
+        (chosen,) = json.loads(files(release)["release.json"])["choice"]
+        expected = (
+            f"{chosen} was chosen as the most common value, of 4 candidates. Noise decides between close candidates: "
+            "with 95 % probability or more, this one is fewer than 4 people behind the true best."
+        )
+        for page in (page_of(client, release), files(release)["report.html"].decode()):
+            text = " ".join(re.sub("<[^>]*>", "", page).split())
+            assert expected in text
 
     @pytest.mark.slow
     @pytest.mark.parametrize(

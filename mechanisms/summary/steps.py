@@ -1,0 +1,56 @@
+"""How the values of a column lie, in as many steps as its noise leaves readable."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechanisms.arrays import Floats
+from mechanisms.moments.estimates import about, within
+from mechanisms.moments.ratios import Moment, over, ratio
+from mechanisms.summary.line import LineColumn
+from mechanisms.summary.possible import nearest_possible
+from mechanisms.summary.rows import CellNoise
+from mechanisms.summary.told import Steps
+from mechanisms.tabular.equal_steps import equal_steps
+
+# How many steps are tried, the most first: each cell by itself where they are equally wide.
+TRIED = (130, 48, 24, 12, 6)
+# The widest margin of a share of everybody, over the share that a step would have if all had the same.
+READABLE = 1 / 2
+
+
+def told_steps(line: LineColumn, cells: Floats, noise: CellNoise, people: Floats, reaches: Floats) -> Steps:
+    """Shares of steps with intervals, those of groups from the same steps.
+
+    cells: (rows, n) as measured. noise: of these, and of a last cell that has no value. people: (rows,) with a value,
+    of the possible table. reaches: (rows,) of the noise, NaN where nothing is told. A share is that of possible steps,
+    not of possible cells: of many cells next to nobody, noise above 0 would be left and noise below 0 would not.
+    """
+    edges, parts = _steps(line, noise, people[-1], reaches[-1])
+    of_number = np.ones((1, line.cells))
+    variances, beside = _covariances(noise, parts, parts), _covariances(noise, parts, of_number)
+    steps, number = cells @ parts.T, cells.sum(axis=1, keepdims=True)
+    shares = ratio(
+        Moment(steps, variances, beside), number, _covariances(noise, of_number, of_number), reaches[:, None]
+    )
+    possible = over(nearest_possible(steps, people), people[:, None])
+    return Steps(edges, about(possible, within(shares, 0, 1), 0, 1))
+
+
+def _steps(line: LineColumn, noise: CellNoise, people: float, reach: float) -> tuple[Floats, Floats]:
+    """The most that are readable of everybody; the fewest if none are."""
+    for most in TRIED:
+        edges, parts = equal_steps(line.borders, most)
+        widest = reach * float(_covariances(noise, parts, parts)[-1].max()) ** 0.5
+        if widest <= READABLE * people / len(parts):
+            break
+    return edges, parts
+
+
+def _covariances(noise: CellNoise, first: Floats, second: Floats) -> Floats:
+    """(rows, k) of each sum of cells with its counterpart. first, second: (k, cells), or a single one of (1, cells)."""
+    given, gain = noise.given[:-1, :-1], noise.gain[:-1]
+    moved = (first @ gain) * (second @ gain)
+    inner = ((first @ given) * second).sum(axis=1)
+    covariances: Floats = noise.times[:, None] * (inner + np.outer(noise.number, moved))
+    return covariances
