@@ -144,7 +144,7 @@ def _panels(number: int) -> FigureJson:
 
 
 def _interval_caption() -> str:
-    return _("Each margin (95 %) is for one count in one period, taken alone.")
+    return _("Each band is a margin (95 %), for one count in one period, taken alone.")
 
 
 def _hover(unit: str) -> str:

@@ -215,7 +215,6 @@ class _Drawing:
                 self._bars(trace, x, y, place, len(bars))
         before: list[tuple[float, float]] = []
         named: list[tuple[Trace, list[tuple[float, float]]]] = []
-        dots: list[float] = []
         for trace in traces:
             if trace["type"] == "heatmap":
                 self._heat_map(trace, x, y)
@@ -228,19 +227,18 @@ class _Drawing:
                 is_line = "lines" in trace.get("mode", "lines")
                 if is_line and plain_label(trace.get("name") or "") in self.names_at_lines and places:
                     named.append((trace, places))
-                dots += [] if is_line else [at for _across, at in places]
         # The lowest first, so that names stand above each other as the lines do.
         at_names = places_of_names([places for _trace, places in named], LINE)
         ends = [(trace, at) for (trace, _places), at in zip(named, at_names, strict=True)]
         for trace, end in sorted(ends, key=lambda named: -named[1][1]):
-            self._name_line(trace, end, max(y.begin, y.end), dots)
+            self._name_line(trace, end, max(y.begin, y.end))
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
         if len(numbered) == 1 and x.categories and len(self.axes) == 1:
             self._number(numbered[0], x, y)
 
-    def _name_line(self, trace: Trace, end: tuple[float, float], floor: float, dots: Sequence[float]) -> None:
-        """At its end, lower or higher where another name or a dot stands already, and never below the axis."""
-        taken = [text["y"] for text in self.texts if text.get("colour")] + [at + 4 for at in dots]
+    def _name_line(self, trace: Trace, end: tuple[float, float], floor: float) -> None:
+        """At its end, lower or higher where another name stands already, and never below the axis."""
+        taken = [text["y"] for text in self.texts if text.get("colour")]
         steps = (side * step for step in range(2 * len(taken) + 1) for side in (LINE - 3, 3 - LINE))
         free = (at for at in (end[1] + 4 + step for step in steps) if at <= floor + 4)
         at = next(at for at in free if all(abs(other - at) >= LINE - 3 for other in taken))

@@ -11,7 +11,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import openpyxl
 import pytest
@@ -86,6 +86,19 @@ def five_columns() -> FilePayload:
     return payload("panel.csv", "\n".join([names, *rows, ""]).encode())
 
 
+def ragged_csv() -> FilePayload:
+    """Titles, blank lines, a footer of fewer fields than the rows have, “k. A.” for no answer, a column of dates."""
+    rows = "".join(
+        f"{10_000 + number};{'k. A.' if number % 37 == 0 else sex};{draw.randint(1, 28):02}.03.{2018 - age % 80};"
+        f"{draw.choice(('Hafen', 'Altstadt'))};{draw.randint(0, 60)}\n"
+        for number, (draw, sex, age) in enumerate(people(5))
+    )
+    above = "Stadtbücherei Neustadt\nAuswertung Leserkartei – Stand: 30.06.2024\n\n\n"
+    names = "Leser-Nr.;Geschlecht;Geburtsdatum;Stadtteil;Ausleihen pro Jahr\n"
+    below = "\nSumme;;;;118.204\n* k. A. = keine Angabe\n© Stadtbücherei 2024, vorläufige Zahlen\n"
+    return payload("Leserkartei.csv", (above + names + rows + below).encode("windows-1252", "replace"))
+
+
 def payload(name: str, content: bytes) -> FilePayload:
     return {"name": name, "mimeType": "application/octet-stream", "buffer": content}
 
@@ -93,6 +106,11 @@ def payload(name: str, content: bytes) -> FilePayload:
 def each_row_is_one(curator: Actor) -> None:
     """The rows below the table are left out, as is proposed."""
     expect(curator.page.get_by_label("Leave out the last 3 rows")).to_be_checked(timeout=JOB_MS)
+    curator.click("button", "Yes, each row is one person")
+
+
+def read_it_this_way(curator: Actor) -> None:
+    curator.click("button", "Read it this way")
     curator.click("button", "Yes, each row is one person")
 
 
@@ -119,6 +137,9 @@ class Journey:
     say: Callable[[Actor], None]
     values: dict[str, str]
     published: str
+    limits: dict[str, tuple[str, str]] = field(default_factory=dict)
+    # More where a file cannot be read at first: there is a page more to read.
+    seconds: int = MOST_SECONDS
 
 
 JOURNEYS = [
@@ -134,6 +155,14 @@ JOURNEYS = [
         each_number_is_one_person,
         {"sex": "f\nm", "region": "North\nSouth\nEast", "education": "school\ntrade\nuniversity"},
         "sex and age",
+    ),
+    Journey(
+        ragged_csv,
+        read_it_this_way,
+        {"Geschlecht": "f\nm"},
+        "Geschlecht and Geburtsdatum",
+        {"Geburtsdatum": ("1.1.1930", "31.12.2019")},
+        5 * 60 + 30,
     ),
     Journey(several_rows_a_person, say_who_is_one_person, {"sex": "f\nm"}, "sex and birth year"),
 ]
@@ -151,6 +180,9 @@ def test_a_new_table_is_published_in_twelve_actions_and_four_minutes(
     journey.say(curator)
     for column, values in journey.values.items():
         curator.type(f"Values: {column}", values)
+    for column, ends in journey.limits.items():
+        for end, limit in zip(("lower", "upper"), ends, strict=True):
+            curator.type(f"{end} limit: {column}", limit)
     curator.type("Your estimate of the number of people", str(PEOPLE))
     curator.click("button", "Save and plan a release")
     curator.click("button", "Ask for this")
@@ -165,7 +197,7 @@ def test_a_new_table_is_published_in_twelve_actions_and_four_minutes(
             f"{time.monotonic() - begun:.0f} s of this machine, with the administrator's part"
         )
     assert len(curator.did) <= MOST_ACTIONS, curator.did
-    assert curator.seconds <= MOST_SECONDS
+    assert curator.seconds <= journey.seconds
     expect(page.get_by_role("heading", level=1)).to_have_text(f"People by {journey.published}")
     expect(page.locator("main")).to_contain_text("±")
     assert visiting.barriers(page) == []
