@@ -73,7 +73,7 @@ def read(svg: str) -> Drawing:
         if stroke in _FRAME:
             drawing.grid += [points] if stroke == _GRID else []
         else:
-            (drawing.whiskers if stroke == _WHISKER else drawing.lines).append(points)
+            (drawing.whiskers if stroke == _WHISKER or _is_upright(points) else drawing.lines).append(points)
     drawing.bands += map(_points, _POLYGON.findall(svg))
     for path, fill, opacity in _PATH.findall(svg):
         before = len(drawing.rectangles)
@@ -81,6 +81,11 @@ def read(svg: str) -> Drawing:
         if opacity and len(drawing.rectangles) > before:
             drawing.shades.append(Shade(drawing.rectangles[-1], float(opacity), fill == _BELOW))
     return drawing
+
+
+def _is_upright(points: np.ndarray) -> bool:
+    """Whether it is a margin in the colour of its series: no series has two values in one place."""
+    return points.shape == (2, 2) and bool(points[0, 0] == points[1, 0])
 
 
 def _words(svg: str) -> Iterator[Word]:
