@@ -313,9 +313,10 @@ class _Drawing:
         sides = sides_at(trace, place)
         if sides is not None and value is not None:
             ends = value - sides[0], value + sides[1]
-            # Where lines meet in one place, each has its margin in its own colour.
-            own = str((trace.get("error_y") or {}).get("color") or "")
-            colour = own if own.startswith("var(--series") else "var(--text)"
+            # Of several lines in a single place, where no band is seen, each has its margin in its own colour.
+            is_alone = "lines" in trace.get("mode", "") and len(trace["x"]) == 1
+            own = colour_of(trace)
+            colour = own if is_alone and own.startswith("var(--series") else "var(--text)"
             self.lines.append(_line([(at, y.at(end)) for end in ends], colour))
 
     def _heat_map(self, trace: Trace, x: Axis, y: Axis) -> None:
