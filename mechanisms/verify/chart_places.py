@@ -68,11 +68,20 @@ def _off(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
     """Those that are not even with the others; none where most are not. ends: of axes, where a last step may end."""
     if len(places) < 4:
         return []
-    number = np.arange(len(places))
-    rests = [places - slope * number for slope in _pitches(places)]
+    number = _numbers(places)
+    rests = [places - slope * number for slope in _pitches(places, number)]
     wrong = min((np.abs(rest - np.median(rest)) > _DISTANCE for rest in rests), key=np.sum)
     wrong[-1] &= float(places[-1]) not in ends
     return [f"{each:.1f}" for each in places[wrong]] if wrong.sum() <= SHARE * len(places) else []
+
+
+def _numbers(places: np.ndarray) -> np.ndarray:
+    """The how many-eth each is. Of more than a pixel has room for some are left out: then by how far they are apart."""
+    apart = np.diff(places)
+    pitch = (places[-1] - places[0]) / (len(places) - 1)
+    if not 0 < abs(pitch) < 1:
+        return np.arange(len(places))
+    return np.concatenate([[0.0], np.cumsum(np.maximum(np.rint(apart / pitch), 1))])
 
 
 def _side_of_whiskers(ends: np.ndarray, drawing: Drawing) -> int:
@@ -94,12 +103,13 @@ def _off_centres(places: np.ndarray, drawing: Drawing, side: int) -> list[str]:
     return [f"{each:.1f}" for each in places[wrong]] if wrong.mean() <= SHARE else _off(places)
 
 
-def _pitches(places: np.ndarray) -> Iterator[float]:
+def _pitches(places: np.ndarray, number: np.ndarray) -> Iterator[float]:
     """How far the next one may be: what most pairs say that are far apart, and of few places, each of these pairs."""
     first, second = np.triu_indices(len(places), 1)
     far = second - first >= len(places) // 2
-    pitches = (places[second] - places[first])[far] / (second - first)[far]
+    pitches = (places[second] - places[first])[far] / (number[second] - number[first])[far]
     yield float(np.median(pitches))
+    yield float(np.polyfit(number, places, 1)[0])
     yield from pitches if len(places) <= _FEW else ()
 
 

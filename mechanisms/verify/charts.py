@@ -208,10 +208,7 @@ def _shapes(drawing: Drawing) -> Iterator[tuple[np.ndarray, bool]]:
 
 
 def _of_each(ends: np.ndarray, drawing: Drawing) -> list[np.ndarray]:
-    """Whiskers of each series of bars or dots, one after the other; all together where it is not known whose they are.
-
-    Where the interval of a dot is next to nothing it has none: then those of each series stand where its dots do.
-    """
+    """Whiskers of each series of bars or dots: one after the other, or where its dots stand; else all together."""
     sizes = [len(series) for series in drawing.bars or drawing.rectangles or drawing.dots]
     sums = np.cumsum(sizes).tolist()
     if len(ends) in sums:

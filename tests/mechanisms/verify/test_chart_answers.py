@@ -40,6 +40,14 @@ def dots(*places: tuple[float, float]) -> Drawing:
     return Drawing(grid=grid, dots=[shapes])
 
 
+def test_of_more_answers_than_pixels_some_are_left_out():
+    kept = np.linspace(0, 2024, 2000).round()
+    places = np.column_stack([(82.8 + kept * 659.2 / 2024).round(1), 300 - kept % 7])
+    assert list(uneven(dots(*map(tuple, places.tolist())))) == []
+    places[1000, 0] += 3
+    assert list(uneven(dots(*map(tuple, places.tolist())))) != []
+
+
 def test_queries_that_ask_the_same_have_one_place():
     true = [(100.0, 90.0), (200.0, 80.0), (300.0, 70.0), (400.0, 60.0), (500.0, 50.0)]
     assert list(uneven(dots(*true, (300.0, 70.0)))) == []
