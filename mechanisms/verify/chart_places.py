@@ -76,12 +76,12 @@ def _off(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
 
 
 def _numbers(places: np.ndarray) -> np.ndarray:
-    """The how many-eth each is. Of more than a pixel has room for some are left out: then by how far they are apart."""
+    """The how many-eth each is. Of more than there are pixels single ones may be left out, as their distance says."""
     apart = np.diff(places)
     pitch = (places[-1] - places[0]) / (len(places) - 1)
     if not 0 < abs(pitch) < 1:
         return np.arange(len(places))
-    return np.concatenate([[0.0], np.cumsum(np.maximum(np.rint(apart / pitch), 1))])
+    return np.concatenate([[0.0], np.cumsum(np.clip(np.rint(apart / pitch), 1, 2))])
 
 
 def _side_of_whiskers(ends: np.ndarray, drawing: Drawing) -> int:
