@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,8 @@ from mechanisms.moments.column import EPOCH, MeasuredColumn
 
 # Whole numbers and periods up to so many have a cell each; all others are divided into blocks.
 MOST_SINGLE, BLOCKS = 128, 62
+# Of a block, by which sums of floats may miss its border.
+_NEARLY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,18 @@ class LineColumn:
         """(cells + 1,) where each cell begins and the last one ends: whole numbers and days are as wide as one."""
         starts, ends = self.edges
         return np.append(starts, ends[-1] + (1 if self.has_whole_values else 0))
+
+    @cached_property
+    def blocks(self) -> Integers:
+        """(cells,) the block of each cell, from 0 on: single values belong to the one that they lie in, or begin."""
+        if isinstance(self.attribute, Date):
+            return np.arange(self.cells)
+        starts = self.borders[:-1]
+        width = np.diff(self.borders).max()
+        last = math.ceil((self.borders[-1] - starts[0]) / width - _NEARLY) - 1
+        # A float may miss a border by its last digit.
+        blocks: Integers = np.minimum(np.floor((starts - starts[0]) / width + _NEARLY), last).astype(np.int64)
+        return blocks
 
     @cached_property
     def cell_of_step(self) -> Integers | None:

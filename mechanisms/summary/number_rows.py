@@ -37,7 +37,7 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
         None if line.measured.is_date else own.share_in(low),
         None if line.measured.is_date else own.share_in(high),
         np.where(np.isnan(own.mean.lower)[:, None], np.nan, over(cells[:, :-1], own.people[:, None])),
-        told_steps(line, own.raw[:, :-1], own.noise, own.people, own.reaches),
+        told_steps(line, own.raw[:, :-1], own.noise, cells[:, :-1], own.reaches),
     )
 
 

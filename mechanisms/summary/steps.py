@@ -19,13 +19,15 @@ TRIED = (130, 48, 24, 12, 6)
 READABLE = 1 / 2
 
 
-def told_steps(line: LineColumn, cells: Floats, noise: CellNoise, people: Floats, reaches: Floats) -> Steps:
+def told_steps(line: LineColumn, cells: Floats, noise: CellNoise, possible: Floats, reaches: Floats) -> Steps:
     """Shares of steps with intervals, those of groups from the same steps.
 
-    cells: (rows, n) as measured. noise: of these, and of a last cell that has no value. people: (rows,) with a value,
-    of the possible table. reaches: (rows,) of the noise, NaN where nothing is told. A share is that of possible steps,
-    not of possible cells: of many cells next to nobody, noise above 0 would be left and noise below 0 would not.
+    cells: (rows, n) as measured. noise: of these, and of a last cell that has no value. possible: (rows, n) of the
+    table that quantiles and shares at bounds are of. reaches: (rows,) of the noise, NaN where nothing is told. Where
+    steps are as fine as can be, shares are those of that table; else of possible steps, not of possible cells: of many
+    cells next to nobody, noise above 0 would be left and noise below 0 would not.
     """
+    people = possible.sum(axis=1)
     edges, parts = _steps(line, noise, people[-1], reaches[-1])
     of_number = np.ones((1, line.cells))
     variances, beside = _covariances(noise, parts, parts), _covariances(noise, parts, of_number)
@@ -33,14 +35,15 @@ def told_steps(line: LineColumn, cells: Floats, noise: CellNoise, people: Floats
     shares = ratio(
         Moment(steps, variances, beside), number, _covariances(noise, of_number, of_number), reaches[:, None]
     )
-    possible = over(nearest_possible(steps, people), people[:, None])
-    return Steps(edges, about(possible, within(shares, 0, 1), 0, 1))
+    is_fine = len(parts) == line.blocks[-1] + 1
+    told = over(possible @ parts.T if is_fine else nearest_possible(steps, people), people[:, None])
+    return Steps(edges, about(told, within(shares, 0, 1), 0, 1))
 
 
 def _steps(line: LineColumn, noise: CellNoise, people: float, reach: float) -> tuple[Floats, Floats]:
     """The most that are readable of everybody; the fewest if none are."""
     for most in TRIED:
-        edges, parts = equal_steps(line.borders, most)
+        edges, parts = equal_steps(line.borders, line.blocks, most)
         widest = reach * float(_covariances(noise, parts, parts)[-1].max()) ** 0.5
         if widest <= READABLE * people / len(parts):
             break

@@ -99,7 +99,9 @@ def _law(bundle: Bundle, plan: SummaryPlan, levels: list[float]) -> Finding:
     model, stated = Model(plan), bundle.release["number_of_people"]
     error = model.number_error
     same = set(stated) == {"law", "standard_error", "levels"} and stated["law"] == model.law.name
-    same &= np.allclose(stated.get("levels", ()), levels, rtol=0, atol=RELATIVE)
+    told = stated.get("levels")
+    are_levels = isinstance(told, list) and [type(own) for own in told] == [float] * len(levels)
+    same &= are_levels and np.allclose(told, levels, rtol=0, atol=RELATIVE)
     near = abs(float(stated["standard_error"]) - error) <= RELATIVE * error
     fault = "" if same and near else "release.json states another law, error or level"
     return Finding.of("number_of_people", fault, f"± {error:.3g}, one standard error")
