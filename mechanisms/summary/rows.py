@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -158,8 +158,23 @@ def measured_rows(plan: SummaryPlan, values: Integers) -> RowEstimates:
 
 def rows_of(model: Model, values: Integers, law: NoiseLaw | None) -> RowEstimates:
     """From values with noise of such a law, or from exact ones."""
-    fused, total = Fused.of(model, values), model.plan.total
-    whole = np.rint(np.maximum(fused.number, 0))
-    if total is not None:
-        whole = lattice_simplex(fused.number, total).astype(np.float64)
-    return RowEstimates(model.plan, model, fused, whole, law)
+    fused = Fused.of(model, values)
+    rows = RowEstimates(model.plan, model, fused, np.rint(np.maximum(fused.number, 0)), law)
+    return replace(rows, whole=_whole(rows))
+
+
+def _whole(rows: RowEstimates) -> Floats:
+    """(groups,) whole people, which add up to those of everybody as they were measured, or to a public number.
+
+    Groups that are told have what was measured. Those that may have nobody share what is left, as near to what was
+    measured as can be: cut at 0 each by itself, they would add up to too many.
+    """
+    number, told, total = rows.fused.number, rows.told, rows.plan.total
+    if total is None:
+        total = max(round(float(number.sum())), 0)
+    left = total - np.rint(number[told]).sum()
+    if told.all() or left < 0:
+        return lattice_simplex(number, total).astype(np.float64)
+    whole: Floats = np.rint(number)
+    whole[~told] = lattice_simplex(number[~told], int(left))
+    return whole

@@ -29,7 +29,7 @@ class CategoryEstimates:
 class Steps:
     """Steps of equal width over a column: their edges, (steps + 1,), and shares of those with a value, (rows, steps).
 
-    The last one may end beyond the upper bound.
+    The first and the last may reach beyond the bounds.
     """
 
     edges: Floats

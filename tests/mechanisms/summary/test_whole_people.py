@@ -225,3 +225,22 @@ def test_of_one_group_readers_are_told_what_the_table_tells(loss: Loss) -> None:
         assert (number.estimate[0], number.upper[0]) == (
             table.number.estimate[group], table.number.upper[group]
         )  # fmt: skip
+
+
+@every_loss
+def test_everybody_is_what_was_measured_however_many_groups_have_nobody(loss: Loss) -> None:
+    """Of 600 people in one of twenty groups 719 were once told, since each group by itself was cut at 0."""
+    groups = Domain((Integer("g", lower=1, upper=20),))
+    plan = TABLES.plan(groups, COLUMNS, (), loss, 600)
+    values = {"x": np.full(600, 100), "kind": np.zeros(600, dtype=np.int64), "age": np.full(600, 30)}
+    table = counted(plan, np.zeros(600, dtype=np.int64), values)
+    everybody, largest, errors = [], [], []
+    for run in range(60):
+        noisy = TABLES.measure(plan, table, Noise(np.random.default_rng(run).bytes)).values
+        number = estimates(plan, noisy).number
+        assert number.estimate[:20].sum() == number.estimate[20] and number.estimate.min() >= 0
+        everybody.append(number.estimate[20])
+        largest.append(number.estimate[0])
+        errors.append((number.upper[20] - number.lower[20]) / 2)
+    for told in (everybody, largest):
+        assert abs(np.mean(told) - 600) <= 0.25 * np.mean(errors)

@@ -79,7 +79,7 @@ DENSITY_FIELDS = [
     {
         "name": "last",
         "type": _NUMBER,
-        "title": "Where it ends and the next one begins; the last may end beyond the limit",
+        "title": "Where it ends and the next one begins; the first and the last may reach beyond the limits",
     },
     {"name": "share", "type": _NUMBER, "title": "Share of the values that lies in it"},
     {"name": "interval_lower", "type": _NUMBER, "title": "Lower end of its 95 % interval"},
