@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 import pandas as pd
@@ -61,10 +62,22 @@ class Release(Publishable):
         is_paid = self.state != "draft"
         if is_paid and key:
             return self
-        said = {"reviewed": "" if is_paid else self.plan()["reviewed"], "agreed": True, "one_row": one_row}
-        said |= {"nevertheless": nevertheless}
+        reviewed = "" if is_paid else self._reviewed(key)
+        if reviewed is None:
+            return self
+        said = {"reviewed": reviewed, "agreed": True, "one_row": one_row, "nevertheless": nevertheless}
         self.facts = self.connection.call("POST", f"{self._path}/spend", said, key=key)
         return self
+
+    def _reviewed(self, key: str | None) -> str | None:
+        """What the plan is confirmed by; None where another run with the key has confirmed it meanwhile."""
+        try:
+            return str(self.plan()["reviewed"])
+        except PortalError as fault:
+            if key is None or fault.status != HTTPStatus.CONFLICT:
+                raise
+        self.facts = self.connection.call("GET", self._path)
+        return str(self.plan()["reviewed"]) if self.state == "draft" else None
 
     def wait(self, seconds: float = PATIENCE_SECONDS) -> Release:
         """Wait until it is ready. Raises PortalError where its job was given up."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from uuid import uuid4
 
 import httpx
 import pandas as pd
@@ -13,6 +14,7 @@ from django.core.wsgi import get_wsgi_application
 from dpportal.api.dpclient import Portal, PortalError, read
 from dpportal.api.dpclient.connection import Connection
 from dpportal.api.dpclient.published import Files, _frame, _with_margin
+from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.services import declare_all
 from dpportal.releases import services
 from dpportal.streams.job_execution import STREAM_JOBS
@@ -102,6 +104,20 @@ def test_a_refusal_is_an_exception_with_the_portal_s_sentence(portal, curator, d
     assert str(wrong.value) == f"product: {wrong.value.errors['product'][0]}"  # what a log of a script shows
     with pytest.raises(PortalError, match=r"API\.\nmethod\.mechanism: This is missing"):
         portal.dataset(str(dataset.pk)).plan("histogram", {"columns": ["age"]}, {"amount": "1"})
+
+
+@pytest.mark.slow
+def test_of_two_runs_at_once_both_have_what_one_has_paid_for(portal, dataset):
+    """The other one confirmed the draft just before this one asked for its plan, which ended it in a traceback."""
+    draft = building.complete_draft(dataset, "0.1")
+    one, other = (portal.release(str(draft.pk)) for _ in range(2))
+    key, charged = str(uuid4()), LedgerEntry.objects.count()
+    one.spend(key=key)
+    assert other.state == "draft"
+    with pytest.raises(PortalError, match="already confirmed"):
+        portal.release(str(draft.pk)).plan()
+    assert other.spend(key=key).state == one.state == "requested"
+    assert LedgerEntry.objects.count() == charged + 1
 
 
 @pytest.mark.slow
