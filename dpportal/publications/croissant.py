@@ -17,7 +17,10 @@ NAME = "croissant.json"
 ABOUT = "The tables for programs that learn from data (Croissant)"
 
 # Records of a CSV file are as it has them.
-GUARDED = "A text that a spreadsheet would take for a formula has an apostrophe before it; take it away."
+GUARDED = (
+    "A text that a spreadsheet would take for a formula has an apostrophe before it; take it away. Texts such as NA, "
+    "null and None are values: a library that reads them as missing is to be told so."
+)
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,20 @@ secret but the token of its forms, which is masked anew each time. Django adds a
 
 from __future__ import annotations
 
+import re
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.middleware.gzip import GZipMiddleware
+from django.utils.cache import patch_vary_headers
 
 from dpportal.platform.middleware import Middleware
 
 PAGES = ("text/html", "image/svg+xml", "application/json")
 # Pages that a few packets hold gain nothing.
 LEAST_BYTES = 4_096
+# Who accepts this only with a weight of 0 does not accept it (RFC 9110, 12.5.3).
+REFUSED = re.compile(r"\bgzip\s*;\s*q=0(\.0*)?\s*(,|$)")
 
 
 class CompressedPages(Middleware):
@@ -23,10 +28,13 @@ class CompressedPages(Middleware):
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if settings.SESSION_COOKIE_NAME in request.COOKIES or request.method != "GET":
+        if settings.SESSION_COOKIE_NAME in request.COOKIES or request.method not in ("GET", "HEAD"):
             return response
         is_page = response.get("Content-Type", "").startswith(PAGES) and not response.streaming
         if not is_page or response.status_code != 200 or len(response.content) < LEAST_BYTES:
+            return response
+        if REFUSED.search(request.headers.get("Accept-Encoding", "")):
+            patch_vary_headers(response, ["Accept-Encoding"])
             return response
         compressed = GZipMiddleware(self.get_response).process_response(request, response)
         assert isinstance(compressed, HttpResponse)

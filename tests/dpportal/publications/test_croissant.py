@@ -10,7 +10,7 @@ from pathlib import Path
 import mlcroissant as mlc
 import pytest
 
-from dpportal.publications.croissant import NAME, Described, at_addresses, croissant_file
+from dpportal.publications.croissant import GUARDED, NAME, Described, at_addresses, croissant_file
 from dpportal.publications.metadata import About, Metadata
 from dpportal.publications.table import Table
 
@@ -59,7 +59,8 @@ def test_records_have_their_types_and_missing_values_are_missing(described):
 def test_a_table_of_texts_says_that_its_records_keep_the_apostrophe_of_a_file(described):
     document = json.loads(described.read_text(encoding="utf-8"))
     [records] = document["recordSet"]
-    about = "All sizes. A text that a spreadsheet would take for a formula has an apostrophe before it; take it away."
+    about = f"All sizes. {GUARDED}"
+    assert "apostrophe" in GUARDED and "NA" in GUARDED
     assert records["description"] == about
     assert [file["description"] for file in document["distribution"]] == [about, "What was measured"]
 

@@ -28,6 +28,19 @@ def test_a_stranger_gets_the_page_in_a_third_of_its_bytes(address: str) -> None:
     assert int(answer.headers["Content-Length"]) == len(answer.content)
 
 
+def test_whoever_does_not_accept_it_gets_the_page_as_it_is(address: str) -> None:
+    for refusal in ("gzip;q=0", "identity, gzip; q=0.0", "gzip;q=0, br"):
+        answer = Client().get(address, headers={"Accept-Encoding": refusal})
+        assert "Content-Encoding" not in answer.headers and "Accept-Encoding" in answer.headers["Vary"]
+    weighed = Client().get(address, headers={"Accept-Encoding": "gzip;q=0.5"})
+    assert weighed.headers["Content-Encoding"] == "gzip"
+
+
+def test_a_look_at_the_head_says_what_the_page_would_be(address: str) -> None:
+    head = Client().head(address, headers=GZIP)
+    assert head.headers["Content-Encoding"] == "gzip" and "Accept-Encoding" in head.headers["Vary"]
+
+
 def test_the_same_page_has_another_length_each_time(address: str) -> None:
     """A random number of bytes hides the length, whatever stands in the page."""
     assert len({len(Client().get(address, headers=GZIP).content) for _time in range(12)}) > 3
