@@ -16,7 +16,7 @@ from django.utils.cache import patch_vary_headers
 
 from dpportal.platform.middleware import Middleware
 
-PAGES = ("text/html", "image/svg+xml", "application/json")
+PAGES = ("text/html", "image/svg+xml")
 # Pages that a few packets hold gain nothing.
 LEAST_BYTES = 4_096
 # Who accepts this only with a weight of 0 does not accept it (RFC 9110, 12.5.3).

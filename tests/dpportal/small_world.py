@@ -55,7 +55,7 @@ class SmallWorld:
 
     def prepare(self, item: pytest.Function) -> None:
         """Before the transaction of a test: let there be the world if it begins with that, and else none."""
-        begins_with_it = _begins_with_it(item) and hasattr(default_storage, "location")
+        begins_with_it = _begins_with_it(item) and _is_on_disk()
         if self._module is not item.module or not begins_with_it:
             self.end()
         if begins_with_it and self._members is None:
@@ -86,6 +86,14 @@ class SmallWorld:
         name = self._members.dataset.table
         self._files = {name: Path(default_storage.path(name)).read_bytes()}
         storage.delete_all(records.folder(self._members.dataset.pk))
+
+
+def _is_on_disk() -> bool:
+    """Whether files lie in a folder, and not in a store of objects that a test has for itself."""
+    try:
+        return bool(default_storage.path("any"))
+    except NotImplementedError:
+        return False
 
 
 def _begins_with_it(item: pytest.Function) -> bool:

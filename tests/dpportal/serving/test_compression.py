@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from django.test import Client
+from django.http import JsonResponse
+from django.test import Client, RequestFactory
 
 from dpportal.releases import services
+from dpportal.serving.compression import CompressedPages
 
 GZIP = {"Accept-Encoding": "gzip, br"}
 
@@ -56,3 +58,10 @@ def test_no_page_of_a_session_is_compressed_nor_an_answer_to_a_form(address: str
 def test_a_download_is_sent_as_it_was_signed(address: str) -> None:
     answer = Client().get(f"{address}download/release.json", headers=GZIP)
     assert answer.status_code == 200 and "Content-Encoding" not in answer.headers
+
+
+def test_an_answer_to_a_program_is_sent_as_it_is() -> None:
+    """Programs that check what an operation answers read it as it is described."""
+    answered = CompressedPages(lambda _request: JsonResponse({"text": "x" * 10_000}))
+    answer = answered(RequestFactory().get("/api/v1/catalogue", headers=GZIP))
+    assert "Content-Encoding" not in answer.headers
