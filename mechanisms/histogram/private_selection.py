@@ -93,8 +93,7 @@ class ChosenHistogram(Mechanism):
     title: ClassVar[str] = "Method chosen privately"
     summary: ClassVar[str] = (
         "Spends a small share of the cost on noisy statistics of how uneven the table is, and takes the method "
-        "that did "
-        "best on drawn tables like that."
+        "that did best on drawn tables like that."
     )
     cost_per_cell: ClassVar[CellCost] = CellCost(6.0, 135)
     chooses_method: ClassVar[bool] = True

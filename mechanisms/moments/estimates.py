@@ -86,12 +86,19 @@ class Sums:
     """Sums of one column and the linear functions of them.
 
     times: of how many groups each sum is. public: the number of rows of all groups, where sums make it (`adding_up`).
+    of_groups: the families of the plan's groups; None where all groups that there are make one.
     """
 
     def __init__(
-        self, planned: ColumnPlan, degree: int, times: int = 1, public: PublicNumber | None = None
+        self,
+        planned: ColumnPlan,
+        degree: int,
+        times: int = 1,
+        public: PublicNumber | None = None,
+        of_groups: Families | None = None,
     ) -> None:
         self.planned, self.degree, self.times, self.public = planned, degree, times, public
+        self.of_groups = of_groups
         # From the lower bound to the value of W steps.
         self.span = float(planned.column.top - planned.column.lower)
         readings = planned.basis.readings(degree)
@@ -104,19 +111,16 @@ class Sums:
         self.second = weights(readings.first if readings.second is None else readings.second)
         self.missing = weights(readings.missing)
         self.at_lower, self.at_upper = np.eye(degree + 4)[degree + 2 :] / planned.at_bound
-        self._of_groups: Families | None = None
 
     @classmethod
     def of(cls, plan: MomentsPlan, planned: ColumnPlan, times: int = 1) -> Sums:
         """Of one column of a plan, as `adding_up` makes its sums."""
-        own = cls(planned, plan.degree, times, plan.public_number)
-        own._of_groups = Families.of(plan.groups)
-        return own
+        return cls(planned, plan.degree, times, plan.public_number, plan.families)
 
     def families(self, rows: int) -> Families:
         """Of so many rows of sums: of all groups of the plan, or of others."""
-        of_groups = self._of_groups
-        return of_groups if of_groups and of_groups.size == rows else Families.alone(rows)
+        own = self.of_groups
+        return own if own and own.size == rows else Families.alone(rows)
 
     @property
     def people(self) -> Floats:

@@ -11,6 +11,7 @@ from mechanisms.json_types import JsonObject
 from mechanisms.moments.basis import Basis, Bernstein, basis_from_json
 from mechanisms.moments.column import MeasuredColumn
 from mechanisms.moments.public_number import PublicNumber
+from mechanisms.moments.told_groups import Families
 from mechanisms.noise import NoiseLaw, law_from_json
 from mechanisms.sensitivity import Sensitivity
 
@@ -91,6 +92,11 @@ class MomentsPlan:
     def public_number(self) -> PublicNumber | None:
         """What groups, with those without a value, add up to."""
         return None if self.total is None else PublicNumber(self.total, self.groups.size)
+
+    @cached_property
+    def families(self) -> Families:
+        """Of the groups."""
+        return Families.of(self.groups)
 
     @cached_property
     def domain(self) -> Domain:

@@ -44,7 +44,12 @@ def widening_of_told(told: Flags, law: NoiseLaw) -> float:
     They are of the level 1 - 0.05·R/m (Benjamini, Yekutieli 2005, theorem 1: whether one is told depends on its own
     noise, and on how many others are).
     """
-    return widening(len(told) / max(int(told.sum()), 1), law)
+    return widening(_statements(told), law)
+
+
+def _statements(told: Flags) -> float:
+    """Groups for each that is told."""
+    return len(told) / max(int(told.sum()), 1)
 
 
 @dataclass(frozen=True)
@@ -97,5 +102,5 @@ class Families:
         """(groups,) of the intervals that are so much wider."""
         levels = np.ones(self.size)
         for places in self.places:
-            levels[places] -= (1 - LEVEL) * max(int(told[places].sum()), 1) / len(places)
+            levels[places] -= (1 - LEVEL) / _statements(told[places])
         return levels

@@ -14,7 +14,7 @@ def category_rows(rows: RowEstimates, name: str) -> CategoryEstimates:
     gain, number = rows.model.cells[name].gain, rows.variance_in_columns[:, None]
     times, most = rows.times[:, None], rows.most
     variance = times * (rows.model.variances(name, 0.0) + gain**2 * number)
-    reaches = rows.reaches_of(rows.number, rows.number_variance)[:, None]
+    reaches = rows.reaches_of_people[:, None]
     shares = ratio(
         Moment(raw, variance, times * number * gain), rows.number[:, None], times * number, reaches
     )

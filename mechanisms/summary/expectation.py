@@ -12,7 +12,7 @@ import numpy as np
 
 from mechanisms.arrays import Floats
 from mechanisms.noise.repeatable import repeatable
-from mechanisms.noise.sum_quantiles import LEVEL, reach
+from mechanisms.noise.sum_quantiles import reach
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
@@ -46,10 +46,10 @@ class ColumnExpectation:
     says_nothing: bool
 
 
-def number_half_width(plan: SummaryPlan, level: float = LEVEL) -> float:
+def number_half_width(plan: SummaryPlan) -> float:
     """Half the interval of the number of people in a group, in people; whatever its size."""
     model = Model(plan)
-    return reach(model.law, level) * math.sqrt(_number_variance(model, alone=True))
+    return reach(model.law) * math.sqrt(_number_variance(model, alone=True))
 
 
 def _number_variance(model: Model, *, alone: bool) -> float:
@@ -145,8 +145,7 @@ def _with_quantile(model: Model, own: ColumnExpectation, people: float) -> Colum
 
 def _spread_evenly(line: LineColumn) -> Floats:
     """(SIMULATED, n) shares of cells, tilted so that medians are anywhere in half a cell around the middle."""
-    lower, upper = line.edges
-    values = upper - lower + (1 if line.has_whole_values else 0)
+    values = np.diff(line.borders)
     tilts = 4 / line.cells * (np.arange(SIMULATED) / SIMULATED - 1 / 2)
     shares = values * (1 + np.outer(tilts, np.linspace(-1, 1, line.cells)))
     spread: Floats = shares / shares.sum(axis=1, keepdims=True)

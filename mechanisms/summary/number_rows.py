@@ -92,8 +92,7 @@ class _Column:
         rows, last = self.rows, self._places(self.line.cells)
         everybody = np.ones(self.line.cells + 1)
         part = Moment(self.raw[:, -1], self.noise.between(last, last), self.noise.between(last, everybody))
-        reaches = rows.reaches_of(rows.number, rows.number_variance)
-        share = ratio(part, rows.number, self.noise.between(everybody, everybody), reaches)
+        share = ratio(part, rows.number, self.noise.between(everybody, everybody), rows.reaches_of_people)
         return about(over(self.possible[:, -1], rows.people), within(share, 0, 1), 0, 1)
 
     def share_in(self, cell: int) -> Interval:

@@ -55,8 +55,7 @@ class PickedGroups:
         variance = rows.times[here] * rows.model.cells[column].sum_variance(cells, of_number)
         if len(cells) == 1 and column not in rows.plan.lines:
             return self._told(rows.with_all(rows.possible_cells(column))[here][:, cells[0]], number, variance)
-        most = np.minimum(rows.most, rows.people[here])
-        return self._told(np.rint(np.clip(number, 0, most)), number, variance)
+        return self._told(np.rint(np.clip(number, 0, rows.people[here])), number, variance)
 
     def _told(self, estimate: Floats, number: Floats, variance: Floats) -> Interval:
         told = linear(number, variance, self.rows.reaches[self.row])

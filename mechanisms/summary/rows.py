@@ -32,9 +32,15 @@ class CellNoise:
 
     def between(self, first: Floats, second: Floats) -> Floats:
         """(rows,) the covariance of two sums of cells. first, second: (cells,) weights."""
-        moved = (first @ self.gain) * (second @ self.gain)
-        covariance: Floats = self.times * (first @ self.given @ second + moved * self.number)
+        covariance: Floats = self.covariances(first[None], second[None])[:, 0]
         return covariance
+
+    def covariances(self, first: Floats, second: Floats) -> Floats:
+        """(rows, k) the same of several sums, each with its counterpart. first, second: (k, cells), or (1, cells)."""
+        moved = (first @ self.gain) * (second @ self.gain)
+        given = ((first @ self.given) * second).sum(axis=1)
+        covariances: Floats = self.times[:, None] * (given + np.outer(self.number, moved))
+        return covariances
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,11 @@ class RowEstimates:
         told = self.told & self.somebody(numbers, variances)
         groups = np.where(told, self._reaches(told)[: len(told)], np.nan)
         return np.append(groups, self.reach)[: self.plan.rows]
+
+    @cached_property
+    def reaches_of_people(self) -> Floats:
+        """Of ratios to the people of each row, with a value or without."""
+        return self.reaches_of(self.number, self.number_variance)
 
     @property
     def levels(self) -> Floats:

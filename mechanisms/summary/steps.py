@@ -29,11 +29,11 @@ def told_steps(line: LineColumn, cells: Floats, noise: CellNoise, possible: Floa
     """
     people = possible.sum(axis=1)
     edges, parts = _steps(line, noise, people[-1], reaches[-1])
-    of_number = np.ones((1, line.cells))
-    variances, beside = _covariances(noise, parts, parts), _covariances(noise, parts, of_number)
+    summed, of_number = _without_missing(parts), _without_missing(np.ones((1, line.cells)))
+    variances, beside = noise.covariances(summed, summed), noise.covariances(summed, of_number)
     steps, number = cells @ parts.T, cells.sum(axis=1, keepdims=True)
     shares = ratio(
-        Moment(steps, variances, beside), number, _covariances(noise, of_number, of_number), reaches[:, None]
+        Moment(steps, variances, beside), number, noise.covariances(of_number, of_number), reaches[:, None]
     )
     is_fine = len(parts) == line.blocks[-1] + 1
     told = over(possible @ parts.T if is_fine else nearest_possible(steps, people), people[:, None])
@@ -44,16 +44,13 @@ def _steps(line: LineColumn, noise: CellNoise, people: float, reach: float) -> t
     """The most that are readable of everybody; the fewest if none are."""
     for most in TRIED:
         edges, parts = equal_steps(line.borders, line.blocks, most)
-        widest = reach * float(_covariances(noise, parts, parts)[-1].max()) ** 0.5
+        summed = _without_missing(parts)
+        widest = reach * float(noise.covariances(summed, summed)[-1].max()) ** 0.5
         if widest <= READABLE * people / len(parts):
             break
     return edges, parts
 
 
-def _covariances(noise: CellNoise, first: Floats, second: Floats) -> Floats:
-    """(rows, k) of each sum of cells with its counterpart. first, second: (k, cells), or a single one of (1, cells)."""
-    given, gain = noise.given[:-1, :-1], noise.gain[:-1]
-    moved = (first @ gain) * (second @ gain)
-    inner = ((first @ given) * second).sum(axis=1)
-    covariances: Floats = noise.times[:, None] * (inner + np.outer(noise.number, moved))
-    return covariances
+def _without_missing(parts: Floats) -> Floats:
+    """(k, n + 1) weights of cells with values, and none of the last cell, which has none. parts: (k, n)."""
+    return np.pad(parts, ((0, 0), (0, 1)))

@@ -208,14 +208,10 @@ def _shapes(drawing: Drawing) -> Iterator[tuple[np.ndarray, bool]]:
 
 
 def _of_each(ends: np.ndarray, drawing: Drawing) -> list[np.ndarray]:
-    """Whiskers of each series of bars or dots: one after the other, or where its dots stand; else all together."""
+    """Whiskers of each series of bars or dots, one after the other; all together where they are not as many."""
     sizes = [len(series) for series in drawing.bars or drawing.rectangles or drawing.dots]
     sums = np.cumsum(sizes).tolist()
-    if len(ends) in sums:
-        return np.split(ends, sums[: sums.index(len(ends))])
-    near = [np.abs(ends[:, 0, :1] - dots[:, 0]).min(axis=1) < _PIXEL for dots in drawing.dots if len(dots)]
-    is_known = len(near) > 0 and not drawing.bars and bool((np.sum(near, axis=0) == 1).all())
-    return [ends[own] for own in near] if is_known else [ends]
+    return np.split(ends, sums[: sums.index(len(ends))]) if len(ends) in sums else [ends]
 
 
 def _far_ends(bars: np.ndarray) -> np.ndarray:

@@ -138,7 +138,9 @@ def _finding(table: TableOne) -> Json:
         "columns": plan.groups.shown_names[0],
     }
     # As measured, before negative ones were made possible: an interval's upper end stays where it was.
-    halves, model = np.array([number_half_width(plan, level) for level in table.summary.levels]), Model(plan)
+    model = Model(plan)
+    widened = [reach(model.law, level) / reach(model.law) for level in table.summary.levels]
+    halves = number_half_width(plan) * np.array(widened)
     counts = number.upper[: plan.groups.size] - halves
     second, largest = np.argsort(counts)[-2:].tolist() if len(counts) > 1 else (0, 0)
     # Groups that add up to a public number are no closer to each other for it: what one lacks the others have.
