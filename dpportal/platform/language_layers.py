@@ -6,7 +6,7 @@ stored, as a layer that is laid over the first when a page shows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -19,15 +19,16 @@ LAYERS = "languages"
 _INSTEAD = "="
 
 
-def in_every_language(make: Callable[[], Json]) -> Json:
-    """What `make` gives in the site's language, with a layer for each other one that says anything else."""
-    with translation.override(settings.LANGUAGE_CODE):
-        first = make()
-    layers = {}
-    for code, _name in settings.LANGUAGES:
-        if code != settings.LANGUAGE_CODE:
-            with translation.override(code):
-                layers[code] = _difference(first, make())
+def languages() -> list[str]:
+    """The codes of all languages, the site's first."""
+    codes = [code for code, _name in settings.LANGUAGES]
+    return sorted(codes, key=lambda code: code != settings.LANGUAGE_CODE)
+
+
+def layered(made: Mapping[str, Json]) -> Json:
+    """One of what was made in each language, by its code: the site's, with a layer for each that says anything else."""
+    first = made[settings.LANGUAGE_CODE]
+    layers = {code: _difference(first, other) for code, other in made.items() if other is not first}
     found = {code: layer for code, layer in layers.items() if layer is not None}
     return {**first, LAYERS: found} if found else first
 

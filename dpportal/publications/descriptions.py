@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -69,32 +69,32 @@ def about_package(tables: int) -> str:
     return f"Column types of the {'table' if tables == 1 else 'tables'} (Frictionless)"
 
 
-def readme_file(folder: Path, template: str, context: Callable[[], Json]) -> BundleFile:
+def readme_file(folder: Path, template: str, contexts: Mapping[str, Json]) -> BundleFile:
     """README.md: the bundle's explanation for people, in English, and below it in each other language.
 
-    template: in English; another language's has its code before the ending. context: is asked in each language.
+    template: in English; another language's has its code before the ending. contexts: by the languages' codes.
     Titles, names and descriptions are texts of people and shown as they are: no tag, link or picture comes of them.
     """
     path = folder / "README.md"
     with path.open("w", encoding="utf-8") as readme:
         for code, _name in settings.LANGUAGES:
             with override(code):
-                text = render_to_string(_named(template, code), context())
+                text = render_to_string(_named(template, code), contexts[code])
                 readme.write(_MARKUP.sub(lambda found: "".join(f"\\{sign}" for sign in found[0]), text))
     return BundleFile(path, ABOUT_README)
 
 
-def report_files(folder: Path, template: str, context: Callable[[], Json]) -> list[BundleFile]:
+def report_files(folder: Path, template: str, contexts: Mapping[str, Json]) -> list[BundleFile]:
     """What the public page says, to read and to print without the portal: a file for each language.
 
-    context: is asked in each language.
+    contexts: by the languages' codes.
     """
     files = []
     for code, language in settings.LANGUAGES:
         path = folder / _named(REPORT, code)
         about = ABOUT_REPORT if path.name == REPORT else ABOUT_REPORT_IN.format(language=language)
         with override(code):
-            text = render_to_string(template, {**context(), "styles": styles(), "alone": True})
+            text = render_to_string(template, {**contexts[code], "styles": styles(), "alone": True})
         path.write_text(text, encoding="utf-8")
         files.append(BundleFile(path, about))
     return files

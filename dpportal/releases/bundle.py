@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+
+from django.conf import settings
+from django.utils.translation import override
 
 from dpportal.charts.counted_word import counting_rows
 from dpportal.charts.report import stilled
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
-from dpportal.platform.language_layers import in_every_language, in_reader_language
+from dpportal.platform.language_layers import in_reader_language, languages
 from dpportal.publications import codebook, descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
 from dpportal.publications.croissant import Described, croissant_file
@@ -41,10 +44,10 @@ def archive_name(release: Release) -> str:
     return f"release-{release.pk}.zip"
 
 
-def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact]:
+def write(reconstructed: AnyReconstructed, words: DisplayTexts, page: Json) -> list[Artifact]:
     """Write and store the bundle of a measured release; returns its files, not yet saved as rows.
 
-    words: read once, so that no two files say different things.
+    words: read once, so that no two files say different things. page: what the public page shows, in every language.
     """
     release = reconstructed.release
     assert release.measured_at is not None
@@ -54,7 +57,8 @@ def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact
         observed = with_observations(tables, f"release-{release.pk}", release.measured_at)
         files = [*with_workbooks(tables), *observed]
         files.append(_measurement(release, folder))
-        files += _explanations(reconstructed, words, tables, files, folder)
+        contexts = _contexts(reconstructed, words, page)
+        files += _explanations(reconstructed, words, contexts, tables, files, folder)
         together = folder_name(words.title, f"release-{release.pk}")
         archive = write_zip(folder / archive_name(release), files, release.measured_at, together)
         row = partial(Artifact, release=release)
@@ -97,21 +101,19 @@ def chosen_columns(release: Release) -> list[str]:
 def _explanations(
     reconstructed: AnyReconstructed,
     words: DisplayTexts,
+    contexts: Mapping[str, Json],
     tables: list[Table],
     files: list[BundleFile],
     folder: Path,
 ) -> list[BundleFile]:
     """What explains the data files: release.json, package description, readme and reports."""
     release = reconstructed.release
-    with counting_rows(reconstructed.plan.loss.unit.max_rows):
-        page = in_every_language(lambda: presenter_of(release).page(reconstructed))
-    context = partial(_context, reconstructed, words, page)
     described = _described(release, words, promise(release, reconstructed.plan.loss, words.others))
     explaining = [
         descriptions.package_file(folder, tables, described),
         croissant_file(folder, tables, described),
-        _readme(context, tables, files, folder),
-        *descriptions.report_files(folder, "releases/report.html", lambda: _report(context())),
+        _readme(contexts, tables, files, folder),
+        *descriptions.report_files(folder, "releases/report.html", _reports(contexts)),
         *notebook_files(folder, f"releases/{release.product}/notebook.py"),
     ]
     facts = _facts(reconstructed, words, files)
@@ -131,8 +133,17 @@ def _described(release: Release, words: DisplayTexts, statement: str) -> Describ
     )
 
 
+def _contexts(reconstructed: AnyReconstructed, words: DisplayTexts, page: Json) -> dict[str, Json]:
+    """What the readme and the reports both show, by the codes of languages. page: in every one."""
+    contexts = {}
+    for code in languages():
+        with override(code):
+            contexts[code] = _context(reconstructed, words, page)
+    return contexts
+
+
 def _context(reconstructed: AnyReconstructed, words: DisplayTexts, page: Json) -> Json:
-    """What the readme and the reports both show, in the language of the moment. page: in every one."""
+    """The same in the language of the moment."""
     release, plan = reconstructed.release, reconstructed.plan
     return {
         "release": release,
@@ -147,9 +158,9 @@ def _context(reconstructed: AnyReconstructed, words: DisplayTexts, page: Json) -
 
 
 def _readme(
-    context: Callable[[], Json], tables: list[Table], files: list[BundleFile], folder: Path
+    contexts: Mapping[str, Json], tables: list[Table], files: list[BundleFile], folder: Path
 ) -> BundleFile:
-    said = context()
+    said = contexts[settings.LANGUAGE_CODE]
     release = said["release"]
     independent = next((table.path.name for table in tables if table.has_independent_cells), "")
     first_csv = next((table.path.name for table in tables if table.path.suffix == ".csv"), "")
@@ -162,11 +173,20 @@ def _readme(
         "measured": measured_in(tables),
         "has_codebook": any(table.path.name == codebook.NAME for table in tables),
     }
-    return descriptions.readme_file(folder, "releases/bundle_readme.md", lambda: {**context(), **further})
+    explained = {code: {**context, **further} for code, context in contexts.items()}
+    return descriptions.readme_file(folder, "releases/bundle_readme.md", explained)
+
+
+def _reports(contexts: Mapping[str, Json]) -> dict[str, Json]:
+    """What the public page says, for files by themselves."""
+    reports = {}
+    for code, context in contexts.items():
+        with override(code):
+            reports[code] = _report(context)
+    return reports
 
 
 def _report(context: Json) -> Json:
-    """What the public page says, for a file by itself."""
     release, plan, words = context["release"], context["plan"], context["words"]
     loss = PublishedLoss.of(release)
     return {

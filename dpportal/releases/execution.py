@@ -17,7 +17,7 @@ import numpy as np
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, override
 
 from dpportal.budgets import charge_journal, ledger, refusals
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
@@ -31,7 +31,7 @@ from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.clock import database_now
 from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
-from dpportal.platform.language_layers import in_every_language
+from dpportal.platform.language_layers import languages, layered
 from dpportal.platform.sealing_faults import FileChangedFault, KeyLostFault
 from dpportal.releases import bundle, file_imprints, results
 from dpportal.releases.display_texts import DisplayTexts
@@ -256,8 +256,9 @@ def finish(release_id: UUID, claim: Claim) -> None:
     claim.step("bundling")
     # Read before the files are written: what changes meanwhile shows itself at the next look.
     read_at, words = database_now(), DisplayTexts.of(_release(release_id))
-    artifacts = bundle.write(reconstructed, words)
-    results.store_page(reconstructed)
+    page = results.page_of(reconstructed)
+    artifacts = bundle.write(reconstructed, words, page)
+    results.store_page(reconstructed, page)
     if release.dataset.has_records:
         _try_comparison(reconstructed)
     beside = file_imprints.beside(release)
@@ -290,12 +291,14 @@ def _try_comparison(reconstructed: AnyReconstructed) -> None:
 
 def _keep_comparison(reconstructed: AnyReconstructed) -> None:
     """What the compare page shows, with the number of rows that were counted: a page must not add up many cells."""
-    release = reconstructed.release
+    release, compared = reconstructed.release, {}
     true = records.stored_counts(release.true_counts)
     rows = {ROWS_COUNTED: runner_of(release).rows_counted(reconstructed.plan, true)}
     with counting_rows(reconstructed.plan.loss.unit.max_rows):
-        compared = in_every_language(lambda: presenter_of(release).compare(reconstructed, true))
-    records.keep_comparison(release.dataset_id, release.pk, {**compared, **rows})
+        for code in languages():
+            with override(code):
+                compared[code] = presenter_of(release).compare(reconstructed, true)
+    records.keep_comparison(release.dataset_id, release.pk, {**layered(compared), **rows})
 
 
 def _is_measured(job: ReleaseJob) -> bool:

@@ -6,11 +6,12 @@ import json
 
 import numpy as np
 from django.core.files.storage import default_storage
+from django.utils.translation import override
 
 from dpportal.charts.counted_word import counting_rows
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
-from dpportal.platform.language_layers import in_every_language, in_reader_language
+from dpportal.platform.language_layers import in_reader_language, languages, layered
 from dpportal.releases.models import Release
 from dpportal.releases.products import AnyReconstructed, confirmed_plan, presenter_of, runner_of
 from dpportal.releases.products.shared import stored_estimates
@@ -39,17 +40,24 @@ def reconstruct(release: Release) -> AnyReconstructed:
     return AnyReconstructed(release, plan, runner.reconstruct(plan, measurement))
 
 
-def store_page(reconstructed: AnyReconstructed) -> None:
-    """Store what the public page shows, and what answers a reader's questions there."""
-    presenter = presenter_of(reconstructed.release)
+def page_of(reconstructed: AnyReconstructed) -> Json:
+    """What the public page shows, in every language."""
+    presenter, pages = presenter_of(reconstructed.release), {}
     with counting_rows(reconstructed.plan.loss.unit.max_rows):
-        shown = in_every_language(lambda: presenter.page(reconstructed))
-    estimates = presenter.stored_estimates(reconstructed)
+        for code in languages():
+            with override(code):
+                pages[code] = presenter.page(reconstructed)
+    return layered(pages)
+
+
+def store_page(reconstructed: AnyReconstructed, page: Json) -> None:
+    """Store what the public page shows, as `page_of` has it, and what answers a reader's questions there."""
+    estimates = presenter_of(reconstructed.release).stored_estimates(reconstructed)
     if estimates is not None:
         stored_estimates.keep_estimates(reconstructed.release, estimates)
     with storage.scratch_folder() as scratch:
         path = scratch / "public.json"
-        path.write_text(json.dumps(shown))
+        path.write_text(json.dumps(page))
         storage.keep(path, page_name(reconstructed.release))
 
 

@@ -17,6 +17,7 @@ from dpportal.budgets.promises import OtherPromises
 from dpportal.charts.report import stilled
 from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
+from dpportal.platform.language_layers import languages
 from dpportal.publications import descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
 from dpportal.publications.croissant import Described, croissant_file
@@ -98,7 +99,7 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
         about=stream.dataset.about,
     )
     package = descriptions.package_file(folder, [table], described)
-    explained = {
+    shown = {
         "stream": stream,
         "about": stream.dataset.about,
         "series": series,
@@ -107,13 +108,14 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
         "files": files,
         "measured": measured_in([table]),
     }
-    readme = descriptions.readme_file(
-        folder,
-        "streams/bundle_readme.md",
-        lambda: {**explained, "statement": promise_of(stream, stream.other_promises)},
-    )
-    reports = descriptions.report_files(folder, "streams/report.html", lambda: _report(stream, series))
-    files = [*files, package, croissant_file(folder, [table], described), readme, *reports]
+    explained, reports = {}, {}
+    for code in languages():
+        with translation.override(code):
+            explained[code] = {**shown, "statement": promise_of(stream, stream.other_promises)}
+            reports[code] = _report(stream, series)
+    readme = descriptions.readme_file(folder, "streams/bundle_readme.md", explained)
+    files = [*files, package, croissant_file(folder, [table], described), readme]
+    files += descriptions.report_files(folder, "streams/report.html", reports)
     files += notebook_files(folder, "streams/notebook.py")
     about = descriptions.about_file(folder, _facts(stream, series), files)
     together = folder_name(stream.name, f"stream-{stream.pk}")

@@ -25,8 +25,9 @@ from dpportal.jobs.clock import db_ago
 from dpportal.jobs.models import Heartbeat
 from dpportal.jobs.runner import AnyKind
 from dpportal.platform import storage, triggers
-from dpportal.releases import drafts, services
-from dpportal.releases.models import Release
+from dpportal.releases import bundle, drafts, results, services
+from dpportal.releases.display_texts import DisplayTexts
+from dpportal.releases.models import Artifact, Release
 from dpportal.value_choices import services as value_choices
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.domain import Categorical, Integer
@@ -160,6 +161,12 @@ def confirm(draft: Release, by: User | None = None) -> bool:
     version, plan = drafts.plan_of(draft)
     shown = services.reviewed_as(version, plan)
     return services.request_release(draft, reviewed=shown, by=by or draft.created_by)
+
+
+def written_again(release: Release) -> list[Artifact]:
+    """The files of a measured release, as they are written now; stored, and not saved as rows."""
+    reconstructed = results.reconstruct(release)
+    return bundle.write(reconstructed, DisplayTexts.of(release), results.page_of(reconstructed))
 
 
 def requested_values(dataset: Dataset, column: str = "colour") -> ValueChoice:

@@ -32,13 +32,10 @@ from dpportal.notices.models import AllowedHost  # noqa: E402
 from dpportal.operations import sweeping  # noqa: E402
 from dpportal.platform import storage  # noqa: E402
 from dpportal.releases import (  # noqa: E402
-    bundle,
     drafts,
     execution,
-    results,
     services as releases,
 )
-from dpportal.releases.display_texts import DisplayTexts  # noqa: E402
 from dpportal.releases.models import Release, ReleaseJob  # noqa: E402
 from dpportal.streams import job_execution, services, vault  # noqa: E402
 from dpportal.streams.models import Stream, StreamJob  # noqa: E402
@@ -234,7 +231,7 @@ def cancel(dataset_id: str) -> None:
 def rebuild(release_id: str) -> dict[str, str]:
     """Write the bundle anew from the stored measurement; returns the digests of the new files."""
     release = Release.objects.get(pk=release_id)
-    written = bundle.write(results.reconstruct(release), DisplayTexts.of(release))
+    written = building.written_again(release)
     return {artifact.name: digest(artifact.stored) for artifact in written}
 
 

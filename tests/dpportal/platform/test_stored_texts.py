@@ -9,7 +9,7 @@ import pytest
 from django.utils.translation import override
 
 from dpportal.charts import counted_word
-from dpportal.platform.language_layers import in_every_language, in_reader_language
+from dpportal.platform.language_layers import in_reader_language, languages, layered
 from dpportal.platform.stored_texts import Translations, translated
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
@@ -116,7 +116,11 @@ def test_what_a_worker_makes_has_a_layer_for_each_language() -> None:
             "lines": [["a", translated("Levels of cuts")]],
         }
 
-    stored = in_every_language(made)
+    by_language = {}
+    for code in languages():
+        with override(code):
+            by_language[code] = made()
+    stored = layered(by_language)
     assert stored["languages"] == {
         "zh-hans": {"title": ["=", "置换翻转法"], "lines": {"0": {"1": ["=", "切分层数"]}}}
     }

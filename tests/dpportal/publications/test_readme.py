@@ -3,6 +3,7 @@
 import pytest
 from markdown_it import MarkdownIt
 
+from dpportal.platform.language_layers import languages
 from dpportal.publications.descriptions import readme_file
 
 HOSTILE = (
@@ -21,9 +22,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_text_that_somebody_typed_is_no_markup(tmp_path, text):
-    def context():
-        return {"about": {"text": text}, "files": [], "several": False}
-
-    readme_file(tmp_path, "publications/_about_files.md", context)
+    context = {"about": {"text": text}, "files": [], "several": False}
+    readme_file(tmp_path, "publications/_about_files.md", dict.fromkeys(languages(), context))
     shown = MarkdownIt("commonmark").render(f"{(tmp_path / 'README.md').read_text()}\n\n[b]: https://e.org")
     assert not any(tag in shown for tag in ("<img", "<a ", "<script", "</td", "<!--"))

@@ -14,8 +14,6 @@ import pytest
 from django.core.files.storage import default_storage
 
 from dpportal.datasets import services as dataset_services
-from dpportal.releases import bundle, results
-from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
 from mechanisms.domain import Boolean, Categorical
@@ -52,7 +50,7 @@ def valid(release: Release, folder) -> bool:
 @pytest.mark.slow
 def test_writing_the_bundle_again_gives_the_same_bytes(finished):
     before = {artifact.name: artifact.sha256 for artifact in finished.artifacts.all()}
-    again = bundle.write(results.reconstruct(finished), DisplayTexts.of(finished))
+    again = building.written_again(finished)
     assert {artifact.name: artifact.sha256 for artifact in again} == before
 
 

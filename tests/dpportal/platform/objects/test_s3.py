@@ -19,8 +19,7 @@ from dpportal.operations import sweeping
 from dpportal.platform import storage
 from dpportal.platform.objects.s3 import PrivateS3Storage
 from dpportal.platform.records_guard import reading
-from dpportal.releases import bundle, execution, going_public, results
-from dpportal.releases.display_texts import DisplayTexts
+from dpportal.releases import execution, going_public
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared import stored_estimates
 from tests.dpportal import building
@@ -105,7 +104,7 @@ def test_the_whole_life_of_a_table(store, curator, administrator, client):
     release.refresh_from_db()
     assert release.state == Release.State.READY
     check_download(client, release)
-    digests = {a.name: a.sha256 for a in bundle.write(results.reconstruct(release), DisplayTexts.of(release))}
+    digests = {a.name: a.sha256 for a in building.written_again(release)}
     assert digests == {a.name: a.sha256 for a in release.artifacts.all()}
     for table in (dataset, release.dataset):
         services.erase(table, curator)

@@ -20,8 +20,7 @@ from dpportal.budgets.models import LedgerEntry
 from dpportal.charts.thumbnail import thumbnail
 from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.models import Dataset
-from dpportal.releases import bundle, drafts, results, services
-from dpportal.releases.display_texts import DisplayTexts
+from dpportal.releases import drafts, results, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of, presenter_of
 from dpportal.releases.products.means import comparison
@@ -154,7 +153,7 @@ class TestReleased:
             (tmp_path / name).write_bytes(content)
         assert frictionless.validate(str(tmp_path / "datapackage.json")).valid
         before = {artifact.name: artifact.sha256 for artifact in release.artifacts.all()}
-        again = bundle.write(results.reconstruct(release), DisplayTexts.of(release))
+        again = building.written_again(release)
         assert {artifact.name: artifact.sha256 for artifact in again} == before
 
     def test_a_reader_adds_up_groups(self, rich, client) -> None:

@@ -16,8 +16,7 @@ from django.urls import reverse
 
 from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.models import Dataset
-from dpportal.releases import bundle, drafts, results, services
-from dpportal.releases.display_texts import DisplayTexts
+from dpportal.releases import drafts, results, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
 from dpportal.releases.products.shared.cells import COUNT_AND_SHARE, SINGLE, Told, aligned, joined
@@ -85,7 +84,7 @@ class TestReleased:
             (tmp_path / name).write_bytes(content)
         assert frictionless.validate(str(tmp_path / "datapackage.json")).valid
         before = {artifact.name: artifact.sha256 for artifact in release.artifacts.all()}
-        again = bundle.write(results.reconstruct(release), DisplayTexts.of(release))
+        again = building.written_again(release)
         assert {artifact.name: artifact.sha256 for artifact in again} == before
 
     def test_of_a_group_of_nobody_files_have_what_is_counted_and_the_page_says_so(

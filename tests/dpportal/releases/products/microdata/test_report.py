@@ -14,8 +14,7 @@ from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
 from dpportal.platform import storage
 from dpportal.platform.records_guard import reading
-from dpportal.releases import bundle, results, services
-from dpportal.releases.display_texts import DisplayTexts
+from dpportal.releases import services
 from dpportal.releases.models import Release
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
@@ -98,7 +97,7 @@ def test_it_is_the_same_whatever_the_truth(release) -> None:
     with reading(), storage.local_path(release.true_counts) as path:
         assert path.exists()
     default_storage.delete(release.true_counts)
-    again = bundle.write(results.reconstruct(release), DisplayTexts.of(release))
+    again = building.written_again(release)
     assert [a.sha256 for a in again if a.name == "report.html"] == [before]
 
 
