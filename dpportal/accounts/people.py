@@ -38,6 +38,7 @@ ROLES = {
     Role.ANALYST: gettext_noop("analyst"),
 }
 ROLE, EMAIL = gettext_noop("role: %(role)s"), gettext_noop("email: %(name)s")
+ARRIVED = gettext_noop("arrived by the institution's sign-in")
 BY_PROVIDER = gettext_noop("by the institution's sign-in")
 AT_THE_SERVER = gettext_noop("on the server's command line, by whoever may run commands there")
 
@@ -54,7 +55,7 @@ def create_from_provider(person: User) -> None:
     """Keep a new person of the institution's sign-in, without a password."""
     person.set_unusable_password()
     person.save()
-    note(person, person, "got an account", clauses(BY_PROVIDER, _role_and_email(person)))
+    note(person, person, ARRIVED, clauses(BY_PROVIDER, _role_and_email(person)))
 
 
 def _role_and_email(person: User) -> str:

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import CharField, QuerySet, Value
+from django.db.models import CharField, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_noop
@@ -177,8 +177,9 @@ def _require_own_hand(approval: Approval, person: User) -> None:
     """
     if _changes_by_others().filter(subject=_label(person.pk)).exists():
         text = _(
-            "Somebody else made this account, or changed it, its role, its password link or its second factors, less "
-            "than %(days)d days ago. Until then it answers nothing: another administrator has to."
+            "Somebody else made this account, or changed it, its role, its password link or its second factors, or it "
+            "arrived by your institution’s sign-in, less than %(days)d days ago. Until then it answers nothing: "
+            "another administrator has to."
         )
         raise ApprovalError(text % {"days": IN_HAND_DAYS})
     if _label(approval.by_id) in _in_hand_of(person):
@@ -200,10 +201,13 @@ def _in_hand_of(person: User) -> set[str]:
 
 
 def _changes_by_others() -> QuerySet[AuditEntry]:
-    """Lines of what lately let somebody else than its person into an account. Nobody takes a line away."""
-    lately = timezone.now() - timedelta(days=IN_HAND_DAYS)
-    changes = AuditEntry.objects.filter(at__gte=lately, action__in=people.IN_HAND)
-    return changes.exclude(subject=Concat(Value("user "), Cast("by_id", CharField())))
+    """Lines of what lately let somebody else than its person into an account. Nobody takes a line away.
+
+    One that arrived by the institution's sign-in can be the second account of a person who has one already.
+    """
+    lately = AuditEntry.objects.filter(at__gte=timezone.now() - timedelta(days=IN_HAND_DAYS))
+    by_others = ~Q(subject=Concat(Value("user "), Cast("by_id", CharField())))
+    return lately.filter(Q(action__in=people.IN_HAND) & by_others | Q(action=people.ARRIVED))
 
 
 def _label(key: int) -> str:

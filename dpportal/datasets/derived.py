@@ -53,8 +53,8 @@ def written_truths(dataset: Dataset) -> dict[str, tuple[str, ...]]:
 
 
 def forget(dataset: Dataset) -> None:
-    """Delete the number of rows, remarks on columns and file, how the rows fitted, and declarations that were filled
-    from them and that nothing was released with; for one transaction.
+    """Delete the number of rows, why a file was refused, remarks on columns and file, how the rows fitted, and
+    declarations that were filled from them and that nothing was released with; for one transaction.
 
     What was declared and published stays. So do the fingerprint and the sealed sample of `near_duplicates`: without
     them the same people would get a second budget.
@@ -66,7 +66,7 @@ def forget(dataset: Dataset) -> None:
     # A look that is in work ends by itself.
     Fit.objects.filter(dataset=dataset).exclude(state__in=ACTIVE).delete()
     BegunUpload.objects.filter(pk=dataset.pk).delete()
-    Conversion.objects.filter(dataset=dataset).update(step="", progress=0, progress_total=0)
+    Conversion.objects.filter(dataset=dataset).update(step="", progress=0, progress_total=0, failure="")
     # What is known of a table elsewhere is its definition, no row of it.
     facts = dataset.facts if dataset.is_remote else {k: v for k, v in dataset.facts.items() if k == "format"}
     columns = [{name: column[name] for name in DECLARED if name in column} for column in dataset.columns]

@@ -59,7 +59,7 @@ def last_day(dataset: Dataset) -> dt.date | None:
     day = dataset.erase_on
     if day is None or dataset.state in SPARED:
         return None
-    warned = _day_of(dataset, WARNED, str(day)) or max(timezone.localdate(), _warned_from(day))
+    warned = _warned_on(dataset) or max(timezone.localdate(), _warned_from(day))
     return max(day, warned + dt.timedelta(days=_notice(dataset, day)))
 
 
@@ -102,16 +102,24 @@ def _warned_from(day: dt.date) -> dt.date:
 
 def _notice(dataset: Dataset, day: dt.date) -> int:
     """The days that lie between the warning and the deletion at least; fewer where the day was chosen so near."""
-    chosen = _day_of(dataset, CHOSEN, f"{day}; ")
-    return NOTICE_DAYS if chosen is None else min(NOTICE_DAYS, (day - chosen).days)
+    chosen = _last(dataset, CHOSEN, f"{day}; ")
+    return NOTICE_DAYS if chosen is None else min(NOTICE_DAYS, (day - timezone.localdate(chosen.at)).days)
 
 
-def _day_of(dataset: Dataset, action: str, detail: str) -> dt.date | None:
-    """The last day on which the audit record has an act on a dataset, whose details begin so; None if it has none."""
+def _warned_on(dataset: Dataset) -> dt.date | None:
+    """When the owners were told of the chosen day; None if not since it was chosen, of which they were told before."""
+    day = str(dataset.erase_on)
+    chosen, warned = _last(dataset, CHOSEN, f"{day}; "), _last(dataset, WARNED, day)
+    if warned is None or (chosen is not None and warned.pk < chosen.pk):
+        return None
+    return timezone.localdate(warned.at)
+
+
+def _last(dataset: Dataset, action: str, detail: str) -> AuditEntry | None:
+    """The last line of the audit record that has this act on a dataset, and whose details begin so."""
     subject = f"{dataset._meta.model_name} {dataset.pk}"
     acts = AuditEntry.objects.filter(action=action, subject=subject, detail__startswith=detail)
-    last = acts.order_by("-at").values_list("at", flat=True).first()
-    return None if last is None else timezone.localdate(last)
+    return acts.order_by("-pk").first()
 
 
 @transaction.atomic
@@ -119,7 +127,7 @@ def _warn(dataset: Dataset) -> None:
     """Write to the owners once for each day that was chosen."""
     services.lock_dataset(dataset)
     day = last_day(dataset)
-    if day is None or _day_of(dataset, WARNED, str(dataset.erase_on)):
+    if day is None or _warned_on(dataset):
         return
     audit.record(dataset.owner, WARNED, dataset, str(dataset.erase_on))
     co_owners = dataset.shares.filter(right=Right.OWN).values_list("person", flat=True)

@@ -227,10 +227,15 @@ class Claim:
             connection.close_if_unusable_or_obsolete()
             refused = {
                 "attempts": _by_patience(F("attempts") - 1, F("attempts"), models.IntegerField()),
-                "failure": _by_patience(Value(""), Value(str(REFUSED_BY_DATABASE)), models.TextField()),
+                "failure": self._by_patience_texts("", str(REFUSED_BY_DATABASE)),
             }
         self.write(lease_until=Now(), **refused)
         event_log.ended(self, "given back")
+
+    def _by_patience_texts(self, meanwhile: str, later: str) -> models.Expression:
+        """A failure, as the kind of job stores it: sealed, where it could tell a number of rows."""
+        field = self.model._meta.get_field("failure")
+        return _by_patience(Value(meanwhile, output_field=field), Value(later, output_field=field), field)
 
     def wait_for_storage(self, *, however_long: bool) -> None:
         """Begin again when as much time has passed as since the job began: within seconds, and a minute at most.

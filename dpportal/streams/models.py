@@ -223,6 +223,8 @@ class StreamJob(AnnouncedJob):
     file = models.CharField(max_length=200, blank=True)
     file_name = models.CharField(max_length=255, blank=True)
     options = SealedField(default=dict)
+    # Of a file of records whose last line is at fault it tells the number of rows.
+    failure = SealedField(default=str)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
 
     class Meta(AnnouncedJob.Meta):
@@ -249,6 +251,13 @@ class StreamJob(AnnouncedJob):
     def counts_records(self) -> bool:
         """Whether it counts a file of records, so that its progress is in rows."""
         return self.kind == self.Kind.RECORDS
+
+    @property
+    def failure_for_administrators(self) -> str:
+        """Not why a file of records failed: where a line is at fault, its number says how many there are at least."""
+        if self.counts_records and self.failure:
+            return str(_("Whoever sent the file reads why on the running count's page."))
+        return super().failure_for_administrators
 
     @property
     def repeats(self) -> list[str]:

@@ -140,17 +140,28 @@ def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str], *, is
 
 
 def _declare(choice_id: UUID, claim: Claim) -> None:
-    """Declare what was chosen; where the column cannot be declared so any more, the values are there all the same."""
+    """Declare what was chosen; where the column cannot be declared so any more, the values are there all the same.
+
+    A worker that wakes late declares nothing: another one has, and the curator perhaps anew since then.
+    """
     choice = ValueChoice.objects.select_related("dataset").get(pk=choice_id)
-    why = "" if choice.kept else _nothing_kept(choice)
+    with transaction.atomic():
+        claim.renew()
+        claim.finish(JobState.DONE, undeclared=_undeclared(choice))
+
+
+def _undeclared(choice: ValueChoice) -> str:
+    """Why nothing can be declared; empty where it is declared now."""
+    if not choice.kept:
+        return _nothing_kept(choice)
     try:
-        if choice.kept:
+        with transaction.atomic():
             chosen = keeping.attribute_of(choice.column, choice.kept)
             (attribute,) = titled_as_before(choice.dataset, [chosen])
             datasets.declare(choice.dataset, choice.column, attribute)
     except (DomainError, DatasetError) as refusal:
-        why = str(refusal)
-    claim.finish(JobState.DONE, undeclared=why)
+        return str(refusal)
+    return ""
 
 
 def _nothing_kept(choice: ValueChoice) -> str:

@@ -61,6 +61,20 @@ def test_nobody_answers_what_an_account_in_their_hand_asked(administrator, curat
     services.refuse(asked, other, "No.")
 
 
+def test_an_account_that_just_arrived_by_the_institution_does_not_answer(asked):
+    """It can be the second account of whoever asked."""
+    newcomer = User(username="newcomer", role=Role.ADMINISTRATOR)
+    people.create_from_provider(newcomer)
+    with pytest.raises(ApprovalError, match="arrived by your institution’s sign-in"):
+        services.refuse(asked, newcomer, "No.")
+
+
+def test_an_account_that_was_made_at_the_server_answers(asked):
+    chief = User.objects.create_user("chief", role=Role.ADMINISTRATOR)
+    people.created_at_server(chief)
+    services.refuse(asked, chief, "No.")
+
+
 def test_after_thirty_days_the_account_answers(asked, administrator, monkeypatch):
     late = User.objects.create_user("late", role=Role.ADMINISTRATOR)
     people.note(late, administrator, "made the account")

@@ -221,3 +221,14 @@ def test_a_form_without_a_day_takes_no_day_away(client, dataset):
     client.post(address, {"day": ""})
     dataset.refresh_from_db()
     assert dataset.erase_on is None
+
+
+def test_who_chooses_a_day_again_has_the_owners_warned_again(dataset, curator, administrator):
+    """After it was taken back, their last news was that nothing is deleted."""
+    day = in_days(10)
+    for chosen_day in (day, None, day):
+        retention.choose_day(dataset, chosen_day, administrator if chosen_day else curator)
+    told = AuditEntry.objects.filter(action=retention.WARNED, detail=str(day))
+    assert told.count() == 2
+    retention.sweep()  # and it is not said a third time
+    assert told.count() == 2

@@ -282,3 +282,17 @@ def test_an_erased_dataset_gets_no_key_again(desk, administrator) -> None:
     with pytest.raises(StorageFault, match="deleted meanwhile"):
         keys.for_writing(dataset.pk)
     assert keys.of(dataset.pk) is None
+
+
+@pytest.mark.slow
+def test_why_a_file_was_refused_is_sealed(client, curator):
+    """Its last line is at fault, so the number in it is how many rows there are."""
+    client.force_login(curator)
+    content = b"colour,age\n" + b"red,30\n" * 3002 + b"Source: the register\n"
+    conversion = building.uploaded(client, content).conversion
+    assert "Row 3,004" in conversion.failure
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM datasets_conversion")
+        assert not [value for value in cursor.fetchone() if "3,004" in str(value)]
+    again = type(conversion).objects.get(pk=conversion.pk)
+    assert again.failure == conversion.failure

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from django.utils import timezone
 
 from dpportal.accounts.models import Role, User
 from dpportal.budgets import charge_journal, ledger
@@ -153,6 +154,26 @@ def test_what_a_worker_that_slept_has_paid_for_is_taken_up_by_the_sweep(towns):
     choice.refresh_from_db()
     assert (choice.state, choice.kept) == (JobState.DONE, ["Only this"])
     assert amounts(towns) == (EPSILON, 0, DELTA, 0)
+
+
+def test_a_worker_that_wakes_late_leaves_what_was_declared_since(towns, monkeypatch):
+    choice, declare, woken = confirmed(towns), execution._declare, []
+    since = Categorical("town", values=("Elsewhere", "Ulm"))
+
+    def late(choice_id, claim):
+        """It wakes once another worker has declared what was chosen, and the curator has declared it anew."""
+        if not woken:
+            woken.append(claim.fence)
+            ValueChoice.objects.update(lease_until=timezone.now())
+            CHOICES.run(choice_id)
+            assert ValueChoice.objects.get().state == JobState.DONE
+            datasets.declare(towns, "town", since, by=towns.owner)
+        declare(choice_id, claim)
+
+    monkeypatch.setattr(execution, "_declare", late)
+    CHOICES.run(choice.pk)
+    assert woken == [1]
+    assert declared_of(towns)["town"] == since
 
 
 def test_a_choice_that_the_memory_lost_is_given_up_and_not_drawn_anew(towns, monkeypatch):

@@ -118,10 +118,11 @@ NODES = {
 # The server's own functions that are not called volatile, and read tables, numbers of rows or of writers, or settings.
 READING = re.compile(
     r"pg_stat_get_\w+|(?:table|schema|database)_to_xml\w*|current_setting|pg_show_all_settings"
-    r"|txid_current\w*|pg_current_(?:xact_id|snapshot)\w*|pg_(?:relation_filenode|sequence_parameters)"
+    r"|txid_current\w*|mxid_age|pg_current_(?:xact_id|snapshot)\w*|pg_(?:relation_filenode|sequence_parameters)"
 )
-# Of a row where it lies and when it was written: other rows decide on that.
-PLACED = re.compile(r"\b(?:ctid|[xc]min|[xc]max)\b")
+# Of a row where it lies and when it was written, and a transaction's number, whose age goes by how many came after it:
+# other rows decide on that.
+PLACED = re.compile(r"\b(?:ctid|[xc]min|[xc]max)\b|::xid8?\b")
 # Languages in whose functions a table can be read only by a name, or by EXECUTE; or that administrators alone bring.
 READ_BY_NAME, DYNAMIC = {"sql", "plpgsql", "c", "internal"}, re.compile(r"\bexecute\b", re.IGNORECASE)
 # A path on which a function seeks names that its session does not.

@@ -238,6 +238,14 @@ class TestOneRowThatDecidesOnOthers:
             assert refused.state == Dataset.State.REFUSED
             assert str(definitions.SHIFTS[shift]) in refused.conversion.failure
 
+    @pytest.mark.parametrize("age", ["age('3'::xid)", "mxid_age('3'::xid)"])
+    def test_so_is_one_that_counts_transactions(self, connection, curator, age):
+        query = f"{SEEN} WHERE {age} % 2 = 0"
+        table = SharedTable.objects.create(connection=connection, title="Odd", query=query)
+        refused = connected(table, curator, declared=False)
+        assert refused.state == Dataset.State.REFUSED
+        assert str(definitions.SHIFTS["place"]) in refused.conversion.failure
+
     @pytest.mark.parametrize(
         "condition",
         [
