@@ -21,6 +21,7 @@ from dpportal.jobs import claims, event_log, queues
 from dpportal.jobs.claims import Claim, Job, JobKey, JobState, LostClaimError, waiting
 from dpportal.jobs.fair_scheduling import next_of, run_fairly, running
 from dpportal.platform import storage
+from dpportal.platform.sealing_faults import FileGoneFault
 
 log = logging.getLogger(__name__)
 J = TypeVar("J", bound=Job)
@@ -188,7 +189,7 @@ def _attempt(kind: AnyKind, claim: Claim) -> None:
         raise
     except kind.on_hold:
         claim.put_on_hold()
-    except kind.refusals as refusal:
+    except (FileGoneFault, *kind.refusals) as refusal:
         log.warning("%s %s refused: %s", kind.name, claim.pk, event_log.refusal_of(refusal))
         kind.close(kind.row(claim.pk), claim, str(refusal))
     except storage.StorageFault as fault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -53,6 +54,7 @@ log = logging.getLogger(__name__)
 
 # Longer than any job may run, so that no file is taken from under one.
 ORPHANS_AFTER = timedelta(hours=3)
+NAMED_BY_CONTENT = (f"{matrices.FOLDER}/", f"{strategies.FOLDER}/")
 FILES_EVERY_SECONDS = 3600.0
 # What a killed worker leaves: half a file, and what counting spilled to disk beside the table.
 UNFINISHED = (storage.PART, ".tmp", ".block")
@@ -134,8 +136,24 @@ def _erase_again() -> None:
 
 def _delete_orphans() -> None:
     for name in orphans():
-        default_storage.delete(name)
+        if name.startswith(NAMED_BY_CONTENT):
+            _delete_unless_stored_again(name)
+        else:
+            default_storage.delete(name)
     keys.forget_unused(timezone.now() - ORPHANS_AFTER)
+
+
+def _delete_unless_stored_again(name: str) -> None:
+    """Delete a file whose name is its content's digest, and so can come back: kept, if something points to it by then.
+
+    However long this stands still before it deletes.
+    """
+    with storage.scratch_folder() as scratch, suppress(FileNotFoundError):
+        with storage.local_path(name) as stored:
+            kept = Path(shutil.copyfile(stored, scratch / stored.name))
+        default_storage.delete(name)
+        if name in strategies.stored_names() | named_matrices(Release.objects.all()):
+            storage.keep(kept, name)
 
 
 def _clear_disk() -> None:
@@ -174,7 +192,7 @@ def orphans() -> Iterator[str]:
     if searches_end:  # which of the files is a running search's, nothing says
         yield from storage.orphans(strategies.FOLDER, strategies.stored_names(), before)
     yield from storage.orphans(bundle_checks.FOLDER, bundle_checks.stored_names(), before)
-    yield from storage.orphans("matrices", named_matrices(Release.objects.all()), before)
+    yield from storage.orphans(matrices.FOLDER, named_matrices(Release.objects.all()), before)
 
 
 def _files_in_work() -> set[str]:

@@ -79,9 +79,11 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
     # Somebody else may have published the period while the file was read; then nothing of it was used.
     used = published.period.key == key
     # What a file held is compared with the next period's; after the last there is none.
-    if used and facts.rows and Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN).exists():
-        repeated_files.keep(job, facts)
-    claim.write(options={"told": asdict(facts.oddities), "used": used})
+    # A worker that wakes late keeps nothing: the records may be erased by then.
+    with transaction.atomic():
+        claim.write(options={"told": asdict(facts.oddities), "used": used})
+        if used and facts.rows and Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN).exists():
+            repeated_files.keep(job, facts)
     _finish(job, claim)
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import shutil
 import time
 from datetime import timedelta
+from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.sparse
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
@@ -16,7 +19,9 @@ from dpportal.datasets.models import Conversion, Fit
 from dpportal.jobs.memoised import StoredQuestion
 from dpportal.operations import sweeping
 from dpportal.releases import execution
-from dpportal.releases.models import ReleaseJob
+from dpportal.releases.models import Release, ReleaseJob
+from dpportal.releases.products.queries import matrices
+from dpportal.releases.products.queries.matrices import UploadedMatrix
 from dpportal.streams.models import SeriesBundle
 from tests.dpportal.streams import building
 
@@ -120,3 +125,20 @@ def test_a_look_at_the_fit_that_a_late_worker_kept_goes_and_the_one_that_is_name
         default_storage.save(name, ContentFile(b"{}"))
     Fit.objects.create(dataset=dataset, asked="named", state="done")
     assert stored(names) == [True, False]
+
+
+def test_a_matrix_that_is_uploaded_again_while_its_file_is_deleted_stays(draft, monkeypatch):
+    """Its name is its content's digest, so a sweep that stood still could take what is paid for since."""
+    matrix = UploadedMatrix(scipy.sparse.csr_array(np.eye(3)))
+    name, delete = matrices.stored_name(matrices.store(matrix)), default_storage.delete
+
+    def late(deleted: str) -> None:
+        if deleted == name:
+            matrices.store(matrix)
+            workload = {"workload": f'uploaded("{Path(name).stem}")'}
+            Release.objects.filter(pk=draft.pk).update(product=Release.Product.QUERIES, parameters=workload)
+        delete(deleted)
+
+    monkeypatch.setattr(default_storage, "delete", late)
+    assert stored([name]) == [True]
+    assert matrices.load(Path(name).stem).rows.shape == (3, 3)

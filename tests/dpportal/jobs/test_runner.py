@@ -19,6 +19,7 @@ from dpportal.jobs.clock import db_ago
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion, Topic, key_of
 from dpportal.jobs.runner import kinds, register, run_job
 from dpportal.jobs.time_limits import limited
+from dpportal.platform.sealing_faults import FileGoneFault
 from dpportal.platform.storage import StorageFault
 from dpportal.releases.execution import RELEASES
 from mechanisms.deferred_search import PendingSearchError
@@ -83,7 +84,11 @@ def test_every_job_there_is_has_a_kind_that_is_swept_and_watched():
 
 @pytest.mark.parametrize(
     ("error", "said"),
-    [(PlanError("Ask for less."), "Ask for less."), (SoftTimeLimitExceeded(), Sums.too_long)],
+    [
+        (PlanError("Ask for less."), "Ask for less."),
+        (SoftTimeLimitExceeded(), Sums.too_long),
+        (FileGoneFault(), str(FileGoneFault())),
+    ],
 )
 def test_what_no_further_attempt_can_help_closes_a_job_in_words(sums, monkeypatch, error, said):
     stored = ends_with(sums, monkeypatch, error)

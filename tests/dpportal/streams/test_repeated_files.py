@@ -8,6 +8,7 @@ from django.core.files.storage import default_storage
 from django.db import connection
 from django.http import QueryDict
 from django.test import Client
+from django.utils import timezone
 
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.datasets import services as dataset_services, sharing
@@ -191,3 +192,22 @@ def test_sketches_of_files_end_with_the_last_period(dataset) -> None:
     assert PeriodSketch.objects.filter(period__stream=stream).count() == 1
     send(stream, NEXT, 2)
     assert stream.periods.count() == 2 and not PeriodSketch.objects.filter(period__stream=stream).exists()
+
+
+def test_a_worker_that_wakes_late_keeps_nothing_of_a_file_whose_records_are_erased(
+    begun, monkeypatch
+) -> None:
+    keep, woken = job_execution.repeated_files.question, []
+
+    def late(job, facts):
+        """It wakes after another worker has ended the job, and the records are erased."""
+        if not woken:
+            woken.append(job.fence)
+            StreamJob.objects.filter(pk=job.pk).update(lease_until=timezone.now())
+            assert again(job).state == "done" and PeriodSketch.objects.exists()
+            dataset_services.erase(begun.dataset, begun.created_by)
+        return keep(job, facts)
+
+    monkeypatch.setattr(job_execution.repeated_files, "question", late)
+    send(begun, NEXT, 2)
+    assert woken and not PeriodSketch.objects.exists()
