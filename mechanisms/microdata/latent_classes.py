@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
 from mechanisms.microdata.mixture import CLASSES, Mixture, Target
 from mechanisms.microdata.plan import MEASURED_PAIRS, MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.refining import refined
+from mechanisms.microdata.repeated_columns import are_worth_more, measured_again, with_again
 from mechanisms.microdata.scoring import (
     Belief,
     distortion,
@@ -75,16 +77,21 @@ class LatentClasses(Microdata):
     """Pairs that independence gets most wrong are measured first, then those that the fitted classes get wrong.
 
     Each round scores all pairs at once (`spending.score_law`) and measures the chosen ones over groups of cells
-    (`spending.table_laws`). Choices, groups and fits are made from noisy answers.
+    (`spending.table_laws`), or every column again where that brings pairs nearer (`repeated_columns`). Choices, groups
+    and fits are made from noisy answers.
     """
 
     name = "latent-classes"
     title = "Latent classes"
     summary = (
-        "Measures the pairs of columns that tell most, in three rounds, and fits a mixture of independent columns to "
-        "all of them, no further than the noise allows."
+        "Measures the pairs of columns that tell most, in three rounds, or columns again where pairs would be mostly "
+        "noise, and fits a mixture of independent columns to all of it, no further than the noise allows."
     )
     most_groups = 6_100
+    measures_pairs = True
+    without_pairs = (
+        "at this cost tables of pairs would be mostly noise, so every column was counted several times."
+    )
     relied_on = MEASURED_PAIRS
     keeps_dependencies = True
     simulated_last = True
@@ -140,7 +147,8 @@ class LatentClasses(Microdata):
     ) -> Sequence[np.ndarray]:
         """The groups of each column's cells, then of each round noisy scores, chosen pairs and their noisy tables.
 
-        After the groups what codes go with, recorded as a round is. No scores where there is a single pair.
+        After the groups what codes go with, recorded as a round is. No scores where there is a single pair. Where
+        columns are measured again there are no pairs, and one vector of noisy counts in place of tables.
         """
         is_asked = CODES in plan.shares
         codes = measured_codes(plan, counts, margins, noise) if is_asked else NOTHING_ASKED
@@ -156,8 +164,13 @@ class LatentClasses(Microdata):
                 believed = _believed(grouping, margins, tables)
                 law = score_law(len(pairs), plan.step(SCORES.format(round_)))
                 noisy = scores(plan, counts, grouping, believed, pairs) + noise.draw(law, len(pairs))
-                choose = first_pairs if round_ == 1 else worst_pairs
+                choose = worst_pairs if tables else first_pairs
                 chosen = choose(plan, noisy, grouping, loss)
+                if not plan.wishes.required and are_worth_more(plan, margins, noisy, chosen, grouping, loss):
+                    again = measured_again(plan, counts, loss, noise)
+                    margins = with_again(plan, margins, again, loss)
+                    seen += [noisy, np.empty(0, dtype=np.int64), again]
+                    continue
             measured = measured_tables(plan, counts, grouping, chosen, loss, noise)
             tables += measured
             seen += [noisy, np.array(chosen, dtype=np.int64).ravel(), *(t.values for t in measured)]
@@ -166,15 +179,13 @@ class LatentClasses(Microdata):
     def recorded(
         self, plan: MicrodataPlan, further: Sequence[Integers]
     ) -> tuple[Grouping, list[MeasuredTable]]:
-        parts = iter(further)
-        grouping = Grouping(tuple(split(next(parts), plan.domain.shape)))
-        if CODES in plan.shares:
-            recorded_codes(plan, parts)
-        tables: list[MeasuredTable] = []
-        for round_ in _rounds(plan):
-            _noisy, pairs = next(parts), next(parts)
-            tables += recorded_tables(plan, grouping, pairs, plan.step(TABLES.format(round_)), parts)
-        return grouping, tables
+        record = _Record.of(plan, further)
+        return record.grouping, record.tables
+
+    def _all_margins(self, plan: MicrodataPlan, margins: Margins, further: Sequence[Integers]) -> Margins:
+        for again, loss in _Record.of(plan, further).again:
+            margins = with_again(plan, margins, again, loss)
+        return margins
 
     def _with_rows(
         self,
@@ -198,7 +209,7 @@ class LatentClasses(Microdata):
             impossible = plan.wishes.impossible(plan.domain)
             cells = refined(plan.domain.attributes, grouping, margins, target, impossible)
             rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
-        return replace(result, rows=rows, grouping=grouping, tables=tuple(tables))
+        return replace(result, rows=rows, grouping=grouping if tables else None, tables=tuple(tables))
 
     def _keep_dependencies(
         self, plan: MicrodataPlan, rows: CellRows, margins: Margins, further: Sequence[Integers]
@@ -206,6 +217,28 @@ class LatentClasses(Microdata):
         if plan.wishes.follows:
             codes = recorded_codes(plan, iter(further[1:])) if CODES in plan.shares else NOTHING_ASKED
             follow(rows, plan, codes, margins)
+
+
+class _Record(NamedTuple):
+    """What `_further` measured. again: noisy counts of all columns, with what each measurement of them cost."""
+
+    grouping: Grouping
+    tables: list[MeasuredTable]
+    again: list[tuple[Integers, Loss]]
+
+    @classmethod
+    def of(cls, plan: MicrodataPlan, further: Sequence[Integers]) -> _Record:
+        parts = iter(further)
+        record = cls(Grouping(tuple(split(next(parts), plan.domain.shape))), [], [])
+        if CODES in plan.shares:
+            recorded_codes(plan, parts)
+        for round_ in _rounds(plan):
+            loss, _noisy, pairs = plan.step(TABLES.format(round_)), next(parts), next(parts)
+            if pairs.size:
+                record.tables.extend(recorded_tables(plan, record.grouping, pairs, loss, parts))
+            else:
+                record.again.append((next(parts), loss))
+        return record
 
 
 def _rounds(plan: MicrodataPlan) -> list[int]:

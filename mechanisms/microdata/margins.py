@@ -19,12 +19,14 @@ MAX_SMOOTHED = 4_096
 class Margins:
     """What is known of single columns, all from noisy counts.
 
-    total: rows. counts: of each column (c,) floats >= 0 that sum to `total`. variances: of each column's noisy counts.
+    total: rows. counts: of each column (c,) floats >= 0 that sum to `total`. noisy: what they are estimated from, (c,)
+    counts with noise of these variances.
     """
 
     total: float
     counts: tuple[Floats, ...]
     variances: tuple[float, ...]
+    noisy: tuple[Floats, ...]
 
     def of_columns(self, places: Sequence[int]) -> Margins:
         """Those of some columns."""
@@ -32,6 +34,7 @@ class Margins:
             self.total,
             tuple(self.counts[place] for place in places),
             tuple(self.variances[place] for place in places),
+            tuple(self.noisy[place] for place in places),
         )
 
     def shares(self, column: int) -> Floats:
@@ -39,18 +42,41 @@ class Margins:
 
 
 def estimate(
-    attributes: Sequence[Attribute], noisy: Sequence[Integers], variances: Sequence[float], total: int | None
+    attributes: Sequence[Attribute],
+    noisy: Sequence[Integers | Floats],
+    variances: Sequence[float],
+    total: int | None,
 ) -> Margins:
     """Margins from noisy counts of each column; total: where it is public."""
-    rows = number_of_rows(noisy, variances, total)
+    rows, measured = number_of_rows(noisy, variances, total), tuple(y.astype(float) for y in noisy)
     counts = tuple(
-        to_simplex(_smoothed(attribute, y.astype(float), variance), rows)
-        for attribute, y, variance in zip(attributes, noisy, variances, strict=True)
+        to_simplex(_smoothed(attribute, y, variance), rows)
+        for attribute, y, variance in zip(attributes, measured, variances, strict=True)
     )
-    return Margins(rows, counts, tuple(variances))
+    return Margins(rows, counts, tuple(variances), measured)
 
 
-def number_of_rows(noisy: Sequence[Integers], variances: Sequence[float], total: int | None) -> float:
+def joined(
+    attributes: Sequence[Attribute],
+    margins: Margins,
+    noisy: Sequence[Integers],
+    variances: Sequence[float],
+    total: int | None,
+) -> Margins:
+    """Margins from another measurement of each column, too: each cell's mean, weighted by precision."""
+    both = [1 / (1 / one + 1 / other) for one, other in zip(margins.variances, variances, strict=True)]
+    means = [
+        together * (before / one + again / other)
+        for together, before, one, again, other in zip(
+            both, margins.noisy, margins.variances, noisy, variances, strict=True
+        )
+    ]
+    return estimate(attributes, means, both, total)
+
+
+def number_of_rows(
+    noisy: Sequence[Integers | Floats], variances: Sequence[float], total: int | None
+) -> float:
     """The mean of the columns' sums, each weighted by its precision, at least 1; or the public number."""
     if total is not None:
         return max(1.0, float(total))

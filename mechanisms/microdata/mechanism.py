@@ -61,6 +61,8 @@ class Microdata(ABC):
     whole_rows: ClassVar[bool] = False
     # How many groups of values all columns may have together, where more take hours; None: as many as there are.
     most_groups: ClassVar[int | None] = None
+    # Whether tables of pairs are measured, as far as people are enough.
+    measures_pairs: ClassVar[bool] = False
     # What the rows' dependence comes from where no pair is measured.
     without_pairs: ClassVar[str] = ""
     # Which of `Wishes` it follows beside required pairs and zeros.
@@ -161,7 +163,7 @@ class Microdata(ABC):
                 "{title} does not keep that one column follows from another. Choose latent classes.",
                 title=self.title,
             )
-        if self.without_pairs and wishes.required:
+        if wishes.required and not self.measures_pairs:
             raise PlanError(
                 "{title}: no table of a pair is measured. Choose another method, or require no pair.",
                 title=self.title,
@@ -215,10 +217,11 @@ class Microdata(ABC):
             sums=sums,
         )
         selected = plan.of_columns(columns)
-        result = self._with_rows(selected, result, margins.of_columns(columns), further, random)
+        margins = self._all_margins(selected, margins.of_columns(columns), further)
+        result = self._with_rows(selected, result, margins, further, random)
         rows = _possible_only(plan, selected, result, margins, random)
         # Last, since what is done about impossible values may change a value that another follows.
-        self._keep_dependencies(selected, rows, margins.of_columns(columns), further)
+        self._keep_dependencies(selected, rows, margins, further)
         reorder(rows, random.permutation(len(rows)))
         return replace(result, rows=rows)
 
@@ -253,6 +256,10 @@ class Microdata(ABC):
     ) -> tuple[Grouping, list[MeasuredTable]] | None:
         """The groups of values and the tables of pairs that `_further` measured; None if it measures none."""
         return None
+
+    def _all_margins(self, plan: MicrodataPlan, margins: Margins, further: Sequence[Integers]) -> Margins:
+        """What is known of single columns, with what `_further` measured of them again."""
+        return margins
 
     @abstractmethod
     def _with_rows(
@@ -345,8 +352,9 @@ def _possible_only(
         assert row is not None
         return [row[place] for place in result.columns]
 
-    target = margins.of_columns(result.columns).counts
-    return repaired(result.rows, target, selected.wishes.impossible(selected.domain), possible, random)
+    return repaired(
+        result.rows, margins.counts, selected.wishes.impossible(selected.domain), possible, random
+    )
 
 
 def _row_count(plan: MicrodataPlan, margins: Margins) -> int:

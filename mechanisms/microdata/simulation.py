@@ -26,7 +26,7 @@ from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import PlanError
 
 # Counts up whenever what is simulated changes, so that answers of before are not taken for answers of now.
-EDITION = 8
+EDITION = 9
 # Of more people so many are drawn, and the loss is larger by as much: noise is as strong beside the counts.
 MOST_PEOPLE = 50_000
 # ε, and the ρ that has it with δ = 10^-9.
@@ -44,8 +44,6 @@ FEWEST_PAIRS, FEWEST_VALUES, MOST_TABLES = 80, 50_000, 10
 FEWEST_COMPARED, CLEARLY, LARGEST_PART = 3, 2, 0.1
 # How much larger an error may be that counts as equal: about what another draw of the tables changes.
 AS_GOOD = 1.03
-# Of fewer people tables of pairs are mostly noise: a method that relies on them loses more than it can gain.
-FEW_PEOPLE = 2_000
 
 
 @dataclass(frozen=True)
@@ -139,20 +137,18 @@ def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Micro
             yield line
 
 
-def ranked(results: Iterable[Simulated], amount: float, people: int) -> list[tuple[str, float]]:
+def ranked(results: Iterable[Simulated], amount: float) -> list[tuple[str, float]]:
     """Methods and the error of pairs at a cost, least first; outside of the simulated costs that of the nearest one.
 
     results: in the order of methods, the most accurate at large costs first. Of those that are as good as the best one
     the first goes ahead: where columns depend more than in the made-up tables it gains, and otherwise little is lost.
-    Of fewer than `FEW_PEOPLE` the last does, which measures fewer pairs or none.
     """
     by_method: dict[str, list[Simulated]] = {}
     for line in results:
         by_method.setdefault(line.method, []).append(line)
     errors = {name: at(lines, amount, "pairs") for name, lines in by_method.items()}
     least = min(errors.values(), default=0.0)
-    as_good = [name for name, error in errors.items() if error <= AS_GOOD * least]
-    first = as_good[-1 if people < FEW_PEOPLE else 0] if as_good else ""
+    first = next((name for name, error in errors.items() if error <= AS_GOOD * least), "")
     return sorted(errors.items(), key=lambda item: (item[0] != first, item[1]))
 
 

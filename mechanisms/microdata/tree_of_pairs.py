@@ -47,6 +47,7 @@ class TreeOfPairs(Microdata):
     title = "Tree of pairs"
     summary = "Measures the tables of pairs that form a tree, chosen by how much they tell. Made in a second."
     shares = {MARGINS: Fraction(1, 3), CHOICES: Fraction(1, 3), TABLES: Fraction(1, 3)}
+    measures_pairs = True
     relied_on = MEASURED_PAIRS
     microseconds_per_value = 0.6
 

@@ -171,7 +171,7 @@ def lines(table: str, few: int | None, releases: int, left_out: list[str]) -> No
                     continue
                 errors.setdefault(name, []).append(pair_distance(domain, rows, made))
         means = {name: float(np.mean(values)) for name, values in errors.items()}
-        order = ranked(found, float(rho), people)
+        order = ranked(found, float(rho))
         recommended, best = order[0][0], min(means, key=means.__getitem__)
         apart = np.array(errors[recommended]) / np.array(errors[best]) - 1
         margin = apart.std(ddof=1) / len(apart) ** 0.5 if len(apart) > 1 else math.nan

@@ -98,16 +98,19 @@ def steps(method: Microdata, plan: MicrodataPlan, one: np.ndarray, other: np.nda
 def _slots(
     parts: Sequence[np.ndarray], laws: Sequence[tuple[NoiseLaw, int]], plan: MicrodataPlan
 ) -> Iterator[tuple[int, int, int]]:
-    """Where in the record the numbers of each draw are: (part, start, size). Single columns share the first part."""
+    """Where in the record the numbers of each draw are: (part, start, size). Single columns share a part."""
     columns, start = len(plan.domain.shape), 0
     for _law, size in laws[:columns]:
         yield 0, start, size
         start += size
-    part = 1
+    part, start = 1, 0
     for place, (_law, size) in enumerate(laws[columns:]):
-        part = next(p for p in range(part, len(parts)) if _is_noisy(plan, p, place, parts, size))
-        yield part, 0, size
-        part += 1
+        if start == 0:
+            part = next(p for p in range(part, len(parts)) if _is_noisy(plan, p, place, parts, size))
+        yield part, start, size
+        start += size
+        if start >= parts[part].size:
+            part, start = part + 1, 0
 
 
 def _is_noisy(plan: MicrodataPlan, part: int, place: int, parts: Sequence[np.ndarray], size: int) -> bool:
@@ -119,17 +122,21 @@ def _is_noisy(plan: MicrodataPlan, part: int, place: int, parts: Sequence[np.nda
         return part >= first
     if plan.mechanism == "tree-of-pairs":
         return part > first
-    return (
-        part >= first and parts[part].size == size and not _follows_scores(plan, part - first, parts[first:])
-    )
+    if part < first or _follows_scores(plan, part - first, parts[first:]):
+        return False
+    return parts[part].size == size or _is_again(parts[part - 1], parts[part])
 
 
 def _follows_scores(plan: MicrodataPlan, part: int, parts: Sequence[np.ndarray]) -> bool:
     """Whether a part of latent classes is a list of pairs, which comes after each round's scores."""
     at = 0
     while at < part:
-        tables = parts[at + 1].size // 2
         if part == at + 1:
             return True
-        at += 2 + tables
+        at += 2 + max(1, parts[at + 1].size // 2)
     return False
+
+
+def _is_again(pairs: np.ndarray, part: np.ndarray) -> bool:
+    """Whether a part has single columns that were measured again, in place of the pairs that none were chosen of."""
+    return pairs.size == 0 and part.size > 0

@@ -143,7 +143,7 @@ def test_the_likeliest_companion_is_that_of_normal_noise():
 
 def test_heavy_codes_stand_alone_and_rare_ones_with_their_kind():
     counts = np.array([400.0, 2, 3, 1, 500, 4])
-    margins = Margins(910.0, (counts, np.array([455.0, 455])), (1.0, 1.0))
+    margins = Margins(910.0, (counts, np.array([455.0, 455])), (1.0, 1.0), ())
     attributes = (codes("a", 6), codes("b", 2))
     kinds = {0: np.array([0, 1, 0, 1, 1, 0])}
     of_cells = group(attributes, margins, 50.0, 0.15, kinds).groups[0]

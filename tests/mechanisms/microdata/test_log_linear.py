@@ -38,7 +38,7 @@ def model(impossible: Impossible | None = None) -> LogLinear:
     grouping = Grouping(tuple(np.arange(size) for size in SHAPE))
     counts = tuple(margin(truth(), column) * PEOPLE for column in range(3))
     return LogLinear(
-        ATTRIBUTES, grouping, Margins(PEOPLE, counts, (1.0,) * 3), PAIRS, impossible or Impossible({})
+        ATTRIBUTES, grouping, Margins(PEOPLE, counts, (1.0,) * 3, counts), PAIRS, impossible or Impossible({})
     )
 
 
@@ -90,7 +90,7 @@ def test_noisy_counts_that_leave_everybody_in_one_cell_are_fitted_too() -> None:
     found = LogLinear(
         attributes,
         Grouping(tuple(np.arange(size) for size in sizes)),
-        Margins(300.0, tuple(counts), (1e5,) * 2),
+        Margins(300.0, tuple(counts), (1e5,) * 2, tuple(counts)),
         [(0, 1)],
         Impossible({}),
     )

@@ -77,10 +77,12 @@ def test_the_steps_cost_the_loss_to_the_last_digit(method, amount):
         assert all(isinstance(step, Fraction) for step in steps) and sum(steps) == Fraction(amount)
 
 
+@pytest.mark.parametrize("amount", ["2", "0.001"])
 @pytest.mark.parametrize("definition", Definition)
 @every_unit
-def test_latent_classes_draw_noise_that_costs_exactly_the_loss(definition, unit):
-    plan = microdata("latent-classes").plan(DOMAIN, Wishes(), loss("2", definition, unit))
+def test_latent_classes_draw_noise_that_costs_exactly_the_loss(definition, unit, amount):
+    """Whether rounds measure pairs or, as of 500 people at the small cost, every column again."""
+    plan = microdata("latent-classes").plan(DOMAIN, Wishes(), loss(amount, definition, unit))
     ledger = Ledger()
     microdata("latent-classes").measure(plan, counted(plan, people(500)), ledger)
     assert drawn_cost(ledger, plan) == plan.loss.amount

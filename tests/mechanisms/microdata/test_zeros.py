@@ -105,7 +105,7 @@ def test_groups_are_known_empty_only_if_all_their_cells_are():
 def test_what_independence_believes_keeps_columns_and_zeros():
     grouping = Impossible({(0, 1): ((0, 0), (2, 1))}).among_groups(Grouping((np.arange(3), np.arange(3))))
     counts = (np.array([20.0, 30, 50]), np.array([40.0, 30, 30]))
-    table = independent(grouping, Margins(100.0, counts, (1.0, 1.0)))((0, 1))
+    table = independent(grouping, Margins(100.0, counts, (1.0, 1.0), ()))((0, 1))
     assert table[0, 0] == table[2, 1] == 0
     assert table.sum(axis=1) == pytest.approx(counts[0], rel=1e-3)
     assert table.sum(axis=0) == pytest.approx(counts[1], rel=1e-3)

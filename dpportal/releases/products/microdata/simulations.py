@@ -64,7 +64,7 @@ def ranking(plan: MicrodataPlan, people: int | None) -> list[tuple[str, float]]:
     if simulation is None or simulation.state != JobState.DONE:
         return []
     here = _after_choice(float(plan.loss.amount), plan.keep)
-    return ranked(_complete(simulation, plan.loss.definition), here, simulation.question["people"])
+    return ranked(_complete(simulation, plan.loss.definition), here)
 
 
 def _after_choice(amount: float, keep: int | None) -> float:
@@ -105,8 +105,7 @@ def shown(
         return {"simulation": simulation, "simulated": []}
     amounts, lines = AMOUNTS[definition], _complete(simulation, definition)
     here, titles = _after_choice(float(amount), keep), {m.name: m.title for m in registry.MICRODATA}
-    people = simulation.question["people"]
-    order = [name for name, _error in ranked(lines, here, people) if name in titles]
+    order = [name for name, _error in ranked(lines, here) if name in titles]
     shown_lines = [
         {"title": titles[name], **_errors([x for x in lines if x.method == name], here)} for name in order
     ]

@@ -386,3 +386,15 @@ class TestWizard:
         response = client.post(f"/releases/{draft.pk}/columns/", {**ANSWER, **change})
         assert message in response.content.decode()
         assert wide.budgets.get().reserved == 0
+
+
+@pytest.mark.slow
+def test_of_so_few_people_that_no_pair_is_measured_the_page_says_why(wide, client, tmp_path):
+    """Every round counts the columns again; the bundle holds, without tables of pairs."""
+    release = made(wide, amount="0.01", wishes={})
+    assert "measured.csv" not in files(release) and "groups.csv" not in files(release)
+    assert json.loads(files(release)["release.json"])["measured_pairs"] == []
+    services.publish(release, release.dataset.owner)
+    text = page_of(client, release)
+    assert "every column was counted several times" in text
+    assert not failed(downloaded(release, tmp_path))
