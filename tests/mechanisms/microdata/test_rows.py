@@ -255,7 +255,7 @@ def test_required_columns_are_kept_whatever_they_tell():
 
 
 def test_methods_that_measure_no_pair_say_so_where_one_is_required():
-    wishes, without = Wishes(required=(("age", "town"),)), [m for m in MICRODATA if m.without_pairs]
+    wishes, without = Wishes(required=(("age", "town"),)), [m for m in MICRODATA if not m.measures_pairs]
     assert {m.name for m in without} >= {"independent-columns", "principal-components", "private-partition"}
     for method in (m for m in without if not m.missing):
         with pytest.raises(PlanError, match=f"{method.title}: no table of a pair is measured"):
