@@ -119,7 +119,6 @@ def sweep_files() -> None:
         _erase_again,
         derived.sweep,
         _delete_orphans,
-        key_traces.sweep_log,
         _clear_disk,
     )
     if failures:

@@ -71,6 +71,12 @@ def lost_triggers() -> Iterator[str]:
                 "The database's trigger %(name)s is gone, changed or switched off: changes that it refuses may have "
                 "been made. `manage.py migrate` makes it again."
             ) % {"name": name}
+        for rule, table in guard.rules("default"):
+            text = _(
+                "The database has the rule %(rule)s on %(table)s, so that changes may not be what they seem. "
+                "`manage.py migrate` removes it."
+            )
+            yield text % {"rule": rule, "table": table}
 
 
 def damaged_charges() -> Iterator[str]:

@@ -24,11 +24,10 @@ from datetime import timedelta
 import django
 django.setup()
 from dpportal.accounts.models import Role
-from dpportal.datasets import key_traces, keys, services
+from dpportal.datasets import dead_rows, key_traces, keys, services
 from dpportal.datasets.receipts import ErasureReceipt
 from tests.dpportal import building
-from django.db import connection
-key_traces.ERASING_TAKES = timedelta(seconds=3)
+dead_rows.ERASING_TAKES = timedelta(seconds=3)
 curator = building.person("curator", Role.CURATOR)
 datasets = [building.stored_dataset(curator) for _ in range(8)]
 wrapped = []
@@ -45,7 +44,7 @@ say()
 for dataset in datasets[4:6]:
     keys.destroy(dataset.pk)
 while True:
-    key_traces.sweep_log() if "log" in sys.argv else key_traces.sweep()
+    key_traces.sweep()
     say(gone=ErasureReceipt.objects.exclude(key_gone_at=None).count())
 """
 
@@ -53,8 +52,8 @@ while True:
 class Eraser:
     """A process of the portal with eight keys: four go with a receipt, two without; it sweeps when told to."""
 
-    def __init__(self, world: World, *arguments: str) -> None:
-        self._process = world.start("-c", ERASE, *arguments, pipes=True)
+    def __init__(self, world: World) -> None:
+        self._process = world.start("-c", ERASE, pipes=True)
         self.wrapped = [bytes.fromhex(each) for each in self.heard()["wrapped"]]
 
     def heard(self) -> dict:
@@ -98,17 +97,7 @@ def test_no_file_of_sqlite_has_a_destroyed_key_after_the_sweep_and_a_reader_only
             assert eraser.goes_on() == {"gone": 0}
         assert eraser.goes_on() == {"gone": 4}
         assert found(eraser.wrapped, *files) == KEPT
-        assert found(eraser.wrapped[:4], copy, copy.with_name(copy.name + "-wal")) == [False] * 4
-
-
-@pytest.mark.slow
-def test_keys_that_went_without_a_receipt_leave_the_log_within_the_hour(tmp_path) -> None:
-    with embedded(tmp_path) as world:
-        database = tmp_path / "data" / "portal.sqlite3"
-        eraser = Eraser(world, "log")
-        eraser.goes_on()
-        assert eraser.goes_on() == {"gone": 0}
-        assert found(eraser.wrapped, database, database.with_name(database.name + "-wal")) == KEPT
+        assert found(eraser.wrapped, copy, copy.with_name(copy.name + "-wal")) == KEPT
 
 
 @pytest.mark.slow
@@ -125,9 +114,7 @@ def test_the_table_of_keys_in_postgresql_is_written_anew_once_nobody_may_see_a_d
             assert found(eraser.wrapped, relation(world)) == ALL
             assert eraser.goes_on() == {"gone": 0}
         wait_until(lambda: eraser.goes_on() == {"gone": 4}, "all four have gone", seconds=60)
-        # Those without a receipt wait for the server's own vacuum where a transaction began meanwhile.
-        traces = found(eraser.wrapped, relation(world))
-        assert (traces[:4], traces[6:]) == (KEPT[:4], KEPT[6:])
+        assert found(eraser.wrapped, relation(world)) == KEPT
 
 
 def relation(world: World) -> Path:
