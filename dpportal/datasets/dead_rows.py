@@ -42,9 +42,9 @@ OR EXISTS (
 """  # noqa: S608 a constant
 # Columns of a table whose values a sample for the planner may hold.
 SAMPLED = """
-SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attname = ANY(%s) AND (
+SELECT attname FROM pg_attribute AS a WHERE attrelid = %s::regclass AND attname = ANY(%s) AND (
   attstattarget IS DISTINCT FROM 0
-  OR EXISTS (SELECT FROM pg_stats WHERE schemaname = current_schema() AND tablename = %s AND attname = pg_attribute.attname))
+  OR EXISTS (SELECT FROM pg_stats AS s WHERE schemaname = current_schema() AND tablename = %s AND s.attname = a.attname))
 """
 OWNS_DATABASE = "SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()"
 
@@ -112,7 +112,9 @@ def _forget_samples(table: str) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(SAMPLED, [table, columns, table])
         for [column] in cursor.fetchall():
-            cursor.execute(f'ALTER TABLE {table} ALTER "{column}" SET STATISTICS 0, ALTER "{column}" TYPE bytea')
+            cursor.execute(
+                f'ALTER TABLE {table} ALTER "{column}" SET STATISTICS 0, ALTER "{column}" TYPE bytea'
+            )
 
 
 def _write_anew(table: str) -> bool:

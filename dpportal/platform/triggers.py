@@ -145,7 +145,7 @@ class Guard:
         return sorted(name for name, text in wanted.items() if there.get(name) != text)
 
     def rules(self, using: str) -> list[tuple[str, str]]:
-        """Rules of PostgreSQL on its tables, with the table of each: they rewrite a statement before triggers see it."""
+        """Rules of PostgreSQL, with the table of each: they rewrite a statement before a trigger sees it."""
         connection = connections[using]
         if connection.vendor != "postgresql":
             return []

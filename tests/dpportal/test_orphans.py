@@ -11,11 +11,11 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from dpportal.budgets import charge_journal
-from dpportal.datasets import kept_fits
+from dpportal.datasets import kept_fits, records
 from dpportal.datasets.models import Conversion, Fit
 from dpportal.jobs.memoised import StoredQuestion
 from dpportal.operations import sweeping
-from dpportal.releases import execution
+from dpportal.releases import execution, results
 from dpportal.releases.models import ReleaseJob
 from dpportal.streams.models import SeriesBundle
 from tests.dpportal.streams import building
@@ -120,3 +120,13 @@ def test_a_look_at_the_fit_that_a_late_worker_kept_goes_and_the_one_that_is_name
         default_storage.save(name, ContentFile(b"{}"))
     Fit.objects.create(dataset=dataset, asked="named", state="done")
     assert stored(names) == [True, False]
+
+
+def test_files_of_any_ending_go_and_those_that_a_row_stands_for_stay(ready, dataset):
+    erased = f"records/{dataset.pk}"
+    names = [f"{erased}/table.csv", f"{erased}/deeper/x.txt", f"{erased}/none", f"{erased}/comparison-x.json"]
+    names += [f"releases/{ready.pk}/e.txt", f"releases/{dataset.pk}/public.json", "matrices/x.exe"]
+    names = [default_storage.save(name, ContentFile(b"left")) for name in names]
+    own = [records.comparison_name(ready.dataset_id, ready.pk), results.page_name(ready), ready.true_counts]
+    assert stored(names) == [False] * len(names)
+    assert [name for name in own if not default_storage.exists(name)] == []

@@ -1,4 +1,4 @@
-"""PostgreSQL: a trigger that has name and function, and never fires, is named and made again; so is a rule before it."""
+"""PostgreSQL: a trigger that never fires is named and made again; a rule that comes before it is named and goes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ print(json.dumps(said))
 """
 
 
-def test_each_way_to_keep_a_trigger_from_firing_is_named_and_undone(tmp_path, postgres_url, redis_url) -> None:
+def test_each_way_to_keep_a_trigger_from_firing_is_named_and_undone(
+    tmp_path, postgres_url, redis_url
+) -> None:
     with with_servers(tmp_path, postgres_url, redis_url) as world:
         said = json.loads(world.run("-c", LOSE, json.dumps(TOOTHLESS)))
     assert {how for how, texts in said.items() if len(texts) != 1} == set()
