@@ -44,7 +44,8 @@ OR EXISTS (
 SAMPLED = """
 SELECT attname FROM pg_attribute AS a WHERE attrelid = %s::regclass AND attname = ANY(%s) AND (
   attstattarget IS DISTINCT FROM 0
-  OR EXISTS (SELECT FROM pg_stats AS s WHERE schemaname = current_schema() AND tablename = %s AND s.attname = a.attname))
+  OR EXISTS (
+    SELECT FROM pg_stats AS s WHERE schemaname = current_schema() AND tablename = %s AND s.attname = a.attname))
 """
 OWNS_DATABASE = "SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -12,7 +13,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from dpportal.datasets import key_traces, keys, services
+from dpportal.datasets import key_traces, keys, records, services
+from dpportal.datasets.import_job import CONVERSIONS
+from dpportal.datasets.left_traces import LeftTrace
+from dpportal.datasets.models import Dataset
 from dpportal.datasets.receipts import ErasureReceipt
 from tests.dpportal import building
 from tests.dpportal.portal_command.starting import wait_until
@@ -137,6 +141,27 @@ def test_the_page_says_when_the_last_copy_was_gone(client, curator, dataset) -> 
     assert "still in the database’s own files" in client.get(page).content.decode()
     ErasureReceipt.objects.update(key_gone_at=timezone.now())
     assert "was gone from the database’s own files on" in client.get(page).content.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change, cleared", [({"header": False}, True), ({"thousands": "'"}, False)])
+def test_a_record_that_was_read_as_names_leaves_the_files_once_it_is_corrected(
+    client, curator, change, cleared
+) -> None:
+    client.force_login(curator)
+    dataset = building.uploaded(client, b"Anna Canary,31\nBob,44\n")
+    options = replace(records.options_of(dataset), header=True, header_lines=1)
+    services.change_parse_options(dataset, options, curator)
+    if Dataset.objects.get().state == Dataset.State.CONVERTING:
+        CONVERSIONS.run(dataset.pk)
+    LeftTrace.objects.all().delete()
+    dataset.refresh_from_db()
+    assert dataset.columns[0]["name"] == "Anna Canary"
+    services.change_parse_options(dataset, replace(options, **change), curator)
+    if Dataset.objects.get().state == Dataset.State.CONVERTING:
+        CONVERSIONS.run(dataset.pk)
+    assert LeftTrace.objects.exists() is cleared
+    assert ("Canary" in str(Dataset.objects.get().columns)) is not cleared
 
 
 @pytest.mark.slow
