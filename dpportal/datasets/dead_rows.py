@@ -75,7 +75,7 @@ def _sealed_columns() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for model in apps.get_models():
         for field in model._meta.local_concrete_fields:
-            if isinstance(field, models.BinaryField):
+            if isinstance(field, models.BinaryField) and field.column:
                 found.setdefault(model._meta.db_table, []).append(field.column)
     return found
 

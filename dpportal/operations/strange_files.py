@@ -15,15 +15,15 @@ from django.core.files.storage import default_storage
 from dpportal.budgets import charge_journal, charge_places
 from dpportal.catalogue import bundle_checks
 from dpportal.history import heads
-from dpportal.platform import journal, master_key, records_guard, storage
+from dpportal.platform import journal, master_key, storage
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.releases.products.queries import matrices, strategies
 from dpportal.streams import downloads, period_journal
 
 # Of the file storage; `uploads` was an earlier version's.
 STORED = frozenset(
-    {records_guard.FOLDER, downloads.FOLDER, bundle_checks.FOLDER, matrices.FOLDER, strategies.FOLDER}
-    | {"releases", "uploads"}
+    {downloads.FOLDER, bundle_checks.FOLDER, matrices.FOLDER, strategies.FOLDER}
+    | {"records", "releases", "uploads"}
 )
 # Of the memory, where files lie one below the folder of whom they are about.
 REMEMBERED = (charge_journal.FOLDER, charge_places.FOLDER, period_journal.FOLDER)

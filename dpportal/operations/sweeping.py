@@ -38,7 +38,6 @@ from dpportal.notices import delivery_job
 from dpportal.operations import demonstration
 from dpportal.platform import journal, storage
 from dpportal.platform.journal import MemoryFaultError
-from dpportal.platform.records_guard import FOLDER
 from dpportal.platform.sealing_faults import KeyMissingFault
 from dpportal.releases import execution, file_imprints, tasks as release_tasks
 from dpportal.releases.models import Artifact, Release
@@ -201,7 +200,7 @@ def _orphaned_records(before: datetime, known: set[str]) -> Iterator[str]:
     known |= set(UploadPiece.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
     yield from storage.orphans("uploads", known, before)
-    yield from storage.orphans(FOLDER, known, before)
+    yield from storage.orphans("records", known, before)
     for release in Release.objects.only("pk").iterator(chunk_size=1000):
         known |= file_imprints.names_beside(release)
     yield from storage.orphans("releases", known, before)
