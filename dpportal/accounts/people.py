@@ -20,6 +20,8 @@ LINKED = gettext_noop("linked the institution's sign-in")
 UNLINKED = "unlinked the institution's sign-in"
 NEW_ROLE = gettext_noop("by the institution's sign-in: %(role)s → %(other)s")
 NO_ROLE = gettext_noop("by the institution's sign-in: no role")
+# It lets nobody in.
+RENAMED = gettext_noop("changed the display name")
 # After which somebody else could sign in with the account.
 IN_HAND = ("made the account", "changed the account", LINK_SHOWN, LINK_SENT, NO_FACTORS)
 # What is recorded of a field that was changed; a password is recorded only as a fact.
@@ -104,7 +106,8 @@ def save(person: User, by: User, fields: Collection[str]) -> None:
         if getattr(old, field) != getattr(person, field)
     ]
     if changes:
-        note(person, by, "changed the account", clauses(*changes), old_address=old.email)
+        action = RENAMED if written == ["display_name"] else "changed the account"
+        note(person, by, action, clauses(*changes), old_address=old.email)
 
 
 def _changed(field: str, old: object, new: object) -> str:

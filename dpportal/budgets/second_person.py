@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from itertools import takewhile
 
@@ -66,23 +67,38 @@ def exceeds(amount: Decimal, dataset: Dataset, definition: str) -> bool:
     """Whether a spend of so much needs a second person here, whoever spent the rest. definition: of ε or ρ."""
     if not acts.is_needed(SPENDS):
         return False
+    spent = _spent_alone(dataset)
+    spent[definition] = spent.get(definition, Decimal(0)) + amount
+    shares = [_share(*line) for line in spent.items()]
+    return None in shares or sum(filter(None, shares)) > 1
+
+
+def _share(definition: str, amount: Decimal) -> Fraction | None:
+    """Which part of its limit an amount is; none where nothing is allowed and something was spent."""
     most = settings.TWO_PEOPLE.rho if definition == Definition.ZCDP else settings.TWO_PEOPLE.epsilon
-    return amount > most or amount + _spent_alone(dataset, definition) > most
+    if not most:
+        return None if amount else Fraction(0)
+    return Fraction(amount) / Fraction(most)
 
 
-def _spent_alone(dataset: Dataset, definition: str) -> Decimal:
-    """What was spent, or is reserved, of the same people since the last charge that a second person approved.
+def _spent_alone(dataset: Dataset) -> dict[str, Decimal]:
+    """What was spent, or is reserved, of the same people since the last charge that a second person approved, by the
+    definition of its loss.
 
-    Of all datasets bound together, so that many small spends need one as a large one does.
+    Of all datasets bound together, so that many small spends need one as a large one does; of all definitions, so that
+    a second one is no second allowance.
     """
     approvals = Approval.objects.filter(kind=SPENDS, state=Approval.State.APPROVED)
     approved = set(approvals.values_list("subject", flat=True))
-    charges = LedgerEntry.objects.filter(
-        kind=LedgerEntry.Kind.CHARGE, dataset__in=dataset.bound_together, budget__definition=definition
-    )
-    lines = charges.exclude(state=LedgerEntry.State.VOID).order_by("-pk").values_list("key", "amount")
-    alone = takewhile(lambda line: str(line[0]) not in approved, lines.iterator(chunk_size=1000))
-    return sum((spent for _key, spent in alone), Decimal(0))
+    charges = LedgerEntry.objects.filter(kind=LedgerEntry.Kind.CHARGE, dataset__in=dataset.bound_together)
+    lines = charges.exclude(state=LedgerEntry.State.VOID).order_by("-pk")
+    values = lines.values_list("key", "budget__definition", "amount")
+    spent: dict[str, Decimal] = {}
+    for _key, definition, amount in takewhile(
+        lambda line: str(line[0]) not in approved, values.iterator(chunk_size=1000)
+    ):
+        spent[definition] = spent.get(definition, Decimal(0)) + amount
+    return spent
 
 
 def rule_text() -> str:
@@ -91,7 +107,7 @@ def rule_text() -> str:
         return ""
     text = _(
         "A spend waits for a second person where it, and all that was spent on its dataset since one approved a spend "
-        "last, are more than ε %(epsilon)s or ρ %(rho)s together."
+        "last, are more than ε %(epsilon)s or ρ %(rho)s together. Half of one and half of the other are as much as one."
     )
     return text % {"epsilon": plain(settings.TWO_PEOPLE.epsilon), "rho": plain(settings.TWO_PEOPLE.rho)}
 

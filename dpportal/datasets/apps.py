@@ -20,6 +20,7 @@ class DatasetsConfig(AppConfig):
             frozen_declarations,
             import_job,
             keys,
+            left_traces,
             near_duplicates,
             notifications,
             protection_change,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dpportal.datasets import left_traces
 from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, Fit
 from dpportal.jobs.claims import ACTIVE
@@ -72,6 +73,14 @@ def forget(dataset: Dataset) -> None:
     columns = [{name: column[name] for name in DECLARED if name in column} for column in dataset.columns]
     kept = {"facts": facts, "columns": columns}
     Dataset.objects.filter(pk=dataset.pk).update(**kept, rows=None, megabytes=0, column_looks=[])
+
+
+def names_change(dataset: Dataset, fields: Json) -> None:
+    """Have the database's files rid of the former names, which may be the first person's record: a file without a line
+    of names was read as if it had one. For the transaction that changes them. fields: of `column_fields`."""
+    former = [column["name"] for column in dataset.columns]
+    if former and former != [column["name"] for column in fields["columns"]]:
+        left_traces.note()
 
 
 def sweep() -> None:

@@ -76,11 +76,13 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
         claim.finish(JobState.DONE)
         near_duplicates.keep(dataset, stored.facts.sketch)
         _record(dataset, similar)
+        columns = derived.column_fields(stored.facts.columns)
+        derived.names_change(dataset, columns)
         Dataset.objects.filter(pk=dataset.pk).update(
             **_standing(dataset, mark),
             table=stored.name,
             rows=stored.facts.rows,
-            **derived.column_fields(stored.facts.columns),
+            **columns,
             facts=_facts_of(stored.facts),
             options=stored.facts.options.to_json(),
         )

@@ -1,7 +1,8 @@
-"""Copies of destroyed keys in the database's own files: the write-ahead log, copies from before an update, dead rows.
+"""Copies of destroyed keys, and of sealed values that were deleted with them, in the database's own files: the
+write-ahead log, copies from before an update, dead rows.
 
 A deleted row stays in them for a while. Nobody who erases waits for their end: the sweep sees to it, again and again
-until nothing is in the way, and notes on the receipt when it was done.
+until nothing is in the way, and notes on the receipt when it was done. PostgreSQL: see `dead_rows`.
 """
 
 from __future__ import annotations
@@ -10,44 +11,41 @@ import logging
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import timedelta
 from pathlib import Path
-from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from dpportal.datasets import dead_rows
 from dpportal.datasets.keys import DatasetKey
+from dpportal.datasets.left_traces import LeftTrace
 from dpportal.datasets.receipts import ErasureReceipt
 
 log = logging.getLogger(__name__)
 
 # So long others wait at most while a try is made.
 BUSY_MILLISECONDS = 200
-# No transaction that erases takes longer; what began before its end may still see the row.
-ERASING_TAKES = timedelta(seconds=60)
 TABLE = DatasetKey._meta.db_table
 
 
 def sweep() -> None:
-    """Rid the database's files of keys that were destroyed since; what cannot be done now waits for the next sweep."""
-    waiting = list(ErasureReceipt.objects.filter(key_gone_at=None))
+    """Rid the database's files of what was destroyed since; what cannot be done now waits for the next sweep."""
+    waiting = list(LeftTrace.objects.order_by("pk"))
     if not waiting or connection.in_atomic_block:
         return
-    clear = _clear_sqlite if connection.vendor == "sqlite" else _clear_postgresql
+    clear = _clear_sqlite if connection.vendor == "sqlite" else dead_rows.clear
     try:
         if clear(waiting):
-            gone = ErasureReceipt.objects.filter(pk__in=[receipt.pk for receipt in waiting])
-            gone.update(key_gone_at=timezone.now())
+            _gone(waiting)
     except (DatabaseError, sqlite3.Error) as fault:
         log.warning("copies of destroyed keys are still in the database's files (%s)", type(fault).__name__)
 
 
-def sweep_log() -> None:
-    """Cut SQLite's log for keys that went without a receipt, too, as those of uploads that were never read."""
-    if connection.vendor == "sqlite" and not connection.in_atomic_block:
-        _clear_sqlite([])
+def _gone(traces: Sequence[LeftTrace]) -> None:
+    receipts = ErasureReceipt.objects.filter(pk__in=[trace.dataset_id for trace in traces])
+    receipts.filter(key_gone_at=None).update(key_gone_at=timezone.now())
+    LeftTrace.objects.filter(pk__in=[trace.pk for trace in traces]).delete()
 
 
 def copies() -> list[Path]:
@@ -56,10 +54,10 @@ def copies() -> list[Path]:
     return sorted(database.parent.glob(f"{database.stem}-????????-??????.sqlite3"))
 
 
-def _clear_sqlite(waiting: Sequence[ErasureReceipt]) -> bool:
+def _clear_sqlite(waiting: Sequence[LeftTrace]) -> bool:
     """Write the log back into the file, where deleted rows are zeros (secure_delete), and cut it to nothing."""
     for copy in copies():
-        _delete_in_copy(copy, [receipt.pk for receipt in waiting])
+        _delete_in_copy(copy, [(trace.dataset_id.hex,) for trace in waiting if trace.dataset_id])
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA busy_timeout")
         [patience] = cursor.fetchone()
@@ -72,38 +70,12 @@ def _clear_sqlite(waiting: Sequence[ErasureReceipt]) -> bool:
     return not busy
 
 
-def _delete_in_copy(copy: Path, pks: Sequence[UUID]) -> None:
-    """Raises sqlite3.Error where it cannot be written now."""
+def _delete_in_copy(copy: Path, rows: Sequence[tuple[str]]) -> None:
+    """Delete the keys of these datasets. Raises sqlite3.Error where it cannot be written now."""
     with closing(sqlite3.connect(copy, timeout=BUSY_MILLISECONDS / 1000)) as database:
         database.execute("PRAGMA secure_delete = ON")
         known = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?", [TABLE])
         if known.fetchone():
-            rows = [(pk.hex,) for pk in pks]
             database.executemany(f"DELETE FROM {TABLE} WHERE dataset_id = ?", rows)  # noqa: S608 a constant
         database.commit()
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _clear_postgresql(waiting: Sequence[ErasureReceipt]) -> bool:
-    """Write the small table of keys anew, without dead rows, once no transaction is left that may see them."""
-    begun = max(receipt.erased_at for receipt in waiting) + ERASING_TAKES
-    older = (
-        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND xact_start < %s "
-        "AND pid <> pg_backend_pid() LIMIT 1"
-    )
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp() < %s", [begun])
-        if cursor.fetchone()[0]:
-            return False
-        cursor.execute(older, [begun])
-        if cursor.fetchone():
-            return False
-        cursor.execute("SELECT current_setting('lock_timeout')")
-        [patience] = cursor.fetchone()
-        set_patience = "SELECT set_config('lock_timeout', %s, false)"
-        cursor.execute(set_patience, [f"{BUSY_MILLISECONDS}ms"])
-        try:
-            cursor.execute(f"VACUUM (FULL) {TABLE}")
-        finally:
-            cursor.execute(set_patience, [patience])
-    return True

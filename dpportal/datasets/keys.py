@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import models, transaction
 from django.utils.translation import gettext as _
 
+from dpportal.datasets import left_traces
 from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.models import Dataset
 from dpportal.history.watched import WatchedManager
@@ -75,14 +76,17 @@ def _kept(dataset_id: UUID, made: dict[str, object]) -> DatasetKey:
 
 
 def destroy(dataset_id: UUID) -> None:
-    """Delete a dataset's key: what it sealed can never be opened again."""
+    """Delete a dataset's key: what it sealed can never be opened again. For one transaction with what else goes."""
     DatasetKey.objects.filter(pk=dataset_id).delete()
+    left_traces.note(dataset_id)
 
 
+@transaction.atomic
 def forget_unused(before: datetime) -> None:
     """Delete old keys of datasets that were never created, as where an upload was refused."""
     unused = DatasetKey.objects.filter(created_at__lt=before).exclude(pk__in=Dataset.objects.values("pk"))
-    unused.exclude(pk__in=BegunUpload.objects.values("pk")).delete()
+    for key in unused.exclude(pk__in=BegunUpload.objects.values("pk")):
+        destroy(key.pk)
 
 
 def rewrap(dataset_id: UUID) -> bool:

@@ -29,14 +29,16 @@ STAYS = (
     "a fingerprint of the table's content, made with a key of the portal",
     "an encrypted sample of rows and columns, by which nearly the same table is recognised",
     "what was published",
-    "the wrapped key in backups of the database, as long as these are kept",
+    "the wrapped key, and sealed values that were read from the records, in backups of the database, as long as these "
+    "are kept, and in a database server's own log, until it is overwritten",
 )
 
 
 class ErasureReceipt(models.Model):
     """The receipt of a dataset, as the bytes that are given out. It stays when all else of the dataset has gone.
 
-    key_gone_at: when the last copy of the key left the database's own files: see `key_traces`.
+    key_gone_at: when the last copy of the key, and of sealed values that were deleted with it, left the database's own
+    files: see `key_traces`.
     """
 
     dataset_id = models.UUIDField(primary_key=True, editable=False)

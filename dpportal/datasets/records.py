@@ -375,12 +375,12 @@ def stored_counts(name: str) -> np.ndarray:
 
 def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: Json) -> None:
     """Store what the compare page shows; it holds true counts."""
-    sealing.keep_json(_comparison_name(dataset_id, release_id), comparison)
+    sealing.keep_json(comparison_name(dataset_id, release_id), comparison)
 
 
 def comparison(dataset_id: UUID, release_id: UUID) -> Json | None:
     """What `keep_comparison` stored, or None if the records were erased since."""
-    return kept_json(_comparison_name(dataset_id, release_id))
+    return kept_json(comparison_name(dataset_id, release_id))
 
 
 def described_files(dataset_id: UUID) -> list[FileFacts]:
@@ -395,5 +395,6 @@ def erase(dataset: Dataset) -> None:
     storage.delete_all(folder(dataset.pk))
 
 
-def _comparison_name(dataset_id: UUID, release_id: UUID) -> str:
+def comparison_name(dataset_id: UUID, release_id: UUID) -> str:
+    """Where the comparison of a release is stored, if it is."""
     return f"{folder(dataset_id)}/comparison-{release_id}.json"

@@ -32,8 +32,6 @@ from dpportal.datasets import (
 )
 from dpportal.datasets.begun_uploads import UploadPiece
 from dpportal.datasets.models import Dataset, Fit
-from dpportal.datasets.resumable_upload import PIECE
-from dpportal.datasets.sealing import ORIGINAL
 from dpportal.history import checkpoints, heads
 from dpportal.jobs.claims import JobState
 from dpportal.jobs.runner import kinds
@@ -42,12 +40,11 @@ from dpportal.operations import demonstration
 from dpportal.platform import journal, storage
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.sealing_faults import KeyMissingFault
-from dpportal.releases import execution, tasks as release_tasks
+from dpportal.releases import execution, file_imprints, tasks as release_tasks
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products.queries import matrices, strategies, workloads
 from dpportal.streams import downloads, tasks as stream_tasks
 from dpportal.streams.models import SeriesBundle, StreamJob
-from dpportal.streams.services import WAITING
 from dpportal.value_choices import execution as value_choices
 
 log = logging.getLogger(__name__)
@@ -56,12 +53,6 @@ log = logging.getLogger(__name__)
 ORPHANS_AFTER = timedelta(hours=3)
 NAMED_BY_CONTENT = (f"{matrices.FOLDER}/", f"{strategies.FOLDER}/")
 FILES_EVERY_SECONDS = 3600.0
-# What a killed worker leaves: half a file, and what counting spilled to disk beside the table.
-UNFINISHED = (storage.PART, ".tmp", ".block")
-
-# What a bundle's files end in; public.json and estimates, beside them, belong to the release for good.
-JSON = ("release.json", "datapackage.json", "signature.json", ".sdmx.json")
-BUNDLED = (".csv", ".parquet", ".xlsx", ".npz", ".zip", ".md", ".html", *JSON)
 
 
 def sweep_jobs() -> None:
@@ -121,7 +112,6 @@ def sweep_files() -> None:
         _erase_again,
         derived.sweep,
         _delete_orphans,
-        key_traces.sweep_log,
         _clear_disk,
     )
     if failures:
@@ -221,17 +211,17 @@ def _orphaned_records(before: datetime, known: set[str]) -> Iterator[str]:
         return
     known |= {name for row in Dataset.objects.values_list("upload", "table") for name in row}
     known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
+    compared = Release.objects.exclude(dataset__state=Dataset.State.ERASED).values_list("dataset_id", "pk")
+    known |= {records.comparison_name(*row) for row in compared}
     known |= {kept_fits.name_of(*row) for row in Fit.objects.values_list("dataset_id", "asked")}
     known |= set(Artifact.objects.values_list("stored", flat=True))
     known |= set(UploadPiece.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
     yield from storage.orphans("uploads", known, before)
-    yield from storage.orphans(
-        "records", known, before, suffixes=(".parquet", ".npy", ORIGINAL, PIECE, WAITING, *UNFINISHED)
-    )
-    for look in (kept_fits.FIT, records.LOOK):
-        yield from storage.orphans("records", known, before, beginning=look)
-    yield from storage.orphans("releases", known, before, suffixes=(".npy", *UNFINISHED, *BUNDLED))
+    yield from storage.orphans("records", known, before)
+    for release in Release.objects.only("pk").iterator(chunk_size=1000):
+        known |= file_imprints.names_beside(release)
+    yield from storage.orphans("releases", known, before)
 
 
 def named_matrices(releases: QuerySet[Release]) -> set[str]:

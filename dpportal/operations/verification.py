@@ -15,6 +15,7 @@ from dpportal.history import checkpoints, heads, imprints, verification
 from dpportal.history.checkpoints import Checkpoint
 from dpportal.history.verification import BrokenChainError
 from dpportal.operations import sealed_values, stored_files, sweeping
+from dpportal.operations.strange_files import strange_files
 from dpportal.platform import journal, triggers
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.storage import StorageFault
@@ -53,6 +54,10 @@ def unnamed_files() -> Iterator[str]:
     """Those that no row names."""
     for name in sweeping.orphans():
         yield _("No row names the stored file %(name)s.") % {"name": name}
+    for name in strange_files():
+        yield _(
+            "%(name)s lies among the portal's files, and is not one of them. The portal does not delete it."
+        ) % {"name": name}
 
 
 def broken_chain() -> Iterator[str]:
@@ -71,6 +76,12 @@ def lost_triggers() -> Iterator[str]:
                 "The database's trigger %(name)s is gone, changed or switched off: changes that it refuses may have "
                 "been made. `manage.py migrate` makes it again."
             ) % {"name": name}
+        for rule, table in guard.rules("default"):
+            text = _(
+                "The database has the rule %(rule)s on %(table)s, so that changes may not be what they seem. "
+                "`manage.py migrate` removes it."
+            )
+            yield text % {"rule": rule, "table": table}
 
 
 def damaged_charges() -> Iterator[str]:

@@ -338,13 +338,10 @@ def _fsync(path: Path) -> None:
         os.close(descriptor)
 
 
-def orphans(
-    folder: str, known: set[str], before: datetime, suffixes: tuple[str, ...] = ("",), beginning: str = ""
-) -> Iterator[str]:
-    """Old stored files of a folder whose names match and are not `known`."""
+def orphans(folder: str, known: set[str], before: datetime) -> Iterator[str]:
+    """Old stored files of a folder whose names are not `known`, whatever they end in."""
     for name in names_under(folder):
-        called_so = name.rpartition("/")[2].startswith(beginning) and name.endswith(suffixes)
-        if name not in known and called_so and _written_before(name, before):
+        if name not in known and _written_before(name, before):
             yield name
 
 

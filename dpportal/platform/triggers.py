@@ -20,6 +20,17 @@ from django.db.migrations import Migration
 from django.db.models.signals import post_migrate, pre_migrate
 
 POSTGRESQL, SQLITE = frozenset({"postgresql"}), frozenset({"sqlite"})
+DOUBLE = '"'
+# What PostgreSQL may set around names and conditions of a trigger that it says again.
+MARKS = str.maketrans("", "", '"()')
+# A trigger fires always, or else only outside replication: all others count as switched off, and so does one whose
+# function was made in another way.
+KEPT = """
+SELECT tgname, prosrc, pg_get_triggerdef(pg_trigger.oid, true),
+  tgenabled NOT IN ('O', 'A') OR lanname <> 'plpgsql' OR prosecdef OR proconfig IS NOT NULL
+FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid JOIN pg_language ON pg_language.oid = prolang
+WHERE tgname LIKE %s AND pg_table_is_visible(tgrelid) ORDER BY 1, 3
+"""
 
 
 class Trigger(Protocol):
@@ -35,7 +46,7 @@ class Trigger(Protocol):
         """Its name in the database, which changes with its text: so a database shows which version's it has."""
 
     def making(self, prefix: str, vendor: str) -> Iterator[str]:
-        """The statements that make it; in the first one is the text that a database keeps of it."""
+        """The statements that make it: one on SQLite; on PostgreSQL that of its function, then its own."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +115,11 @@ class Guard:
         connection = connections[using]
         if not self.tables <= set(connection.introspection.table_names()):
             return
-        if self._installed(connection) == self._wanted(connection.vendor):
+        if self._installed(connection) == self._wanted(connection.vendor) and not self.rules(using):
             return
         with transaction.atomic(using), connection.cursor() as cursor:
+            for rule, table in self.rules(using):
+                cursor.execute(f'DROP RULE "{_quoted(rule, mark=DOUBLE)}" ON {table}')
             for statement in (*self._dropping(connection), *self._making(connection.vendor)):
                 cursor.execute(statement)
 
@@ -131,24 +144,38 @@ class Guard:
         there, wanted = self._installed(connections[using]), self._wanted(connections[using].vendor)
         return sorted(name for name, text in wanted.items() if there.get(name) != text)
 
+    def rules(self, using: str) -> list[tuple[str, str]]:
+        """Rules of PostgreSQL, with the table of each: they rewrite a statement before a trigger sees it."""
+        connection = connections[using]
+        if connection.vendor != "postgresql":
+            return []
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT rulename, tablename FROM pg_rules WHERE schemaname = current_schema() "
+                "AND tablename = ANY(%s) ORDER BY 1, 2",
+                [sorted(self.tables)],
+            )
+            return list(cursor.fetchall())
+
     def _wanted(self, vendor: str) -> dict[str, str]:
         """As `_installed` has it where all is as this version makes it."""
         chosen = [each for each in self.triggers if vendor in each.vendors]
-        return {
-            each.trigger(self.prefix): _text_in(next(each.making(self.prefix, vendor))) for each in chosen
-        }
+        kept = _kept_by_postgresql if vendor == "postgresql" else "".join
+        return {each.trigger(self.prefix): kept(each.making(self.prefix, vendor)) for each in chosen}
 
-    def _installed(self, connection: BaseDatabaseWrapper) -> dict[str, str | None]:
-        """The triggers that a database has, by name, with their text: on PostgreSQL that of their function, and None
-        of one that is switched off."""
+    def _installed(self, connection: BaseDatabaseWrapper) -> dict[str, str]:
+        """The triggers that a database has, by name, with all that it keeps of them; of two of a name, of both."""
         having = {
             "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s",
-            "postgresql": "SELECT tgname, CASE WHEN tgenabled <> 'D' THEN prosrc END FROM pg_trigger "
-            "JOIN pg_proc ON pg_proc.oid = tgfoid WHERE tgname LIKE %s AND pg_table_is_visible(tgrelid)",
+            "postgresql": KEPT,
         }
+        found: dict[str, str] = {}
         with connection.cursor() as cursor:
             cursor.execute(having[connection.vendor], [f"{self.prefix}%"])
-            return dict(cursor.fetchall())
+            for name, *texts in cursor.fetchall():
+                text = _as_kept(*texts) if connection.vendor == "postgresql" else texts[0]
+                found[name] = found.get(name, "") + text
+        return found
 
     def _dropping(self, connection: BaseDatabaseWrapper) -> Iterator[str]:
         there = self._installed(connection)
@@ -165,10 +192,16 @@ class Guard:
                 yield from each.making(self.prefix, vendor)
 
 
-def _text_in(statement: str) -> str:
-    """What the database keeps of the statement that makes a trigger, or its function."""
-    _before, dollars, rest = statement.partition("$$")
-    return rest.partition("$$")[0] if dollars else statement
+def _kept_by_postgresql(statements: Iterator[str]) -> str:
+    """The statements of a trigger as `_as_kept` gives them."""
+    function, trigger = statements
+    return _as_kept(function.split("$$")[1], trigger)
+
+
+def _as_kept(body: str, trigger: str, *switched_off: bool) -> str:
+    """The text of a function and of its trigger, whichever marks the server sets around names and conditions."""
+    plain = " ".join(trigger.translate(MARKS).lower().split())
+    return f"{body}\n{plain}{'off' if any(switched_off) else ''}"
 
 
 # Of all rooms that have any.
@@ -185,5 +218,5 @@ def named(prefix: str, name: str, text: str) -> str:
     return f"{prefix}{name}_{sha256(text.encode()).hexdigest()[:8]}"
 
 
-def _quoted(words: str) -> str:
-    return words.replace("'", "''")
+def _quoted(words: str, mark: str = "'") -> str:
+    return words.replace(mark, mark * 2)

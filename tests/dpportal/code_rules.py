@@ -94,6 +94,7 @@ COUNTING = (
 # Who talks to the portal's database in SQL.
 SPEAKING_SQL = (
     "dpportal.accounts.permissions",
+    "dpportal.datasets.dead_rows",
     "dpportal.datasets.key_traces",
     "dpportal.platform.triggers",
     "dpportal.jobs.clock",

@@ -14,11 +14,11 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from dpportal.budgets import charge_journal
-from dpportal.datasets import kept_fits
+from dpportal.datasets import kept_fits, records
 from dpportal.datasets.models import Conversion, Fit
 from dpportal.jobs.memoised import StoredQuestion
 from dpportal.operations import sweeping
-from dpportal.releases import execution
+from dpportal.releases import execution, results
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products.queries import matrices
 from dpportal.releases.products.queries.matrices import UploadedMatrix
@@ -142,3 +142,13 @@ def test_a_matrix_that_is_uploaded_again_while_its_file_is_deleted_stays(draft, 
     monkeypatch.setattr(default_storage, "delete", late)
     assert stored([name]) == [True]
     assert matrices.load(Path(name).stem).rows.shape == (3, 3)
+
+
+def test_files_of_any_ending_go_and_those_that_a_row_stands_for_stay(ready, dataset):
+    erased = f"records/{dataset.pk}"
+    names = [f"{erased}/table.csv", f"{erased}/deeper/x.txt", f"{erased}/none", f"{erased}/comparison-x.json"]
+    names += [f"releases/{ready.pk}/e.txt", f"releases/{dataset.pk}/public.json", "matrices/x.exe"]
+    names = [default_storage.save(name, ContentFile(b"left")) for name in names]
+    own = [records.comparison_name(ready.dataset_id, ready.pk), results.page_name(ready), ready.true_counts]
+    assert stored(names) == [False] * len(names)
+    assert [name for name in own if not default_storage.exists(name)] == []

@@ -91,7 +91,8 @@ def test_a_change_by_an_administrator_is_recorded_and_mailed(office, curator, se
     settings.EMAIL_URL = "smtp://localhost"
     User.objects.update(email="old@example.org")
     save(office, curator, **changes)
-    assert lines(curator) == [("administrator", "changed the account", detail)]
+    action = "changed the display name" if "display_name" in changes else "changed the account"
+    assert lines(curator) == [("administrator", action, detail)]
     deliver_mail()
     reached = {"old@example.org", changes.get("email", "old@example.org")}
     assert {message.to[0] for message in mail.outbox} == reached
@@ -111,7 +112,7 @@ def test_a_form_writes_back_nothing_that_somebody_else_changed_meanwhile(client,
     client.post(reverse("accounts:display_name"), {"display_name": "Somebody"})
     curator.refresh_from_db()
     assert (curator.display_name, curator.role, curator.is_active) == ("Somebody", Role.ANALYST, False)
-    assert lines(curator) == [("curator", "changed the account", "display_name: – → Somebody")]
+    assert lines(curator) == [("curator", "changed the display name", "display_name: – → Somebody")]
 
 
 def test_nothing_changed_is_nothing_recorded(office, curator):
@@ -201,7 +202,7 @@ def test_what_people_do_themselves_is_recorded_and_rings_no_alarm(client, curato
     form = {"old_password": PASSWORD, "new_password1": CHOSEN, "new_password2": CHOSEN}
     client.post(reverse("accounts:password_change"), form)
     assert lines(curator) == [
-        ("curator", "changed the account", "display_name: – → Office"),
+        ("curator", "changed the display name", "display_name: – → Office"),
         ("curator", "chose a new password", ""),
     ]
     curator.refresh_from_db()

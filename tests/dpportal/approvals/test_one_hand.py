@@ -69,6 +69,23 @@ def test_an_account_that_just_arrived_by_the_institution_does_not_answer(asked):
         services.refuse(asked, newcomer, "No.")
 
 
+@pytest.mark.parametrize("more, answers_then", [({}, True), ({"email": "mine@example.org"}, False)])
+def test_a_display_name_that_another_changed_puts_no_account_in_hand(
+    asked, administrator, more, answers_then
+):
+    """And whoever gave one may be answered by its person; with an address it is another matter."""
+    other = User.objects.create_user("other", role=Role.ADMINISTRATOR)
+    changed = User.objects.get(pk=other.pk)
+    for field, value in {"display_name": "Dr Other", **more}.items():
+        setattr(changed, field, value)
+    people.save(changed, administrator, {"display_name", *more})
+    if answers_then:
+        services.refuse(asked, other, "No.")
+    else:
+        with pytest.raises(ApprovalError, match="less than 30 days ago"):
+            services.refuse(asked, other, "No.")
+
+
 def test_an_account_that_was_made_at_the_server_answers(asked):
     chief = User.objects.create_user("chief", role=Role.ADMINISTRATOR)
     people.created_at_server(chief)

@@ -18,6 +18,7 @@ from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as datasets
 from dpportal.jobs import search_cache
 from dpportal.jobs.search_cache import SEARCHES
+from dpportal.platform.two_people import SPENDS, TwoPeople
 from dpportal.releases import drafts, services as releases
 from dpportal.releases.models import Release
 from dpportal.streams.models import Stream
@@ -106,7 +107,7 @@ def test_what_was_given_back_does_not_count_and_a_copy_s_spends_do(dataset, two_
     assert not second_person.exceeds(Decimal("0.2"), dataset, "pure")
     confirms(building.complete_draft(dataset, "0.2"))
     assert second_person.exceeds(Decimal("0.01"), dataset, "pure")
-    assert not second_person.exceeds(Decimal("0.01"), dataset, "zcdp")
+    assert second_person.exceeds(Decimal("0.001"), dataset, "zcdp")
     other = building.stored_dataset(curator, "Another file of these people")
     assert not second_person.exceeds(Decimal("0.01"), other, "pure")
     other.same_people.add(dataset)
@@ -277,3 +278,27 @@ def test_running_counts_wait_as_releases_do(dataset, two_people, second):
     answers(second, Approval.objects.get())
     draft.refresh_from_db()
     assert draft.state == Stream.State.OPENING and charges()[0].reason.endswith("(approved by second)")
+
+
+@pytest.mark.parametrize("rho, waits", [("0.005", False), ("0.006", True)])
+def test_losses_of_two_kinds_count_together_as_shares_of_their_limits(
+    dataset, two_people, administrator, settings, rho, waits
+):
+    """Half of what one may spend in ε and half of it in ρ are as much as all of one; not twice as much."""
+    settings.TWO_PEOPLE = TwoPeople(frozenset({SPENDS}), Decimal("0.2"), Decimal("0.01"))
+    confirms(building.complete_draft(dataset, "0.1"))
+    datasets.declare_unit(dataset, neighbours="replace-one", unit_column="", max_rows=1)
+    dataset.refresh_from_db()
+    building.granted(dataset, administrator, "1", "zcdp")
+    draft = building.complete_draft(dataset, rho)
+    Release.objects.filter(pk=draft.pk).update(mechanism="gaussian-histogram", priced_in="zcdp")
+    draft.refresh_from_db()
+    confirms(draft)
+    assert Approval.objects.exists() is waits and len(charges()) == (1 if waits else 2)
+
+
+def test_where_one_loss_is_allowed_nothing_each_of_it_waits(dataset, two_people, settings):
+    settings.TWO_PEOPLE = TwoPeople(frozenset({SPENDS}), Decimal(0), Decimal("0.01"))
+    assert second_person.exceeds(Decimal("0.001"), dataset, "pure")
+    assert not second_person.exceeds(Decimal("0.01"), dataset, "zcdp")
+    assert second_person.exceeds(Decimal("0.0101"), dataset, "zcdp")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -12,7 +13,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from dpportal.datasets import key_traces, keys, services
+from dpportal.datasets import key_traces, keys, records, services
+from dpportal.datasets.import_job import CONVERSIONS
+from dpportal.datasets.left_traces import LeftTrace
+from dpportal.datasets.models import Dataset
 from dpportal.datasets.receipts import ErasureReceipt
 from tests.dpportal import building
 from tests.dpportal.portal_command.starting import wait_until
@@ -24,11 +28,10 @@ from datetime import timedelta
 import django
 django.setup()
 from dpportal.accounts.models import Role
-from dpportal.datasets import key_traces, keys, services
+from dpportal.datasets import dead_rows, key_traces, keys, services
 from dpportal.datasets.receipts import ErasureReceipt
 from tests.dpportal import building
-from django.db import connection
-key_traces.ERASING_TAKES = timedelta(seconds=3)
+dead_rows.ERASING_TAKES = timedelta(seconds=3)
 curator = building.person("curator", Role.CURATOR)
 datasets = [building.stored_dataset(curator) for _ in range(8)]
 wrapped = []
@@ -45,7 +48,7 @@ say()
 for dataset in datasets[4:6]:
     keys.destroy(dataset.pk)
 while True:
-    key_traces.sweep_log() if "log" in sys.argv else key_traces.sweep()
+    key_traces.sweep()
     say(gone=ErasureReceipt.objects.exclude(key_gone_at=None).count())
 """
 
@@ -53,8 +56,8 @@ while True:
 class Eraser:
     """A process of the portal with eight keys: four go with a receipt, two without; it sweeps when told to."""
 
-    def __init__(self, world: World, *arguments: str) -> None:
-        self._process = world.start("-c", ERASE, *arguments, pipes=True)
+    def __init__(self, world: World) -> None:
+        self._process = world.start("-c", ERASE, pipes=True)
         self.wrapped = [bytes.fromhex(each) for each in self.heard()["wrapped"]]
 
     def heard(self) -> dict:
@@ -98,17 +101,7 @@ def test_no_file_of_sqlite_has_a_destroyed_key_after_the_sweep_and_a_reader_only
             assert eraser.goes_on() == {"gone": 0}
         assert eraser.goes_on() == {"gone": 4}
         assert found(eraser.wrapped, *files) == KEPT
-        assert found(eraser.wrapped[:4], copy, copy.with_name(copy.name + "-wal")) == [False] * 4
-
-
-@pytest.mark.slow
-def test_keys_that_went_without_a_receipt_leave_the_log_within_the_hour(tmp_path) -> None:
-    with embedded(tmp_path) as world:
-        database = tmp_path / "data" / "portal.sqlite3"
-        eraser = Eraser(world, "log")
-        eraser.goes_on()
-        assert eraser.goes_on() == {"gone": 0}
-        assert found(eraser.wrapped, database, database.with_name(database.name + "-wal")) == KEPT
+        assert found(eraser.wrapped, copy, copy.with_name(copy.name + "-wal")) == KEPT
 
 
 @pytest.mark.slow
@@ -125,9 +118,7 @@ def test_the_table_of_keys_in_postgresql_is_written_anew_once_nobody_may_see_a_d
             assert found(eraser.wrapped, relation(world)) == ALL
             assert eraser.goes_on() == {"gone": 0}
         wait_until(lambda: eraser.goes_on() == {"gone": 4}, "all four have gone", seconds=60)
-        # Those without a receipt wait for the server's own vacuum where a transaction began meanwhile.
-        traces = found(eraser.wrapped, relation(world))
-        assert (traces[:4], traces[6:]) == (KEPT[:4], KEPT[6:])
+        assert found(eraser.wrapped, relation(world)) == KEPT
 
 
 def relation(world: World) -> Path:
@@ -150,6 +141,27 @@ def test_the_page_says_when_the_last_copy_was_gone(client, curator, dataset) -> 
     assert "still in the database’s own files" in client.get(page).content.decode()
     ErasureReceipt.objects.update(key_gone_at=timezone.now())
     assert "was gone from the database’s own files on" in client.get(page).content.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change, cleared", [({"header": False}, True), ({"thousands": "'"}, False)])
+def test_a_record_that_was_read_as_names_leaves_the_files_once_it_is_corrected(
+    client, curator, change, cleared
+) -> None:
+    client.force_login(curator)
+    dataset = building.uploaded(client, b"Anna Canary,31\nBob,44\n")
+    options = replace(records.options_of(dataset), header=True, header_lines=1)
+    services.change_parse_options(dataset, options, curator)
+    if Dataset.objects.get().state == Dataset.State.CONVERTING:
+        CONVERSIONS.run(dataset.pk)
+    LeftTrace.objects.all().delete()
+    dataset.refresh_from_db()
+    assert dataset.columns[0]["name"] == "Anna Canary"
+    services.change_parse_options(dataset, replace(options, **change), curator)
+    if Dataset.objects.get().state == Dataset.State.CONVERTING:
+        CONVERSIONS.run(dataset.pk)
+    assert LeftTrace.objects.exists() is cleared
+    assert ("Canary" in str(Dataset.objects.get().columns)) is not cleared
 
 
 @pytest.mark.slow

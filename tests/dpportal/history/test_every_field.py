@@ -48,7 +48,7 @@ FREE: dict[str, set[str]] = {
         ),
         *("releases.ReleaseJob", "streams.StreamJob", "streams.SeriesBundle", "notices.Delivery"),
         *("datasets.BegunUpload", "datasets.DirectUpload", "datasets.UploadPiece", "releases.ChangedPromise"),
-        *("accounts.OutgoingMail", "accounts.MailHint", "api.AnsweredRequest"),
+        *("accounts.OutgoingMail", "accounts.MailHint", "api.AnsweredRequest", "datasets.LeftTrace"),
     },
     "who is signed in, and who tried: each beginning, end and failure is a line of the audit record": {
         *("accounts.PersonSession", "accounts.FailedSignIn", "accounts.ResetRequest", "sessions.Session"),

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from dpportal.platform.signing import SigningKeys
+from mechanisms.verify.__main__ import FAILED, NOT_ALL_CHECKED, main
 from mechanisms.verify.finding import State
 from mechanisms.verify.receipt import ENTRIES, as_file, check, signed_text
 
@@ -62,3 +63,14 @@ def test_the_same_facts_in_other_bytes_are_no_receipt(written):
 )
 def test_what_is_no_receipt_is_refused_in_words(content):
     assert check(content).state is State.FAILED
+
+
+def test_a_receipt_that_anybody_may_have_signed_does_not_hold_without_the_portals_key(tmp_path, capsys):
+    path = tmp_path / "receipt.json"
+    path.write_bytes(receipt(by="evil"))
+    assert main([str(path)]) == NOT_ALL_CHECKED
+    said = capsys.readouterr().out
+    assert f"not checked  receipt: by the key {KEYS.public[0]}" in said and "0 hold" in said
+    assert "Give the portal's key by --key" in said
+    assert main([str(path), "--key", SigningKeys("another").public[0]]) == FAILED
+    assert main([str(path), "--key", KEYS.public[0]]) == 0
