@@ -250,7 +250,7 @@ def _facing(chosen: ChosenCounts) -> list[int] | None:
 def _mirrored(
     labels: list[str], names: list[str], values: Floats, half_width: HalfWidth, chosen: ChosenCounts
 ) -> go.Figure:
-    figure = go.Figure(layout={"barmode": "overlay"})
+    figure = go.Figure(layout={"barmode": "overlay", "legend": legend_of(chosen)})
     own_value = "%{customdata[0]:,}" if isinstance(half_width, np.ndarray) else "%{customdata:,}"
     shown = hover(unit_of(chosen), half_width, own_value, "%{y}")
     for place, (name, side) in enumerate(zip(names, (-1, 1), strict=True)):
@@ -292,8 +292,7 @@ def margin_of(half_width: HalfWidth, group: int) -> HalfWidth:
 def _side_by_side(
     labels: list[str], names: list[str], values: Floats, half_width: HalfWidth, chosen: ChosenCounts
 ) -> go.Figure:
-    legend = {"title": {"text": plain(chosen.by.shown_name)}} if chosen.by else {}
-    figure = go.Figure(layout={"barmode": "group", "legend": legend})
+    figure = go.Figure(layout={"barmode": "group", "legend": legend_of(chosen)})
     lines = are_lines(chosen.along) and chosen.by is not None
     drawn = half_width if values.size <= MOST_WHISKERS else None
     for place, name in enumerate(names):
@@ -307,6 +306,11 @@ def _side_by_side(
     axis = category_axis(chosen.along.shown_name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
     figure.update_layout(xaxis=axis, yaxis={**people_axis(""), **unit_axis(chosen)})
     return figure
+
+
+def legend_of(chosen: ChosenCounts) -> FigureJson:
+    """A legend that says of which column its names are values."""
+    return {"title": {"text": plain(chosen.by.shown_name)}} if chosen.by else {}
 
 
 def unit_of(chosen: ChosenCounts) -> str:
