@@ -22,6 +22,7 @@ from dpportal.charts.group_traces import (
     TICKS,
     are_lines,
     error_bars,
+    far_above_caption,
     group_bars,
     group_line,
     with_margins,
@@ -91,15 +92,21 @@ def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figur
     figure = _drawn(chosen, draw, order, groups)
     are_bars = pair is None and not (chosen.by and are_lines(chosen.along))
     draws_margins = not are_bars or len(order) * len(groups) <= MOST_WHISKERS
-    caption = in_a_row([caption_of(chosen, groups, draws_margins), _beside(chosen, groups)])
+    above = "" if chosen.shares or are_bars or pair is not None else _far_above(chosen, groups)
+    caption = in_a_row([caption_of(chosen, groups, draws_margins), above, _beside(chosen, groups)])
     by = f" × {chosen.by.shown_name}" if chosen.by else ""
     title = counted_by(chosen.along.shown_name + by)
-    display = Display(is_ordered=chosen.along.ordered)
+    display = Display(is_counts=pair is None and not chosen.shares, is_ordered=chosen.along.ordered)
     shown = finished(figure, title=title, caption=caption, display=display)
     if adjusted is None:
         return shown
     other = _drawn(of_adjusted(chosen, adjusted), draw, order, groups).to_dict()
     return one_at_a_time(shown, of_both_kinds(shown.json["data"], other["data"]))
+
+
+def _far_above(chosen: ChosenCounts, groups: Sequence[int]) -> str:
+    names = group_names(chosen)
+    return far_above_caption([names[group] for group in groups], chosen.values[:, groups])
 
 
 def of_adjusted(chosen: ChosenCounts, adjusted: Floats) -> ChosenCounts:

@@ -19,6 +19,7 @@ from dpportal.charts.group_traces import (
     MAX_GROUPS,
     TICKS,
     are_lines,
+    far_above_caption,
     group_bars,
     group_line,
 )
@@ -119,6 +120,9 @@ def _grouped(
     figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
     title = counted_by(f"{along.shown_name} × {groups.shown_name}")
     caption = interval_caption(half_width, counted_word())
+    if are_lines(along):
+        noisy = raw.reshape(domain.shape).transpose(axes)
+        caption = in_a_row([caption, far_above_caption(cell_names(groups), noisy)])
     display = Display(is_counts=True, is_ordered=along.ordered)
     return finished(figure, title=title, caption=caption, display=display)
 

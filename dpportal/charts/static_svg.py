@@ -229,7 +229,8 @@ class _Drawing:
                 if is_line and plain_label(trace.get("name") or "") in self.names_at_lines and places:
                     named.append((trace, places))
         # The lowest first, so that names stand above each other as the lines do.
-        at_names = places_of_names([places for _trace, places in named], LINE)
+        widths = [GAP + width_of(plain_label(trace["name"])) for trace, _places in named]
+        at_names = places_of_names([places for _trace, places in named], LINE, widths)
         ends = [(trace, at) for (trace, _places), at in zip(named, at_names, strict=True)]
         for trace, end in sorted(ends, key=lambda named: -named[1][1]):
             self._name_line(trace, end, max(y.begin, y.end))

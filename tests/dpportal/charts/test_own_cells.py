@@ -14,9 +14,7 @@ from mechanisms.domain import Categorical, Domain, Integer
 
 SEX = Categorical("sex", True, values=("f", "m"))
 AGE = Integer("age", True, lower=0, upper=49, width=5)
-SAID = (
-    "Not drawn, since perhaps nobody is there: Missing (age), Other (sex), Missing (sex); the table has them."
-)
+SAID = "Not declared and perhaps nobody’s, so not drawn: Missing (age), Other (sex), Missing (sex); the table has them."
 
 
 def released(other: int = 3, missing: int = -2) -> np.ndarray:

@@ -109,3 +109,13 @@ def test_the_names_of_groups_stand_beside_their_column(columns, width):
     drawn = drawing(reader_figure(domain, raw=raw, counts=raw, half_width=7).json, width)
     texts = [text["text"] for text in drawn["texts"]]
     assert drawn["names_of"] == "sex" and (bool(drawn["names"]) or "sex" in texts)
+
+
+def test_a_line_far_above_the_others_is_named_with_what_to_do():
+    hour = Integer("hour", lower=0, upper=23)
+    vehicle = Categorical("vehicle", values=("car", "lorry", "bus"), closed=True)
+    raw = np.array([[17_000, 2_500, 300]] * 24).reshape(-1)
+    domain = Domain((hour, vehicle))
+    assert "“car” is far above the others" in reader_figure(domain, raw=raw, counts=raw, half_width=9).caption
+    near = np.array([[17_000, 9_000, 300]] * 24).reshape(-1)
+    assert "far above" not in reader_figure(domain, raw=near, counts=near, half_width=9).caption

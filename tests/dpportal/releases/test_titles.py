@@ -63,7 +63,13 @@ def test_many_columns_are_counted_and_a_long_title_is_cut(dataset):
     title = Release(dataset=dataset, columns=names).proposed_title
     words = title.removesuffix("…").split()
     assert len(title) <= 160 and title.endswith("…")
-    assert set(words) <= {*" ".join(names).replace("library", "library,").split(), "People", "by", "library", "and"}
+    assert set(words) <= {
+        *" ".join(names).replace("library", "library,").split(),
+        "People",
+        "by",
+        "library",
+        "and",
+    }
     one_word = Release(dataset=dataset, columns=["x" * 200]).proposed_title
     assert len(one_word) == 160 and one_word.endswith("xx…")
 
