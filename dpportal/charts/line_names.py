@@ -11,12 +11,14 @@ Place = tuple[float, float]
 STEPS = 20
 
 
-def places_of_names(lines: Sequence[Sequence[Place]], height: float, widths: Sequence[float]) -> list[Place]:
+def places_of_names(
+    lines: Sequence[Sequence[Place]], height: float, widths: Sequence[float], floor: float
+) -> list[Place]:
     """A place on each line, in pixels of the drawing, beside which its name stands.
 
     height, widths: of names. Where all lines end within the height of their names, as ages do at nobody, names there
     would tell nothing: each then stands over its line, the lowest one's under it, where that is furthest from the
-    others, and so far from it that the line strikes no letter.
+    others, and so far from it that the line strikes no letter. floor: below which no name stands.
     """
     ends = [line[-1] for line in lines]
     down = [at for _across, at in ends]
@@ -30,9 +32,17 @@ def places_of_names(lines: Sequence[Sequence[Place]], height: float, widths: Seq
         return ends
     places = nearest.argmax(axis=1).tolist()
     lowest = [bool(heights[own, place] == heights[:, place].max()) for own, place in enumerate(places)]
+    under = [
+        _clear_of(line, place, width, height / 2)
+        for line, place, width in zip(lines, places, widths, strict=True)
+    ]
+    over = [
+        _clear_of(line, place, width, -height / 2)
+        for line, place, width in zip(lines, places, widths, strict=True)
+    ]
     return [
-        _clear_of(line, place, width, height / 2 if is_lowest else -height / 2)
-        for line, place, width, is_lowest in zip(lines, places, widths, lowest, strict=True)
+        below if is_lowest and below[1] <= floor else above
+        for below, above, is_lowest in zip(under, over, lowest, strict=True)
     ]
 
 

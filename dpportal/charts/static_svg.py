@@ -230,10 +230,11 @@ class _Drawing:
                     named.append((trace, places))
         # The lowest first, so that names stand above each other as the lines do.
         widths = [GAP + width_of(plain_label(trace["name"])) for trace, _places in named]
-        at_names = places_of_names([places for _trace, places in named], LINE, widths)
+        floor = max(y.begin, y.end)
+        at_names = places_of_names([places for _trace, places in named], LINE, widths, floor)
         ends = [(trace, at) for (trace, _places), at in zip(named, at_names, strict=True)]
         for trace, end in sorted(ends, key=lambda named: -named[1][1]):
-            self._name_line(trace, end, max(y.begin, y.end))
+            self._name_line(trace, end, floor)
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
         if len(numbered) == 1 and x.categories and len(self.axes) == 1:
             self._number(numbered[0], x, y)

@@ -51,7 +51,7 @@ def test_where_somebody_shows_they_are_drawn() -> None:
     shown = chosen(released(other=90))
     lines = {trace["name"] for trace in shown["json"]["data"] if trace.get("name")}
     assert {"f", "m", "Other"} <= lines and "Missing" not in lines
-    assert "nobody is there: Missing (age), Missing (sex);" in shown["caption"]
+    assert "so not drawn: Missing (age), Missing (sex);" in shown["caption"]
 
 
 def test_declared_values_are_always_drawn() -> None:
@@ -69,4 +69,4 @@ def test_bars_of_one_column_leave_out_nobody_too() -> None:
         40,
         30,
     ]
-    assert "nobody is there: Other (sex); the table has them." in shown.caption
+    assert "so not drawn: Other (sex); the table has them." in shown.caption
