@@ -368,7 +368,9 @@ class _Drawing:
         """
         if self.names_at_lines and self.names_of:
             short = shortened(self.names_of, int(self.width / LETTER / 2))
-            self._text(short, self.width, LINE, "end", in_full=True)
+            [(x, _y), *_others] = self.axes.values()
+            at, anchor = (x.at(0), "middle") if x.mirrored else (self.width, "end")
+            self._text(short, at, LINE, anchor, in_full=True)
         wide, tall = self.width - self.left - self.right, self.height - TOP - self.bottom
         for note in self.layout.get("annotations", ()):
             if note.get("xref", "paper") != "paper":
