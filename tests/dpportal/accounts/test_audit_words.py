@@ -82,3 +82,10 @@ def test_a_line_is_about_something_with_a_name(dataset) -> None:
     gone = "dataset 00000000-0000-0000-0000-000000000001"
     for subject in (gone, "dataset x", "nobody", "nothing 3"):
         assert audit.subject_for_people(subject) == subject
+
+
+def test_the_list_of_the_record_names_what_a_line_is_about(client, administrator, dataset) -> None:
+    audit.record(administrator, gettext_noop("granted a budget"), dataset)
+    client.force_login(administrator)
+    listed = client.get(reverse("admin:accounts_auditentry_changelist")).text
+    assert f"dataset {dataset.name}" in listed and str(dataset.pk) not in listed
