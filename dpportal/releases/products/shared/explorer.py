@@ -255,9 +255,15 @@ def _compared(form: PickForm, question: QueryDict, answer: Answer, difference: D
         "first_picked": _words(form.domain, earlier.picks),
         "first_explored": answer(earlier.picks),
         "difference": between,
-        "is_certain": bool(between and between.half_width is not None)
-        and abs(between.estimate) > between.half_width,
+        "is_certain": _is_certain(between),
     }
+
+
+def _is_certain(between: CellSum | None) -> bool:
+    """Whether a difference is beyond its margin."""
+    if between is None or between.half_width is None:
+        return False
+    return abs(between.estimate) > between.half_width
 
 
 def _renamed(question: QueryDict, old: str, new: str) -> QueryDict:
