@@ -216,6 +216,12 @@ class Mechanism(ABC):
         """
         return CellSum(summed(values, plan.domain.shape, picks), None, size(picks))
 
+    def cell_difference(
+        self, _plan: Plan, _values: np.ndarray, _first: Picks, _second: Picks
+    ) -> CellSum | None:
+        """The first box of cells less the second; None where nothing tells how sure that is. Values: as `cell_sum`."""
+        return None
+
 
 def _without_order(domain: Domain) -> str:
     """The columns of which joined cells would be a mixture; two or three values are soon told apart."""

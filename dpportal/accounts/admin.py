@@ -199,8 +199,8 @@ class ReadOnlyAdmin(OfferedFilters[M]):
 class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     """Who looked at or changed what."""
 
-    list_display = ["at", "by", "act", "subject", "more"]
-    fields = ["at", "by", "act", "subject", "more"]
+    list_display = ["at", "by", "act", "about", "more"]
+    fields = ["at", "by", "act", "about", "subject", "more"]
     list_filter = [("action", ActFilter)]
     search_fields = ["subject", "detail", "by__username"]
     date_hierarchy = "at"
@@ -211,6 +211,11 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     def act(self, entry: AuditEntry) -> str:
         """The act in the reader's language; the record has it in English."""
         return translated(entry.action)
+
+    @admin.display(description=gettext_lazy("about"), ordering="subject")
+    def about(self, entry: AuditEntry) -> str:
+        """By its name; the record has its key, which a search looks for."""
+        return audit.subject_for_people(entry.subject)
 
     @admin.display(description=gettext_lazy("detail"), ordering="detail")
     def more(self, entry: AuditEntry) -> str:

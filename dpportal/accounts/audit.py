@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from django.apps import apps
+from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
 from dpportal.accounts.models import AuditEntry, User
@@ -28,6 +30,17 @@ def newest(action: str, subjects: Iterable[models.Model]) -> dict[models.Model, 
 def _named(subject: models.Model) -> str:
     """As a line of the record names it."""
     return f"{subject._meta.model_name} {subject.pk}"
+
+
+def subject_for_people(subject: str) -> str:
+    """What a line is about, by its name where it is still there: dataset Census 1994."""
+    kind, _blank, key = subject.partition(" ")
+    model = next((each for each in apps.get_models() if each._meta.model_name == kind), None)
+    try:
+        found = model._base_manager.filter(pk=key).first() if model else None
+    except (ValueError, ValidationError):  # no key of that kind
+        found = None
+    return f"{model._meta.verbose_name} {found}" if model and found else subject
 
 
 def record_stranger(action: str, detail: str) -> None:

@@ -200,13 +200,13 @@ class LedgerEntry(Guarded):
     class Kind(models.TextChoices):
         GRANT = "grant", _("Grant")
         REDUCTION = "reduction", _("Reduction")
-        CHARGE = "charge", _("Charge")
+        CHARGE = "charge", _("Privacy cost")
 
     class State(models.TextChoices):
         RESERVED = "reserved", _("Reserved")
         SPENT = "spent", _("Spent")
-        VOID = "void", _("Void")
-        BOOKED = "booked", _("Booked")
+        VOID = "void", _("Not spent")
+        BOOKED = "booked", _("Entered")
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="ledger")
     budget = models.ForeignKey(Budget, on_delete=models.PROTECT, related_name="entries")

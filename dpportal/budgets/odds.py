@@ -23,6 +23,8 @@ from mechanisms.number_text import small_text
 PRIOR = 0.1
 # From the first ε on a grant is warned of, from the second on it is confirmed a second time.
 WARNED, CONFIRMED_TWICE = 3.0, 10.0
+# Factors from here on have no decimals.
+IN_FULL = 10
 # The worked choices, in ε.
 EPSILONS = (Decimal("0.1"), Decimal(1), Decimal(3))
 
@@ -96,9 +98,11 @@ class Odds:
 
     @property
     def kind(self) -> str:
-        """The promise in a word or two."""
+        """The promise in a word or two, by the amounts from which a grant is warned of and confirmed twice."""
         if self.weight < 1:
             return _("Strong protection")
+        if self.needs_second_confirmation:
+            return _("Hardly any protection")
         return _("Usual protection") if self.weight < WARNED else _("Weak protection")
 
     @property
@@ -133,10 +137,11 @@ class Odds:
     @property
     def meaning(self) -> str:
         """The same as a factor, of all that is granted for these people."""
+        factor = chance_factor(self.epsilon)
         values = {
             "symbol": self.symbol,
             "total": plain(self.total),
-            "factor": rounded_up(chance_factor(self.epsilon), 2),
+            "factor": rounded_up(factor, 2 if factor < IN_FULL else 0),
         }
         if self.replaced:
             text = _(

@@ -22,6 +22,7 @@ from dpportal.charts.group_traces import (
     TICKS,
     are_lines,
     error_bars,
+    far_above_caption,
     group_bars,
     group_line,
     with_margins,
@@ -91,15 +92,21 @@ def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figur
     figure = _drawn(chosen, draw, order, groups)
     are_bars = pair is None and not (chosen.by and are_lines(chosen.along))
     draws_margins = not are_bars or len(order) * len(groups) <= MOST_WHISKERS
-    caption = in_a_row([caption_of(chosen, groups, draws_margins), _beside(chosen, groups)])
+    above = "" if chosen.shares or are_bars or pair is not None else _far_above(chosen, groups)
+    caption = in_a_row([caption_of(chosen, groups, draws_margins), above, _beside(chosen, groups)])
     by = f" × {chosen.by.shown_name}" if chosen.by else ""
     title = counted_by(chosen.along.shown_name + by)
-    display = Display(is_ordered=chosen.along.ordered)
+    display = Display(is_counts=pair is None and not chosen.shares, is_ordered=chosen.along.ordered)
     shown = finished(figure, title=title, caption=caption, display=display)
     if adjusted is None:
         return shown
     other = _drawn(of_adjusted(chosen, adjusted), draw, order, groups).to_dict()
     return one_at_a_time(shown, of_both_kinds(shown.json["data"], other["data"]))
+
+
+def _far_above(chosen: ChosenCounts, groups: Sequence[int]) -> str:
+    names = group_names(chosen)
+    return far_above_caption([names[group] for group in groups], chosen.values[:, groups])
 
 
 def of_adjusted(chosen: ChosenCounts, adjusted: Floats) -> ChosenCounts:
@@ -250,7 +257,7 @@ def _facing(chosen: ChosenCounts) -> list[int] | None:
 def _mirrored(
     labels: list[str], names: list[str], values: Floats, half_width: HalfWidth, chosen: ChosenCounts
 ) -> go.Figure:
-    figure = go.Figure(layout={"barmode": "overlay"})
+    figure = go.Figure(layout={"barmode": "overlay", "legend": legend_of(chosen)})
     own_value = "%{customdata[0]:,}" if isinstance(half_width, np.ndarray) else "%{customdata:,}"
     shown = hover(unit_of(chosen), half_width, own_value, "%{y}")
     for place, (name, side) in enumerate(zip(names, (-1, 1), strict=True)):
@@ -292,8 +299,7 @@ def margin_of(half_width: HalfWidth, group: int) -> HalfWidth:
 def _side_by_side(
     labels: list[str], names: list[str], values: Floats, half_width: HalfWidth, chosen: ChosenCounts
 ) -> go.Figure:
-    legend = {"title": {"text": plain(chosen.by.shown_name)}} if chosen.by else {}
-    figure = go.Figure(layout={"barmode": "group", "legend": legend})
+    figure = go.Figure(layout={"barmode": "group", "legend": legend_of(chosen)})
     lines = are_lines(chosen.along) and chosen.by is not None
     drawn = half_width if values.size <= MOST_WHISKERS else None
     for place, name in enumerate(names):
@@ -307,6 +313,11 @@ def _side_by_side(
     axis = category_axis(chosen.along.shown_name, TICKS if len(labels) > 2 * TICKS else 0, len(labels))
     figure.update_layout(xaxis=axis, yaxis={**people_axis(""), **unit_axis(chosen)})
     return figure
+
+
+def legend_of(chosen: ChosenCounts) -> FigureJson:
+    """A legend that says of which column its names are values."""
+    return {"title": {"text": plain(chosen.by.shown_name)}} if chosen.by else {}
 
 
 def unit_of(chosen: ChosenCounts) -> str:

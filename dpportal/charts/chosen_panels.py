@@ -18,6 +18,7 @@ from dpportal.charts.chosen_counts import (
     in_order,
     largest_groups,
     leaves_order,
+    legend_of,
     margin_of,
     of_adjusted,
     shares_have_margins,
@@ -99,7 +100,7 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
     )
     layout = {**drawn.json["layout"], "barmode": "group", "showlegend": each.by is not None}
     # Above the names of the first row.
-    layout["legend"] = {"y": 1 + LEGEND_ROOM / (layout["height"] - FRAME)}
+    layout["legend"] = {"y": 1 + LEGEND_ROOM / (layout["height"] - FRAME), **legend_of(each)}
     layout["margin"] = {**layout["margin"], "t": 2 * LEGEND_ROOM}
     if each.along.ordered:
         layout["meta"] = {**layout.get("meta", {}), "is_ordered": True}

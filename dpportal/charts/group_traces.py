@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
+from django.utils.translation import gettext as _
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import HalfWidth, bar_look, interval_band, whisker, whiskers
@@ -16,6 +19,8 @@ MAX_BESIDE = 7
 # Up to so many cells of the other column, bars in groups; of more, if it is ordered, lines.
 MAX_GROUPED = 8
 TICKS = 20
+# A line whose highest place is so many times that of the next line leaves the others flat.
+FAR_ABOVE = 5
 HATCHES, DASHES = (
     ("", "/", "x", "-", "\\", "+", "."),
     ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot"),
@@ -25,6 +30,20 @@ HATCHES, DASHES = (
 def are_lines(along: Attribute) -> bool:
     """Whether groups are lines along a column, and no bars."""
     return along.ordered and along.size > MAX_GROUPED
+
+
+def far_above_caption(names: Sequence[str], values: np.ndarray) -> str:
+    """What to do where one of several lines leaves the others flat; empty where none does. values: (cells, lines)."""
+    if len(names) < 3:
+        return ""
+    highest = values.max(axis=0)
+    *_others, second, first = np.argsort(highest).tolist()
+    if highest[first] < FAR_ABOVE * max(1, highest[second]):
+        return ""
+    text = _(
+        "“%(group)s” is far above the others: explore the chart with a square-root axis to tell those apart."
+    )
+    return text % {"group": names[first]}
 
 
 def group_bars(

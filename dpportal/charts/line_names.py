@@ -7,13 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 Place = tuple[float, float]
+# Places of a line that are looked at beside a name.
+STEPS = 20
 
 
-def places_of_names(lines: Sequence[Sequence[Place]], height: float) -> list[Place]:
+def places_of_names(
+    lines: Sequence[Sequence[Place]], height: float, widths: Sequence[float], floor: float
+) -> list[Place]:
     """A place on each line, in pixels of the drawing, beside which its name stands.
 
-    height: of a name. Where all lines end within the height of their names, as ages do at nobody, names there would
-    tell nothing: each then stands over its line where that is furthest from the others.
+    height, widths: of names. Where all lines end within the height of their names, as ages do at nobody, names there
+    would tell nothing: each then stands over its line, the lowest one's under it, where that is furthest from the
+    others, and so far from it that the line strikes no letter. floor: below which no name stands.
     """
     ends = [line[-1] for line in lines]
     down = [at for _across, at in ends]
@@ -26,4 +31,24 @@ def places_of_names(lines: Sequence[Sequence[Place]], height: float) -> list[Pla
     if nearest.max(axis=1).min() < height:
         return ends
     places = nearest.argmax(axis=1).tolist()
-    return [(line[place][0], line[place][1] - height / 2) for line, place in zip(lines, places, strict=True)]
+    lowest = [bool(heights[own, place] == heights[:, place].max()) for own, place in enumerate(places)]
+    under = [
+        _clear_of(line, place, width, height / 2)
+        for line, place, width in zip(lines, places, widths, strict=True)
+    ]
+    over = [
+        _clear_of(line, place, width, -height / 2)
+        for line, place, width in zip(lines, places, widths, strict=True)
+    ]
+    return [
+        below if is_lowest and below[1] <= floor else above
+        for below, above, is_lowest in zip(under, over, lowest, strict=True)
+    ]
+
+
+def _clear_of(line: Sequence[Place], place: int, width: float, off: float) -> Place:
+    """Beside a place of a line: so far under it (off > 0) or over it that it stays clear of a name so wide."""
+    across, down = np.array(line).T
+    under_name = np.interp(np.linspace(across[place], across[place] + width, STEPS), across, down)
+    end = under_name.max() if off > 0 else under_name.min()
+    return float(across[place]), float(end + off)

@@ -65,6 +65,11 @@ def shown_traces(figure: FigureJson) -> list[Trace]:
     return [trace for trace in figure["data"] if trace.get("visible", True) is True]
 
 
+def names_of(layout: FigureJson) -> str:
+    """The column whose values the names of series are; empty where they are no values."""
+    return plain_label((layout.get("legend", {}).get("title") or {}).get("text") or "")
+
+
 def lying_drawing(figure: FigureJson, width: int) -> FigureJson:
     """The same context as `static_svg.drawing`. figure: one that `lies`. width: in pixels."""
     return _Lying(shown_traces(figure), figure["layout"], width).context()
@@ -124,6 +129,7 @@ class _Lying:
             "lines": self.lines,
             "texts": [*self._names_of_cells(), *self._values(), *self._axis()],
             "names": list(names.items()) if len(self.traces) > 1 else [],
+            "names_of": names_of(self.layout),
             "scale": "",
         }
 

@@ -114,5 +114,5 @@ def _without(attribute: Attribute, cells: Sequence[int]) -> Attribute:
 def _caption(names: Sequence[str]) -> str:
     if not names:
         return ""
-    text = _("Not drawn, since perhaps nobody is there: %(cells)s; the table has them.")
+    text = _("Not declared and perhaps nobody’s, so not drawn: %(cells)s; the table has them.")
     return text % {"cells": listed(names)}

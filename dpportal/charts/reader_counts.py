@@ -19,6 +19,7 @@ from dpportal.charts.group_traces import (
     MAX_GROUPS,
     TICKS,
     are_lines,
+    far_above_caption,
     group_bars,
     group_line,
 )
@@ -53,15 +54,14 @@ def reader_figure(
     that of the sum of one of its cells over the other columns; None: all cells are drawn, also of nobody. One column:
     bars or steps. Two, one of them with few cells: bars in groups, or a line for each group. Otherwise heat maps.
     """
-    said = []
-    for select in (_with_people, _sorted, partial(_in_order, half_width)):
+    said, axes = [], axes_of_two(domain)
+    for select in (_with_people, partial(_sorted, axes), partial(_in_order, axes, half_width)):
         drawn = select(domain, raw.reshape(domain.shape), margins) if partition is None else None
         if drawn is not None:
             raw, counts = (drawn.of(each.reshape(domain.shape)).reshape(-1) for each in (raw, counts))
             domain = Domain(drawn.attributes)
             said.append(drawn.caption)
-    axes = _grouped_by(domain) if partition is None else None
-    if axes is None:
+    if axes is None or partition is not None or not _are_grouped(domain, axes):
         figure = switched_figure(domain, raw=raw, counts=counts, half_width=half_width, partition=partition)
     else:
         figure = _grouped(domain, axes, raw, counts, half_width)
@@ -75,29 +75,36 @@ def _with_people(
     return None if margins is None else drawn_cells(domain.attributes, values, margins)
 
 
-def _sorted(domain: Domain, values: np.ndarray, _margins: object) -> DrawnCells | None:
+def _sorted(
+    axes: tuple[int, int] | None, domain: Domain, values: np.ndarray, _margins: object
+) -> DrawnCells | None:
     """The largest first, along a column of many values without an order."""
-    axes = (0,) if len(domain.shape) == 1 else _grouped_by(domain)
-    if axes is None or not is_long(domain.attributes[axes[0]]):
-        return None
-    return largest_cells(domain, axes[0], values)
+    along = _axis_along(domain, axes)
+    return (
+        largest_cells(domain, along, values)
+        if along is not None and is_long(domain.attributes[along])
+        else None
+    )
 
 
 def _in_order(
-    half_width: int | None, domain: Domain, values: np.ndarray, _margins: object
+    axes: tuple[int, int] | None,
+    half_width: int | None,
+    domain: Domain,
+    values: np.ndarray,
+    _margins: object,
 ) -> DrawnCells | None:
     """Without the cells that have no place along an order whose cells have no label each, their numbers in words."""
-    axes = (0,) if len(domain.shape) == 1 else _grouped_by(domain)
-    if axes is None:
+    if (place := _axis_along(domain, axes)) is None:
         return None
-    along = domain.attributes[axes[0]]
-    has_all_labels = not are_lines(along) if len(axes) > 1 else along.size <= 2 * TICKS
+    along = domain.attributes[place]
+    has_all_labels = not are_lines(along) if axes else along.size <= 2 * TICKS
     if not along.ordered or has_all_labels:
         return None
-    groups = [""] if len(axes) == 1 else cell_names(domain.attributes[axes[1]])
-    by_groups = values.transpose(axes).reshape(along.size, len(groups))
+    groups = cell_names(domain.attributes[axes[1]]) if axes else [""]
+    by_groups = values.transpose(axes or (0,)).reshape(along.size, len(groups))
     said = numbers_beside(along, groups, by_groups, half_width)
-    return cells_in_order(domain.attributes, axes[0], said) if said else None
+    return cells_in_order(domain.attributes, place, said) if said else None
 
 
 def _grouped(
@@ -111,21 +118,35 @@ def _grouped(
         figure.add_traces(_traces(along, groups, values.transpose(axes), kind, shown))
     axis = category_axis(along.shown_name, TICKS if along.size > 2 * TICKS else 0, along.size)
     figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
-    title = counted_by(" × ".join(domain.shown_names))
+    title = counted_by(f"{along.shown_name} × {groups.shown_name}")
     caption = interval_caption(half_width, counted_word())
+    if are_lines(along):
+        noisy = raw.reshape(domain.shape).transpose(axes)
+        caption = in_a_row([caption, far_above_caption(cell_names(groups), noisy)])
     display = Display(is_counts=True, is_ordered=along.ordered)
     return finished(figure, title=title, caption=caption, display=display)
 
 
-def _grouped_by(domain: Domain) -> tuple[int, int] | None:
-    """Of two columns, which one runs along the axis and which one makes groups; None where neither has few cells."""
+def axes_of_two(domain: Domain) -> tuple[int, int] | None:
+    """Of two columns, which one runs along the axis and which one, with fewest cells, makes groups; else None."""
     if len(domain.attributes) != 2:
         return None
     groups = min((1, 0), key=lambda axis: domain.shape[axis])
-    along = domain.attributes[1 - groups]
+    return 1 - groups, groups
+
+
+def _are_grouped(domain: Domain, axes: tuple[int, int]) -> bool:
+    """Whether the groups are few enough to be told apart, as bars or as lines."""
+    along, groups = (domain.attributes[axis] for axis in axes)
     fits = not along.ordered or along.size <= MAX_STEPS
-    most = MAX_GROUPS if are_lines(along) else MAX_BESIDE
-    return (1 - groups, groups) if domain.shape[groups] <= most and fits else None
+    return fits and groups.size <= (MAX_GROUPS if are_lines(along) else MAX_BESIDE)
+
+
+def _axis_along(domain: Domain, axes: tuple[int, int] | None) -> int | None:
+    """The column along a chart of bars or lines. axes: of two columns; None where there is one, or more."""
+    if axes is None:
+        return 0 if len(domain.shape) == 1 else None
+    return axes[0] if _are_grouped(domain, axes) else None
 
 
 def _traces(

@@ -15,7 +15,7 @@ from dpportal.charts.area_drawing import area_drawing
 from dpportal.charts.axis import LINE, TICKS, Axis, thinned
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.line_names import places_of_names
-from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, shown_traces
+from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, names_of, shown_traces
 from dpportal.charts.svg_paths import bar, filled, points, rectangle, swatch, up_to_mark
 from dpportal.charts.text_width import LETTER, longest, shortened, widest, width_of
 from dpportal.charts.trace_values import (
@@ -70,7 +70,7 @@ class _Drawing:
         pairs = dict.fromkeys((t.get("xaxis", "x"), t.get("yaxis", "y")) for t in self.traces)
         self.left = self._label_space("y", pairs)
         self.bottom = min(self._label_space("x", pairs), 130) + 12
-        self.names_at_lines = self._named_at_lines()
+        self.names_at_lines, self.names_of = self._named_at_lines(), names_of(layout)
         self.right = RIGHT + widest(self.names_at_lines)
         self.axes = {pair: self._axes(*pair) for pair in pairs}
 
@@ -94,6 +94,7 @@ class _Drawing:
             "lines": self.lines,
             "texts": self.texts,
             "names": [] if is_map or len(named) < 2 or self.names_at_lines else list(named.items()),
+            "names_of": self.names_of,
             "scale": _("Colours run from 0 to %(largest)s") % {"largest": self._end_of_scale()}
             if is_map
             else "",
@@ -228,10 +229,12 @@ class _Drawing:
                 if is_line and plain_label(trace.get("name") or "") in self.names_at_lines and places:
                     named.append((trace, places))
         # The lowest first, so that names stand above each other as the lines do.
-        at_names = places_of_names([places for _trace, places in named], LINE)
+        widths = [GAP + width_of(plain_label(trace["name"])) for trace, _places in named]
+        floor = max(y.begin, y.end)
+        at_names = places_of_names([places for _trace, places in named], LINE, widths, floor)
         ends = [(trace, at) for (trace, _places), at in zip(named, at_names, strict=True)]
         for trace, end in sorted(ends, key=lambda named: -named[1][1]):
-            self._name_line(trace, end, max(y.begin, y.end))
+            self._name_line(trace, end, floor)
         numbered = bars or [t for t in traces if t.get("mode") == "markers"]
         if len(numbered) == 1 and x.categories and len(self.axes) == 1:
             self._number(numbered[0], x, y)
@@ -359,7 +362,15 @@ class _Drawing:
         return float(declared or max([*scales, *(numbers if not scales else ())], default=1)) or 1.0
 
     def _titles(self) -> None:
-        """Of subplots side by side, and of the axes that they share; the words of panels come in lines."""
+        """Of subplots side by side, of the axes that they share, and of the names at lines.
+
+        The words of panels come in lines.
+        """
+        if self.names_at_lines and self.names_of:
+            short = shortened(self.names_of, int(self.width / LETTER / 2))
+            [(x, _y), *_others] = self.axes.values()
+            at, anchor = (x.at(0), "middle") if x.mirrored else (self.width, "end")
+            self._text(short, at, LINE, anchor, in_full=True)
         wide, tall = self.width - self.left - self.right, self.height - TOP - self.bottom
         for note in self.layout.get("annotations", ()):
             if note.get("xref", "paper") != "paper":

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.jobs import queues
 from dpportal.jobs.clock import db_ago
 
 # The same on every machine, whatever its settings, since one machine's sweep looks at another's workers.
@@ -52,6 +53,11 @@ class Heartbeat(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def takes(self) -> list[str]:
+        """What waits in its queues, for people."""
+        return [str(queues.TITLES.get(name, name)) for name in self.queues]
 
     @classmethod
     def alive(cls, kind: str) -> models.QuerySet[Heartbeat]:

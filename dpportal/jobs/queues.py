@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy as _
 from kombu.entity import Exchange, Queue
 
 # Celery's name for its default queue.
@@ -11,6 +12,12 @@ CONVERSIONS = "conversions"
 # Downloads that anybody has checked. How long one waits would say when uploads are read, if both were in one queue.
 CHECKS = "checks"
 NAMES = (WORK, CONVERSIONS, CHECKS)
+# What waits in each, for people.
+TITLES = {
+    WORK: _("all other jobs"),
+    CONVERSIONS: _("files to read, simulations"),
+    CHECKS: _("downloads to check"),
+}
 
 
 def declared() -> list[Queue]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator
 from functools import cache
 
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
+from dpportal.charts.text_width import width_of
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
 from dpportal.publications.descriptions import styles
@@ -16,23 +18,24 @@ from dpportal.publications.metadata import Metadata
 
 SVG = "image/svg+xml"
 FONT = "'Source Sans 3', system-ui, 'Segoe UI', Roboto, Arial, sans-serif"
-# In pixels: title and subtitle above the drawing, a line of notes, a name in the legend; letters of a line.
-HEAD, LINE, NAME_GAP, LETTER, LINE_LETTERS = 48, 15, 34, 6.2, 128
+# In pixels: title and subtitle above the drawing, a line of notes, and letters of one.
+HEAD, LINE, LINE_LETTERS = 48, 15, 128
+# Of the legend: a line, a mark with its gap, and what a name takes besides its letters.
+LEGEND_LINE, MARK, NAME_GAP = 18, 16, 34
 _VARIABLE = re.compile(r"var\((--[\w-]+)\)")
 
 
 def picture(figure: Json, metadata: Metadata) -> str:
     """An SVG drawing of a figure with `drawing`, for a report or a web page. Loads nothing and needs no style sheet."""
     drawn = figure["drawing"]
-    legend = HEAD + drawn["height"]
-    first = legend + (2 * LINE if drawn["names"] else LINE)
+    legend = list(_legend(drawn, HEAD + drawn["height"]))
+    first = (legend[-1]["top"] if legend else HEAD + drawn["height"] - LINE) + 2 * LINE
     lines = textwrap.wrap(figure["caption"], LINE_LETTERS) + textwrap.wrap(_source(metadata), LINE_LETTERS)
     context = {
         "title": metadata.title,
         "subtitle": figure["title"],
         "drawn": drawn,
         "top": HEAD,
-        "names": _legend(drawn["names"]),
         "legend": legend,
         "notes": [(line, first + place * LINE) for place, line in enumerate(lines)],
         "height": first + len(lines) * LINE,
@@ -58,13 +61,18 @@ def _source(metadata: Metadata) -> str:
     return joint(".").join(filter(None, parts))
 
 
-def _legend(names: list[tuple[str, str]]) -> list[tuple[str, str, float]]:
-    """Each name with its colour, and where it begins."""
-    at, placed = 0.0, []
-    for name, colour in names:
-        placed.append((name, colour, round(at, 1)))
-        at += NAME_GAP + LETTER * len(name)
-    return placed
+def _legend(drawn: Json, top: int) -> Iterator[Json]:
+    """The column and each name with its mark, where they begin, in as many lines as they need. top: of the first."""
+    at = 0.0
+    names = drawn["names"]
+    column = [(drawn["names_of"] + joint(":").strip(), None)] if names and drawn.get("names_of") else []
+    for name, mark in [*column, *names]:
+        wide = width_of(name) + (NAME_GAP if mark else MARK)
+        if at and at + wide > drawn["width"]:
+            at, top = 0.0, top + LEGEND_LINE
+        name_at = at + MARK if mark else at
+        yield {"name": name, "mark": mark, "mark_at": at, "name_at": name_at, "top": top, "base": top + 10}
+        at = round(at + wide, 1)
 
 
 @cache

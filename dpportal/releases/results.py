@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import numpy as np
 from django.core.files.storage import default_storage
@@ -51,14 +52,24 @@ def page_of(reconstructed: AnyReconstructed) -> Json:
 
 
 def store_page(reconstructed: AnyReconstructed, page: Json) -> None:
-    """Store what the public page shows, as `page_of` has it, and what answers a reader's questions there."""
-    estimates = presenter_of(reconstructed.release).stored_estimates(reconstructed)
+    """Store what the public page shows of what `page_of` has, and what answers a reader's questions there."""
+    presenter = presenter_of(reconstructed.release)
+    estimates = presenter.stored_estimates(reconstructed)
     if estimates is not None:
         stored_estimates.keep_estimates(reconstructed.release, estimates)
     with storage.scratch_folder() as scratch:
         path = scratch / "public.json"
-        path.write_text(json.dumps(page))
+        path.write_text(json.dumps(_in_each_language(page, presenter.stored)))
         storage.keep(path, page_name(reconstructed.release))
+
+
+def _in_each_language(page: Json, changed: Callable[[Json], Json]) -> Json:
+    """A page of `page_of`, changed in each of its languages."""
+    pages = {}
+    for code in languages():
+        with override(code):
+            pages[code] = changed(in_reader_language(page))
+    return layered(pages)
 
 
 def stored_page(release: Release) -> Json:

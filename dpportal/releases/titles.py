@@ -36,7 +36,16 @@ def proposed(
     title = _question_text(
         asked, _spoken(list(words.values()), _worded(parameters, words)), parameters, counted
     )
-    return title[:LONGEST]
+    return _cut(title)
+
+
+def _cut(title: str) -> str:
+    """A title of at most LONGEST letters: a longer one ends after a word, or within one that takes half of it."""
+    if len(title) <= LONGEST:
+        return title
+    begun = title[: LONGEST - 1]
+    words = begun.rpartition(" ")[0].rstrip(" ,;:.")
+    return f"{words if len(words) > LONGEST / 2 else begun}…"
 
 
 def read_aloud(columns: Sequence[str]) -> dict[str, str]:

@@ -21,6 +21,24 @@ def plain_sum(plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
     return CellSum(box_queries.summed(values, plan.domain.shape, picks), reach, cells)
 
 
+def plain_difference(plan: Plan, values: np.ndarray, first: Picks, second: Picks) -> CellSum:
+    """The first box less the second, of cells that were counted each by itself.
+
+    Cells of both cancel, with their noise. The other noises are independent and symmetric, so that their signs do not
+    matter: those that are taken away reach as far as those that are added.
+    """
+    shared = [np.intersect1d(one, other) for one, other in zip(first, second, strict=True)]
+    cells = box_queries.size(first) + box_queries.size(second) - 2 * box_queries.size(shared)
+    reach = float(integer_half_widths(plan.noise, np.array([cells], dtype=np.int64))[0])
+    sums = [box_queries.summed(values, plan.domain.shape, picks) for picks in (first, second)]
+    return CellSum(sums[0] - sums[1], reach, cells)
+
+
+def half_width_apart(plan: Plan) -> int:
+    """Of the difference of two counts, of cells that were counted each by itself."""
+    return int(integer_half_widths(plan.noise, np.array([2], dtype=np.int64))[0])
+
+
 def standard_error(inside: Flags, scales: int, eigenvalues: Sequence[float]) -> float:
     """Of the sum of a strategy's estimates over the cells that are inside, for noise of variance 1; exact, O(n).
 

@@ -16,7 +16,7 @@ from mechanisms.box_queries import CellSum, Picks
 from mechanisms.calibration import MAX_SCALE, scale_squared, too_small
 from mechanisms.domain import Domain
 from mechanisms.histogram.blocks import grid_codes
-from mechanisms.histogram.box_sums import plain_sum
+from mechanisms.histogram.box_sums import plain_difference, plain_sum
 from mechanisms.histogram.top_down import top_down
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.postprocess import lattice_simplex
@@ -144,6 +144,10 @@ class NoisyHistogram(Mechanism):
     def cell_sum(self, plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
         """With the least interval of a plain sum of independent noises."""
         return plain_sum(plan, values, picks)
+
+    def cell_difference(self, plan: Plan, values: np.ndarray, first: Picks, second: Picks) -> CellSum:
+        """With the least interval of a plain sum of the noises that are in one box alone."""
+        return plain_difference(plan, values, first, second)
 
     def _reaches(self, loss: Loss, half_width: int) -> bool:
         law = self._law(loss, histogram_sensitivity(loss.unit))

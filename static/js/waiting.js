@@ -1,23 +1,33 @@
-/* While the method is being worked out and none is chosen, the buttons that need one wait, and say why. In a form:
-   [data-awaited] stands where nothing is chosen yet, [data-waits] are its buttons, [data-why-waiting] is the reason.
-   Without scripts the buttons can be pressed, and the page that answers says what is missing. */
+/* While the method is being worked out and none is chosen, the buttons that need one lead to the list of all methods, and
+   say why. In a form: [data-awaited] stands where nothing is chosen yet, [data-waits] are its buttons,
+   [data-why-waiting] is the reason. Without scripts the page that answers says what is missing. */
 "use strict";
 {
+  const waits = (form) => form.querySelector("[data-awaited]") && !form.querySelector("[name=mechanism]:checked");
+
   function look() {
     document.querySelectorAll("form:has([data-waits])").forEach((form) => {
-      const waits = form.querySelector("[data-awaited]") && !form.querySelector("[name=mechanism]:checked");
       const reason = form.querySelector("[data-why-waiting]");
-      reason.hidden = !waits;
+      reason.hidden = !waits(form);
       form.querySelectorAll("[data-waits]").forEach((button) => {
-        button.disabled = Boolean(waits);
         // What is hidden would be read with the button all the same.
-        if (waits) button.setAttribute("aria-describedby", reason.id);
+        if (waits(form)) button.setAttribute("aria-describedby", reason.id);
         else button.removeAttribute("aria-describedby");
       });
     });
   }
 
+  function choose(event) {
+    const button = event.target.closest("[data-waits]");
+    if (!button || !waits(button.form)) return;
+    event.preventDefault();
+    const methods = button.form.querySelector("#all-methods");
+    methods.open = true;
+    methods.querySelector("[name=mechanism]")?.focus();
+  }
+
   look();
   document.addEventListener("change", look);
+  document.addEventListener("click", choose);
   document.addEventListener("htmx:afterSettle", look);
 }

@@ -16,12 +16,14 @@ from django.template.defaultfilters import floatformat
 from django.utils.formats import get_format, localize
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
 
 from dpportal.budgets.amounts import plain
 from mechanisms.number_text import small_text
 
 register = template.Library()
+# In seconds.
+MINUTE = 60
 TENTH = Decimal("0.1")
 # Of numbers below 0; Python and Django write a hyphen.
 MINUS = "\N{MINUS SIGN}"
@@ -191,6 +193,27 @@ def percent(value: float | str | None) -> str:
     if 0.9995 <= value < 1:
         return _("over 99.9 %")
     return _("under 0.1 %") if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+
+
+@register.filter
+def short_percent(value: float | str | None) -> str:
+    """A share as a percentage with two significant digits: 9.5 %; 18 %."""
+    if not isinstance(value, int | float):
+        return "–"
+    return f"{significant(100 * value, 2)} %"
+
+
+@register.filter
+def lasting(seconds: float | str | None) -> str:
+    """How long something takes, as people say it: less than a second; 12 seconds; 3 minutes."""
+    if not isinstance(seconds, int | float):
+        return "–"
+    if seconds < 1:
+        return _("less than a second")
+    if (whole := round(seconds)) < MINUTE:
+        return ngettext("%(seconds)s second", "%(seconds)s seconds", whole) % {"seconds": whole}
+    minutes = round(seconds / MINUTE)
+    return ngettext("%(minutes)s minute", "%(minutes)s minutes", minutes) % {"minutes": minutes}
 
 
 @register.filter

@@ -38,6 +38,26 @@ def told_rows(rows: Iterable[Json]) -> SafeString:
 
 
 @register.filter
+def summary_lines(rows: Iterable[Json], has_difference: object) -> SafeString:
+    """The lines of a summary's block: of each its label, its picture, its cells, and the difference of two groups."""
+    nothing = _nothing()
+    return mark_safe("".join([_summary_line(row, bool(has_difference), nothing) for row in rows]))  # noqa: S308 (so)
+
+
+def _summary_line(row: Json, has_difference: bool, nothing: str) -> str:
+    path = _escaped(row["mark"])
+    mark = (
+        f'<svg class="mark" viewBox="0 0 96 16" aria-hidden="true"><path d="{path}" /></svg>' if path else ""
+    )
+    told = "".join([_cell(cell, nothing) for cell in row["cells"]])
+    if has_difference:
+        both = [row["difference"], row["standardised"]] if row.get("difference") else []
+        told += "".join([_cell(cell, nothing) for cell in both]) or "<td></td><td></td>"
+    begins = "<tr>" if row["is_category"] else "<tr data-stays>"
+    return f'{begins}<th scope="row">{_escaped(row["label"])}</th><td class="mark">{mark}</td>{told}</tr>'
+
+
+@register.filter
 def told_cell(cell: Json) -> SafeString:
     """A number with its margin; value, margin, sort, and for the curator true and outside."""
     return mark_safe(_cell(cell, _nothing()))  # noqa: S308 (made below)

@@ -13,6 +13,7 @@ from dpportal.publications.cost_search import shown
 from dpportal.releases.drafts import Offer
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, AnyPlanner, ReleasePlan, method_title, planner_of
+from dpportal.releases.products.shared.average_group import is_smallest
 from dpportal.releases.products.shared.recommendation import Recommendations
 
 
@@ -55,6 +56,7 @@ class SideBySide:
             "chosen_method": chosen,
             "verdict": verdict,
             "better_amount": better,
+            "is_smallest": bool(plan and is_smallest(plan)),
             "chosen_title": method_title(self._draft.product, chosen) if chosen else "",
             "chosen_error": shown(self._planner.error_of(plan, self._draft)) if plan else None,
             "chosen_further_error": shown(self._planner.further_error_of(plan, self._draft))

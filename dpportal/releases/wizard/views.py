@@ -26,6 +26,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise_of_draft
 from dpportal.releases.products import PRODUCTS, DraftError, method_title, planner_of, product_of
 from dpportal.releases.products.queries import matrices
+from dpportal.releases.products.shared.average_group import is_smallest
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.wizard import choices, choosing
 from dpportal.releases.wizard.dial import turned
@@ -153,6 +154,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         "is_doubted": is_doubted(verdict),
         "readers_see": product_of(draft).readers_see,
         "better_amount": verdict and verdict.amount(draft.amount, plan.loss.definition),
+        "is_smallest": is_smallest(plan),
         "version": version,
         **confirming.around(by, draft, budget, draft.columns),
         **planner_of(draft).offer(plan, draft),

@@ -74,3 +74,18 @@ def test_no_detail_of_the_record_is_composed_beside_the_catalogue():
         if re.search(r"""f["'][^"']*[a-z]{3,}[^{}"']*["']""", re.sub(r"\{[^}]*\}", "{}", call))
     ]
     assert found == []
+
+
+def test_a_line_is_about_something_with_a_name(dataset) -> None:
+    """The record has its key; people read what it is called, or the key where it is gone or is none."""
+    assert audit.subject_for_people(f"dataset {dataset.pk}") == f"dataset {dataset.name}"
+    gone = "dataset 00000000-0000-0000-0000-000000000001"
+    for subject in (gone, "dataset x", "nobody", "nothing 3"):
+        assert audit.subject_for_people(subject) == subject
+
+
+def test_the_list_of_the_record_names_what_a_line_is_about(client, administrator, dataset) -> None:
+    audit.record(administrator, gettext_noop("granted a budget"), dataset)
+    client.force_login(administrator)
+    listed = client.get(reverse("admin:accounts_auditentry_changelist")).text
+    assert f"dataset {dataset.name}" in listed and str(dataset.pk) not in listed

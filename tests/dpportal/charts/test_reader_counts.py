@@ -99,3 +99,23 @@ def test_seventeen_values_by_three_are_bars_beside_each_other():
 def test_eight_by_eight_values_are_a_map():
     letters, digits = Categorical("l", values=tuple("abcdefgh"), closed=True), Integer("d", lower=1, upper=8)
     assert {trace["type"] for trace in traces(letters, digits)} == {"heatmap"}
+
+
+@pytest.mark.parametrize("width", [760, 360])
+@pytest.mark.parametrize("columns", [(RACE, SEX), (MANY, SEX), (AGE, SEX)], ids=["bars", "lying", "lines"])
+def test_the_names_of_groups_stand_beside_their_column(columns, width):
+    domain = Domain(columns)
+    raw = np.arange(domain.size)
+    drawn = drawing(reader_figure(domain, raw=raw, counts=raw, half_width=7).json, width)
+    texts = [text["text"] for text in drawn["texts"]]
+    assert drawn["names_of"] == "sex" and (bool(drawn["names"]) or "sex" in texts)
+
+
+def test_a_line_far_above_the_others_is_named_with_what_to_do():
+    hour = Integer("hour", lower=0, upper=23)
+    vehicle = Categorical("vehicle", values=("car", "lorry", "bus"), closed=True)
+    raw = np.array([[17_000, 2_500, 300]] * 24).reshape(-1)
+    domain = Domain((hour, vehicle))
+    assert "“car” is far above the others" in reader_figure(domain, raw=raw, counts=raw, half_width=9).caption
+    near = np.array([[17_000, 9_000, 300]] * 24).reshape(-1)
+    assert "far above" not in reader_figure(domain, raw=near, counts=near, half_width=9).caption

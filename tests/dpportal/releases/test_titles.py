@@ -59,7 +59,19 @@ def test_what_stands_over_several_columns_is_not_read_unless_their_names_need_it
 
 def test_many_columns_are_counted_and_a_long_title_is_cut(dataset):
     assert Release(dataset=dataset, columns=list("abcde")).proposed_title == "People by 5 columns"
-    assert len(Release(dataset=dataset, columns=["x" * 100, "y" * 100]).proposed_title) == 160
+    names = [f"Q{n}. How satisfied are you with the opening hours of your library" for n in (1, 2, 3)]
+    title = Release(dataset=dataset, columns=names).proposed_title
+    words = title.removesuffix("…").split()
+    assert len(title) <= 160 and title.endswith("…")
+    assert set(words) <= {
+        *" ".join(names).replace("library", "library,").split(),
+        "People",
+        "by",
+        "library",
+        "and",
+    }
+    one_word = Release(dataset=dataset, columns=["x" * 200]).proposed_title
+    assert len(one_word) == 160 and one_word.endswith("xx…")
 
 
 @pytest.mark.parametrize(

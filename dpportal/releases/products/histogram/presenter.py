@@ -24,6 +24,7 @@ from dpportal.releases.products.shared.values import ReconstructedRelease
 from dpportal.releases.titles import spoken
 from mechanisms import registry
 from mechanisms.box_queries import CellSum, Picks
+from mechanisms.histogram.box_sums import half_width_apart
 from mechanisms.protocol import Plan, Result
 
 # Cells up to which a job adds up all of them.
@@ -83,15 +84,29 @@ class HistogramPresenter(Presenter[Plan, Result]):
             with stored_estimates.estimates(release) as values:
                 return registry.mechanism(plan.mechanism).cell_sum(plan, values, picks)
 
+        def difference(first: Picks, second: Picks) -> CellSum | None:
+            with stored_estimates.measured(release) as values:
+                method, inner, own = registry.mechanism(plan.mechanism).measured_by(plan, values)
+                return method.cell_difference(inner, own, first, second)
+
         with stored_estimates.measured(release) as values:
-            measured, *_inner = registry.mechanism(plan.mechanism).measured_by(plan, values)
+            measured, inner, _own = registry.mechanism(plan.mechanism).measured_by(plan, values)
         is_estimated = measured.is_linear and not measured.is_plain
         limit = explorer.MAX_ESTIMATED_CELLS if is_estimated else explorer.MAX_CELLS
         if refusal := explorer.refusal(plan.domain.size, limit):
             return {"explorer_refusal": refusal}
         if not measured.is_linear and not stored_estimates.has_estimates(release):
             return {}
-        return explorer.explored(spoken(plan.domain), question, answer, reason=str(explorer.NO_INTERVAL))
+        return {
+            "margin_apart": half_width_apart(inner) if measured.is_plain else None,
+            **explorer.explored(
+                spoken(plan.domain),
+                question,
+                answer,
+                difference=difference if measured.is_plain else None,
+                reason=str(explorer.NO_INTERVAL),
+            ),
+        }
 
 
 def _maps(release: Release, plan: Plan) -> dict[int, Areas]:

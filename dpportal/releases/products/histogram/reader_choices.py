@@ -17,6 +17,7 @@ from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.largest_first import is_long
 from dpportal.charts.own_cells import DrawnCells, drawn_cells, own_cells
+from dpportal.charts.reader_counts import axes_of_two
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
 from dpportal.releases.products.shared.figures import figure_json
@@ -162,8 +163,13 @@ def _fitting(domain: Domain) -> list[int]:
 
 
 def first_axes(domain: Domain) -> tuple[int, int | None]:
-    """An ordered column along, else the one with most cells; by that with fewest. domain: one of them fits."""
+    """As the first chart of two columns has them; of more an ordered one along, else the one with most cells.
+
+    By that with fewest. domain: one of them fits.
+    """
     fitting = _fitting(domain)
+    if (axes := axes_of_two(domain)) and len(fitting) == len(axes):
+        return axes
     along = max(fitting, key=lambda place: (domain.attributes[place].ordered, domain.shape[place]))
     others = [place for place in fitting if place != along]
     return along, min(others, key=lambda place: domain.shape[place], default=None)

@@ -18,6 +18,7 @@ from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared import bounds
 from dpportal.releases.products.shared.cells import SINGLE, aligned, joined, told
 from dpportal.releases.products.shared.figures import figure_json
+from dpportal.releases.titles import read_aloud
 from mechanisms.accounting import plainly
 from mechanisms.domain import Categorical
 from mechanisms.moments.estimates import ColumnEstimates, Interval
@@ -51,7 +52,7 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
         **({"figure": drawn[0]} if drawn else {}),
         "finding": findings,
         "cautions": list(_cautions(findings)),
-        "group_names": list(plan.groups.shown_names),
+        "group_names": [spoken_names(plan)[name] for name in plan.groups.shown_names],
         "groups": plan.groups.size,
         "deviation": plan.degree > 1,
         "counts_rows": plan.loss.unit.counts_rows,
@@ -61,6 +62,12 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
     }
 
 
+def spoken_names(plan: MomentsPlan) -> dict[str, str]:
+    """How a reader says each column, as the release's title does; files have the table's own names."""
+    measured = [planned.column.attribute.shown_name for planned in plan.columns]
+    return read_aloud([*measured, *plan.groups.shown_names])
+
+
 def _finding(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _ShownRows) -> Json:
     """A column's mean over all with its interval, and how groups certainly differ."""
     planned, style = plan.columns[place], styles_of(plan.columns[place], plan.degree)["mean"]
@@ -68,7 +75,7 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
     decimals = shown_rows.decimals
     shares = (everyone.at_lower, everyone.at_upper)
     shown: Json = {
-        "column": planned.column.attribute.shown_name,
+        "column": spoken_names(plan)[planned.column.attribute.shown_name],
         "mean": running_text(everyone.mean, 0, style, decimals),
         "at_bounds": bounds.notes(planned.column, shares, 0),
     }
@@ -105,7 +112,7 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
         labels.insert(0, [_("All")] * len(plan.groups.names))
     lower, upper = planned.column.bound_texts
     shown: Json = {
-        "name": planned.column.attribute.shown_name,
+        "name": spoken_names(plan)[planned.column.attribute.shown_name],
         "place": f"means-{place}",
         "rows": rows_of(labels, shown_rows.rows, styles),
         **({"first_groups": most} if plan.groups.size > most else {}),
@@ -114,10 +121,11 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
         "upper": upper,
         "first_step_end": planned.column.first_step_end,
         "step": plainly(planned.column.step),
+        "is_exact": not planned.column.floor_error,
     }
     if has_chart(plan, planned) and place < MOST_CHARTS:
         drawn = _drawn(estimates, MOST_POINTS // min(len(plan.columns), MOST_CHARTS))
-        by = " × ".join(plan.groups.shown_names)
+        by = " × ".join(spoken_names(plan)[name] for name in plan.groups.shown_names)
         figure = means_figure(shown["name"], names_of(plan), drawn, shown_rows.decimals, by=by)
         shown["figure"] = figure_json(figure)
     return shown

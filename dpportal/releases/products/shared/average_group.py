@@ -6,6 +6,15 @@ import math
 
 from mechanisms.domain import Attribute, Categorical, Domain
 
+# Declared cells of which none can be left out or joined with another without telling nothing.
+FEWEST = 2
+
+
+def is_smallest(plan: object) -> bool:
+    """Whether a plan's columns cannot be made fewer cells: one column of two declared values."""
+    domain: Domain | None = getattr(plan, "domain", None)
+    return domain is not None and len(domain.attributes) == 1 and declared_cells(domain) <= FEWEST
+
 
 def average_people(people: float, groups: Domain) -> float:
     """Of a cell of average size: declared values share all people, and those for others and for none have nobody."""

@@ -36,6 +36,8 @@ LONGEST_TEXT = 4_000
 # and of so many at most.
 MOST_AT_ONCE, MAX_PICKED_COLUMNS = 4, 6
 PREFIX = "pick"
+# Of an earlier pick, which the next one is compared with; and the button that asks for that.
+FIRST, COMPARE = "first", "compare"
 NO_INTERVAL = gettext_lazy("The error of this method depends on the data, so no margin can be stated.")
 # Of an ordered column the missing cell is in no range, so it is asked for by itself.
 UNRANGED, WITH, LEFT_OUT, ALONE = "", "with", "left-out", "alone"
@@ -51,6 +53,7 @@ _READERS: dict[str, Callable[[str], int | float | date]] = {
     Date.kind: date.fromisoformat,
 }
 Answer = Callable[[Picks], CellSum | None]
+Difference = Callable[[Picks, Picks], CellSum | None]
 
 
 @dataclass(frozen=True)
@@ -206,11 +209,18 @@ def _end(attribute: Attribute, text: str) -> int | None:
 
 
 def explored(
-    domain: Domain, question: QueryDict, answer: Answer, *, reason: str = "", note: str = ""
+    domain: Domain,
+    question: QueryDict,
+    answer: Answer,
+    *,
+    difference: Difference | None = None,
+    reason: str = "",
+    note: str = "",
 ) -> Json:
     """What the page shows of a reader's pick.
 
-    answer: the sum of a box. reason: why it may have no interval. note: what to know of one that has.
+    answer: the sum of a box. difference: of two, where picks can be compared. reason: why a sum may have no interval.
+    note: what to know of one that has.
     """
     answered, places = {key for key in question if key.startswith(f"{PREFIX}-")}, None
     if len(domain.attributes) > MOST_AT_ONCE:
@@ -229,7 +239,45 @@ def explored(
     if has_picks and form.is_valid():
         total = answer(form.picks)
         context |= {"picked": _words(domain, form.picks), "explored": total, "unexplored": total is None}
+        context |= _compared(form, question, answer, difference) if difference else {}
     return context
+
+
+def _compared(form: PickForm, question: QueryDict, answer: Answer, difference: Difference) -> Json:
+    """The pick that the next one can be compared with, and what this one is like beside an earlier one."""
+    first = _renamed(question, FIRST, PREFIX) if COMPARE in question else QueryDict()
+    earlier = PickForm(form.domain, first, form.places)
+    if not first or not earlier.is_valid():
+        return {"explorer_first": _hidden(_renamed(question, PREFIX, FIRST))}
+    between = difference(earlier.picks, form.picks)
+    return {
+        "explorer_first": _hidden(_renamed(first, PREFIX, FIRST)),
+        "first_picked": _words(form.domain, earlier.picks),
+        "first_explored": answer(earlier.picks),
+        "difference": between,
+        "is_certain": _is_certain(between),
+    }
+
+
+def _is_certain(between: CellSum | None) -> bool:
+    """Whether a difference is beyond its margin."""
+    if between is None or between.half_width is None:
+        return False
+    return abs(between.estimate) > between.half_width
+
+
+def _renamed(question: QueryDict, old: str, new: str) -> QueryDict:
+    """The fields of one prefix under another one."""
+    fields = QueryDict(mutable=True)
+    for key, values in question.lists():
+        if key.startswith(f"{old}-"):
+            fields.setlist(f"{new}{key.removeprefix(old)}", values)
+    return fields
+
+
+def _hidden(fields: QueryDict) -> list[tuple[str, str]]:
+    """Each value of the fields, with its name."""
+    return [(key, value) for key, values in fields.lists() for value in values]
 
 
 def asks_for_columns(domain: Domain, question: QueryDict) -> bool:
@@ -249,7 +297,7 @@ def refusal(cells: int, limit: int) -> str:
 def without_picks(question: QueryDict) -> QueryDict:
     """What a reader asks but for cells: the public page shows the form empty."""
     other = question.copy()
-    for key in [key for key in other if key.startswith(f"{PREFIX}-")]:
+    for key in [key for key in other if key.startswith((f"{PREFIX}-", f"{FIRST}-"))]:
         del other[key]
     return other
 

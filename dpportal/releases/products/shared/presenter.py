@@ -46,6 +46,10 @@ class Presenter(ABC, Generic[P, R]):
         """Beside what `page` stored, the parts that the page's address chooses; drawn while a visitor waits."""
         return {}
 
+    def stored(self, shown: Json) -> Json:
+        """Of what `page` has, which a report shows in full, what is stored for the public page: no more is read."""
+        return shown
+
     def facts(self, reconstructed: ReconstructedRelease[P, R]) -> Json:
         """Further entries of release.json."""
         return {}

@@ -163,7 +163,7 @@ def _caption(plan: SummaryPlan) -> str:
     number = len(plan.columns)
     text = ngettext("Table 1. %(number)s characteristic", "Table 1. %(number)s characteristics", number)
     names = {"number": number, "group": listed(plan.groups.shown_names)}
-    return (text + _(", in all and by %(group)s") if plan.groups.names else text) % names
+    return (text + _(", overall and by %(group)s") if plan.groups.names else text) % names
 
 
 def _chart(table: TableOne, place: int) -> Json:

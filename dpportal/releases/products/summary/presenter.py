@@ -40,8 +40,11 @@ class SummaryPresenter(Presenter[SummaryPlan, Summary]):
     def page(self, reconstructed: ReconstructedRelease[SummaryPlan, Summary]) -> Json:
         return page.page(reconstructed.plan, reconstructed.result)
 
+    def stored(self, shown: Json) -> Json:
+        return {**shown, **page.first_rows(shown["table_one"])}
+
     def chosen(self, release: Release, plan: SummaryPlan, shown: Json, question: QueryDict) -> Json:
-        """The first rows of the table, whatever the address: a page is written while a visitor waits."""
+        """The first rows of the table, whatever was stored: a page is written while a visitor waits."""
         return page.first_rows(shown["table_one"])
 
     def explore(self, release: Release, plan: SummaryPlan, question: QueryDict) -> Json:

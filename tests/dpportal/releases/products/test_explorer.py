@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,12 @@ from django.urls import reverse
 from dpportal.releases import services
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
-from dpportal.releases.products.shared.explorer import PickForm
+from dpportal.releases.products import confirmed_plan
+from dpportal.releases.products.shared.explorer import PickForm, explored
+from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer, Real
+from mechanisms.histogram.box_sums import half_width_apart, plain_sum
+from mechanisms.histogram.noisy import LaplaceHistogram
 from tests.dpportal import building
 
 
@@ -105,6 +110,51 @@ def test_a_pick_that_cannot_be_gets_a_sentence(client, draft, query, told):
     answer = page(client, finished(draft), query)
     assert told in answer.text
     assert "explored" not in answer.context
+
+
+def test_two_picks_are_compared_with_the_margin_of_what_is_in_one_of_them_alone():
+    """Cells of both cancel: 3 of the first and 2 of the second are left, each with the same noise."""
+    domain = Domain((Categorical("colour", values=("red", "green", "blue"), closed=True), Boolean("works")))
+    counts = np.array([50, 40, 5, 6, 7, 9])
+    plan = LaplaceHistogram().plan(domain, {}, Loss(Definition.PURE, Fraction(1)))
+
+    def shown(query: str):
+        method = LaplaceHistogram()
+        return explored(
+            domain,
+            QueryDict(query),
+            lambda picks: method.cell_sum(plan, counts, picks),
+            difference=lambda first, second: method.cell_difference(plan, counts, first, second),
+        )
+
+    alone = shown("pick-in-0=0")
+    assert alone["explorer_first"] == [("first-in-0", "0")] and "difference" not in alone
+    asked = shown("first-in-0=0&first-in-0=1&pick-in-0=1&pick-in-0=2&compare=1")
+    between = asked["difference"]
+    assert (between.estimate, between.cells) == (90 - 16, 4) and asked["is_certain"]
+    assert (asked["first_explored"].estimate, asked["explored"].estimate) == (101, 27)
+    assert between.half_width == plain_sum(plan, counts, [np.arange(2), np.arange(2)]).half_width
+    assert not shown("first-in-0=1&pick-in-0=2&compare=1")["is_certain"]
+    assert shown("first-in-0=1&pick-in-0=1&compare=1")["difference"].cells == 0
+    assert "difference" not in shown("first-in-0=9&pick-in-0=1&compare=1")
+
+
+@pytest.mark.slow
+def test_a_page_says_whether_two_groups_differ(client, draft):
+    release = finished(draft)
+    first = page(client, release, "pick-in-0=1")
+    assert '<input type="hidden" name="first-in-0" value="1">' in first.text
+    answer = page(client, release, "first-in-0=1&pick-in-0=2&compare=1")
+    table = cells(client, release).groupby("colour")["noisy_count"].sum()
+    assert answer.context["difference"].estimate == table["green"] - table["blue"]
+    is_beyond = "They differ beyond the margin" in answer.text
+    assert is_beyond == answer.context["is_certain"]
+    assert is_beyond or "it can be noise alone" in answer.text
+    public = client.get(release.get_absolute_url())
+    apart = half_width_apart(confirmed_plan(release))
+    assert f"Two noisy counts that are more than {apart} apart differ in truth, too" in " ".join(
+        public.text.split()
+    )
 
 
 MANY = Domain(

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import reverse
 
@@ -20,12 +21,14 @@ from dpportal.datasets import services
 from dpportal.datasets.area_files import take_areas
 from dpportal.datasets.geojson import MAX_POINTS, GeoJsonError
 from dpportal.platform.json_types import Json
+from dpportal.releases import results
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, presenter_of
 from dpportal.releases.products.histogram import page as histogram_page, reader_choices
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.shared.stored_estimates import measured
 from dpportal.releases.products.summary import page as summary_page
+from dpportal.releases.products.summary.product import SUMMARY
 from mechanisms.domain import Categorical, Integer
 from mechanisms.protocol import Result
 from mechanisms.summary.mechanism import MAX_COLUMNS
@@ -36,6 +39,8 @@ from tests.dpportal.releases.products.microdata.building import dataset_of
 from tests.dpportal.test_public_work import MOST_CALLS, calls
 
 SIDES = Categorical("colour", values=("red", "green"), closed=True)
+# Characters of JSON that a page of a long summary reads from the storage.
+MOST_STORED = 500_000
 MANY = Categorical("colour", values=tuple(f"colour {place}" for place in range(300)), closed=True)
 
 
@@ -225,3 +230,31 @@ def test_a_table_that_fits_is_shown_whole() -> None:
     long = {"name": "job", "rows": [{"label": str(place)} for place in range(10_000)]}
     cut = summary_page.first_rows({"columns": 3, "blocks": [long, block]})
     assert cut["first_rows"] == most and cut["table_one"]["blocks"] == [{**long, "rows": long["rows"][:most]}]
+
+
+def test_a_summary_is_stored_with_the_rows_that_its_page_shows() -> None:
+    """A visitor's page reads nothing of the others; they are in the report and in the downloads."""
+    shown = summary_page_of(1, 90)
+    stored = SUMMARY.presenter.stored(shown)
+    rows = [row for block in stored["table_one"]["blocks"] for row in block["rows"]]
+    assert len(rows) == stored["first_rows"] < summary_page.MOST_ON_PAGE
+    assert len(json.dumps(stored["table_one"])) < len(json.dumps(shown["table_one"])) / 4
+    assert summary_page.first_rows(stored["table_one"]) == {"table_one": stored["table_one"]}
+
+
+@pytest.mark.slow
+def test_a_summary_of_many_numbers_and_long_lists_does_little(curator, administrator) -> None:
+    """50 columns of numbers and 40 of a hundred values, made by a job: its page takes no more than most do."""
+    numbers = [Integer(f"n{place}", lower=0, upper=1000) for place in range(50)]
+    texts = [Categorical(f"c{place}", values=tuple(f"value {v}" for v in range(100))) for place in range(40)]
+    table = {column.name: ["1"] * building.ROWS for column in numbers}
+    table |= {column.name: [f"value {row % 100}" for row in range(building.ROWS)] for column in texts}
+    columns = [*numbers, *texts]
+    dataset = building.granted(dataset_of(curator, "Long", table, columns), administrator, "100")
+    names = [column.name for column in columns]
+    release = finished(dataset, "summary", names, "50", "column-tables", group="", twice=[])
+    address = pages(largest.published(release), "")[0]
+    assert Client().get(address).status_code == 200
+    assert calls(partial(Client().get, address)) < 0.75 * MOST_CALLS
+    with default_storage.open(results.page_name(release)) as file:
+        assert len(file.read()) < MOST_STORED

@@ -61,7 +61,19 @@ def test_where_a_cost_within_the_budget_would_do_it_is_the_remedy(desk, dataset)
     Release.objects.filter(pk=draft.pk).update(columns=["age"], people=3000)
     shown = desk.get(address(draft)).text
     assert primary(shown)[0].startswith("See it at ε = 0.") and len(primary(shown)) == 1
-    assert ">Choose fewer columns<" in shown
+    assert ">Make its cells wider<" in shown and "fewer columns" not in shown
+
+
+def test_of_two_cells_no_fewer_are_advised(desk, dataset) -> None:
+    """A column of yes and no can lose neither a column nor a cell."""
+    yes_or_no = dataset.current_domain().attributes.get(column="colour")
+    yes_or_no.declaration = {**yes_or_no.declaration, "values": ["red", "green"]}
+    yes_or_no.save()
+    draft = building.complete_draft(dataset, "0.001")
+    Release.objects.filter(pk=draft.pk).update(columns=["colour"], people=30)
+    shown = " ".join(desk.get(address(draft)).text.split())
+    assert "Expected: useless." in shown and "fewer columns" not in shown and "ells wider" not in shown
+    assert "wait until the table has more people" in shown or "Change the cost" in primary(shown)
 
 
 def test_one_that_is_of_use_is_spent_on_with_one_press(desk, dataset) -> None:

@@ -10,6 +10,7 @@ from django.http import QueryDict
 
 from dpportal.charts import chosen_panels
 from dpportal.charts.chosen_counts import ChosenCounts, shown_margins, shown_values
+from dpportal.charts.reader_counts import reader_figure
 from dpportal.charts.static_svg import drawing
 from dpportal.charts.thumbnail import thumbnail
 from dpportal.releases.products.histogram.reader_choices import (
@@ -287,3 +288,25 @@ def test_a_reader_switches_to_adjusted_counts_of_the_same_cells(question) -> Non
     alone = figure(ChartForm(DOMAIN, QueryDict(question)), COUNTS, lambda _picks: None)["json"]
     assert len(alone["data"]) == len(noisy) and "is_switched" not in alone["layout"].get("meta", {})
     assert drawing(shown)["areas"] == drawing(alone)["areas"]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "are_ordered"),
+    [((7, 5), (False, True)), ((5, 7), (True, False)), ((3, 3), (False, False)), ((30, 4), (False, True))],
+)
+def test_the_form_shows_what_the_first_chart_draws(sizes, are_ordered) -> None:
+    """Drawing without a change gives the same series along the same cells."""
+    columns = tuple(
+        Integer(f"c{place}", lower=1, upper=size)
+        if is_ordered
+        else Categorical(f"c{place}", values=tuple(f"v{cell}" for cell in range(size)), closed=True)
+        for place, (size, is_ordered) in enumerate(zip(sizes, are_ordered, strict=True))
+    )
+    domain, raw = Domain(columns), 50 + np.arange(Domain(columns).size)
+    first = reader_figure(domain, raw=raw, counts=raw, half_width=3, margins=[9, 9])
+    again = figure(ChartForm(domain, QueryDict("scale=")), raw, lambda _picks: CellSum(0.0, 3.0, 1), 3, raw)
+
+    def series(json):
+        return [(t["name"], list(t["x"]), list(t["y"])) for t in json["data"] if t["visible"] is True]
+
+    assert series(first.json) == series(again["json"]) and first.title == again["title"]
