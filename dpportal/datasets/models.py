@@ -307,8 +307,7 @@ class Conversion(Job):
     dataset = models.OneToOneField(
         Dataset, primary_key=True, on_delete=models.CASCADE, related_name="conversion", editable=False
     )
-    # Of a file whose last line is at fault it tells the number of rows.
-    failure = SealedField(default=str)
+    failure = SealedField(default=str)  # if a file's last line is at fault, it tells the number of rows
 
     def __str__(self) -> str:
         return f"Conversion of {self.dataset_id}"

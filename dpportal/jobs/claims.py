@@ -225,10 +225,8 @@ class Claim:
         refused: dict[str, models.Expression] = {}
         if is_unavailable(error):
             connection.close_if_unusable_or_obsolete()
-            refused = {
-                "attempts": _by_patience(F("attempts") - 1, F("attempts"), models.IntegerField()),
-                "failure": self._by_patience_texts("", str(REFUSED_BY_DATABASE)),
-            }
+            attempts = _by_patience(F("attempts") - 1, F("attempts"), models.IntegerField())
+            refused = {"attempts": attempts, "failure": self._by_patience_texts("", str(REFUSED_BY_DATABASE))}
         self.write(lease_until=Now(), **refused)
         event_log.ended(self, "given back")
 

@@ -189,9 +189,10 @@ def _attempt(kind: AnyKind, claim: Claim) -> None:
         raise
     except kind.on_hold:
         claim.put_on_hold()
-    except (FileGoneFault, *kind.refusals) as refusal:
-        log.warning("%s %s refused: %s", kind.name, claim.pk, event_log.refusal_of(refusal))
-        kind.close(kind.row(claim.pk), claim, str(refusal))
+    except FileGoneFault as gone:
+        _refuse(kind, claim, gone)
+    except kind.refusals as refusal:
+        _refuse(kind, claim, refusal)
     except storage.StorageFault as fault:
         waits = kind.waits_for_storage(kind.row(claim.pk))
         if claim.is_last_attempt and not waits:
@@ -209,3 +210,9 @@ def _attempt(kind: AnyKind, claim: Claim) -> None:
         claim.release_lease(error)
     finally:
         _works.reset(outer)
+
+
+def _refuse(kind: AnyKind, claim: Claim, reason: Exception) -> None:
+    """Close a job that no further attempt can help, with the reason's own text."""
+    log.warning("%s %s refused: %s", kind.name, claim.pk, event_log.refusal_of(reason))
+    kind.close(kind.row(claim.pk), claim, str(reason))
