@@ -126,11 +126,12 @@ class Row:
 def rows(lines: list[Json], data: Mapping[str, object] | None, *, suggests: bool) -> Iterator[Row]:
     """lines: of the columns that are shown, as the list of columns has them. suggests: whether none is declared yet."""
     for line in lines:
-        yield row(line, data, suggests=suggests and not line["is_contradicted"])
+        yield row(line, data, suggests=suggests)
 
 
 def row(line: Json, data: Mapping[str, object] | None, *, suggests: bool) -> Row:
-    """A row, valid or not."""
+    """A row, valid or not. What its first rows contradict is not suggested."""
+    suggests = suggests and not line["is_contradicted"]
     form = RowForm(data, line=line, suggests=suggests)
     is_whole = suggests and not lacks_words(line["name"], line["look"])
     attribute = line["attribute"] or (proposed(line["name"], line["truths"]) if is_whole else None)
