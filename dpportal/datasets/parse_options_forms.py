@@ -49,6 +49,7 @@ ENCODINGS = [
     ("windows-1254", _("Windows-1254 (Turkish)")),
     ("windows-1257", _("Windows-1257 (Baltic)")),
     ("gb18030", _("GB 18030 (Chinese)")),
+    ("big5", _("Big5 (traditional Chinese)")),
     ("shift-jis", _("Shift JIS (Japanese)")),
     ("euc-kr", _("EUC-KR (Korean)")),
 ]
