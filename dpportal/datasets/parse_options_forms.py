@@ -63,6 +63,7 @@ THOUSANDS = [
     ("\u00a0", _("Hard space: 1 234")),
     ("\u202f", _("Narrow hard space: 1 234")),
     ("'", _("Apostrophe: 1'234")),
+    ("\u2019", _("Curved apostrophe: 1’234")),
 ]
 DATE_FORMATS = [
     PROPOSED,

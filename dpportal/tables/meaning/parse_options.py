@@ -10,7 +10,7 @@ from dpportal.tables.meaning.dates import DateFormatError, date_pattern
 DELIMITERS = (",", ";", "\t", "|")
 QUOTES = ('"', "'", "")
 DECIMALS = (".", ",")
-THOUSANDS = ("", ",", ".", " ", "'", "\u00a0", "\u202f")
+THOUSANDS = ("", ",", ".", " ", "'", "\u2019", "\u00a0", "\u202f")
 # No shift states: in each of these, a broken byte spoils nothing beyond its own row. Nothing beyond its own field,
 # either, save that a broken GB 18030, Big5 or Shift JIS letter can take a “|” with it; its row is then refused.
 ENCODINGS = (
