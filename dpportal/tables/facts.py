@@ -47,16 +47,15 @@ class Column:
 class Oddities:
     """What a curator is told of a file, so that a wrong reading is seen.
 
-    replaced_bytes: that the encoding does not know. encoding_guessed: neither declared nor said by the file; another
-    would read it, too. broken_fields: that hold line ends; longest_broken: characters
+    replaced_bytes: that the encoding does not know. broken_fields: that hold line ends; longest_broken: characters
     of the longest of them. blank_rows: skipped. spoiled_rows: of a further file, left out. note_lines: left out as is
     declared. notes_at_end: last rows that look like sums or notes; fewest_filled, note_words: what would leave them
     out. Of XLSX: formulas without a stored result, cells that hold an error, ranges of
-    merged cells that reach below the names.
+    merged cells that reach below the names. encoding_guessed: neither declared nor said by the file; another would
+    read it, too.
     """
 
     replaced_bytes: int = 0
-    encoding_guessed: bool = False
     broken_fields: int = 0
     longest_broken: int = 0
     blank_rows: int = 0
@@ -68,6 +67,7 @@ class Oddities:
     uncached_formulas: int = 0
     error_cells: int = 0
     merged_ranges: int = 0
+    encoding_guessed: bool = False
 
     @classmethod
     def from_json(cls, value: Json) -> Oddities:
