@@ -30,22 +30,24 @@ def guess_shown(dataset: Dataset) -> Json | None:
     """What the curator is told of a guessed encoding; None where it is declared, or said by the file, or fixed.
 
     label: of the encoding. is_usual: whether it is that of Western Europe, which needs no word where it is right.
-    names: columns' names beyond ASCII, as it reads them. others: value, label, and the same names read so.
+    names: columns' names beyond ASCII, as it reads them. others: value, label, and the same names read so, of those
+    encodings that have a letter for each byte; all are on the page “How the file is read”.
     """
     options = records.options_of(dataset)
     if not (dataset.facts.get("encoding_guessed") and dataset.can_change_parse_options and dataset.upload):
         return None
     current = options.encoding or USUAL
     names = [column["name"] for column in dataset.columns if not column["name"].isascii()][:SHOWN_NAMES]
+    others = [
+        (value, label, _read_as(names, current, value))
+        for value, label in ENCODINGS
+        if value and value not in (current, *UNMARKED)
+    ]
     return {
         "label": dict(ENCODINGS)[current],
         "is_usual": current == USUAL,
         "names": names,
-        "others": [
-            (value, label, _read_as(names, current, value))
-            for value, label in ENCODINGS
-            if value and value not in (current, *UNMARKED)
-        ],
+        "others": [other for other in others if "\ufffd" not in other[2]],
     }
 
 
