@@ -350,31 +350,6 @@ def test_a_name_suggests_no_numbers_for_a_column_of_other_values():
     assert not is_contradicted("colour", {"kind": "text"})
 
 
-def test_a_question_mark_suggests_no_yes_or_no_for_other_numbers():
-    satisfied, scale = "Q3. Is the staff friendly in your district?", {"kind": "integer", "repeats": True}
-    assert is_contradicted(satisfied, scale) and is_contradicted("insured", scale)
-    assert not is_contradicted(satisfied, {**scale, "truths": ("0", "1")})
-    assert not is_contradicted(satisfied, {"kind": "boolean", "repeats": True}) and not is_contradicted(
-        satisfied, {}
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("Q3. How satisfied are you with the opening hours?", "integer"),
-        ("What is your age?", "integer"),
-        ("How many children?", "integer"),
-        ("Which of these?", ""),
-        ("Wie alt sind Sie?", ""),
-        ("Insured?", "boolean"),
-        ("Rauchen Sie?", "boolean"),
-    ],
-)
-def test_a_question_that_asks_for_no_yes_or_no_suggests_none(name, kind):
-    assert proposed_kind(name) == kind
-
-
 @pytest.mark.parametrize(
     ("name", "kind"),
     [

@@ -9,6 +9,7 @@ from django.urls import reverse
 from dpportal.datasets import domain_fit, services
 from dpportal.datasets.domain_fit_job import FITS
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.proposals import is_contradicted, proposed_kind
 from dpportal.datasets.unlike_rows import is_unlike
 from mechanisms.domain import Boolean, Categorical, Date, Integer
 from tests.dpportal import building
@@ -79,3 +80,28 @@ def test_who_plans_a_release_has_the_fit_looked_at(client, survey):
     client.post(reverse("datasets:domain", args=[survey.pk]), data)
     FITS.run(survey.pk)
     assert domain_fit.mostly_misfits(survey, [NAME], survey.owner) == [NAME]
+
+
+def test_a_question_mark_suggests_no_yes_or_no_for_other_numbers():
+    satisfied, scale = "Q3. Is the staff friendly in your district?", {"kind": "integer", "repeats": True}
+    assert is_contradicted(satisfied, scale) and is_contradicted("insured", scale)
+    assert not is_contradicted(satisfied, {**scale, "truths": ("0", "1")})
+    assert not is_contradicted(satisfied, {"kind": "boolean", "repeats": True}) and not is_contradicted(
+        satisfied, {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Q3. How satisfied are you with the opening hours?", "integer"),
+        ("What is your age?", "integer"),
+        ("How many children?", "integer"),
+        ("Which of these?", ""),
+        ("Wie alt sind Sie?", ""),
+        ("Insured?", "boolean"),
+        ("Rauchen Sie?", "boolean"),
+    ],
+)
+def test_a_question_that_asks_for_no_yes_or_no_suggests_none(name, kind):
+    assert proposed_kind(name) == kind
