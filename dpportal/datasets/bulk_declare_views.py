@@ -27,6 +27,7 @@ from dpportal.datasets.proposals import is_contradicted, lacks_words, proposed, 
 from dpportal.datasets.shown_declarations import initial_of
 from dpportal.datasets.truths import is_unread
 from dpportal.datasets.typed_days import date_format_of
+from dpportal.datasets.unlike_rows import unlike_text
 from dpportal.platform.listed_names import listed, with_number
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
@@ -211,14 +212,18 @@ def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) 
     if attributes and not _declare(request, dataset, titled_as_before(dataset, attributes), ()):
         return
     taken = {attribute.name for attribute in attributes}
-    kinds = [name for name in names if name not in taken and proposed_kind(name)]
+    unlike = [name for name in names if is_contradicted(name, looks[name])]
+    if unlike:
+        text = _("Not taken: %(columns)s. Their first rows look like another kind than their names suggest.")
+        messages.warning(request, text % {"columns": _quoted(unlike)})
+    kinds = [name for name in names if name not in {*taken, *unlike} and proposed_kind(name)]
     if kinds:
         text = _(
             "Not taken: %(columns)s. Their names suggest a kind, but not their values or limits. Type these in the "
             "table, or import a codebook."
         )
         messages.warning(request, text % {"columns": _quoted(kinds)})
-    if unknown := [name for name in names if name not in taken and name not in kinds]:
+    if unknown := [name for name in names if name not in {*taken, *unlike, *kinds}]:
         text = _("Nothing is suggested for %(columns)s. Declare them in the table.")
         messages.warning(request, text % {"columns": _quoted(unknown)})
 
@@ -240,6 +245,8 @@ def _declare(
         messages.error(request, str(error))
         return False
     _say_declared(request, attributes, ignored)
+    if unlike := unlike_text(dataset, attributes):
+        messages.warning(request, unlike)
     return True
 
 

@@ -34,7 +34,9 @@ from dpportal.datasets.shown_declarations import initial_of
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.datasets.typed_days import date_format_of
 from dpportal.datasets.unit_form import UnitForm
+from dpportal.datasets.unlike_rows import unlike_text, unlike_warning
 from dpportal.platform.json_types import Json
+from dpportal.platform.listed_names import in_a_row
 from dpportal.platform.two_people import PROTECTION
 from dpportal.tables import UploadFault
 from mechanisms.accounting import Neighbours
@@ -49,7 +51,8 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
     dataset, name = column_of(request, dataset_id, position)
     declared = declared_of(dataset).get(name)
     look, date_format = derived.look_of(dataset, name), date_format_of(dataset)
-    initial = initial_of(declared, name, derived.truths_of(look))
+    suggesting = "" if proposals.is_contradicted(name, look) else name
+    initial = initial_of(declared, suggesting, derived.truths_of(look))
     form = AttributeForm(
         request.POST or None, initial=initial, column=name, looks=[look], date_format=date_format
     )
@@ -63,6 +66,8 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
             messages.success(request, _("Saved: %(column)s.") % {"column": name})
             if attribute and shares_other(attribute):
                 messages.warning(request, shared_other_text([name]))
+            if attribute and (unlike := unlike_text(dataset, [attribute])):
+                messages.warning(request, unlike)
             if "next" in request.POST and position + 1 == len(dataset.columns):
                 return redirect("datasets:domain", dataset.pk)
             return redirect("datasets:column", dataset.pk, position + ("next" in request.POST))
@@ -72,7 +77,7 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
         "column": name,
         "position": position,
         "attribute": declared,
-        "suggested": proposed_kind(name),
+        "suggested": proposed_kind(suggesting),
         "coarser": [a for a in declared_of(dataset).values() if a.source == name],
         "can_be_coarser": declared is not None and can_be_coarser(declared),
         "can_have_areas": isinstance(declared, Categorical),
@@ -150,8 +155,7 @@ def unit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
 def one_row(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """The answer that each row is one person."""
     services.confirm_one_row(dataset, identifying_columns(dataset), current_user(request))
-    messages.success(request, _("Saved: each row is one person. Now say what each column can hold."))
-    return _answered(request, dataset)
+    return _answered(request, dataset, _("Saved: each row is one person."))
 
 
 @curator_required
@@ -165,15 +169,16 @@ def several_rows(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         return redirect("datasets:unit", dataset.pk)
     neighbours, by = Neighbours.ADD_REMOVE.value, current_user(request)
     services.declare_unit(dataset, neighbours=neighbours, unit_column=column, max_rows=1, by=by)
-    text = _("Saved: rows with the same %(column)s are one person's. Now say what each column can hold.")
-    messages.success(request, text % {"column": column})
-    return _answered(request, dataset)
+    text = _("Saved: rows with the same %(column)s are one person's.") % {"column": column}
+    return _answered(request, dataset, text)
 
 
-def _answered(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
-    """On to the columns, with what was said of the last lines declared, too."""
+def _answered(request: HttpRequest, dataset: Dataset, said: str) -> HttpResponseBase:
+    """On to the columns, with what was said of the last lines declared, too: then the file is read again first."""
     if "notes" not in request.POST:
+        messages.success(request, in_a_row([said, _("Now say what each column can hold.")]))
         return redirect("datasets:domain", dataset.pk)
+    messages.success(request, said)
     facts, options = dataset.facts, records.options_of(dataset)
     fewest = max(options.fewest_filled, facts.get("fewest_filled", 0))
     words = {*options.note_words, *facts.get("note_words", ())}
@@ -227,6 +232,7 @@ def _column_shown(position: int, column: Json, attribute: Attribute | None, fill
     # Dates that will not be read stay worth a word when the column is declared; other remarks are to declare it by.
     remark = column.get("remark", "")
     line["warning"] = remark if attribute is None or isinstance(attribute, Date) else ""
+    line["warning"] = line["warning"] or unlike_warning(attribute, column)
     return {**line, "kind": kind, "declared_kind": declared_kind, "is_contradicted": is_contradicted}
 
 

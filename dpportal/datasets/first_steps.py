@@ -11,8 +11,8 @@ from dpportal.datasets import demo_marker
 from dpportal.datasets.models import Dataset
 from dpportal.publications.draft import PUBLIC, Publication
 
-# What was tried, and left nothing to publish from.
-WITHOUT_TABLE = (*Dataset.NOT_LOADED, Dataset.State.ERASED)
+# What is not read yet, or was tried and left nothing to publish from.
+WITHOUT_TABLE = (Dataset.State.CONVERTING, *Dataset.NOT_LOADED, Dataset.State.ERASED)
 
 
 @dataclass(frozen=True)

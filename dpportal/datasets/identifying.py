@@ -5,23 +5,33 @@ from __future__ import annotations
 from dpportal.datasets import derived
 from dpportal.datasets.models import Dataset
 from dpportal.platform.json_types import Json
+from dpportal.tables.meaning.identifiers import FEWEST_TEXTS, names_a_case
 
 
 def identifying_columns(dataset: Dataset) -> list[str]:
-    """Columns that look as if they named people; those of which a value is known to come twice are the first."""
+    """Columns that look as if they named people, then those of cases; of which a value comes twice, first."""
     looking_so = [column for column in derived.described_columns(dataset) if column["identifies"]]
-    return [column["name"] for column in sorted(looking_so, key=lambda c: not c.get("repeats"))]
+    in_order = sorted(looking_so, key=lambda c: (names_a_case(c["name"]), not c.get("repeats")))
+    return [column["name"] for column in in_order]
 
 
 def first_question(dataset: Dataset) -> Json:
     """What the first question says of such columns.
 
-    identifying: their names. has_repeats: whether the first rows repeat a value in one of them; None where no row was
-    looked at.
+    identifying: names of those that name people. cases: of those that number cases, if no other identifies; that no
+    number comes twice says nothing of people then. has_repeats: whether the first rows repeat a value in one of the
+    identifying; None where no row was looked at. seems_several: whether they do, and are more than a few.
     """
-    repeats = [c.get("repeats") for c in derived.described_columns(dataset) if c["identifies"]]
+    names = identifying_columns(dataset)
+    people = [name for name in names if not names_a_case(name)]
+    repeats = [c.get("repeats") for c in derived.described_columns(dataset) if c["name"] in people]
     several = True if True in repeats else None if None in repeats else False
-    return {"identifying": identifying_columns(dataset), "has_repeats": several}
+    return {
+        "identifying": people,
+        "cases": [] if people else names,
+        "has_repeats": several,
+        "seems_several": several is True and (dataset.rows or 0) >= FEWEST_TEXTS,
+    }
 
 
 def columns_to_ask_about(dataset: Dataset) -> list[str]:

@@ -49,6 +49,7 @@ ENCODINGS = [
     ("windows-1254", _("Windows-1254 (Turkish)")),
     ("windows-1257", _("Windows-1257 (Baltic)")),
     ("gb18030", _("GB 18030 (Chinese)")),
+    ("big5", _("Big5 (traditional Chinese)")),
     ("shift-jis", _("Shift JIS (Japanese)")),
     ("euc-kr", _("EUC-KR (Korean)")),
 ]
@@ -62,6 +63,7 @@ THOUSANDS = [
     ("\u00a0", _("Hard space: 1 234")),
     ("\u202f", _("Narrow hard space: 1 234")),
     ("'", _("Apostrophe: 1'234")),
+    ("\u2019", _("Curved apostrophe: 1’234")),
 ]
 DATE_FORMATS = [
     PROPOSED,

@@ -158,6 +158,25 @@ _KINDS = {
 }
 _KIND_OF_WORD = {word: kind for kind, words in _KINDS.items() for word in words} | chinese_names.KIND_OF_WORD
 _QUESTIONS = ("is", "has", "had", "was", "does", "did", "hat", "ist", "war", "est", "avait")
+# Of questions that neither yes nor no answers.
+_OTHER_QUESTIONS = {
+    *("how", "what", "which", "when", "where", "who", "whom", "whose", "why"),
+    *(
+        "wie",
+        "welche",
+        "welcher",
+        "welches",
+        "welchen",
+        "welchem",
+        "wann",
+        "wo",
+        "wer",
+        "wen",
+        "wem",
+        "warum",
+    ),
+    *("combien", "comment", "quel", "quelle", "quels", "quelles", "quand", "où", "qui", "pourquoi"),
+}
 # Of yes or no without a question: what was or was not done to a person.
 _DONE = (
     *("readmitted", "employed", "insured", "vaccinated", "enrolled", "deceased", "smoker", "retired"),
@@ -188,7 +207,7 @@ def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
     truths: how the table writes no and yes, if that is known.
     """
     words = _words(name)
-    if words and (words[0] in _QUESTIONS or words[-1] in _DONE or name.rstrip().endswith("?")):
+    if _asks_yes_or_no(name, words):
         return Boolean(name, True, closed=True, values=truths)
     if words and words[0] in chinese_names.QUESTIONS:
         # Its answers, 否 and 是, are texts that no table is read by as no and yes.
@@ -200,8 +219,15 @@ def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
 
 
 def is_contradicted(name: str, look: Json) -> bool:
-    """Whether the name suggests numbers and a described column's first rows look like none, as an age group's do."""
-    return isinstance(proposed(name), Integer | Real) and look.get("kind") in ("text", "date", "boolean")
+    """Whether a described column's first rows look like another kind than the name suggests.
+
+    As an age group's do, which are no numbers, or a question's whose answers are the numbers 1 to 5.
+    """
+    attribute, kind = proposed(name), look.get("kind")
+    if isinstance(attribute, Boolean | Categorical):
+        seen = look.get("repeats") is not None
+        return seen and kind in ("integer", "real") and not look.get("truths")
+    return attribute is not None and kind in ("text", "date", "boolean")
 
 
 def lacks_words(name: str, look: Json) -> bool:
@@ -214,6 +240,14 @@ def proposed_kind(name: str) -> str:
     attribute = proposed(name)
     matches = [_KIND_OF_WORD[word] for word in _words(name) if word in _KIND_OF_WORD]
     return attribute.kind if attribute else matches[-1] if matches else ""
+
+
+def _asks_yes_or_no(name: str, words: list[str]) -> bool:
+    """Whether yes and no are the answers, as to “is smoker” and “Insured?”, and not to “How satisfied are you?”."""
+    if not words:
+        return False
+    is_asked = name.rstrip().endswith("?") and _OTHER_QUESTIONS.isdisjoint(words)
+    return is_asked or words[0] in _QUESTIONS or words[-1] in _DONE
 
 
 def proposed_step(name: str) -> str:

@@ -24,6 +24,19 @@ from mechanisms.domain import Attribute
 PAGE_COLUMNS = 40
 # Without which a column of this kind is not declared.
 NEEDED = {"categorical": ("values",), **dict.fromkeys(("integer", "real", "date"), ("lower", "upper"))}
+# The words beside a field of a row, which are spoken, too; other fields have those of the column's own page.
+LABELS = {
+    "title": gettext_lazy("readers see"),
+    "width": gettext_lazy("in steps of"),
+    "bins": gettext_lazy("number of cells"),
+    "single_values": gettext_lazy("count separately"),
+    "step": gettext_lazy("by"),
+    "no": gettext_lazy("no is written"),
+    "yes": gettext_lazy("yes is written"),
+    "missing_cell": gettext_lazy("count missing separately"),
+}
+# Cells of a column of numbers until its curator says another number.
+USUAL_BINS = 10
 # What the table does not show goes through it as it is.
 HIDDEN = ("closed", "misfits_to", "edges", "as_numbers", "with_words", "binning")
 
@@ -71,7 +84,8 @@ class RowForm(AttributeForm):
         ):
             self.fields[name].widget.attrs["placeholder"] = example
         self.fields["title"].widget.attrs["placeholder"] = column.replace("_", " ")
-        for field in self.fields.values():
+        for name, field in self.fields.items():
+            field.label = LABELS.get(name, field.label)
             field.widget.attrs["aria-label"] = f"{field.label}{joint(':')}{column}"
 
     def has_said(self) -> bool:
@@ -105,6 +119,8 @@ class RowForm(AttributeForm):
 def _initial(line: Json, suggests: bool) -> Json:
     """What a row begins with; of a column that is not declared its name's suggestion, chosen already if it suggests."""
     initial = initial_of(line["attribute"], line["name"], line["truths"])
+    if not line["attribute"]:
+        initial.setdefault("bins", USUAL_BINS)
     return initial if line["attribute"] or suggests else {**initial, "kind": "ignored", "closed": ""}
 
 
@@ -126,11 +142,12 @@ class Row:
 def rows(lines: list[Json], data: Mapping[str, object] | None, *, suggests: bool) -> Iterator[Row]:
     """lines: of the columns that are shown, as the list of columns has them. suggests: whether none is declared yet."""
     for line in lines:
-        yield row(line, data, suggests=suggests and not line["is_contradicted"])
+        yield row(line, data, suggests=suggests)
 
 
 def row(line: Json, data: Mapping[str, object] | None, *, suggests: bool) -> Row:
-    """A row, valid or not."""
+    """A row, valid or not. What its first rows contradict is not suggested."""
+    suggests = suggests and not line["is_contradicted"]
     form = RowForm(data, line=line, suggests=suggests)
     is_whole = suggests and not lacks_words(line["name"], line["look"])
     attribute = line["attribute"] or (proposed(line["name"], line["truths"]) if is_whole else None)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import services, table_forms
+from dpportal.datasets import domain_fit, services, table_forms
 from dpportal.datasets.access import open_datasets, with_dataset
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.domain_views import column_of, context_of
@@ -22,6 +22,7 @@ from dpportal.datasets.missing_words import declare_ticked, undeclared_words
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.table_forms import EstimateForm
+from dpportal.datasets.unlike_rows import unlike_text
 from mechanisms.domain import DomainError
 
 
@@ -78,12 +79,17 @@ def _save(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row], p
         messages.success(request, text % {"count": len(said)})
     if sharing := [attribute.name for attribute in attributes if shares_other(attribute)]:
         messages.warning(request, shared_other_text(sharing))
+    if unlike := unlike_text(dataset, attributes):
+        messages.warning(request, unlike)
     return True
 
 
 def _onward(request: HttpRequest, dataset: Dataset, way: str, page: int) -> HttpResponseBase:
     """Where a curator goes from the table; a draft is begun by the same request, sent on."""
     if way == "release" and declared_of(dataset):
+        if not (dataset.is_remote or domain_fit.why_not(dataset, current_user(request))):
+            # So that the review can say what does not fit, before anything is spent.
+            domain_fit.ask(dataset)
         return redirect("releases:start", dataset.pk, preserve_request=True)
     if way == "release":
         messages.error(request, _("Declare at least one column first: its kind, and its values or limits."))

@@ -31,6 +31,7 @@ from dpportal.datasets import (
 from dpportal.datasets.access import open_datasets, with_dataset, with_right
 from dpportal.datasets.buttons import button
 from dpportal.datasets.description_forms import RenameForm
+from dpportal.datasets.encoding_choice import guess_shown
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.first_rows import MOST_ROWS as PREVIEW_ROWS, first_rows as seen_rows
 from dpportal.datasets.first_steps import FirstSteps
@@ -66,6 +67,9 @@ def listing(request: HttpRequest) -> HttpResponse:
             a for a in asked if a.is_granted and not a.seen and a.by_id == request.user.pk and a.can_continue
         ],
         "demonstration": demo_marker.is_pending(),
+        "is_demonstration_read": Dataset.objects.filter(
+            pk=demo_marker.DATASET, state=Dataset.State.STORED
+        ).exists(),
         "first_steps": FirstSteps.of(current_user(request)),
         "nav_section": "datasets",
         "form": UploadForm(),
@@ -169,6 +173,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "erases_soon": retention.is_near(dataset),
         **(first_question(dataset) if dataset.asks_for_unit else {}),
         **_sheets(dataset),
+        "guess": guess_shown(dataset),
         "budget_request": dataset.budget_requests.first(),
         "same_table": same_table(dataset, current_user(request)),
         "nav_section": "datasets",
@@ -228,6 +233,7 @@ def first_rows(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         "dataset": dataset,
         "columns": derived.described_columns(dataset),
         "rows": rows,
+        "guess": guess_shown(dataset),
         "nav_section": "datasets",
     }
     return render(request, "datasets/first_rows.html", context)
@@ -254,6 +260,7 @@ def reading(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         "dataset": dataset,
         "nav_section": "datasets",
         "missing_words": undeclared_words(dataset),
+        "guess": guess_shown(dataset),
         **_read_so(request, dataset, form, way == "anew"),
     }
     return render(request, "datasets/reading.html", context, status=422 if form.errors else 200)

@@ -51,7 +51,8 @@ class Oddities:
     of the longest of them. blank_rows: skipped. spoiled_rows: of a further file, left out. note_lines: left out as is
     declared. notes_at_end: last rows that look like sums or notes; fewest_filled, note_words: what would leave them
     out. Of XLSX: formulas without a stored result, cells that hold an error, ranges of
-    merged cells that reach below the names.
+    merged cells that reach below the names. encoding_guessed: neither declared nor said by the file; another would
+    read it, too.
     """
 
     replaced_bytes: int = 0
@@ -66,6 +67,7 @@ class Oddities:
     uncached_formulas: int = 0
     error_cells: int = 0
     merged_ranges: int = 0
+    encoding_guessed: bool = False
 
     @classmethod
     def from_json(cls, value: Json) -> Oddities:

@@ -17,10 +17,11 @@ from django.urls import Resolver404, resolve
 CHANGING = {"POST", "PUT", "PATCH", "DELETE"}
 STATEMENT = re.compile(r'\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM) "?(\w+)"?', re.IGNORECASE)
 LINES = {"accounts_auditentry", "budgets_ledgerentry"}
-# What is written beside an act: sessions, counters, questions to workers, mail, and the history itself.
+# What is written beside an act: sessions, counters, questions to workers (who looks at an answer is recorded), mail,
+# and the history itself.
 BESIDE = re.compile(
     r"django_|axes_|history_|jobs_|accounts_(personsession|outgoingmail|mailhint|resetrequest|failedsignin)"
-    r"|api_(apitoken|answeredrequest)$|streams_token$|catalogue_|notices_delivery|accounts_user$"
+    r"|datasets_fit$|api_(apitoken|answeredrequest)$|streams_token$|catalogue_|notices_delivery|accounts_user$"
 )
 UNRECORDED: dict[str, set[str]] = {
     "a draft: nothing of it is charged or shown until it is confirmed, which is recorded": {
@@ -36,7 +37,6 @@ UNRECORDED: dict[str, set[str]] = {
         *("datasets:direct", "datasets:direct_again", "datasets:direct_part", "datasets:direct_give_up"),
         *("api:begin_upload", "api:file", "api:upload_state"),
     },
-    "a question to a worker: who looks at the answer is recorded": {"api:look_at_fit", "datasets:fit"},
     "a step on the way: its end is recorded": {
         *("accounts:begin_app", "accounts:passkey_sign_in", "accounts:second_step"),
     },

@@ -22,7 +22,7 @@ from dpportal.tables.formats.dialect import (
     first_records,
     many_blank_lines,
 )
-from dpportal.tables.formats.encoding import PlainText, plain_text, settled_encoding
+from dpportal.tables.formats.encoding import PlainText, is_guess, plain_text, settled_encoding
 from dpportal.tables.formats.frame import SAMPLE_LINES, Line, is_note, proposed_notes, usual_width, with_top
 from dpportal.tables.formats.line_ends import LineEnds, blank_lines
 from dpportal.tables.formats.number_texts import text_fields
@@ -107,7 +107,8 @@ def convert_csv(reading: Reading, *, from_sheet: bool = False) -> TableFacts:
     for path in {scratch, cut.plain.path} - {source}:
         path.unlink(missing_ok=True)
     of_rows, blank = writer.fingerprint, max(0, oddities.blank_rows - cut.note_lines)
-    oddities = replace(oddities, blank_rows=blank, note_lines=cut.notes, **last)
+    is_guessed = not reading.options.encoding and is_guess(source, encoding)
+    oddities = replace(oddities, blank_rows=blank, note_lines=cut.notes, encoding_guessed=is_guessed, **last)
     resolved = table.options.framed_like(options)
     return TableFacts(writer.rows, table.columns, "csv", resolved, of_rows.digest, of_rows.sketch, oddities)
 

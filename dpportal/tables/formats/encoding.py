@@ -11,6 +11,7 @@ import numpy as np
 
 from dpportal.platform.sealed_files import FilePath, size_of
 from dpportal.tables.faults import UploadFault
+from dpportal.tables.formats.encoding_guess import guessed_encoding, wide_encoding
 from dpportal.tables.formats.progress import Report
 
 CHUNK = 1 << 20
@@ -50,16 +51,29 @@ class PlainText:
 
 
 def proposed_encoding(source: FilePath) -> str:
-    """What a byte-order mark says, else UTF-8 if most of the first letters beyond ASCII are, else Windows-1252."""
-    with source.open("rb") as file:
-        head = file.read(SAMPLE)
-    marked = next((name for mark, name in MARKS if head.startswith(mark)), None)
-    if marked:
-        return marked
+    """What a byte-order mark says, else UTF-8 if most of the first letters beyond ASCII are, else a guess by them."""
+    head = _head(source)
+    if said := _marked(head) or wide_encoding(head):
+        return said
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(head, final=False)
     foreign = text.count("\ufffd")
     beyond = sum(character > "\x7f" for character in text)
-    return "utf-8" if 2 * foreign <= beyond - foreign else "windows-1252"
+    return "utf-8" if 2 * foreign <= beyond - foreign else guessed_encoding(head)
+
+
+def is_guess(source: FilePath, encoding: str) -> bool:
+    """Whether a proposed encoding is no more than plausible: another would read the same bytes without a fault."""
+    return encoding != "utf-8" and not _marked(_head(source))
+
+
+def _head(source: FilePath) -> bytes:
+    with source.open("rb") as file:
+        return file.read(SAMPLE)
+
+
+def _marked(head: bytes) -> str:
+    """The encoding that a byte-order mark names, or nothing."""
+    return next((name for mark, name in MARKS if head.startswith(mark)), "")
 
 
 def settled_encoding(source: FilePath, encoding: str | None) -> str:

@@ -10,9 +10,9 @@ from dpportal.tables.meaning.dates import DateFormatError, date_pattern
 DELIMITERS = (",", ";", "\t", "|")
 QUOTES = ('"', "'", "")
 DECIMALS = (".", ",")
-THOUSANDS = ("", ",", ".", " ", "'", "\u00a0", "\u202f")
+THOUSANDS = ("", ",", ".", " ", "'", "\u2019", "\u00a0", "\u202f")
 # No shift states: in each of these, a broken byte spoils nothing beyond its own row. Nothing beyond its own field,
-# either, save that a broken GB 18030 or Shift JIS letter can take a “|” with it; its row is then refused.
+# either, save that a broken GB 18030, Big5 or Shift JIS letter can take a “|” with it; its row is then refused.
 ENCODINGS = (
     "utf-8",
     "utf-16",
@@ -32,6 +32,7 @@ ENCODINGS = (
     "iso-8859-15",
     "koi8-r",
     "gb18030",
+    "big5",
     "shift-jis",
     "euc-kr",
 )

@@ -21,12 +21,20 @@ MOST_TEXTS = 2000
 MOST = 0.95
 WORDS = {*TRUE_WORDS, *FALSE_WORDS} - {"0", "1", "t", "f", "y", "n"}
 CODE = "0[0-9]+|[-+]?[0-9]{19,}"
-COMMA = "-?(?:[0-9]+|[0-9]{1,3}(?:[.][0-9]{3})+),[0-9]+"
+COMMA = "-?(?:[0-9]+|[0-9]{1,3}(?:[.'’][0-9]{3})+),[0-9]+"
+APOSTROPHES = ("'", "’")
 # A single group of three could as well be three decimals, so it proposes nothing.
 GROUPED = {
     ",": "-?[0-9]{1,3}(?:(?:,[0-9]{3})+[.][0-9]+|(?:,[0-9]{3}){2,})",
     ".": "-?[0-9]{1,3}(?:(?:[.][0-9]{3})+,[0-9]+|(?:[.][0-9]{3}){2,})",
+    # An apostrophe within a number can be nothing else.
+    **{mark: f"-?[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+(?:[.,][0-9]+)?" for mark in APOSTROPHES},
 }
+OTHER_MARKS = (
+    (",", ".", "a decimal comma"),
+    (".", ",", "a comma between thousands"),
+    *((decimal, mark, "an apostrophe between thousands") for mark in APOSTROPHES for decimal in ".,"),
+)
 NUMERIC_DATE = "([0-9]{1,2})[./-]([0-9]{1,2})[./-][0-9]{4}"
 # As people write days, whichever format is declared.
 ANY_DATE = "[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{2}|[0-9]{4})|[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -40,7 +48,10 @@ def proposed_options(columns: Texts, options: ReadOptions) -> ReadOptions:
     thousands = options.thousands
     if thousands is None:
         other = "." if decimal == "," else ","
-        thousands = other if any(_any_all(column, GROUPED[other], decimal, other) for column in seen) else ""
+        marks = (other, *APOSTROPHES)
+        thousands = next(
+            (m for m in marks if any(_any_all(column, GROUPED[m], decimal, m) for column in seen)), ""
+        )
     dates = options.date_format or _date_format(seen)
     return replace(options, decimal=decimal, thousands=thousands, date_format=dates)
 
@@ -105,7 +116,7 @@ def _number_kind(texts: list[str], options: ReadOptions) -> Kind | None:
 
 def _remark(texts: list[str], options: ReadOptions) -> str:
     """A hint for a text column whose first rows would be numbers or dates if they were read otherwise."""
-    for decimal, thousands, words in ((",", ".", "a decimal comma"), (".", ",", "a comma between thousands")):
+    for decimal, thousands, words in OTHER_MARKS:
         other = replace(options, decimal=decimal, thousands=thousands)
         if all(python_semantics.number_of(text, other) is not None for text in texts):
             return f"Looks like numbers with {words}. Say so on the page “How the file is read” if they are."
@@ -140,7 +151,8 @@ def _decimal(columns: list[list[str]], options: ReadOptions) -> str:
         column
         and _most(re.fullmatch(f"{COMMA}|-?[0-9]+", text) for text in column)
         and any(
-            re.fullmatch("-?[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})", text) or re.fullmatch(GROUPED["."], text)
+            re.fullmatch("-?[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})", text)
+            or any(re.fullmatch(GROUPED[mark], text) and "," in text for mark in (".", *APOSTROPHES))
             for text in column
         )
         for column in columns

@@ -72,6 +72,7 @@ TWINS = {
     "datasets:reading": "change_reading",
     "datasets:missing_words": "change_reading",
     "datasets:sheet": "change_reading",
+    "datasets:encoding": "change_reading",
     "datasets:edit": "rename",
     "datasets:description": "describe",
     "datasets:share": "share",

@@ -6,6 +6,7 @@ import io
 
 import openpyxl
 import pytest
+from django.contrib.messages import get_messages
 from django.core.files.storage import default_storage
 from django.urls import reverse
 
@@ -73,9 +74,10 @@ class TestFirstQuestion:
     def test_notes_at_the_end_are_left_out_with_the_answer_as_declared(self, desk):
         dataset = read(desk, NOTED)
         assert "Leave out the last row" in " ".join(desk.get(home(dataset)).text.split())
-        assert desk.post(at(dataset, "several_rows"), {"column": "patient_id", "notes": "on"}).url == home(
-            dataset
-        )
+        answer = desk.post(at(dataset, "several_rows"), {"column": "patient_id", "notes": "on"})
+        assert answer.url == home(dataset)
+        # The file is read again first: there are no columns to go on with.
+        assert "Now say" not in " ".join(map(str, get_messages(answer.wsgi_request)))
         CONVERSIONS.run(dataset.pk)
         dataset.refresh_from_db()
         assert dataset.rows == 60 and dataset.options["fewest_filled"] == 2
@@ -117,6 +119,21 @@ def test_a_workbook_that_begins_with_a_readme_offers_its_other_sheets_by_name(de
     page = desk.get(home(dataset)).text
     assert "This is the sheet “Persons” of a workbook." in page
     assert "It has one column only" not in page
+
+
+@pytest.mark.slow
+def test_a_cover_sheet_is_no_fault_but_a_hint_at_the_other_sheets(desk):
+    book = openpyxl.load_workbook(io.BytesIO(workbook()))
+    cover = book.worksheets[0]
+    cover.delete_rows(1, cover.max_row)
+    cover["B2"], cover["B4"] = "School statistics", "Contents: marks by school"
+    content = io.BytesIO()
+    book.save(content)
+    dataset = read(desk, content.getvalue())
+    page = desk.get(home(dataset)).text
+    assert dataset.is_refused and "This sheet does not look like a table." in page
+    assert 'class="notice bad"' not in page and "The table was not loaded" not in page
+    assert 'name="sheet" value="Persons"' in page
 
 
 @pytest.mark.slow

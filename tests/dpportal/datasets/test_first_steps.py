@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpportal.budgets import requests
+from dpportal.datasets import demo_marker
 from dpportal.datasets.models import Dataset
 from tests.dpportal import building
 
@@ -24,7 +25,7 @@ def test_the_steps_follow_the_curator_and_go_once_a_budget_was_asked_for(client,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("state", ["refused", "duplicate", "cancelled", "erased"])
+@pytest.mark.parametrize("state", ["refused", "duplicate", "cancelled", "erased", "converting"])
 def test_an_upload_that_left_no_table_is_no_step_done(client, curator, state):
     dataset = building.stored_dataset(curator)
     Dataset.objects.filter(pk=dataset.pk).update(state=state)
@@ -32,3 +33,13 @@ def test_an_upload_that_left_no_table_is_no_step_done(client, curator, state):
     page = client.get("/datasets/").text
     assert STEPS in page
     assert "Done:" not in page
+
+
+def test_beside_a_demonstration_that_is_read_only_its_examples_are_awaited(client, curator, monkeypatch):
+    monkeypatch.setattr(demo_marker, "is_pending", lambda: True)
+    client.force_login(curator)
+    assert "The demonstration dataset is being loaded" in client.get("/datasets/").text
+    dataset = building.stored_dataset(curator)
+    monkeypatch.setattr(demo_marker, "DATASET", dataset.pk)
+    page = client.get("/datasets/").text
+    assert "is being loaded" not in page and "examples of the demonstration dataset are being made" in page

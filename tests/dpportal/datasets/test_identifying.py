@@ -17,7 +17,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.services import ReleaseError
 from dpportal.streams.models import Stream
 from dpportal.streams.services import StreamError
-from dpportal.tables.meaning.identifiers import looks_like_identifier, named_like_identifier
+from dpportal.tables.meaning.identifiers import looks_like_identifier, named_like_identifier, names_a_case
 from dpportal.tables.meaning.parse_options import ReadOptions
 from dpportal.tables.meaning.proposals import proposed_columns
 from tests.dpportal import building
@@ -49,6 +49,12 @@ from tests.dpportal.streams import building as streams
         "姓名",
         "会员",
         "序号",
+        "Respondent ID",
+        "ID Patient",
+        "patient code",
+        "patient_id_hash",
+        "Schüler/in: Nr.",
+        "Fall-Nr.",
     ],
 )
 def test_names_of_identifiers(name):
@@ -73,10 +79,39 @@ def test_names_of_identifiers(name):
         "会员等级",
         "房间数",
         "省份",
+        "member_since",
+        "patient_type",
+        "patient_age",
+        "customer_segment",
+        "account_balance",
+        "user_rating",
+        "key_worker",
+        "id_type",
+        "number of persons",
+        "visit",
+        "order",
     ],
 )
 def test_names_of_other_columns(name):
     assert not named_like_identifier(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_case"),
+    [
+        *(
+            (name, True)
+            for name in ("Fall-Nr.", "Fallnummer", "caseId", "visit_id", "Order number", "Aktenzeichen")
+        ),
+        *((name, True) for name in ("Antragsnummer", "encounter_id_hash", "住院号", "订单编号")),
+        *(
+            (name, False)
+            for name in ("patient_id", "Nr.", "id", "member", "病历号", "stay", "number of visits")
+        ),
+    ],
+)
+def test_a_number_of_a_case_is_told_from_a_person_s(name, is_case):
+    assert names_a_case(name) == is_case
 
 
 KEYS = [f"P{number % 50:05d}" for number in range(400)]
@@ -88,6 +123,9 @@ KEYS = [f"P{number % 50:05d}" for number in range(400)]
         ("id", [str(i) for i in range(100)], True),
         ("member", ["yes", "no"] * 50, False),
         ("id", ["1", "2"], True),
+        ("patient", ["inpatient", "outpatient"] * 3, False),
+        ("member_since", [str(1970 + i % 50) for i in range(60)], False),
+        ("patient_type", ["in", "out", "day"], False),
         ("who", KEYS, True),
         ("who", [str(10**6 + i % 90) for i in range(400)], True),
         ("who", [str(10**6 + i % 290) for i in range(400)], True),
@@ -278,3 +316,42 @@ def test_nothing_is_spent_before_it_is_said_whether_a_row_is_a_person(dataset):
     with pytest.raises(StreamError, match="Say first whether each row is one person"):
         streams.requested_stream(dataset)
     assert dataset.budgets.get().reserved == 0
+
+
+def asked_first(curator, names: dict[str, bool | None], rows: int = 100) -> Dataset:
+    """A table of which the first question is open; names: of columns, and whether a value comes twice in each."""
+    dataset = building.stored_dataset(curator)
+    columns = [{"name": name, "kind": "text", "repeats": repeats} for name, repeats in names.items()]
+    Dataset.objects.filter(pk=dataset.pk).update(columns=columns, unit_declared=False, rows=rows)
+    dataset.domain_versions.all().delete()
+    dataset.refresh_from_db()
+    return dataset
+
+
+def shown_first(client, curator, dataset: Dataset) -> str:
+    client.force_login(curator)
+    return " ".join(client.get(reverse("datasets:home", args=[dataset.pk])).text.split())
+
+
+YES = '<button class="button primary">Yes, each row is one person</button>'
+
+
+def test_numbers_of_cases_answer_nothing_about_people(client, curator):
+    page = shown_first(client, curator, asked_first(curator, {"Fall-Nr.": False, "age": True}))
+    assert "A person with three stays has three numbers" in page and "Can a person have several?" in page
+    assert YES not in page and '<button class="button">Yes, each row is one person</button>' in page
+    assert "seems to be one person" not in page
+    # Who says no names the column that tells a person.
+    assert "No, a person can have several rows" in page and "<option>Fall-Nr.</option>" in page
+
+
+def test_beside_a_person_s_number_that_of_a_case_is_not_asked_about(client, curator):
+    page = shown_first(client, curator, asked_first(curator, {"visit_id": False, "patient_id": True}))
+    assert "<strong>patient_id</strong>" in page and "three stays" not in page
+    assert 'class="button primary" name="column" value="patient_id"' in page
+
+
+@pytest.mark.parametrize(("repeats", "rows"), [(None, 100), (True, 6)])
+def test_a_name_alone_does_not_answer_that_people_have_several_rows(client, curator, repeats, rows):
+    page = shown_first(client, curator, asked_first(curator, {"patient": repeats}, rows))
+    assert "button primary" not in page[page.index('id="one-row"') : page.index("another column says")]

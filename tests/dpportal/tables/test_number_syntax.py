@@ -13,14 +13,16 @@ from dpportal.tables import Persons, ReadOptions
 from dpportal.tables.engines.duckdb.dialect import DuckDB
 from dpportal.tables.meaning import python_semantics
 from dpportal.tables.meaning.parse_options import OptionError
+from dpportal.tables.meaning.proposals import proposed_columns, proposed_options
 from dpportal.tables.meaning.python_semantics import person_of
 from dpportal.tables.pushdown.count_query import QuerySource, valued_rows
 from dpportal.tables.pushdown.types import STORED
 from mechanisms.domain import Boolean, Date, Integer, Real
 from tests.dpportal.tables.awkward import OPTIONS, TEXTS
 
-SETTLED = [options.settled() for options in OPTIONS]
-characters = st.sampled_from("0123456789.,-+eE' \u00a0\t/:TZinfayesNtruéé\u0301\u200b")
+SWISS = [ReadOptions(decimal=",", thousands=mark) for mark in "'\u2019"]
+SETTLED = [options.settled() for options in [*OPTIONS, *SWISS]]
+characters = st.sampled_from("0123456789.,-+eE'\u2019 \u00a0\t/:TZinfayesNtruéé\u0301\u200b")
 # Small letters of İ and Σ differ between libraries.
 anything = st.characters(codec="utf-8", exclude_characters="\0İΣ")
 texts = st.one_of(st.sampled_from(TEXTS), st.text(characters, max_size=24), st.text(anything, max_size=8))
@@ -220,3 +222,26 @@ def test_a_wrong_option_is_refused_by_its_name(field, options):
 def test_a_word_that_programs_write_for_no_value_names_nobody(word):
     assert person_of(f" {word} ", ignore_case=False) is None
     assert person_of(f"{word}1", ignore_case=False) == f"{word}1"
+
+
+@pytest.mark.parametrize(
+    ("texts", "decimal", "thousands", "kind"),
+    [
+        (["6'160,87", "800,00", "12'345'678,10"], ",", "'", "real"),
+        (["1'234.50", "12.00"], ".", "'", "real"),
+        (["1\u2019234", "12", "900"], ".", "\u2019", "integer"),
+        (["1.234,50", "2,5"], ",", ".", "real"),
+        (["5.5", "1'2"], ".", "", "text"),
+        (["O'Neil", "1'234"], ".", "", "text"),
+    ],
+)
+def test_apostrophes_between_thousands_are_proposed(texts, decimal, thousands, kind):
+    options = proposed_options([texts], ReadOptions())
+    assert (options.decimal, options.thousands) == (decimal, thousands)
+    (column,) = proposed_columns(["pay"], [texts], options.settled())
+    assert column.kind == kind
+
+
+def test_where_other_marks_are_declared_apostrophes_are_told():
+    (column,) = proposed_columns(["pay"], [["6'160,87", "800,00"]], ReadOptions().settled())
+    assert "an apostrophe between thousands" in column.remark

@@ -1,0 +1,107 @@
+"""Declarations that most rows would not fit are warned of before anything is spent."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.messages import get_messages
+from django.urls import reverse
+
+from dpportal.datasets import domain_fit, services
+from dpportal.datasets.domain_fit_job import FITS
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.proposals import is_contradicted, proposed_kind
+from dpportal.datasets.unlike_rows import is_unlike
+from mechanisms.domain import Boolean, Categorical, Date, Integer
+from tests.dpportal import building
+
+NAME = "Q3. Is the staff friendly?"
+SURVEY = f"{NAME},vaccinated\n".encode() + b"".join(b"%d,%d\n" % (1 + n % 5, n % 2) for n in range(60))
+SEEN = {"repeats": True}
+YES_OR_NO = Boolean("x", True, closed=True)
+NUMBERS = Integer("x", True, lower=0, upper=9)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "look", "unlike"),
+    [
+        (YES_OR_NO, {"kind": "integer"}, True),
+        (YES_OR_NO, {"kind": "integer", "truths": ("0", "1")}, False),
+        (YES_OR_NO, {"kind": "boolean"}, False),
+        (NUMBERS, {"kind": "text"}, True),
+        (NUMBERS, {"kind": "real"}, False),
+        (Date("x", True, lower="2020-01-01", upper="2020-12-31", step="month"), {"kind": "text"}, True),
+        (Categorical("x", True, ("a",)), {"kind": "integer"}, False),
+        (None, {"kind": "integer"}, False),
+    ],
+)
+def test_what_the_first_rows_look_unlike(attribute, look, unlike):
+    assert is_unlike(attribute, {**SEEN, **look}) == unlike
+    # What nobody looked at contradicts nothing.
+    assert not is_unlike(attribute, look)
+
+
+@pytest.fixture
+def survey(client, curator) -> Dataset:
+    client.force_login(curator)
+    return building.uploaded(client, SURVEY)
+
+
+def sent(client, dataset: Dataset) -> dict[str, object]:
+    """What the table sends if nobody changes it."""
+    rows = client.get(reverse("datasets:domain", args=[dataset.pk])).context["rows"]
+    fields = [field for row in rows for field in row.form]
+    return {field.html_name: field.value() for field in fields if field.value() not in (None, False)}
+
+
+def told(answer) -> str:
+    return " ".join(map(str, get_messages(answer.wsgi_request)))
+
+
+@pytest.mark.slow
+def test_one_save_does_not_declare_yes_or_no_what_the_first_rows_are_not(client, survey):
+    address = reverse("datasets:domain", args=[survey.pk])
+    answer = client.post(address, sent(client, survey))
+    assert [a.column for a in survey.current_domain().attributes.all()] == ["vaccinated"]
+    assert "do not look like" not in told(answer)
+    shown = client.get(reverse("datasets:column", args=[survey.pk, 0]))
+    assert shown.context["form"]["kind"].value() == "ignored" and not shown.context["suggested"]
+    # Who says so all the same is warned, then and on the page.
+    answer = client.post(address, {**sent(client, survey), "c0-kind": "boolean"})
+    assert f"The first rows of “{NAME}” do not look like the kind that you declared." in told(answer)
+    assert "other numbers than 0 and 1" in client.get(address).text
+    answer = client.post(reverse("datasets:chosen", args=[survey.pk]), {"way": "names", "columns": ["0"]})
+    assert "look like another kind than their names suggest" in told(answer)
+
+
+@pytest.mark.slow
+def test_who_plans_a_release_has_the_fit_looked_at(client, survey):
+    services.declare(survey, NAME, Boolean(NAME, True, closed=True))
+    data = {**sent(client, survey), "next": "release", "product": "histogram"}
+    client.post(reverse("datasets:domain", args=[survey.pk]), data)
+    FITS.run(survey.pk)
+    assert domain_fit.mostly_misfits(survey, [NAME], survey.owner) == [NAME]
+
+
+def test_a_question_mark_suggests_no_yes_or_no_for_other_numbers():
+    satisfied, scale = "Q3. Is the staff friendly in your district?", {"kind": "integer", "repeats": True}
+    assert is_contradicted(satisfied, scale) and is_contradicted("insured", scale)
+    assert not is_contradicted(satisfied, {**scale, "truths": ("0", "1")})
+    assert not is_contradicted(satisfied, {"kind": "boolean", "repeats": True}) and not is_contradicted(
+        satisfied, {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Q3. How satisfied are you with the opening hours?", "integer"),
+        ("What is your age?", "integer"),
+        ("How many children?", "integer"),
+        ("Which of these?", ""),
+        ("Wie alt sind Sie?", ""),
+        ("Insured?", "boolean"),
+        ("Rauchen Sie?", "boolean"),
+    ],
+)
+def test_a_question_that_asks_for_no_yes_or_no_suggests_none(name, kind):
+    assert proposed_kind(name) == kind
