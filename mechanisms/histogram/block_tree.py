@@ -174,7 +174,9 @@ class BlockTreeHistogram(Mechanism):
         exponents, values = np.split(measurement.values[1:], [blocks])
         tree, law = self._counting(plan, blocks)
         estimates = tree.estimate(values)[:blocks]
-        people = top_down(estimates, np.arange(blocks), largest_error(law, tree), plan.details.get("total"))
+        people = top_down(
+            estimates, np.arange(blocks), largest_error(law, tree), total=plan.details.get("total")
+        )
         labels = np.repeat(np.arange(blocks), 1 << exponents)[:cells]
         sizes = block_sizes(labels, blocks)
         return Result(

@@ -161,7 +161,8 @@ class PartitionedHistogram(Mechanism):
         That table has the public total where the plan holds one, else that of the `nearest_total`.
         """
         blocks = self._blocks(plan, measurement.values)
-        people = top_down(blocks.estimates, blocks.codes, plan.noise.standard_error, _public_total(plan))
+        error, total = plan.noise.standard_error, _public_total(plan)
+        people = top_down(blocks.estimates, blocks.codes, error, total=total)
         return Result(
             raw=spread(blocks.estimates, blocks.labels),
             counts=deal(people, blocks.labels, plan.domain.shape),

@@ -150,7 +150,9 @@ class StrategyHistogram(Mechanism):
         estimates = strategy.estimate(measurement.values)[: plan.domain.size]
         codes = grid_codes(np.array(plan.domain.shape, dtype=np.int64))
         error = largest_error(plan.noise, strategy)
-        return Result(raw=estimates, counts=top_down(estimates, codes, error, plan.details.get("total")))
+        return Result(
+            raw=estimates, counts=top_down(estimates, codes, error, total=plan.details.get("total"))
+        )
 
     def cell_sum(self, plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
         """With Var = σ² Σ_e energy_e / λ_e (see `dyadic`); of one cell with the plan's own, published interval."""

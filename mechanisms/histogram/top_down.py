@@ -20,7 +20,7 @@ _PARTS = 2**12
 _FEW = 1 / 4
 
 
-def top_down(estimates: np.ndarray, codes: Integers, error: float, total: int | None = None) -> Integers:
+def top_down(estimates: np.ndarray, codes: Integers, error: float, *, total: int | None = None) -> Integers:
     """Counts of a possible table near the estimates.
 
     estimates: (k,) real, of disjoint blocks. codes: (k,) int64 >= 0, all different: blocks whose codes agree but for

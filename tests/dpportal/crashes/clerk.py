@@ -228,6 +228,11 @@ def cancel(dataset_id: str) -> None:
     datasets.cancel_reading(dataset, dataset.owner)
 
 
+def why_refused(dataset_id: str) -> str:
+    """What the job that reads an upload says; it is sealed in the database."""
+    return str(Dataset.objects.get(pk=dataset_id).conversion.failure)
+
+
 def rebuild(release_id: str) -> dict[str, str]:
     """Write the bundle anew from the stored measurement; returns the digests of the new files."""
     release = Release.objects.get(pk=release_id)

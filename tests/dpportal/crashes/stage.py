@@ -139,11 +139,11 @@ class Stage:
         artifacts = self._table("releases_artifact", "release_id", release)
         return Seen(release_row, job, charge, {a["name"]: a["stored"] for a in artifacts})
 
-    def conversion(self, dataset: UUID) -> tuple[str, str, str]:
-        """State of a dataset, state of the job that reads it, and why that failed."""
+    def conversion(self, dataset: UUID) -> tuple[str, str]:
+        """State of a dataset, and of the job that reads it."""
         [row] = self._table("datasets_dataset", "id", dataset)
         [job] = self._table("datasets_conversion", "dataset_id", dataset)
-        return row["state"], job["state"], job["failure"]
+        return row["state"], job["state"]
 
     def budget(self) -> tuple[int, int]:
         """(spent, reserved) in millionths."""

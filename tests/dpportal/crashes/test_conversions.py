@@ -134,12 +134,12 @@ def test_a_cancelled_reading_ends_soon_and_its_worker_goes_on(stage, slow, worke
     assert size == Path(slow).stat().st_size
     stage.ask("cancel", str(dataset))
     assert gone_within(reader, SOON_SECONDS)
-    assert stage.conversion(dataset) == ("cancelled", "cancelled", "")
+    assert stage.conversion(dataset) == ("cancelled", "cancelled")
 
     (tmp_path / "next.csv").write_bytes(b"colour,age\nred,1\n")
     following = UUID(stage.ask("upload", str(tmp_path / "next.csv")))
     wait_until(lambda: stage.conversion(following)[0] == "stored", "the next file is read")
-    assert stage.conversion(dataset) == ("cancelled", "cancelled", "")
+    assert stage.conversion(dataset) == ("cancelled", "cancelled")
 
 
 def test_reading_ends_with_its_time_and_says_what_to_do(stage, slow, workers):
@@ -147,7 +147,7 @@ def test_reading_ends_with_its_time_and_says_what_to_do(stage, slow, workers):
     dataset = UUID(stage.ask("upload", slow))
     wait_until(lambda: stage.conversion(dataset)[1] == "failed", "the job is closed")
     assert not readers_of(workers[0].pid)
-    state, _job, failure = stage.conversion(dataset)
+    state, failure = stage.conversion(dataset)[0], stage.ask("why_refused", str(dataset))
     assert state == "refused"
     assert "longer than 3 seconds" in failure and "administrator can allow more time" in failure
 

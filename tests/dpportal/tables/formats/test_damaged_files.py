@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpportal.tables import Limits, ReadOptions
-from dpportal.tables.formats import Reading
+from dpportal.tables.formats import FORMATS, Reading
 from dpportal.tables.formats.import_worker import _as_fault, convert_here
 from tests.dpportal.tables.formats.test_feather import feather
 
@@ -66,6 +66,11 @@ FILES = {
     "t.csv.xz": lambda: lzma.compress(TEXT.encode()),
     "t.zip": zipped,
 }
+
+
+def test_every_format_is_damaged_here() -> None:
+    damaged_here = tuple(f".{name.partition('.')[2]}" for name in FILES)
+    assert all(damaged_here.count(known.endings[0]) for known in FORMATS if known.endings)
 
 
 def damaged(content: bytes, draw: random.Random) -> Iterator[bytes]:
