@@ -66,10 +66,9 @@ def listing(request: HttpRequest) -> HttpResponse:
         "granted": [
             a for a in asked if a.is_granted and not a.seen and a.by_id == request.user.pk and a.can_continue
         ],
-        "demonstration": demo_marker.is_pending(),
-        "is_demonstration_read": Dataset.objects.filter(
-            pk=demo_marker.DATASET, state=Dataset.State.STORED
-        ).exists(),
+        "demonstration": (is_coming := demo_marker.is_pending()),
+        "is_demonstration_read": is_coming
+        and Dataset.objects.filter(pk=demo_marker.DATASET, state=Dataset.State.STORED).exists(),
         "first_steps": FirstSteps.of(current_user(request)),
         "nav_section": "datasets",
         "form": UploadForm(),

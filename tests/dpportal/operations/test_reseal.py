@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 
 from dpportal.budgets import ledger
 from dpportal.budgets.charge_journal import charges_of
+from dpportal.datasets.models import Conversion
 from dpportal.history import heads
 from dpportal.operations import reseal
 from dpportal.platform import journal
@@ -36,6 +37,7 @@ def old(settings, dataset):
     release = building.requested_release(dataset)
     execution.RELEASES.run(release.pk)
     dataset.save()
+    Conversion.objects.update(failure="")
     return stream
 
 
