@@ -302,7 +302,7 @@ class AuditEntry(models.Model):
         indexes = [models.Index(fields=["subject", "-at"], name="audit_subject")]
 
     def __str__(self) -> str:
-        return f"{translated(self.action)} {self.subject}"
+        return f"{translated(self.action)} ({self.pk})"
 
     @property
     def words(self) -> str:
