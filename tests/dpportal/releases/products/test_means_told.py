@@ -124,7 +124,7 @@ def test_a_column_is_called_as_in_the_title_and_whole_numbers_are_not_said_to_be
         for name in ("Jahresnote: Deutsch", "Jahresnote: Mathematik")
     ]
     plan = BernsteinSums().plan(Domain(()), columns, 1, Loss(Definition.PURE, Fraction(5)), 100)
-    exact = exact_sums(plan, np.array([[[100, 500, 0, 0, 100]]] * 2, dtype=object))
+    exact = exact_sums(plan, np.array([[[100, 500, 3000, 0, 0, 0]]] * 2, dtype=object))
     shown = page(plan, GroupMeans.of(plan, exact))
     assert [found["column"] for found in shown["finding"]] == ["Deutsch", "Mathematik"]
     assert [section["name"] for section in shown["columns"]] == ["Deutsch", "Mathematik"]
