@@ -277,6 +277,7 @@ DEEDS: dict[str, Any] = {
         upload,
         webhook,
         cancel,
+        why_refused,
         rebuild,
         digests,
         digest,
