@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpportal.charts.cell_names import named
 from dpportal.charts.svg_paths import round_step
 from dpportal.charts.trace_values import number_text, plain_label
@@ -37,6 +39,14 @@ class Axis:
     def at(self, value: str | float) -> float:
         place = self.categories[value] if self.categories else float(value)
         return self.begin + (self.end - self.begin) * (place - self.low) / (self.high - self.low)
+
+    def along(self, values: Sequence[str | float]) -> list[float]:
+        """The places of many values, as `at` has each."""
+        places = np.array([self.categories[v] if self.categories else v for v in values], dtype=float)
+        found: list[float] = (
+            self.begin + (self.end - self.begin) * (places - self.low) / (self.high - self.low)
+        ).tolist()
+        return found
 
     @property
     def step(self) -> float:

@@ -220,9 +220,9 @@ class _Drawing:
             if trace["type"] == "heatmap":
                 self._heat_map(trace, x, y)
             elif trace["type"] == "scatter":
-                places = [
-                    (x.at(a), y.at(b)) for a, b in zip(trace["x"], trace["y"], strict=True) if b is not None
-                ]
+                told = [(a, b) for a, b in zip(trace["x"], trace["y"], strict=True) if b is not None]
+                across, down = x.along([a for a, _b in told]), y.along([b for _a, b in told])
+                places = list(zip(across, down, strict=True))
                 self._scatter(trace, places, before, y)
                 before = places
                 is_line = "lines" in trace.get("mode", "lines")
