@@ -11,7 +11,7 @@ NOISY = 1e6
 
 
 def line(estimates: list[float], total: int | None = None, error: float = NOISY) -> list[int]:
-    counts: list[int] = top_down(np.array(estimates), np.arange(len(estimates)), error, total).tolist()
+    counts: list[int] = top_down(np.array(estimates), np.arange(len(estimates)), error, total=total).tolist()
     return counts
 
 
@@ -44,7 +44,7 @@ def test_without_noise_of_either_sign_small_blocks_stay() -> None:
 
 def test_blocks_may_be_in_any_order() -> None:
     estimates, codes = np.array([7.0, 3.0, 1.0, 0.0]), np.array([2, 0, 3, 1])
-    assert top_down(estimates, codes, NOISY, 11).tolist() == [7, 3, 1, 0]
+    assert top_down(estimates, codes, NOISY, total=11).tolist() == [7, 3, 1, 0]
 
 
 @pytest.mark.parametrize("shape", [(400,), (7, 1, 30), (16, 16)], ids=str)
@@ -55,7 +55,7 @@ def test_counts_are_never_negative_and_sum_to_the_total(
 ) -> None:
     sides = np.array(shape)
     estimates = np.random.default_rng(7).normal(1, 5, sides.prod())
-    counts = top_down(estimates, grid_codes(sides), error, total)
+    counts = top_down(estimates, grid_codes(sides), error, total=total)
     assert (counts.shape, counts.dtype, int(counts.min()) >= 0) == (estimates.shape, np.int64, True)
     assert total is None or counts.sum() == total
 
