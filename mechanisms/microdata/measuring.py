@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from mechanisms.accounting import Loss
 from mechanisms.arrays import Integers
 from mechanisms.microdata.plan import LEAST_VARIANCE, MeasuredTable, MicrodataPlan
 from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.tables import Grouping, Pair
 from mechanisms.noise import Noise, NoiseLaw
+
+
+def measured_columns(counts: Integers, sizes: Sequence[int], loss: Loss, noise: Noise) -> Integers:
+    """Noisy counts of every column, one after the other, which together cost `loss`. counts: the true ones."""
+    draws = [noise.draw(law, size) for law, size in zip(table_laws(sizes, loss), sizes, strict=True)]
+    noisy: Integers = counts + np.concatenate(draws)
+    return noisy
+
+
+def column_variances(sizes: Sequence[int], loss: Loss) -> list[float]:
+    """What fits take the variance of each column's counts to be, that `measured_columns` draws."""
+    return [max(law.variance, LEAST_VARIANCE) for law in table_laws(sizes, loss)]
 
 
 def measured_tables(

@@ -30,8 +30,9 @@ from mechanisms.microdata.features import (
 )
 from mechanisms.microdata.limits import AS_MEASURED, MOST_ROWS, RowCount, check_columns
 from mechanisms.microdata.margins import Margins, estimate
+from mechanisms.microdata.measuring import column_variances, measured_columns
 from mechanisms.microdata.packing import pack, unpack_measured
-from mechanisms.microdata.plan import LEAST_VARIANCE, MeasuredTable, MicrodataPlan, MicrodataResult
+from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.tables import Grouping, Pair, split
 from mechanisms.microdata.whole_rows import WholeRows
@@ -185,10 +186,8 @@ class Microdata(ABC):
         if counts.min() < 0:
             raise ValueError("counts must not be negative")
         columns = plan.tables.columns(counts) if plan.pairwise else tables
-        laws = margin_laws(plan)
         sizes = plan.domain.shape
-        draws = [noise.draw(law, size) for law, size in zip(laws, sizes, strict=True)]
-        noisy = columns + np.concatenate(draws)
+        noisy = measured_columns(columns, sizes, plan.step(MARGINS), noise)
         margins = margins_of(plan, noisy)
         added = column_sums.measured(plan, sums, noise)
         if plan.keep is None:
@@ -319,7 +318,7 @@ def margins_of(plan: MicrodataPlan, noisy: Integers) -> Margins:
 
 def margin_variances(plan: MicrodataPlan) -> list[float]:
     """What fits take the variance of each single column's counts to be."""
-    return [max(law.variance, LEAST_VARIANCE) for law in margin_laws(plan)]
+    return column_variances(plan.domain.shape, plan.step(MARGINS))
 
 
 def within_groups(

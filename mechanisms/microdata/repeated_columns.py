@@ -15,9 +15,9 @@ import numpy as np
 from mechanisms.accounting import Loss
 from mechanisms.arrays import Integers
 from mechanisms.microdata.margins import Margins, joined
-from mechanisms.microdata.plan import LEAST_VARIANCE, MicrodataPlan
+from mechanisms.microdata.measuring import column_variances, measured_columns
+from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.scoring import distortion
-from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.tables import Grouping, Pair, split
 from mechanisms.noise import Noise
 
@@ -42,7 +42,10 @@ def are_worth_more(
     of_each = distortion([grouping.cells(pair) for pair in chosen], loss) / len(chosen)
     if of_each >= 2 * margins.total:  # no table could be as far off as its noise is
         return True
-    together = [1 / (1 / a + 1 / b) for a, b in zip(margins.variances, _variances(plan, loss), strict=True)]
+    together = [
+        1 / (1 / a + 1 / b)
+        for a, b in zip(margins.variances, column_variances(plan.domain.shape, loss), strict=True)
+    ]
     before, after = (_error_of_columns(margins, v) for v in (margins.variances, together))
     # Of what a pair is off, what its two columns are off by themselves is no dependence.
     of_columns, off = 2 * before / len(together), max(0.0, float(noisy.mean()))
@@ -62,19 +65,12 @@ def _error_of_columns(margins: Margins, variances: Sequence[float]) -> float:
 
 
 def measured_again(plan: MicrodataPlan, counts: Integers, loss: Loss, noise: Noise) -> Integers:
-    """Noisy counts of every column, which together cost `loss`, as the first ones (`spending.table_laws`)."""
-    sizes = plan.domain.shape
-    laws = table_laws(sizes, loss)
-    draws = [noise.draw(law, size) for law, size in zip(laws, sizes, strict=True)]
-    noisy: Integers = plan.tables.columns(counts) + np.concatenate(draws)
-    return noisy
+    """Noisy counts of every column, which together cost `loss`, as the first ones do."""
+    return measured_columns(plan.tables.columns(counts), plan.domain.shape, loss, noise)
 
 
 def with_again(plan: MicrodataPlan, margins: Margins, again: Integers, loss: Loss) -> Margins:
     """What is known of columns with what `measured_again` drew at this loss."""
-    noisy = split(again, plan.domain.shape)
-    return joined(plan.domain.attributes, margins, noisy, _variances(plan, loss), plan.total)
-
-
-def _variances(plan: MicrodataPlan, loss: Loss) -> list[float]:
-    return [max(law.variance, LEAST_VARIANCE) for law in table_laws(plan.domain.shape, loss)]
+    sizes = plan.domain.shape
+    variances = column_variances(sizes, loss)
+    return joined(plan.domain.attributes, margins, split(again, sizes), variances, plan.total)
