@@ -219,7 +219,7 @@ def _orphaned_records(before: datetime, known: set[str]) -> Iterator[str]:
     known |= set(StreamJob.objects.values_list("file", flat=True))
     yield from storage.orphans("uploads", known, before)
     yield from storage.orphans("records", known, before)
-    for release in Release.objects.only("pk").iterator(chunk_size=1000):
+    for release in Release.objects.only("pk", "result").iterator(chunk_size=1000):
         known |= file_imprints.names_beside(release)
     yield from storage.orphans("releases", known, before)
 

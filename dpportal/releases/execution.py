@@ -258,7 +258,7 @@ def finish(release_id: UUID, claim: Claim) -> None:
     read_at, words = database_now(), DisplayTexts.of(_release(release_id))
     page = results.page_of(reconstructed)
     artifacts = bundle.write(reconstructed, words, page)
-    results.store_page(reconstructed, page)
+    release.result = results.store_page(reconstructed, page)
     if release.dataset.has_records:
         _try_comparison(reconstructed)
     beside = file_imprints.beside(release)
@@ -266,10 +266,9 @@ def finish(release_id: UUID, claim: Claim) -> None:
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()
         Artifact.objects.bulk_create(artifacts)
-        texts, promises, spending = words.said
-        Release.objects.filter(pk=release.pk).update(
-            state=Release.State.READY, words=texts, promises=promises, spending=spending, words_at=read_at
-        )
+        said = dict(zip(("words", "promises", "spending"), words.said, strict=True))
+        ready = Release.objects.filter(pk=release.pk)
+        ready.update(state=Release.State.READY, result=release.result, words_at=read_at, **said)
         file_imprints.note(release, beside)
         publish_as_decided(release)
 

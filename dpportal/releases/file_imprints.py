@@ -35,7 +35,7 @@ def _rows(release: Release) -> dict[str, object]:
 
 def _states(releases: Collection[str] | None) -> Iterator[tuple[str, State]]:
     rows = Release.objects.filter(artifacts__isnull=False).distinct().order_by("pk")
-    rows = rows.only("pk").prefetch_related("artifacts")
+    rows = rows.only("pk", "result").prefetch_related("artifacts")
     if releases is not None:
         rows = rows.filter(pk__in=releases)
     for release in rows.iterator(chunk_size=100):

@@ -110,6 +110,7 @@ class Release(ChargedPublication):
     true_counts = models.CharField(max_length=200, blank=True)
     # Of a table that lies elsewhere: engine, table and time, as JSON.
     read_from = models.CharField(max_length=400, blank=True)
+    # What its public page shows, see `results`; empty before there are files.
     result = models.CharField(max_length=200, blank=True)
     # Digests of what the files of its bundle say besides numbers, see `DisplayTexts`; empty before there are any.
     words = models.CharField(max_length=64, blank=True, editable=False)

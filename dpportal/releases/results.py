@@ -51,8 +51,11 @@ def page_of(reconstructed: AnyReconstructed) -> Json:
     return layered(pages)
 
 
-def store_page(reconstructed: AnyReconstructed, page: Json) -> None:
-    """Store what the public page shows of what `page_of` has, and what answers a reader's questions there."""
+def store_page(reconstructed: AnyReconstructed, page: Json) -> str:
+    """Store what the public page shows of what `page_of` has, and what answers a reader's questions there.
+
+    Returns the page's name, for the release's row: a worker that wakes late writes one that no row points to.
+    """
     presenter = presenter_of(reconstructed.release)
     estimates = presenter.stored_estimates(reconstructed)
     if estimates is not None:
@@ -60,7 +63,7 @@ def store_page(reconstructed: AnyReconstructed, page: Json) -> None:
     with storage.scratch_folder() as scratch:
         path = scratch / "public.json"
         path.write_text(json.dumps(_in_each_language(page, presenter.stored)))
-        storage.keep(path, page_name(reconstructed.release))
+        return storage.keep_under_random_name(path, f"releases/{reconstructed.release.pk}/page")
 
 
 def _in_each_language(page: Json, changed: Callable[[Json], Json]) -> Json:
@@ -81,4 +84,5 @@ def stored_page(release: Release) -> Json:
 
 def page_name(release: Release) -> str:
     """Where what the public page shows is stored."""
-    return f"releases/{release.pk}/public.json"
+    # Where it lies that was written under one name, until the release's files are written again.
+    return release.result or f"releases/{release.pk}/public.json"

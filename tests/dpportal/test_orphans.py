@@ -12,10 +12,13 @@ import pytest
 import scipy.sparse
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.db.models import F
 
 from dpportal.budgets import charge_journal
 from dpportal.datasets import kept_fits, records
 from dpportal.datasets.models import Conversion, Fit
+from dpportal.history import imprints
+from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.jobs.memoised import StoredQuestion
 from dpportal.operations import sweeping
 from dpportal.releases import execution, results
@@ -142,6 +145,25 @@ def test_a_matrix_that_is_uploaded_again_while_its_file_is_deleted_stays(draft, 
     monkeypatch.setattr(default_storage, "delete", late)
     assert stored([name]) == [True]
     assert matrices.load(Path(name).stem).rows.shape == (3, 3)
+
+
+def test_a_page_that_a_late_worker_writes_is_nobodys(ready, monkeypatch):
+    """It could say what was taken back since, and differ from what the history has of the release's files."""
+    public, store_page = results.page_name(ready), results.store_page
+    written = []
+
+    def late(*page) -> str:
+        """After another worker has taken the job over and ended it."""
+        ReleaseJob.objects.filter(pk=ready.pk).update(fence=F("fence") + 1, state=JobState.DONE)
+        written.append(store_page(*page))
+        return written[0]
+
+    monkeypatch.setattr(results, "store_page", late)
+    ReleaseJob.objects.filter(pk=ready.pk).update(**reset_fields())
+    execution.RELEASES.run(ready.pk)
+    assert results.page_name(Release.objects.get(pk=ready.pk)) == public
+    assert stored([public, *written]) == [True, False]
+    assert [*imprints.differences()] == []
 
 
 def test_files_of_any_ending_go_and_those_that_a_row_stands_for_stay(ready, dataset):
