@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -115,48 +117,41 @@ def test_what_takes_its_time_is_told_by_the_mean_of_its_cases() -> None:
     assert watch.unhurried() == ["a"]
 
 
-def test_a_day_chooses_an_eighth_of_the_cases_and_every_case_has_its_day() -> None:
-    cases: Any = [SimpleNamespace(nodeid=f"test_a[{number}]") for number in range(20)]
-    chosen = []
-    for day in range(90):
-        left = nightly.others(cases, f"2026-01-{day}")
-        assert left == nightly.others(cases[::-1], f"2026-01-{day}") and len(left) == 17
-        chosen += [case for case in cases if case not in left]
-    assert all(case in chosen for case in cases)
-    assert nightly.others(cases[:1], "2026-01-01") == []
-
-
-def test_tests_that_go_on_where_another_stopped_are_chosen_together() -> None:
-    """Of a portal that was restored: those of a file on the same day, for the same kind of portal."""
-    for day in range(1, 29):
-        chosen = set()
-        for test in ("test_a", "test_b", "test_c"):
-            name = f"tests/dpportal/restoring/test_older_copy.py::{test}"
-            cases: Any = [SimpleNamespace(nodeid=f"{name}[{kind}]") for kind in ("SQLite", "PostgreSQL")]
-            (left,) = nightly.others(cases, f"2026-01-{day:02}")
-            chosen.add(left.nodeid.partition("[")[2])
-        assert len(chosen) == 1
-
-
 @pytest.mark.parametrize("turns", [nightly.TURNS, nightly.RARE_TURNS])
 def test_tests_that_take_turns_run_on_one_of_so_many_days(turns: int) -> None:
-    names = [f"tests/dpportal/test_a.py::test_{number}" for number in range(50)]
-    days = [f"2026-02-{day:02}" for day in range(1, 25)]
+    names = [f"tests/dpportal/test_a.py::test_{number}" for number in range(200)]
+    first = dt.date(2026, 2, 1)
+    days = [(first + dt.timedelta(day)).isoformat() for day in range(2 * turns)]
     for name in names:
         due = [nightly.is_due(name, turns, day) for day in days]
-        assert sum(due[:turns]) == 1 and due == due[:turns] * (len(days) // turns)
+        assert sum(due[:turns]) == 1 and due == due[:turns] * 2
     assert all(any(nightly.is_due(name, turns, day) for name in names) for day in days[:turns])
 
 
-def listed(*marks: str, file: str = "tests/browser/test_a.py", number: int = 0) -> Any:
+def listed(*marks: str, file: str = "tests/browser/test_a.py", number: int = 0, case: str = "") -> Any:
     """A test as it is collected."""
     found = [SimpleNamespace(name=name) for name in marks]
-    return SimpleNamespace(nodeid=f"{file}::test_{number}", iter_markers=lambda: found)
+    nodeid = f"{file}::test_{number}" + (f"[{case}]" if case else "")
+    return SimpleNamespace(nodeid=nodeid, iter_markers=lambda: found)
+
+
+def test_tests_that_go_on_where_another_stopped_take_their_turn_together() -> None:
+    """Of a portal that was restored: those of a file on the same day, for the same kind of portal."""
+    restored = partial(listed, file="tests/dpportal/restoring/test_older_copy.py")
+    for marks in (("worker",), ("worker", "sampled")):
+        turns = {
+            nightly._turn_of(restored(*marks, number=number, case=kind))
+            for number in range(3)
+            for kind in ("SQLite", "PostgreSQL")
+        }
+        assert len(turns) == 2
 
 
 def test_what_shares_a_portal_takes_its_turn_together_and_a_guard_of_every_day_takes_none() -> None:
     assert len({nightly._turn_of(listed("worker", number=number)) for number in range(9)}) == 1
     assert len({nightly._turn_of(listed("slow", number=number)) for number in range(9)}) == 9
     assert nightly._turn_of(listed("browser"))[1] == nightly.RARE_TURNS
-    assert nightly._takes_turns(listed("postgres"))
+    cases = {nightly._turn_of(listed("worker", "sampled", case=str(number))) for number in range(9)}
+    assert len(cases) == 9
+    assert nightly._takes_turns(listed("postgres")) and nightly._takes_turns(listed("sampled"))
     assert not nightly._takes_turns(listed("slow", "every_day")) and not nightly._takes_turns(listed())

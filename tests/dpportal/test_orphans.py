@@ -59,12 +59,14 @@ def test_an_attempt_keeps_its_files_until_the_charge_has_settled_on_anothers(req
     assert stored([requested.measurement, requested.true_counts]) == [True, True]
 
 
+@pytest.mark.slow
 def test_what_the_memory_alone_names_stays_after_its_release_has_failed(requested, attempt):
     charge_journal.settle(requested.charge, {"measurement": attempt[1], "true_counts": attempt[0]})
     type(requested).objects.update(state="failed")
     assert stored(attempt) == [True, True]
 
 
+@pytest.mark.slow
 def test_an_attempt_keeps_its_files_while_its_release_could_not_be_made_void(requested, attempt):
     """A worker that sleeps can pay for them still: the memory took no file when the job was given up."""
     type(requested).objects.update(state="failed")

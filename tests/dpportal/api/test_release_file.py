@@ -99,6 +99,7 @@ def table_file(curator, tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_run_that_stopped_goes_on_and_the_same_table_is_paid_for_once(table_file, administrator, tmp_path):
     assert "ε = 0.50" in ran(table_file, "--plan-only", "--as", "curator")
     assert not Dataset.objects.exists()

@@ -78,6 +78,7 @@ def test_what_is_declared_to_follow_does_so_in_every_row():
     assert wrong(rows) < 0.03
 
 
+@pytest.mark.slow
 def test_what_is_no_declared_value_follows_nothing():
     """`Other` stands for many planes, and a missing one for any."""
     domain = Domain((Categorical("plane", True, ("x", "y")), codes("carrier", 2), codes("late", 2)))

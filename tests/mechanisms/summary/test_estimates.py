@@ -132,6 +132,7 @@ def test_what_is_told_does_not_contradict_itself(people: int, loss: Loss) -> Non
             assert _holds(interval, interval.estimate).all()
 
 
+@pytest.mark.slow
 @every_loss
 def test_the_intervals_of_quantiles_begin_and_end_in_order(loss: Loss) -> None:
     """Of a heap at one value the upper quartile's interval once began below the median's."""

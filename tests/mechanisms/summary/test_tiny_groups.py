@@ -49,6 +49,7 @@ def test_a_mean_lies_where_the_quantiles_allow_it(loss: Loss) -> None:
             assert not ((mean < least - 1e-6) | (mean > most + 1e-6)).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 def test_mean_deviation_and_quantiles_are_those_of_one_distribution(loss: Loss) -> None:
     """By linear programmes: among distributions with the quantiles and the mean, one has the deviation."""

@@ -65,6 +65,7 @@ def cell(interval: Interval, place: int) -> Interval:
     return Interval(*(part[:, place] for part in (interval.estimate, interval.lower, interval.upper)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "people"), [("pure", 15), ("pure", 20), ("zcdp", 10), ("zcdp", 15)])
 def test_of_tiny_groups_that_are_told_most_intervals_hold(name: str, people: int) -> None:
     """As large as some of them are told. Where more were, 27 of 100 intervals of a quantile were wrong."""
@@ -90,6 +91,7 @@ def test_hardly_any_of_the_groups_that_are_told_has_nobody(loss: Loss) -> None:
     assert np.count_nonzero(~np.isnan(number.quantiles.lower[:GROUPS])) <= 5
 
 
+@pytest.mark.slow
 @every_loss
 def test_large_groups_are_told_as_they_were(loss: Loss) -> None:
     """Where all are told an interval is no wider than that of a group alone."""

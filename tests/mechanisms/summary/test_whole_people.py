@@ -227,6 +227,7 @@ def test_of_one_group_readers_are_told_what_the_table_tells(loss: Loss) -> None:
         )  # fmt: skip
 
 
+@pytest.mark.slow
 @every_loss
 def test_everybody_is_what_was_measured_however_many_groups_have_nobody(loss: Loss) -> None:
     """Of 600 people in one of twenty groups 719 were once told, since each group by itself was cut at 0."""

@@ -248,6 +248,7 @@ def queued(stream) -> StreamJob:
     return services.queue_counts(stream, file, {}, stream.created_by, confirmed=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", [True, False], ids=["published", "given up"])
 @pytest.mark.django_db(transaction=True)
 def test_a_file_of_true_counts_that_cannot_be_deleted_is_swept(failing, dataset, tries, read, monkeypatch):

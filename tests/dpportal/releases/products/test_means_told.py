@@ -86,6 +86,7 @@ def test_what_is_said_of_a_share_is_what_its_interval_says(seed: int) -> None:
     assert seen[0].startswith("at most") and float(seen[0].split()[2]) < 5 and seen[1].startswith("at least")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [Fraction(1, 5), Fraction(1, 40)], ids=str)
 def test_a_share_at_a_bound_lies_in_its_interval(loss: Fraction) -> None:
     """Groups of 700 and of 40 people who are all at the upper bound, 500 times."""

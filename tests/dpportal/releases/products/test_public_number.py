@@ -82,6 +82,7 @@ def test_groups_of_a_summary_add_up_to_it(replaced, client) -> None:
     assert "How many people there are in all is public" in text and "± 0" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [means, summarised])
 @pytest.mark.parametrize("amount", ["0.2", "40"])
 def test_its_bundle_holds_and_says_so(replaced, tmp_path, make, amount) -> None:
@@ -93,6 +94,7 @@ def test_its_bundle_holds_and_says_so(replaced, tmp_path, make, amount) -> None:
     run(path, tmp_path / "unpacked")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [means, summarised])
 def test_another_number_and_one_that_is_private_fail(replaced, tmp_path, make) -> None:
     path = downloaded(make(replaced), tmp_path)
