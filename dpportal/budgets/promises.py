@@ -119,9 +119,12 @@ class AccountPromise:
     def _spent_text(self) -> str:
         if self.is_bound:
             return _(
-                "Releases of other datasets of nearly the same people protect %(who)s, and have spent %(loss)s in all."
+                "Releases and private choices of other datasets of nearly the same people protect %(who)s, and have "
+                "spent %(loss)s in all."
             )
-        return _("Other releases of this dataset protect %(who)s, and have spent %(loss)s in all.")
+        return _(
+            "Other releases and private choices of this dataset protect %(who)s, and have spent %(loss)s in all."
+        )
 
     def from_release(self, loss: Loss, own: Protection, subject: str) -> str:
         """What a release under the other promise costs a person as this one sees people; empty if nothing more."""
@@ -140,8 +143,7 @@ class OtherPromises:
     """What else was released of the people of a dataset, beside what one account paid for.
 
     accounts: the others of which something is spent, of the dataset and of those that are bound together with it.
-    total_published: whether a release under another promise, or of another one of these datasets, made the number of
-    rows public.
+    total_published: whether any release of these datasets makes the number of rows public, see `publishes_total`.
     """
 
     accounts: tuple[AccountPromise, ...] = ()
@@ -149,13 +151,16 @@ class OtherPromises:
 
     @classmethod
     def of(cls, budget: Budget) -> OtherPromises:
-        """The promises beside those of this account. A single account has no others, whatever its releases publish."""
+        """The promises beside those of this account, and what becomes of the number of rows.
+
+        A release that was confirmed before publishes that number whenever its job ends: whoever is confirmed meanwhile
+        says so from the first.
+        """
         own, *bound = budget.dataset.bound_together
         others = [b for b in own.budgets.all() if b.is_used and b.pk != budget.pk]
         spent = [AccountPromise.spent_of(b) for b in others if b.spent]
-        publishing = [own, *bound] if others else bound
         spent_elsewhere = _spent_by(bound, budget.unit_column)
-        return cls((*spent, *spent_elsewhere), _publish_total(publishing, ("spent",)))
+        return cls((*spent, *spent_elsewhere), _publish_total([own, *bound]))
 
     @property
     def without_amounts(self) -> OtherPromises:
@@ -266,12 +271,11 @@ def _worked(loss: Loss, person: Protection, among: Protection) -> Json:
 
 def publishes_total(dataset: Dataset) -> bool:
     """Whether a release of it, or of what is bound together with it, makes the number of rows public, or will soon."""
-    return _publish_total(dataset.bound_together, ("reserved", "spent"))
+    return _publish_total(dataset.bound_together)
 
 
-def _publish_total(datasets: Sequence[Dataset], states: Sequence[str]) -> bool:
-    """states: of the charges that count."""
-    publishing = Q(ledger__state__in=states, ledger__total_public=True)
+def _publish_total(datasets: Sequence[Dataset]) -> bool:
+    publishing = Q(ledger__state__in=("reserved", "spent"), ledger__total_public=True)
     return Dataset.objects.filter(publishing, pk__in=[dataset.pk for dataset in datasets]).exists()
 
 

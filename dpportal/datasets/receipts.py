@@ -29,6 +29,8 @@ STAYS = (
     "a fingerprint of the table's content, made with a key of the portal",
     "an encrypted sample of rows and columns, by which nearly the same table is recognised",
     "what was published",
+    "true sums and noise of a running count in the portal's memory, where that could not be reached: the portal erases "
+    "them as soon as it can",
     "the wrapped key, and sealed values that were read from the records, in backups of the database, as long as these "
     "are kept, and in a database server's own log, until it is overwritten",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
+from copy import copy
 from uuid import UUID
 
 from django.core.files.base import File
@@ -365,6 +366,7 @@ def allow_duplicate(dataset: Dataset, reason: str, by: User) -> None:
 
 def remove(dataset: Dataset, by: User) -> None:
     """Take an upload that never became a usable dataset off the list, with its files."""
+    removed = copy(dataset)  # Django takes the key from what it deletes
     with transaction.atomic():
         if dataset.state not in Dataset.NOT_LOADED:
             text = _("Only an upload that was not loaded can be removed; delete its records instead.")
@@ -378,4 +380,4 @@ def remove(dataset: Dataset, by: User) -> None:
                 "This dataset has a budget or drafts, so it stays on the list. Delete its records instead."
             )
             raise DatasetError(text) from None
-    _erase_files(dataset)
+    _erase_files(removed)

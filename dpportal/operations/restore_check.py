@@ -263,7 +263,7 @@ def _closed_if_behind(stream_id: UUID) -> list[Stream]:
         return []
     try:
         if stream.state == Stream.State.CLOSED:
-            periods.forget_decision(stream_id)
+            closing.forget(stream_id)
         elif stream.is_open and periods.has_gone_on(stream):
             closing.close(stream, by_restore=True)
             log.warning("stream %s is behind what people have seen of it and was closed", stream.pk)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 
-from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
@@ -36,21 +36,21 @@ def _promised(loss: Loss, delta: float, version: DomainVersion, others: OtherPro
 
 
 def read_from(release: Release) -> dict[str, str]:
-    """engine, table, read_at of a table that lies elsewhere; nothing of an upload."""
-    return json.loads(release.read_from) if release.read_from else {}
+    """engine, table, read_at (the day) of a table that lies elsewhere; nothing of an upload."""
+    read: dict[str, str] = json.loads(release.read_from) if release.read_from else {}
+    # An earlier version noted the moment, which tells how long counting took.
+    return {**read, "read_at": read["read_at"][:10]} if read else {}
 
 
 def _where(release: Release) -> str:
     read = read_from(release)
-    at = parse_datetime(read.get("read_at", ""))
-    if at is None:
+    if not read:
         return ""
     return _(
-        "The table “%(table)s” was counted by %(engine)s where it lies, as it was on %(day)s at %(time)s UTC; "
+        "The table “%(table)s” was counted by %(engine)s where it lies, as it was on %(day)s; "
         "only counts left that database, and they went to this portal alone."
     ) % {
         "table": read["table"],
         "engine": read["engine"],
-        "day": date_format(at, "DATE_FORMAT"),
-        "time": date_format(at, "H:i:s"),
+        "day": date_format(dt.date.fromisoformat(read["read_at"]), "DATE_FORMAT"),
     }

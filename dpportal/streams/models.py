@@ -74,6 +74,8 @@ class Stream(ChargedPublication):
     closed_at = models.DateTimeField(null=True)
     # Closed since the database was put back from an older copy that lacks periods that people have seen.
     closed_by_restore = models.BooleanField(default=False)
+    # When its decisions were erased in the memory; null before its end, and while the memory cannot be reached.
+    forgotten_at = models.DateTimeField(null=True, editable=False)
 
     objects = WatchedManager()
 

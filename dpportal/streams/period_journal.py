@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from uuid import UUID
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.charge_journal import RestoredError
@@ -137,11 +136,6 @@ def forget_decision(stream_id: UUID) -> None:
     if not journal.holds(_name(stream_id, CLOSED)):
         journal.create(_name(stream_id, CLOSED))
     journal.erase_all(f"{FOLDER}/{stream_id}")
-
-
-def forget_once_committed(stream_id: UUID) -> None:
-    """The same after the transaction at hand. Not a partial: Django says of what failed how it is called."""
-    transaction.on_commit(lambda: forget_decision(stream_id), robust=True)
 
 
 def accept(stream: Stream) -> None:

@@ -28,7 +28,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
 from dpportal.publications.confirmation import digest, require_writable
 from dpportal.publications.publishing import after_comparison
-from dpportal.streams import closing, downloads, drafts, period_imprints, period_journal, tokens, vault
+from dpportal.streams import closing, downloads, drafts, period_imprints, tokens, vault
 from dpportal.streams.job_execution import STREAM_JOBS
 from dpportal.streams.models import Stream, StreamJob
 from dpportal.streams.preview import Preview
@@ -312,7 +312,7 @@ def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
         vault.forget_sums(stream)
         period_imprints.note(stream, stream.periods.all())
         if stream.is_closed:  # its end may not have come to the memory yet
-            period_journal.forget_once_committed(stream.pk)
+            closing.forget_once_committed(stream.pk)
 
 
 def _cancel_opening(stream: Stream) -> None:

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from dpportal.jobs import claims
-from dpportal.streams import downloads
+from dpportal.streams import closing, downloads
 from dpportal.streams.job_execution import STREAM_JOBS, void_left
 from dpportal.streams.models import StreamJob
 
@@ -14,7 +14,8 @@ def resume_on_hold(dataset_id: UUID) -> None:
 
 
 def sweep() -> None:
-    """Have files written for the periods that came, and delete those that nobody is given any more."""
+    """Have files written for the periods that came, delete those that nobody is given any more, forget what ended."""
     void_left()
+    closing.sweep()
     downloads.request_due()
     downloads.delete_replaced()

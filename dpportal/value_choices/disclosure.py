@@ -121,17 +121,17 @@ def _made(datasets: Iterable[UUID]) -> QuerySet[ValueChoice]:
 
 
 def _sentences(choices: Iterable[ValueChoice]) -> list[str]:
-    """One for each column and cost, however often they were chosen at it."""
+    """One for each column and cost, however often they were chosen at it; true of what is typed by hand since, too."""
     times = Counter((choice.column, str(choice.loss)) for choice in choices)
     return [_sentence(often) % {"column": column, "loss": loss} for (column, loss), often in times.items()]
 
 
 def _sentence(times: int) -> str:
     if times == 1:
-        return _("The values of “%(column)s” were chosen privately, at %(loss)s besides.")
+        return _("Values of “%(column)s” were chosen privately, at %(loss)s besides.")
     if times == 2:
-        return _("The values of “%(column)s” were chosen privately twice, each time at %(loss)s besides.")
-    return _("The values of “%(column)s” were chosen privately several times, each time at %(loss)s besides.")
+        return _("Values of “%(column)s” were chosen privately twice, each time at %(loss)s besides.")
+    return _("Values of “%(column)s” were chosen privately several times, each time at %(loss)s besides.")
 
 
 def _facts(choice: ValueChoice) -> Json:

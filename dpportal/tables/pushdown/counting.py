@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -80,7 +81,10 @@ class CountRequest:
 
 @dataclass(frozen=True)
 class PushdownCounts:
-    """Counts, and where and when they were read: an engine with its version, the moment of the snapshot."""
+    """Counts, and where and when they were read: an engine with its version, the day of the snapshot in UTC.
+
+    Not its moment, which is published: until the measurement counting takes longer the more rows there are.
+    """
 
     counts: np.ndarray
     engine: str
@@ -211,7 +215,7 @@ def cell_sums(
 
 
 def _read_by(session: engine.Session, counts: np.ndarray) -> PushdownCounts:
-    return PushdownCounts(counts, session.version, session.read_at.isoformat(timespec="seconds"))
+    return PushdownCounts(counts, session.version, session.read_at.astimezone(dt.UTC).date().isoformat())
 
 
 def fit(request: CountRequest, domain: Domain, options: ReadOptions, persons: Persons | None) -> TableFit:

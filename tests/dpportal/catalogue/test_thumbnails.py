@@ -39,7 +39,7 @@ def test_a_release_has_its_kind_until_a_worker_has_drawn_it(
     assert THUMBNAILS.jobs().count() == 1
     drawn()
     after = client.get(PAGE).text
-    assert 'aria-label="People by colour × age"' in after and 'class="line"' in after
+    assert 'aria-label="People by age × colour"' in after and 'class="line"' in after
 
 
 @pytest.mark.slow

@@ -8,10 +8,11 @@ from django.test import Client
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.datasets import services
+from dpportal.datasets import records, services
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs import claims
+from dpportal.platform import storage
 from dpportal.tables import ReadOptions
 from tests.dpportal import building
 
@@ -76,6 +77,17 @@ def test_what_was_cancelled_is_removed_with_its_file(desk, waiting):
     desk.post(reverse("datasets:remove", args=[waiting.pk]))
     assert not Dataset.objects.exists()
     assert not default_storage.exists(waiting.upload)
+
+
+@pytest.mark.slow
+def test_of_an_upload_that_is_removed_no_file_is_left(desk, curator):
+    """A second copy was read, and has a table of its own."""
+    building.uploaded(desk, b"colour,age\nred,1\n")
+    second = building.uploaded(desk, b"colour,age\nred,1\n")
+    folder = records.folder(second.pk)
+    assert [*storage.names_under(folder)]
+    services.remove(second, curator)
+    assert not [*storage.names_under(folder)]
 
 
 @pytest.mark.slow

@@ -155,6 +155,37 @@ def test_a_promise_after_the_total_was_published_promises_no_more_than_is_true(
     assert "The number of rows is public." in page
 
 
+def test_whoever_is_released_before_a_confirmed_total_says_that_the_rows_become_public(
+    dataset, administrator
+):
+    """Its worker may be slow, or frozen: it publishes the number that was confirmed all the same."""
+    exact = building.requested_release(declared(dataset, **EXACT))
+    hidden = building.requested_release(funded(dataset, administrator, **HIDDEN))
+    execution.RELEASES.run(hidden.pk)
+    facts = json.loads(files(fresh(hidden))["release.json"])
+    assert ROWS_ARE_PUBLIC in facts["statement"]
+    assert facts["protects"]["number_of_rows_is_public_by_any_release"] is True
+    execution.RELEASES.run(exact.pk)
+    assert confirmed_plan(fresh(exact)).parameters["total"] == building.ROWS
+    assert json.loads(files(fresh(hidden))["release.json"]) == facts
+
+
+def test_what_was_confirmed_and_given_up_makes_no_number_public(dataset, administrator):
+    exact = building.requested_release(declared(dataset, **EXACT))
+    hidden = building.requested_release(funded(dataset, administrator, **HIDDEN))
+    execution.RELEASES.run(hidden.pk)
+    services.cancel(exact)
+    tasks.sweep()
+    assert execution.RELEASES.run(hidden.pk)
+    assert ROWS_ARE_PUBLIC not in json.loads(files(fresh(hidden))["release.json"])["statement"]
+
+
+def test_a_release_that_publishes_the_number_of_rows_is_any_release(dataset):
+    exact = building.requested_release(declared(dataset, **EXACT))
+    told = exact.protects(confirmed_plan(exact).loss.unit, exact.other_promises)
+    assert told["number_of_rows_is_public"] is told["number_of_rows_is_public_by_any_release"] is True
+
+
 @pytest.mark.slow
 def test_a_copy_of_a_table_whose_total_is_public_says_so(client, dataset, administrator):
     copy = building.granted(declared(building.stored_dataset(dataset.owner), **HIDDEN), administrator)
@@ -162,7 +193,7 @@ def test_a_copy_of_a_table_whose_total_is_public_says_so(client, dataset, admini
     exact = building.requested_release(declared(dataset, **EXACT))
     hidden = building.requested_release(Dataset.objects.get(pk=copy.pk))
     plan = confirmed_plan(hidden)
-    assert ROWS_ARE_PUBLIC not in promise(hidden, plan.loss, hidden.other_promises)
+    assert ROWS_ARE_PUBLIC in promise(hidden, plan.loss, hidden.other_promises)
     ledger.spend(exact.charge)
     assert ROWS_ARE_PUBLIC in promise(hidden, plan.loss, hidden.other_promises)
     client.force_login(copy.owner)
@@ -277,7 +308,10 @@ def test_the_total_stays_hidden_in_a_table_of_nearly_the_same_people(
     assert exact.dataset.total_stays_private is own
     assert ("total" in exact.plan_json["parameters"]) is not own
     said = facts(exact)
-    assert ("Releases of other datasets of nearly the same people protect" in said["statement"]) is own
+    assert (
+        "Releases and private choices of other datasets of nearly the same people protect"
+        in said["statement"]
+    ) is own
     elsewhere = said["protects"]["other_datasets_of_nearly_the_same_people"]
     assert [(each["neighbours"], each["spent"]) for each in elsewhere] == [("add-remove", "0.1")] * own
     assert said["protects"]["other_protections"] == []
@@ -322,7 +356,9 @@ def test_what_was_spent_for_the_same_people_elsewhere_adds_up(dataset, administr
         ledger.spend(building.requested_release(Dataset.objects.get(pk=each.pk)).charge)
     release = Release.objects.filter(dataset=dataset).get()
     stated = promise(release, confirmed_plan(release).loss, release.other_promises)
-    assert "Releases of other datasets of nearly the same people protect each row" in stated
+    assert (
+        "Releases and private choices of other datasets of nearly the same people protect each row" in stated
+    )
     assert "have spent ε = 0.20 in all. For a person who is in them, that adds up" in stated
     assert "Costs under different promises" not in stated
 

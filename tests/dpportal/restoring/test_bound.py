@@ -25,7 +25,7 @@ from mechanisms.accounting import Definition
 from tests.dpportal import building
 
 pytestmark = pytest.mark.django_db
-SPENT = "Releases of other datasets of nearly the same people protect each row"
+SPENT = "Releases and private choices of other datasets of nearly the same people protect each row"
 
 
 @pytest.fixture

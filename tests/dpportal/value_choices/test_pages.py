@@ -195,7 +195,7 @@ def test_what_is_spent_of_delta_is_said_to_everybody(coloured, client, desk):
     client.logout()
     told = words(client.get(release.get_absolute_url()))
     assert "ε = 0.60, δ = 10⁻⁷" in told
-    assert "The values of “colour” were chosen privately, at ε = 0.50, δ = 10⁻⁷ besides." in told
+    assert "Values of “colour” were chosen privately, at ε = 0.50, δ = 10⁻⁷ besides." in told
 
 
 @pytest.mark.slow

@@ -171,7 +171,7 @@ def test_values_that_were_chosen_twice_have_one_sentence(chosen, client, tmp_pat
     publication = published(chosen, "histogram")
     symbol = PublishedLoss.of(publication).total.symbol
     sentence = (
-        f"The values of “colour” were chosen privately twice, each time at {symbol} = 0.30, δ = 10⁻⁷ besides."
+        f"Values of “colour” were chosen privately twice, each time at {symbol} = 0.30, δ = 10⁻⁷ besides."
     )
     [statement, together] = PublishedLoss.of(publication).sentences()
     assert statement == sentence and together == f"Together that is {symbol} = 0.80, δ = 2 × 10⁻⁷."
@@ -201,7 +201,7 @@ def test_a_draft_says_what_its_values_cost_before_it_is_confirmed(chosen, client
         reverse("releases:review", args=[release.pk]),
         reverse("streams:review", args=[stream.pk]),
     ):
-        assert "The values of “colour” were chosen privately, at" in read(client.get(address).text)
+        assert "Values of “colour” were chosen privately, at" in read(client.get(address).text)
 
 
 def test_a_list_of_them_takes_as_many_queries_as_one(chosen):

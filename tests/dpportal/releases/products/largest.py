@@ -55,7 +55,8 @@ def with_page(release: Release, shown: Json) -> Release:
     """With what a job would have stored for the public page."""
     with storage.scratch_folder() as folder:
         (folder / "public.json").write_text(json.dumps(shown))
-        storage.keep(folder / "public.json", f"releases/{release.pk}/public.json")
+        release.result = storage.keep_under_random_name(folder / "public.json", f"releases/{release.pk}/page")
+    release.save(update_fields=["result"])
     return release
 
 

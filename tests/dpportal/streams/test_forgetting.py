@@ -1,0 +1,72 @@
+"""What the memory has of a stream goes with its end, also where it could not be reached at that moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpportal.datasets import services as dataset_services
+from dpportal.datasets.models import Dataset
+from dpportal.platform import journal
+from dpportal.streams import execution, period_journal, services, tasks
+from dpportal.streams.execution import Update
+from dpportal.streams.models import Period, Stream
+
+
+@pytest.fixture
+def published(stream) -> Stream:
+    execution.publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
+    return stream
+
+
+def remembered(stream: Stream) -> list[str]:
+    """The names of the stream's files in the memory that have content."""
+    folder = f"{period_journal.FOLDER}/{stream.pk}"
+    return [name for name in journal.names(folder) if journal.recall(f"{folder}/{name}")]
+
+
+def end(stream: Stream) -> None:
+    services.close(stream, stream.created_by)
+
+
+def erase(stream: Stream) -> None:
+    dataset_services.erase(Dataset.objects.get(pk=stream.dataset_id), stream.created_by)
+
+
+@pytest.mark.parametrize("act", [end, erase])
+def test_true_sums_go_with_the_stream(published, act, django_capture_on_commit_callbacks):
+    assert remembered(published) == ["1"]
+    with django_capture_on_commit_callbacks(execute=True):
+        act(published)
+    assert remembered(published) == []
+
+
+@pytest.mark.parametrize("act", [end, erase])
+def test_they_go_once_the_memory_is_there_again(published, act, settings, django_capture_on_commit_callbacks):
+    """Its disk was not mounted while somebody ended the stream or deleted the records."""
+    place = Path(settings.MEMORY_DIR)
+    unmounted = place.rename(place.with_name("unmounted"))
+    with django_capture_on_commit_callbacks(execute=True):
+        act(published)
+    tasks.sweep()
+    unmounted.rename(place)
+    assert remembered(published) == ["1"]
+    tasks.sweep()
+    assert remembered(published) == []
+
+
+def test_they_go_where_the_process_died_after_its_transaction(published):
+    end(published)
+    assert remembered(published) == ["1"]
+    tasks.sweep()
+    assert remembered(published) == []
+
+
+def test_of_a_restored_database_the_memory_keeps_what_another_one_needs(published):
+    Stream.objects.filter(pk=published.pk).update(state=Stream.State.CLOSED, closed_by_restore=True)
+    tasks.sweep()
+    assert remembered(published) == ["1"]
+    Dataset.objects.filter(pk=published.dataset_id).update(state=Dataset.State.ERASED)
+    tasks.sweep()
+    assert remembered(published) == []
