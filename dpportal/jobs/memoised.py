@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
+from uuid import uuid4
 
 from django.db import models, transaction
 from django.utils import timezone
@@ -21,6 +22,8 @@ from mechanisms.deferred_search import PendingSearchError
 from mechanisms.protocol import PlanError
 
 RETRY_AFTER = timedelta(days=1)
+# A row's first fence is one of so many by chance.
+FENCES = 2**30
 
 
 @dataclass(frozen=True)
@@ -128,8 +131,9 @@ class QuestionKind(JobKind[StoredQuestion]):
     def _queued(self, question: Mapping[str, object]) -> StoredQuestion:
         key = key_of(question)
         again = self._queue_again(key, JobState.FAILED)
+        # A row that was deleted meanwhile is made anew under the same key, where a late worker's claim must not hold.
         stored, new = StoredQuestion._base_manager.get_or_create(
-            key=key, defaults={"question": question, "answered_by": self.name}
+            key=key, defaults={"question": question, "answered_by": self.name, "fence": uuid4().int % FENCES}
         )
         if new or again:
             self.hint_on_commit(key)

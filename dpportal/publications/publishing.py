@@ -10,13 +10,13 @@ from django.db import transaction
 from django.db.models import Manager, Model, QuerySet
 from django.dispatch import Signal
 from django.http import QueryDict
-from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _, gettext_noop
 
 from dpportal.accounts import audit
 from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
+from dpportal.jobs.clock import database_now
 from dpportal.platform.paragraphs import ParagraphsField
 from dpportal.platform.stored_texts import translated
 from dpportal.platform.visible_text import VisibleTexts
@@ -152,7 +152,7 @@ def publish(publication: Publication, by: User, require: Callable[[], None]) -> 
     require()
     if publication.is_public:
         return False
-    public = {"published_at": timezone.now(), "withdrawn_at": None, "withdrawn_because": ""}
+    public = {"published_at": database_now(), "withdrawn_at": None, "withdrawn_because": ""}
     rows.filter(pk=publication.pk).update(**public)
     audit.record(by, "published", publication, after_comparison(publication))
     transaction.on_commit(lambda: published.send(type(publication), publication=publication), robust=True)
@@ -166,7 +166,7 @@ def withdraw(publication: Publication, by: User, because: str) -> bool:
     because: the reason, which stands in place of the page.
     """
     public = _rows_of(publication).filter(PUBLIC, pk=publication.pk)
-    if not public.update(withdrawn_at=timezone.now(), withdrawn_because=because):
+    if not public.update(withdrawn_at=database_now(), withdrawn_because=because):
         return False
     audit.record(by, "withdrew", publication, after_comparison(publication))
     return True
@@ -176,7 +176,7 @@ def record_comparison(publication: Publication, by: User) -> None:
     """Before true counts are shown beside it: who looks, and when that was first."""
     audit.record(by, "viewed true counts", publication)
     unseen = _rows_of(publication).filter(pk=publication.pk, compared_at=None)
-    unseen.update(compared_at=timezone.now())
+    unseen.update(compared_at=database_now())
 
 
 def after_comparison(publication: Publication) -> str:
@@ -210,7 +210,7 @@ def set_details(publication: Publication, *, doi: str, supersedes: Publication |
     audit.record(by, "changed details of", publication, before)
     rows.filter(pk=publication.pk).update(doi=doi, supersedes=supersedes)
     if supersedes != publication.supersedes:
-        rows.filter(pk=publication.pk).update(supersedes_since=timezone.now() if supersedes else None)
+        rows.filter(pk=publication.pk).update(supersedes_since=database_now() if supersedes else None)
         if supersedes and (seen := after_comparison(supersedes)):
             audit.record(by, "replaced", supersedes, seen)
 

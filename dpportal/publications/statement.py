@@ -42,7 +42,7 @@ def statement(
 
     delta: at which a zCDP loss is also read as (ε, δ), by integer orders alone where no others are proved. subject: of
     the sentence, translated; "This release" if empty. total_published: whether other releases make the number of rows
-    public that this one hides, exactly or nearly.
+    public that this one hides, exactly or nearly, or will.
     """
     pair = epsilon_delta_text(loss, delta, whole_orders=whole_orders)
     sentences = (
@@ -66,8 +66,8 @@ def _unidentified(person_column: str) -> str:
 
 def _total_published() -> str:
     return _(
-        "That holds for this release alone: other releases of this table, or of nearly the same one, make the number "
-        "of its rows public."
+        "That holds for this release alone: other releases of this table, or of nearly the same one, may make the "
+        "number of its rows public."
     )
 
 

@@ -19,6 +19,7 @@ from dpportal.budgets.models import Budget
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.claims import JobState, reset_fields
+from dpportal.jobs.clock import database_now
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion
 from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
@@ -73,7 +74,7 @@ def request_release(release: Release, *, reviewed: str, by: User, publish: bool 
     require_writable(ReleaseError, plan, version.declared())
     datasets.require_ready(release.dataset, ReleaseError)
     taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)
-    if not taken.update(state=Release.State.REQUESTED, requested_at=timezone.now()):
+    if not taken.update(state=Release.State.REQUESTED, requested_at=database_now()):
         return False
     datasets.freeze_parse_options(release.dataset)
     if not Dataset.objects.get(pk=release.dataset_id).has_records:

@@ -23,6 +23,7 @@ from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.claims import ACTIVE, JobState, reset_fields
+from dpportal.jobs.clock import database_now
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
@@ -105,7 +106,7 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     datasets.require_ready(stream.dataset, StreamError)
     _version, counted = drafts.counted_of(stream)
     taken = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT)
-    if not taken.update(state=Stream.State.OPENING, requested_at=timezone.now()):
+    if not taken.update(state=Stream.State.OPENING, requested_at=database_now()):
         return False
     # Asked after the stream's row was written: erasing, which locks that row, is then either over or waits.
     if not Dataset.objects.get(pk=stream.dataset_id).takes_streams:

@@ -100,12 +100,24 @@ def _loss_of(
     publication: ChargedPublication, made: list[ValueChoice], domain: Domain | None
 ) -> PublishedLoss:
     """made: of its dataset. domain: of all its columns, where any was made."""
-    account, amount, at = publication.account, publication.amount, publication.requested_at
-    assert account is not None and amount is not None and at is not None
+    account, amount = publication.account, publication.amount
+    assert account is not None and amount is not None
     read = domain.project(publication.counted_columns).read if domain else ()
-    before = [c for c in made if c.measured_at and c.measured_at <= at and c.column in read]
+    before = [c for c in made if domain and c.column in read and _rests_on(publication, c, domain)]
     own = Loss(Definition(account.definition), Fraction(amount))
     return PublishedLoss(own, tuple(before), account)
+
+
+def _rests_on(publication: ChargedPublication, choice: ValueChoice, domain: Domain) -> bool:
+    """Whether a choice was made before a publication was confirmed.
+
+    Where clocks disagree: whether it was paid for before, and its values are those that are declared.
+    """
+    if choice.measured_at <= publication.requested_at:
+        return True
+    declared = next((each for each in domain.attributes if each.name == choice.column), None)
+    paid_before = choice.charge_id < publication.charge_id
+    return paid_before and declared is not None and choice.declares(declared)
 
 
 def sentences_of_draft(draft: ChargedPublication, version: DomainVersion) -> list[str]:

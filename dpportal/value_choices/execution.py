@@ -14,7 +14,6 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models.functions import Now
-from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.budgets import ledger, refusals
@@ -26,6 +25,7 @@ from dpportal.datasets.declared import titled_as_before
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
 from dpportal.jobs.claims import Claim, JobState, reset_fields, resume_on_hold as resume
+from dpportal.jobs.clock import database_now
 from dpportal.jobs.runner import JobKind, register
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.value_choices import keeping
@@ -134,7 +134,7 @@ def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str], *, is
         settled = ledger.spend(choice.charge, outcome)
         if VALUES in settled:
             kept = json.loads(settled[VALUES])
-            ValueChoice.objects.filter(pk=choice.pk).update(kept=kept, measured_at=timezone.now())
+            ValueChoice.objects.filter(pk=choice.pk).update(kept=kept, measured_at=database_now())
             return
     raise ChoiceFailedError(_(LOST))
 

@@ -66,6 +66,17 @@ def test_a_killed_worker_leaves_it_to_another():
         lost.write(answer=[1])
 
 
+def test_a_worker_of_a_question_that_was_deleted_and_asked_again_is_late():
+    """The new row has the same key, and its first claim another fence."""
+    (key,) = asked().awaited
+    late = claims.claim(StoredQuestion, key)
+    SEARCHES.jobs().filter(pk=key).delete()
+    assert asked().awaited == [key]
+    claims.claim(StoredQuestion, key)
+    with pytest.raises(claims.LostClaimError):
+        late.write(answer=[1])
+
+
 def test_what_cannot_be_worked_out_says_why():
     shelf = SearchResults()
     with pytest.raises(PendingSearchError):

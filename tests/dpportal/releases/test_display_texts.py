@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from datetime import timedelta
 
 import pytest
 from django.core.files.storage import default_storage
 from django.urls import reverse
+from django.utils import timezone
 
 from dpportal.datasets.models import PublicDescription
 from dpportal.jobs import claims
@@ -93,6 +95,18 @@ def test_a_curator_known_by_another_name_is_so_in_the_files(curator, described):
 
 
 @pytest.mark.slow
+def test_the_order_of_texts_and_publication_is_that_of_the_databases_clock(
+    client, curator, described, monkeypatch
+):
+    """The clock of a web server may be behind that of the worker who wrote the files."""
+    services.rename(described, "Nice title", curator)
+    now = timezone.now
+    with monkeypatch.context() as behind:
+        behind.setattr(timezone, "now", lambda: now() - timedelta(minutes=1))
+        services.publish(fresh(described), curator)
+    assert download(client, described).status_code == 503
+
+
 def test_a_permission_taken_back_while_the_files_are_written_counts(client, curator, described, monkeypatch):
     services.publish(described, curator)
     client.force_login(curator)

@@ -36,7 +36,7 @@ COLUMNS = [
     Categorical("colour", values=("red", "green", "blue")),
     Integer("age", lower=0, upper=99, width=10),
 ]
-ROWS_ARE_PUBLIC = "make the number of its rows public"
+ROWS_ARE_PUBLIC = "may make the number of its rows public"
 
 
 def declared(dataset: Dataset, **unit) -> Dataset:

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import zipfile
+from datetime import timedelta
 from decimal import Decimal
 from html import unescape
 
@@ -27,6 +28,7 @@ from dpportal.streams.models import Period, Stream
 from dpportal.value_choices import services as value_choices
 from dpportal.value_choices.disclosure import PublishedLoss, losses_of
 from dpportal.value_choices.execution import CHOICES
+from dpportal.value_choices.models import ValueChoice
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import State
@@ -189,6 +191,14 @@ def test_a_choice_after_the_confirmation_is_none_of_the_publications(chosen):
     before = PublishedLoss.of(draft)
     CHOICES.run(requested(chosen).pk)
     assert len(before.choices) == 1 and str(PublishedLoss.of(draft)) == str(before)
+
+
+def test_a_worker_whose_clock_is_ahead_hides_no_cost(chosen):
+    """The choice was paid for before, and the release has its values."""
+    release = released(chosen, "histogram")
+    assert release.requested_at is not None
+    ValueChoice.objects.update(measured_at=release.requested_at + timedelta(seconds=20))
+    assert len(PublishedLoss.of(release).choices) == 1
 
 
 def test_a_draft_says_what_its_values_cost_before_it_is_confirmed(chosen, client):
