@@ -220,7 +220,8 @@
     const long = named.filter((name) => typeof name === "string" && name.length > LONGEST_NAME);
     const labelalias = Object.fromEntries(long.map((name) => [name, `${name.slice(0, LONGEST_NAME - 1).trimEnd()}…`]));
     const axes = Object.keys({ xaxis: 0, yaxis: 0, ...layout }).filter((key) => /^[xy]axis/.test(key));
-    return { ...layout, ...Object.fromEntries(axes.map((axis) => [axis, { ...layout[axis], labelalias }])) };
+    const withAlias = (axis) => ({ ...layout[axis], labelalias: { ...layout[axis]?.labelalias, ...labelalias } });
+    return { ...layout, ...Object.fromEntries(axes.map((axis) => [axis, withAlias(axis)])) };
   }
 
   function draw(element, figure) {
