@@ -165,7 +165,10 @@ def test_names_below_merged_ones_are_proposed_where_they_fill_the_gaps_above_a_r
 PUPILS = [f"E{n:03};{'FM'[n % 2]};{6 + n % 3};CP;{'oui' if n % 5 else 'non'};{110 + n}\n" for n in range(30)]
 GROUPS, INNER = "Pupil;;;;Health;\n", "number;sex;age;class;glasses;height\n"
 PUPIL_NAMES = ["number", "sex", "age", "class", "glasses", "height"]
-OF_GROUPS = [*[f"Pupil: {name}" for name in PUPIL_NAMES[:4]], *[f"Health: {name}" for name in PUPIL_NAMES[4:]]]
+OF_GROUPS = [
+    *[f"Pupil: {name}" for name in PUPIL_NAMES[:4]],
+    *[f"Health: {name}" for name in PUPIL_NAMES[4:]],
+]
 
 
 @pytest.mark.parametrize("units", [";;(years);;;(cm)\n", ";;years;;;cm\n"])
