@@ -27,11 +27,41 @@ BRACKETED = re.compile(r"\(.+\)|\[.+\]")
 BETWEEN = ": "
 # How lines of sums begin, as a whole first value.
 SUMS = re.compile(
-    "(grand )?total|sum|all|summe|gesamt|insgesamt|ensemble|totale?|totaal|итого|всего|razem|celkem",
+    "(grand |general )?total|sum|all|summe|gesamt|insgesamt|ensemble|totale?|totaal|total g[eé]n[eé]ral|total geral"
+    "|итого|всего|разом|razem|suma|celkem|spolu|ukupno|skupaj|összesen|yhteensä|totalt|summa|i alt|(γενικό )?σ[υύ]νολο"
+    "|(genel )?toplam|合计|总计|合計|總計|계",
     re.IGNORECASE,
 )
 # How lines of notes begin.
-NOTES = ("Source", "Note", "Notes", "Quelle", "Anmerkung", "Fuente", "Fonte", "Remarque")
+NOTES = (
+    *(
+        "Source",
+        "Sources",
+        "Note",
+        "Notes",
+        "Quelle",
+        "Quellen",
+        "Anmerkung",
+        "Fuente",
+        "Fonte",
+        "Remarque",
+        "Champ",
+    ),
+    *(
+        "Bron",
+        "Kilde",
+        "Källa",
+        "Lähde",
+        "Źródło",
+        "Zdroj",
+        "Forrás",
+        "Источник",
+        "Примечание",
+        "Πηγή",
+        "Σημείωση",
+    ),
+    *("Kaynak", "来源", "资料来源", "数据来源", "資料來源", "出典", "注"),
+)
 
 
 class Line(NamedTuple):
@@ -214,7 +244,7 @@ def proposed_notes(last: Sequence[Line], width: int) -> tuple[int, tuple[str, ..
     most, words = -1, set()
     for line in reversed(last):
         first = next((text.strip() for text in line.fields if text.strip()), "")
-        known = next((word for word in NOTES if first.casefold().startswith(word.casefold())), "")
+        known = next((word for word in NOTES if _begins(first.casefold(), word.casefold())), "")
         if width > 1 and SUMS.fullmatch(first):
             words.add(first)
         elif known:

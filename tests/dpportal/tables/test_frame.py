@@ -250,3 +250,22 @@ def test_sums_and_notes_that_a_spreadsheet_has_filled_up_are_proposed_to_be_left
     rule = {"fewest_filled": seen.oddities.fewest_filled, "note_words": seen.oddities.note_words}
     assert rule == {"fewest_filled": 1, "note_words": ("Insgesamt", "Quelle")}
     assert read(tmp_path, content, "t.csv", **rule)[0].rows == 60
+
+
+@pytest.mark.parametrize(
+    ("total", "source"), [("Σύνολο", "Πηγή"), ("GENEL TOPLAM", "Kaynak"), ("合计", "资料来源")]
+)
+def test_sums_and_notes_of_other_languages_are_proposed_to_be_left_out_below_blank_lines(
+    tmp_path, total, source
+):
+    """Also where a line without values stands among the last rows: it says nothing, so a rule may leave it out."""
+    rows = "Αθήνα;2;10\n;;\nΒόλος;3;9\n" * 9
+    content = f"town;people;age\n{rows};;\n{total};;45\n{source}: own computation;;\n"
+    oddities = read(tmp_path, content.encode(), "t.csv", delimiter=";")[0].oddities
+    assert (oddities.notes_at_end, oddities.fewest_filled) == (3, 1)
+    assert oddities.note_words == tuple(sorted((total, source)))
+
+
+def test_a_word_that_only_begins_like_a_note_is_none(tmp_path):
+    content = "topic;people;age\n" + "Maths;2;10\n" * 9 + "Noted;;\n"
+    assert read(tmp_path, content.encode(), "t.csv", delimiter=";")[0].oddities.note_words == ()
