@@ -72,6 +72,17 @@ def test_what_is_unreadable_stands_beside_the_column_before_and_after_it_is_decl
     assert told in client.get(reverse("datasets:column", args=[dataset.pk, 0])).text
 
 
+@pytest.mark.slow
+def test_a_row_of_the_table_says_where_it_drops_rows(client, curator):
+    client.force_login(curator)
+    dataset = building.uploaded(client, b"again;age\nNAI;4\nOXI;5\nna;6\n", delimiter=";")
+    row = reverse("datasets:row_cells", args=[dataset.pk, 0])
+    said = {"c0-kind": "boolean", "c0-no": "OXI", "c0-yes": "NAI", "c0-missing_cell": "on"}
+    assert "Rows that do not fit are dropped." in client.post(row, said).text
+    said = {"c0-kind": "categorical", "c0-values": "OXI\nNAI", "c0-missing_cell": "on"}
+    assert "dropped" not in client.post(row, said).text
+
+
 @pytest.fixture
 def survey(client, curator) -> Dataset:
     client.force_login(curator)
