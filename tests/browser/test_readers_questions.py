@@ -115,15 +115,3 @@ def test_how_many_are_new_in_the_last_period_of_the_running_count(page: Page) ->
     finding = page.locator(".finding")
     expect(finding).to_contain_text("New in that period:")
     assert with_margin(finding.inner_text().rpartition("New in that period:")[2])[1] > 0
-
-
-def test_no_chart_on_a_phone_tells_of_people_below_zero(visit) -> None:
-    """Women grow to the left, and their marks are as those of men."""
-    page = visit(width=390)
-    page.goto("/")
-    page.get_by_role("link", name=EXAMPLE).first.click()
-    page.get_by_role("button", name="Explore the chart").click()
-    marks = page.locator("#main-plot .xtick text")
-    expect(marks.first).to_be_visible()
-    told = marks.all_text_contents()
-    assert len(told) >= 3 and not [mark for mark in told if mark[0] in "-\u2212"], told
