@@ -25,7 +25,7 @@ from dpportal.streams.models import Period, Stream
 # A running count's picture is drawn anew when it has grown by so much.
 GROWTH = 1.25
 # Its version counts up whenever pictures are drawn in another way.
-DRAWING = Topic("thumbnail", 5)
+DRAWING = Topic("thumbnail", 6)
 
 
 class Thumbnails(QuestionKind):

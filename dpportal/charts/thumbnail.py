@@ -31,18 +31,24 @@ def thumbnail(figure: FigureJson) -> list[Mark]:
     """Shapes for `catalogue/_thumbnail.html` from a figure's JSON: kind (area, bar, line or square), path, opacity.
 
     Draws the first chart of several, and in it all that have the kind of the first series with numbers, up to
-    MOST_SERIES; empty if there is none that it knows.
+    MOST_SERIES; empty if there is none that it knows. What the chart hides at first is not drawn, nor a series beside
+    the first of which noise draws more than people do.
     """
+    traces = [trace for trace in figure["data"] if trace.get("visible", True) is True]
     if (figure.get("layout", {}).get("meta") or {}).get("is_areas"):
-        return list(_areas([trace for trace in figure["data"] if trace.get("fill")]))
-    for trace in figure["data"]:
+        return list(_areas([trace for trace in traces if trace.get("fill")]))
+    for trace in traces:
         if trace["type"] == "heatmap" and trace.get("z"):
             return list(_shades(np.array(trace["z"], dtype=np.float64)))
         if trace.get("orientation") == "h":
-            return mirrored(figure["data"])
+            return mirrored(traces)
         if _is_drawn(trace):
             series = [
-                _numbers(other) for other in figure["data"] if _is_drawn(other) and _go_together(trace, other)
+                _numbers(other)
+                for other in traces
+                if _is_drawn(other)
+                and _go_together(trace, other)
+                and (other is trace or not _is_noise(other))
             ]
             return _drawn_as(trace, series[:MOST_SERIES])
     return []
@@ -132,6 +138,16 @@ def _is_drawn(trace: FigureJson) -> bool:
     if trace["type"] == "bar":
         return bool(_numbers(trace).size)
     return trace["type"] == "scatter" and trace.get("hoverinfo") != "skip" and _numbers(trace).size > 1
+
+
+def _is_noise(trace: FigureJson) -> bool:
+    """Whether half of its numbers or more are smaller than their margins; not where these are unknown."""
+    margins = (trace.get("error_y") or {}).get("array")
+    if margins is None:
+        return False
+    pairs = zip(trace["y"], margins, strict=True)
+    hidden = [value is None or margin is None or abs(value) < margin for value, margin in pairs]
+    return 2 * sum(hidden) > len(hidden)
 
 
 def _go_together(trace: FigureJson, other: FigureJson) -> bool:

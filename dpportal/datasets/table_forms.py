@@ -135,6 +135,11 @@ class Row:
     strip: Strip | None
 
     @property
+    def fills(self) -> bool:
+        """Whether something is chosen in it that nobody chose yet, since the column's name suggests it."""
+        return not self.line["attribute"] and self.form.initial.get("kind", "ignored") != "ignored"
+
+    @property
     def common(self) -> list[str]:
         """Values that share a cell and may be common."""
         return common_values(self.attribute)

@@ -48,7 +48,7 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     others = open_datasets(request).filter(domain_versions__attributes__isnull=False)
     context |= {
         "rows": rows,
-        "suggests": suggests,
+        "fills": suggests and any(row.fills for row in rows),
         "page_obj": page,
         "is_wrong": is_wrong,
         "wrong": wrong,

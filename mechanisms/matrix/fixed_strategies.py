@@ -196,6 +196,7 @@ class HaarStrategy(_LevelStrategy):
         return best_haar_rows(weighted, definition, bits)
 
 
+_NOT_UPLOADED = "No strategy matrix was uploaded. Upload one, or choose another method."
 _TIED = (
     "The matrix is rounded to whole multiples of a small number, which its rows do not survive exactly; so a little of "
     "every cell is measured besides, and answers stay unbiased."
@@ -218,7 +219,12 @@ class UploadedStrategy(MatrixMechanism):
     def plan(
         self, domain: Domain, workload: Workload, loss: Loss, optimised: Optimised | None = None
     ) -> QueryPlan:
-        """As for any strategy; says so where the rows alone would not give unbiased answers."""
+        """As for any strategy; says so where the rows alone would not give unbiased answers.
+
+        Without a matrix there is nothing to work out, which no worker needs to be asked.
+        """
+        if optimised is None and not self.refusal(domain, workload, loss.definition):
+            raise PlanError(_NOT_UPLOADED)
         plan = super().plan(domain, workload, loss, optimised)
         if optimised is None or plan.details["sums"] == len(optimised.arrays["strategy"]):
             return plan
@@ -296,7 +302,7 @@ def too_many_cells(workload: Workload) -> str:
 def _uploaded(workload: Workload, optimised: Optimised | None) -> np.ndarray:
     """The matrix, (p, n) floats. Raises PlanError if there is none, or it is no strategy for the workload."""
     if optimised is None:
-        raise PlanError("No strategy matrix was uploaded. Upload one, or choose another method.")
+        raise PlanError(_NOT_UPLOADED)
     matrix = np.asarray(optimised.arrays["strategy"], dtype=np.float64)
     _check_uploaded(matrix, workload.cells)
     return matrix

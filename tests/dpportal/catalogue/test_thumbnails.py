@@ -124,6 +124,25 @@ def test_bars_of_several_groups_stand_beside_each_other():
     assert men["path"].startswith("M30.0 72.0V54.0h24.0V72.0z")
 
 
+def test_of_noisy_and_adjusted_counts_the_kind_is_drawn_that_the_chart_shows_first():
+    traces = [{"type": "bar", "y": [1, 2], "visible": True}, {"type": "bar", "y": [1, 3], "visible": False}]
+    assert len(thumbnail({"data": traces})) == 1
+    sides = [{"type": "bar", "orientation": "h", "x": [side, side], "visible": True} for side in (-1, 1)]
+    assert thumbnail({"data": [*sides, {**sides[0], "x": [-9, 0], "visible": False}]}) == thumbnail(
+        {"data": sides}
+    )
+
+
+def test_a_group_of_which_noise_draws_the_most_is_not_in_the_small_picture():
+    def line(values, margin):
+        errors = {"type": "data", "array": [margin] * len(values)}
+        return {"type": "scatter", "mode": "lines+markers", "y": values, "error_y": errors}
+
+    everybody, women, nobody = line([10, 20, 30], 1), line([9, 22, 31], 3), line([0, 90, None], 45)
+    assert len(thumbnail({"data": [everybody, women, nobody]})) == 2
+    assert len(thumbnail({"data": [nobody, women]})) == 2, "the first is what the chart is of"
+
+
 def test_a_map_is_drawn_as_a_map():
     square = [0, 0, 100, 0, 100, 100, 0, 100]
     areas = Areas(

@@ -276,3 +276,10 @@ def saved(desk, dataset):
     fields = [field for row in rows for field in row.form]
     said = {f.html_name: f.value() for f in fields if f.value() is not None and f.value() is not False}
     return {name: "on" if value is True else value for name, value in said.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("content", "is_said"), [(VISITS, True), (b"foo,bar\n1,x\n2,y\n", False)])
+def test_what_names_suggest_is_said_to_be_filled_in_where_they_do(desk, content, is_said) -> None:
+    page = " ".join(desk.get(at(read(desk, content), "domain")).text.split())
+    assert ("names suggest is filled in" in page) == is_said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
 
@@ -10,6 +11,7 @@ import pytest
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
+from mechanisms.deferred_search import taken_from
 from mechanisms.domain import Domain, Integer
 from mechanisms.matrix.fixed_strategies import UploadedStrategy
 from mechanisms.matrix.mechanism import Optimised, QueryMechanism, QueryPlan
@@ -111,6 +113,22 @@ def test_an_uploaded_strategy_answers_its_own_sums_without_bias(seed: int, defin
     plan = planned(mechanism, domain, asked(matrix), definition, matrix)
     assert plan is not None
     check_unbiased(mechanism, plan, 10**12)
+
+
+class Untouched:
+    """A shelf that nobody may ask."""
+
+    def result(self, name: str, version: int, arguments: Sequence[object]) -> object:
+        raise AssertionError(name)
+
+    search_again = result
+
+
+def test_no_worker_is_asked_for_a_matrix_that_nobody_uploaded() -> None:
+    """It would fail there, and be among the last failures, though nobody did anything wrong."""
+    domain = box(9, 8)
+    with taken_from(Untouched()), pytest.raises(PlanError, match="No strategy matrix was uploaded"):
+        UploadedStrategy().plan(domain, read_workload("marginals(<=2)", domain), LOSSES[Definition.PURE])
 
 
 def test_the_six_sums_over_twenty_cells_of_a_billion_rows_each() -> None:
