@@ -138,7 +138,7 @@ def expectation_figure(
         },
         showlegend=len(standard_errors) > 1,
     )
-    caption = _("Computed from the strategy and its noise alone, not from the data.")
+    caption = _("Computed from the method and its noise alone, not from the data.")
     return finished(figure, title=_("Expected error by period"), caption=caption)
 
 

@@ -154,6 +154,7 @@ def _context(reconstructed: AnyReconstructed, words: DisplayTexts, page: Json) -
         "statement": promise(release, plan.loss, words.others),
         "filled": filled_columns(release),
         "chosen": chosen_columns(release),
+        "retention": RowRetention.of(release),
     }
 
 
@@ -167,7 +168,6 @@ def _readme(
     further = {
         "files": files,
         "method": method_of(release.product, said["plan"].mechanism),
-        "retention": RowRetention.of(release),
         "first_table": independent or first_csv,
         "independent_cells": bool(independent),
         "measured": measured_in(tables),

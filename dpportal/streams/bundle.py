@@ -28,6 +28,7 @@ from dpportal.publications.table import Table
 from dpportal.publications.workbook import with_workbooks
 from dpportal.publications.written_files import Said, promises_digest
 from dpportal.streams.drawing import series_svg
+from dpportal.streams.finding import finding
 from dpportal.streams.label_columns import VALUE, value_columns
 from dpportal.streams.measure import summed_bounds
 from dpportal.streams.models import Stream
@@ -42,7 +43,7 @@ from mechanisms.tabular.sdmx_codes import LONE
 
 SERIES = "series.csv"
 # Raised when files are written otherwise than before: then all are written again.
-FORMAT = 5
+FORMAT = 6
 ABOUT_SERIES = "Every published period with its margin"
 MAX_DRAWINGS = 20
 # Periods of which a report lists the counts.
@@ -141,6 +142,7 @@ def _report(stream: Stream, series: Series) -> Json:
         "loss": str(loss),
         "epsilon_delta": loss.pair(whole_orders=whole_orders(plan)),
         "about": stream.dataset.about,
+        "finding": finding(stream, series),
         "figures": [stilled(asdict(figure)) for figure in figures],
         "rows": list(_newest(series)),
     }

@@ -217,9 +217,9 @@ class StreamJob(AnnouncedJob):
     """
 
     class Kind(models.TextChoices):
-        OPEN = "open", _("Open the stream")
+        OPEN = "open", _("Open the running count")
         RECORDS = "records", _("Count a file of records")
-        COUNTS = "counts", _("Publish many periods")
+        COUNTS = "counts", _("Add many periods")
 
     to_dataset = "stream__dataset"
     to_person = "created_by"

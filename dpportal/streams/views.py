@@ -119,7 +119,7 @@ def add(request: HttpRequest, stream: Stream) -> HttpResponseBase:
                 stream,
                 clause(execution.PERIOD, index=update.index),
             )
-        done = _("Period %(label)s is published.") % {"label": stream.calendar.label(update.index)}
+        done = _("Period %(label)s was added.") % {"label": stream.calendar.label(update.index)}
         return f"{done} {_clipped_text(stream, published.clipped)}".strip()
 
     return _add(request, stream, "typed", form, publish)

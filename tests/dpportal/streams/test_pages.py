@@ -47,7 +47,7 @@ def test_the_whole_way_in_the_browser(curious, dataset) -> None:
     home = curious.get(f"/streams/{draft.pk}/home/")
     assert "Next period due: 2020-03." in text(home)
     typed = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "12"}, follow=True)
-    assert "Period 2020-03 is published." in text(typed)
+    assert "Period 2020-03 was added." in text(typed)
     assert "Next period due: 2020-04." in text(typed)
     again = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "12"}, follow=True)
     other = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "13"}, follow=True)
@@ -202,13 +202,13 @@ def test_pasted_periods_appear_without_a_reload(curious, stream) -> None:
     assert curious.get(live, seen).status_code == 204
     job_execution.STREAM_JOBS.run(StreamJob.objects.get(kind="counts").pk)
     asked = curious.get(live, seen)
-    assert "Publish 2 periods?" in text(asked) and not Period.objects.exists()
+    assert "Add 2 periods?" in text(asked) and not Period.objects.exists()
     seen["seen"] = asked.context["mark"]
     curious.post(f"/streams/{stream.pk}/add/file/confirm/")
     job_execution.STREAM_JOBS.run(StreamJob.objects.get(kind="counts").pk)
     after = curious.get(live, seen)
     assert after.status_code == 200
-    assert "everything in it is published" in text(after)
+    assert "everything in it was added" in text(after)
     assert "HX-Refresh" not in after
 
 
@@ -231,7 +231,7 @@ def test_the_bell_rings_for_a_stream_that_was_opened_until_someone_looked(curiou
     job_execution.STREAM_JOBS.run(stream.jobs.get().pk)
     assert bell in text(curious.get("/streams/"))
     finished = text(curious.get("/releases/finished/"))
-    assert f'<a href="/streams/{stream.pk}/home/">Red ones so far: Open the stream</a>' in finished
+    assert f'<a href="/streams/{stream.pk}/home/">Red ones so far: Open the running count</a>' in finished
     assert bell not in text(curious.get("/streams/"))
 
 
@@ -254,7 +254,7 @@ def test_a_file_of_records_in_the_browser(curious, stream) -> None:
     page = curious.post(f"/streams/{stream.pk}/add/records/", {"index": "1", "file": file}, follow=True)
     assert "being counted" in text(page)
     job_execution.STREAM_JOBS.run(StreamJob.objects.get(kind="records").pk)
-    assert "march.csv: everything in it is published" in text(curious.get(f"/streams/{stream.pk}/live/"))
+    assert "march.csv: everything in it was added" in text(curious.get(f"/streams/{stream.pk}/live/"))
 
 
 def test_a_file_for_a_period_that_is_not_due_is_refused_at_once(curious, stream) -> None:

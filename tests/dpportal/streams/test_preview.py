@@ -41,8 +41,8 @@ def test_nothing_is_drawn_or_shown_of_a_file_before_its_curator_agrees(curious, 
     job = sent(stream, f"1,{SECRET}", "2,5")
     assert (job.state, stream.periods.count(), bytes(SealedState.objects.get().sealed)) == ("done", 0, state)
     page = curious.get(f"/streams/{stream.pk}/home/").text
-    assert "Publish 2 periods?" in page
-    assert str(SECRET) not in page.replace(",", "") and "everything in it is published" not in page
+    assert "Add 2 periods?" in page
+    assert str(SECRET) not in page.replace(",", "") and "everything in it was added" not in page
     curious.post(f"/streams/{stream.pk}/add/file/confirm/")
     file, job = job.file, done(job)
     assert vault.true_sums(stream.periods.all()) == [[SECRET], [SECRET + 5]]

@@ -107,7 +107,7 @@ def test_who_says_that_they_are_not_has_the_file_deleted(
     assert not default_storage.exists(job.file)
     assert begun.periods.count() == 1
     shown = page(desk, begun)
-    assert "Are these a new period" not in shown and "everything in it is published" not in shown
+    assert "Are these a new period" not in shown and "everything in it was added" not in shown
     assert (send(begun, NEXT, 2).repeats, begun.periods.count()) == ([], 2)
 
 

@@ -59,7 +59,7 @@ def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None
     assert "File of records" not in page.text
     typed = {"index": "1", "count-0": "12", "count-1": "3", "count-2": "0"}
     answer = curious.post(f"/streams/{draft.pk}/add/", typed, follow=True)
-    assert "Period 1 is published." in answer.text
+    assert "Period 1 was added." in answer.text
     compare = curious.get(f"/streams/{draft.pk}/compare/")
     assert f"/streams/{draft.pk}/publish/" in answer.text, "its next step"
     assert f"/streams/{draft.pk}/compare/" in answer.text and compare.context["rows"][0]["true"] == 12
