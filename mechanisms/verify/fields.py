@@ -36,7 +36,7 @@ PORTALS_WORD = {
     "opened_at": "the portal's clock",
     "last_published_at": "the portal's clock",
     "read_from*": "where the records lie",
-    "columns*": "of randomised answers: what the curator's table calls the column, which the plan does not name",
+    "columns*": "of randomised answers and private choices: what tables of the curator, and readers, call a column",
     "protects.person_column": "which column of the records names people",
     "protects.ignore_case": "how names of people were compared",
     "protects.by_curator": "who sees to it that nobody has more rows",
@@ -136,7 +136,7 @@ def is_portals_word(bundle: Bundle, found: Planned | None, path: str) -> bool:
 def _is_again(bundle: Bundle, found: Planned | None, path: str) -> bool:
     """Whether an entry of the plan, or the names of columns, were made again after all."""
     if path.startswith("columns"):
-        return bool(bundle.release["product"] != "response")
+        return bundle.release["product"] not in ("response", "selection")
     if path.startswith("counted.values"):
         return len(bundle.release["counted"]["values"]) > 1
     if path == "plan.explanation" and not bundle.is_of_this_version:
