@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
@@ -9,6 +10,7 @@ from functools import partial
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import HttpResponse, QueryDict
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import STEP, amount_formfield, plain
@@ -74,14 +76,38 @@ def counted_otherwise(posted: Mapping[str, str], budget: Budget) -> str:
 def initial_cost(
     draft: ChargedPublication, budget: Budget, linked: Decimal | None, usual: Callable[[], Decimal]
 ) -> tuple[Decimal, dict[str, str]]:
-    """The cost with which a page begins, and its fields: the linked one, that of before, or the usual one.
+    """The cost with which a page begins, and its fields: the linked one, that which somebody chose, or the usual one.
 
-    Whether the portal proposes it is a field, too, which `is_as_proposed` reads.
+    What was only proposed is proposed anew. Whether the portal proposes it is a field, too: `is_as_proposed` reads it.
     """
-    kept = draft.amount_of(budget)
-    amount = linked or kept or usual()
-    is_proposed = not linked and (kept is None or draft.is_amount_proposed)
-    return amount, {"amount": plain(amount), "proposed": plain(amount) if is_proposed else ""}
+    chosen = linked or (None if draft.is_amount_proposed else draft.amount_of(budget))
+    amount = chosen or usual()
+    return amount, {"amount": plain(amount), "proposed": "" if chosen else plain(amount)}
+
+
+def proposed_anew(posted: Mapping[str, str], usual: Callable[[], Decimal]) -> Decimal | None:
+    """Another cost to propose on a page whose cost nobody chose; None where it stays.
+
+    A method that was worked out since may need less.
+    """
+    proposed = posted.get("proposed")
+    if not proposed or proposed != posted.get("amount"):
+        return None
+    amount = usual()
+    return None if plain(amount) == proposed else amount
+
+
+def with_cost(posted: QueryDict, amount: Decimal) -> QueryDict:
+    """What was posted, with another proposed cost."""
+    changed = posted.copy()
+    changed["amount"] = changed["proposed"] = plain(amount)
+    return changed
+
+
+def announce(response: HttpResponse, amount: Decimal | None) -> None:
+    """Have the page's dial take the other proposed cost, if there is one; see dial.js."""
+    if amount is not None:
+        response["HX-Trigger"] = json.dumps({"cost:proposed": {"amount": plain(amount)}})
 
 
 def is_as_proposed(form: forms.Form) -> bool:

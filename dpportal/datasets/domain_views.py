@@ -34,7 +34,7 @@ from dpportal.datasets.shown_declarations import initial_of
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.datasets.typed_days import date_format_of
 from dpportal.datasets.unit_form import UnitForm
-from dpportal.datasets.unlike_rows import unlike_text, unlike_warning
+from dpportal.datasets.unlike_rows import unlike_text, unlike_warning, unreadable_text
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import in_a_row
 from dpportal.platform.two_people import PROTECTION
@@ -82,6 +82,7 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
         "can_be_coarser": declared is not None and can_be_coarser(declared),
         "can_have_areas": isinstance(declared, Categorical),
         "area_map": AreaMap.objects.filter(dataset=dataset, column=name).first(),
+        "unreadable": unreadable_text(form["kind"].value() or "", look),
         **cells_shown(declared),
     }
     return render(request, "datasets/column.html", context, status=422 if form.errors else 200)
@@ -92,11 +93,11 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
 def column_cells(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponse:
     """The live picture of the cells that the form now declares; saves nothing and reads no data."""
     dataset, name = column_of(request, dataset_id, position)
-    form = AttributeForm(
-        request.POST, column=name, looks=[derived.look_of(dataset, name)], date_format=date_format_of(dataset)
-    )
+    look = derived.look_of(dataset, name)
+    form = AttributeForm(request.POST, column=name, looks=[look], date_format=date_format_of(dataset))
     attribute = form.attribute() if form.is_valid() else None
     context = {**context_of(dataset), "form": form, "attribute": attribute, **cells_shown(attribute)}
+    context["unreadable"] = unreadable_text(form["kind"].value() or "", look)
     return render(request, "datasets/_cells.html", context)
 
 

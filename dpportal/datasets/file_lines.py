@@ -17,7 +17,7 @@ from dpportal.platform import storage
 from dpportal.platform.sealing_faults import FileGoneFault
 from dpportal.tables import FileLook, ReadOptions, UploadFault, formats
 from dpportal.tables.facts import SeenLine
-from dpportal.tables.formats.frame import is_note
+from dpportal.tables.formats.frame import filled, is_note
 
 Role = Literal["title", "names", "row", "note"]
 ROLES = {"title": _("title"), "names": _("names"), "row": _("row"), "note": _("note")}
@@ -54,6 +54,22 @@ class Shown:
     names: tuple[str, ...] = ()
     proposes_notes: bool = False
     fault: str = ""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether most lines have several values, as those of notes and covers have not."""
+        return 2 * sum(filled(line.fields) > 1 for line in self.first) > len(self.first)
+
+    @property
+    def seems_table(self) -> bool:
+        """Whether a table stands here, perhaps with notes below it."""
+        return self.is_wide or self.proposes_notes
+
+    @property
+    def lacks_names(self) -> bool:
+        """Whether this is a table some of whose columns have no name of their own in these lines."""
+        is_named = filled(self.names) == len(set(self.names)) == len(self.names)
+        return bool(self.names) and self.is_wide and not is_named
 
 
 def can_be_seen(dataset: Dataset) -> bool:

@@ -15,6 +15,7 @@ from dpportal.datasets.labels import BETWEEN
 from dpportal.datasets.proposals import lacks_words, proposed
 from dpportal.datasets.shown_declarations import initial_of
 from dpportal.datasets.truths import is_unread
+from dpportal.datasets.unlike_rows import unreadable_text
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
 from dpportal.platform.typed_numbers import NOT_WHOLE, WholeInput
@@ -137,6 +138,11 @@ class Row:
     def common(self) -> list[str]:
         """Values that share a cell and may be common."""
         return common_values(self.attribute)
+
+    @property
+    def unreadable(self) -> str:
+        """How many values of the first rows the chosen kind cannot read."""
+        return unreadable_text(self.form["kind"].value() or "", self.line["look"])
 
 
 def rows(lines: list[Json], data: Mapping[str, object] | None, *, suggests: bool) -> Iterator[Row]:

@@ -108,4 +108,4 @@ def row_cells(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResp
     context = context_of(dataset)
     line = context["columns"][position]
     row = table_forms.row(line, request.POST, suggests=not context["declared_count"])
-    return render(request, "datasets/_row_cells.html", {"row": row, "live": True})
+    return render(request, "datasets/_row_cells.html", {"dataset": dataset, "row": row, "live": True})

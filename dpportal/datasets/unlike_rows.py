@@ -7,15 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.datasets import derived
 from dpportal.datasets.models import Dataset
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
+from dpportal.publications.verdict import percent
+from dpportal.tables.facts import Meaning
 from mechanisms.domain import Attribute, Boolean, Date, Integer, Real
 
 MOST_NAMED = 10
+# What a value has to mean to have a cell in a column of this kind. Every text can be a category.
+MEANT: dict[str, Meaning] = {"integer": "number", "real": "number", "date": "date", "boolean": "truth"}
+UNREADABLE = {
+    "number": gettext_lazy("Unreadable as a number: %(count)s of the first %(values)s values (%(share)s)."),
+    "date": gettext_lazy("Unreadable as a date: %(count)s of the first %(values)s values (%(share)s)."),
+    "truth": gettext_lazy("Unreadable as yes or no: %(count)s of the first %(values)s values (%(share)s)."),
+}
 
 
 def is_unlike(attribute: Attribute | None, look: Json) -> bool:
@@ -41,6 +50,18 @@ def unlike_warning(attribute: Attribute | None, look: Json) -> str:
     if isinstance(attribute, Date):
         return _("The first rows do not look like dates: many rows would be unreadable.")
     return _("The first rows do not look like numbers: many rows would be unreadable.")
+
+
+def unreadable_text(kind: str, look: Json) -> str:
+    """How many values of a described column's first rows a kind cannot read; nothing where it reads all, or none is
+    known."""
+    values = look.get("values", 0)
+    meaning = MEANT.get(kind)
+    count = look.get("unread", {}).get(meaning, 0) if meaning else 0
+    if not (count and values and meaning):
+        return ""
+    shown = {"count": f"{count:,}", "values": f"{values:,}", "share": percent(count / values)}
+    return str(UNREADABLE[meaning]) % shown
 
 
 def unlike_text(dataset: Dataset, attributes: Collection[Attribute]) -> str:

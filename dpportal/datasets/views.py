@@ -183,9 +183,13 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
 
 
 def _sheets(dataset: Dataset) -> Json:
-    """The sheets of a workbook, by name, and whether the one that was read is hardly the table: one column, of many."""
+    """The sheets of a workbook, by name, and whether the one that was read is hardly the table: one column, of many.
+
+    Of a sheet that was refused the columns are not known: those of the one before it stay.
+    """
     names = [(sheet["name"], sheet["name"]) for sheet in dataset.facts.get("sheets", [])]
-    return {"sheets": names, "seems_notes": len(names) > 1 and len(dataset.columns) == 1}
+    is_narrow = dataset.has_rows and len(dataset.columns) == 1
+    return {"sheets": names, "seems_notes": len(names) > 1 and is_narrow}
 
 
 def _declared(dataset: Dataset, domain: DomainVersion | None) -> Json:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
@@ -15,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking, confirming
-from dpportal.budgets.cost_dial import initial_cost
+from dpportal.budgets.cost_dial import announce, initial_cost, proposed_anew, with_cost
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.publications.search_progress import chosen_by_hand, from_workers, is_method_as_proposed
@@ -90,13 +91,15 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         budget = drafts.budget_of(draft)
         usual = partial(strategy_page.usual_amount, draft)
         offered, initial = initial_cost(draft, budget, _linked(request), usual)
-        typed = StrategyForm(request.POST)
+        by_htmx = getattr(request, "htmx", False)
+        anew = _proposed_anew(request.POST, usual) if by_htmx else None
+        posted = request.POST if anew is None else with_cost(request.POST, anew)
+        typed = StrategyForm(posted)
         amount = offered if "amount" in typed.errors else typed.cleaned_data["amount"]
         offers = drafts.offers(draft, amount)
     except StreamDraftError as refusal:
         return wizard.page(request, "strategy", draft, None, refusal=str(refusal))
-    form = StrategyForm(request.POST or None, initial=initial, offers=offers)
-    by_htmx = getattr(request, "htmx", False)
+    form = StrategyForm(posted or None, initial=initial, offers=offers)
     named = chosen_by_hand(request.POST).get("mechanism") if by_htmx else form["mechanism"].value()
     picked = request.POST.get("use") or named or (draft.mechanism if draft.is_method_picked else "")
     exceeds = budget.is_granted and amount > budget.left
@@ -109,11 +112,18 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     }
     if by_htmx:
         shown = {"stream": draft, "form": form, **context}
-        return render(request, "streams/_offers.html", shown)
+        response = render(request, "streams/_offers.html", shown)
+        announce(response, anew)
+        return response
     if choosing.choose_strategy(draft, form, context["chosen"], request.POST):
         return wizard.forward(request, draft, (*Stream.PRICE, *Stream.METHOD), "review")
     context.update(strategy_page.dial_shown(draft, context["chosen"], amount))
     return wizard.page(request, "strategy", draft, form, **context)
+
+
+def _proposed_anew(posted: QueryDict, usual: Callable[[], Decimal]) -> Decimal | None:
+    """Another usual cost than the one that the page proposed, where nobody picked a cost or a method."""
+    return proposed_anew(posted, usual) if is_method_as_proposed(posted) else None
 
 
 def _linked(request: HttpRequest) -> Decimal | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from dpportal.platform.json_types import Json
@@ -15,6 +15,7 @@ from dpportal.tables.meaning.number_syntax import SPACES
 from dpportal.tables.meaning.parse_options import MAX_NAME_LENGTH, ReadOptions
 
 Kind = Literal["text", "integer", "real", "date", "boolean"]
+Meaning = Literal["number", "date", "truth"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class Column:
 
     identifies: whether it seems to say whose row it is. missing_words: among its first texts, which nobody declared to
     mean that there is no value. repeats: whether a text comes twice among the first ones, None where none was read.
-    truths: how these write no and yes, where they hold nothing else.
+    truths: how these write no and yes, where they hold nothing else. values: how many first texts there are, and
+    unread: of these, how many are no number, date or truth, by that word.
     """
 
     name: str
@@ -33,6 +35,8 @@ class Column:
     missing_words: tuple[str, ...] = ()
     repeats: bool | None = None
     truths: tuple[str, ...] = ()
+    values: int = 0
+    unread: Mapping[Meaning, int] = field(default_factory=dict)
 
     def to_json(self) -> Json:
         return asdict(self)

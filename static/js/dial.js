@@ -70,6 +70,14 @@
     });
     // What was worked out meanwhile may change the error, or be the first to have one.
     document.addEventListener("strategies:found", () => dial.isConnected && amount.value && ask({ epsilon: amount.value }));
+    // Of a cost that nobody chose another is proposed, once a method is there that needs less.
+    document.addEventListener("cost:proposed", (event) => {
+      const proposed = dial.closest("form")?.elements.proposed;
+      if (!dial.isConnected || !proposed || proposed.value !== amount.value) return;
+      latest++;
+      amount.value = proposed.value = event.detail.amount;
+      ask({ epsilon: amount.value });
+    });
     if (Number(amount.value) > 0) range.value = Math.log10(Number(amount.value));
     dial.dataset.dialReady = "";
   }

@@ -213,6 +213,9 @@
   const asItLies = (element, figure) =>
     element.clientWidth <= (figure.layout.meta?.lies_up_to ?? 0) ? lying(element, figure) : figure;
 
+  /* An axis has aliases of its own where it counts to both sides without a sign. */
+  const withAliases = (axis, labelalias) => ({ ...axis, labelalias: { ...axis?.labelalias, ...labelalias } });
+
   /* On a phone names are cut that would leave no room for what they name; the pointer tells them whole. */
   function withShortNames(element, { data, layout }) {
     if (element.clientWidth >= NARROW) return layout;
@@ -220,7 +223,7 @@
     const long = named.filter((name) => typeof name === "string" && name.length > LONGEST_NAME);
     const labelalias = Object.fromEntries(long.map((name) => [name, `${name.slice(0, LONGEST_NAME - 1).trimEnd()}…`]));
     const axes = Object.keys({ xaxis: 0, yaxis: 0, ...layout }).filter((key) => /^[xy]axis/.test(key));
-    return { ...layout, ...Object.fromEntries(axes.map((axis) => [axis, { ...layout[axis], labelalias }])) };
+    return { ...layout, ...Object.fromEntries(axes.map((axis) => [axis, withAliases(layout[axis], labelalias)])) };
   }
 
   function draw(element, figure) {

@@ -62,3 +62,18 @@ def test_on_a_phone_a_margin_stands_in_sight_beside_its_count(
     assert frame and margin and count
     assert margin["x"] + margin["width"] <= frame["x"] + frame["width"] + 1
     assert count["x"] + count["width"] <= margin["x"] + 1
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_mirrored_pyramid_counts_to_both_sides_without_a_sign(
+    visit: Callable[..., Page], width: int
+) -> None:
+    """Also on a phone, where long names of its axes are cut."""
+    page = visit(width=width)
+    page.goto("/")
+    page.get_by_role("link", name=EXAMPLE).first.click()
+    page.get_by_role("button", name="Explore the chart").click()
+    plot = page.locator(".js-plotly-plot", has=page.locator(".main-svg")).first
+    plot.wait_for()
+    called = plot.evaluate("plot => plot.layout.xaxis.labelalias")
+    assert called["\N{MINUS SIGN}200"] == "200"

@@ -6,7 +6,9 @@ from decimal import Decimal
 from functools import partial
 
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 
+from dpportal.budgets import cost_dial
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.budgets.cost_dial import initial_cost
 from dpportal.budgets.models import Budget
@@ -68,6 +70,18 @@ def method_initial(draft: Release, budget: Budget, proposed: str = "") -> Json:
         "purpose": draft.purpose,
         **chosen,
     }
+
+
+def proposed_anew(draft: Release, posted: QueryDict) -> Decimal | None:
+    """Another usual cost than the one that the page proposed, by the methods that there are now; None where it stays.
+
+    Whoever picked a cost or a method keeps the cost. posted: what the page holds; nothing is saved.
+    """
+    if not is_method_as_proposed(posted) and posted.get("mechanism") != AUTOMATIC:
+        return None
+    if posted.get("purpose") in Release.Purpose.values:
+        draft.purpose = posted["purpose"]
+    return cost_dial.proposed_anew(posted, partial(usual_amount, draft))
 
 
 def take_recommended(draft: Release) -> bool:

@@ -63,12 +63,26 @@ def worth_of(draft: Release, plan: ReleasePlan, amount: Decimal) -> str:
 
     plan: at that amount.
     """
-    planner = planner_of(draft)
-    verdict = planner.verdict(plan, draft)
-    is_useful = partial(_is_at_least, draft, plan.mechanism, VerdictLevel.USEFUL)
-    is_of_part = planner.error_label(draft).is_of_part
-    least = None if is_of_part else cost_search.least_useful(amount, is_useful)
-    return cost_dial.worth(verdict, amount, plan.loss.definition, least)
+    verdict = planner_of(draft).verdict(plan, draft)
+    return cost_dial.worth(verdict, amount, plan.loss.definition, _least_useful(draft, plan, amount))
+
+
+def cheaper_amount(draft: Release, plan: ReleasePlan) -> Decimal | None:
+    """A clearly lower cost that would do, where nobody chose the draft's; else None.
+
+    Such there is once a method was worked out that needs less than those did at which the cost was proposed.
+    """
+    if not draft.is_amount_proposed or draft.amount is None:
+        return None
+    least = _least_useful(draft, plan, draft.amount)
+    return least if least and least <= cost_dial.CLEARLY_LESS * draft.amount else None
+
+
+def _least_useful(draft: Release, plan: ReleasePlan, amount: Decimal) -> Decimal | None:
+    """The cost from which on the plan's method is expected to be useful, if it is at this one."""
+    if planner_of(draft).error_label(draft).is_of_part:
+        return None
+    return cost_search.least_useful(amount, partial(_is_at_least, draft, plan.mechanism, VerdictLevel.USEFUL))
 
 
 def _is_at_least(draft: Release, mechanism: str, level: VerdictLevel, amount: Decimal) -> bool:

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
+from dpportal.budgets.cost_dial import announce, with_cost
 from dpportal.platform.typed_numbers import decimal_text, whole_text
 from dpportal.publications.search_progress import chosen_by_hand, from_workers
 from dpportal.releases import drafts, services
@@ -36,22 +37,25 @@ def cells(request: HttpRequest, draft: Release) -> HttpResponse:
 @from_workers
 @own_release
 def offers(request: HttpRequest, draft: Release) -> HttpResponse:
-    """The methods side by side at the cost now in the form."""
+    """The methods side by side at the cost now in the form, or, where nobody chose that, at what is usual by now."""
     try:
         budget, searches = drafts.budget_of(draft), services.ask_strategies(draft)
-        simulation = services.ask_simulation(draft)
+        simulation, posted = services.ask_simulation(draft), request.POST
+        amount = choices.proposed_anew(draft, posted)
     except DraftError as error:
         return render(
             request, product_of(draft).template("_offers.html"), {"release": draft, "refusal": error.message}
         )
     planner = planner_of(draft)
     form = MethodForm(
-        chosen_by_hand(request.POST),
+        chosen_by_hand(posted if amount is None else with_cost(posted, amount)),
         mechanisms=planner.methods,
         automatic=planner.has_automatic,
     )
     context = {"release": draft, **choices.methods(draft, budget, form, searches, simulation)}
-    return render(request, product_of(draft).template("_offers.html"), context)
+    response = render(request, product_of(draft).template("_offers.html"), context)
+    announce(response, amount)
+    return response
 
 
 @curator_required

@@ -29,7 +29,7 @@ from dpportal.releases.products.queries import matrices
 from dpportal.releases.products.shared.average_group import is_smallest
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.wizard import choices, choosing
-from dpportal.releases.wizard.dial import turned
+from dpportal.releases.wizard.dial import cheaper_amount, turned
 from dpportal.releases.wizard.starting import starting
 from dpportal.serving.files import takes_files
 from mechanisms.protocol import PlanError
@@ -154,6 +154,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         "is_doubted": is_doubted(verdict),
         "readers_see": product_of(draft).readers_see,
         "better_amount": verdict and verdict.amount(draft.amount, plan.loss.definition),
+        "cheaper_amount": cheaper_amount(draft, plan),
         "is_smallest": is_smallest(plan),
         "version": version,
         **confirming.around(by, draft, budget, draft.columns),

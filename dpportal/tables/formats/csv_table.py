@@ -23,7 +23,15 @@ from dpportal.tables.formats.dialect import (
     many_blank_lines,
 )
 from dpportal.tables.formats.encoding import PlainText, is_guess, plain_text, settled_encoding
-from dpportal.tables.formats.frame import SAMPLE_LINES, Line, is_note, proposed_notes, usual_width, with_top
+from dpportal.tables.formats.frame import (
+    SAMPLE_LINES,
+    Line,
+    filled,
+    is_note,
+    proposed_notes,
+    usual_width,
+    with_top,
+)
 from dpportal.tables.formats.line_ends import LineEnds, blank_lines
 from dpportal.tables.formats.number_texts import text_fields
 from dpportal.tables.formats.progress import Report, part
@@ -134,7 +142,7 @@ def _cut(plain: PlainText, target: FilePath, file_name: str, options: ReadOption
 def notes_at_end(connection: duckdb.DuckDBPyConnection, stored: FilePath, columns: int, rows: int) -> Json:
     """How many of a table's last rows look like sums or notes, and what would leave them out, as `Oddities` has it.
 
-    Nothing where a row before them would be left out with them.
+    Nothing where a row before them would be left out with them; one without any value is none.
     """
     fields = ", ".join(column.text for column in layout(connection, stored).values())
     last = connection.execute(
@@ -145,7 +153,8 @@ def notes_at_end(connection: duckdb.DuckDBPyConnection, stored: FilePath, column
     rule = ReadOptions(fewest_filled=fewest, note_words=words)
     left_out = [is_note(line.fields, rule) for line in lines]
     notes = next((number for number, is_left_out in enumerate(reversed(left_out)) if not is_left_out), 0)
-    if not notes or sum(left_out) != notes:
+    above = zip(lines, left_out[: len(lines) - notes], strict=False)
+    if not notes or any(is_left_out and filled(line.fields) for line, is_left_out in above):
         return {}
     return {"notes_at_end": notes, "fewest_filled": fewest, "note_words": words}
 

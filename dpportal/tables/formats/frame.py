@@ -10,22 +10,58 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
+from dpportal.tables.meaning.missing_words import missing_words
 from dpportal.tables.meaning.parse_options import MOST_HEADER_LINES, ReadOptions
 
 # Lines that are looked at for a proposal, and lines of names that are proposed.
 SAMPLE_LINES, MOST_PROPOSED = 40, 4
+# Lines below one of texts that it takes to tell whether it is like them, and the share that makes a column numbers.
+FEWEST_ROWS, MAINLY = 3, 0.6
 NUMBER = re.compile(r"[-+]?[0-9][0-9.,' \u00a0\u202f]*%?")
 YEAR = re.compile(r"(18|19|20)[0-9]{2}")
+# A unit as it stands below a name.
+BRACKETED = re.compile(r"\(.+\)|\[.+\]")
 BETWEEN = ": "
 # How lines of sums begin, as a whole first value.
 SUMS = re.compile(
-    "(grand )?total|sum|all|summe|gesamt|insgesamt|ensemble|totale?|totaal|итого|всего|razem|celkem",
+    "(grand |general )?total|sum|all|summe|gesamt|insgesamt|ensemble|totale?|totaal|total g[eé]n[eé]ral|total geral"
+    "|итого|всего|разом|razem|suma|celkem|spolu|ukupno|skupaj|összesen|yhteensä|totalt|summa|i alt|(γενικό )?σ[υύ]νολο"
+    "|(genel )?toplam|合计|总计|合計|總計|계",
     re.IGNORECASE,
 )
 # How lines of notes begin.
-NOTES = ("Source", "Note", "Notes", "Quelle", "Anmerkung", "Fuente", "Fonte", "Remarque")
+NOTES = (
+    *(
+        "Source",
+        "Sources",
+        "Note",
+        "Notes",
+        "Quelle",
+        "Quellen",
+        "Anmerkung",
+        "Fuente",
+        "Fonte",
+        "Remarque",
+        "Champ",
+    ),
+    *(
+        "Bron",
+        "Kilde",
+        "Källa",
+        "Lähde",
+        "Źródło",
+        "Zdroj",
+        "Forrás",
+        "Источник",
+        "Примечание",
+        "Πηγή",
+        "Σημείωση",
+    ),
+    *("Kaynak", "来源", "资料来源", "数据来源", "資料來源", "出典", "注"),
+)
 
 
 class Line(NamedTuple):
@@ -92,7 +128,7 @@ def with_top(options: ReadOptions, lines: Sequence[Line], width: int) -> ReadOpt
 def proposed_top(lines: Sequence[Line], width: int) -> tuple[int, int]:
     """How many lines stand above the names, and how many hold them; none and one where nothing tells."""
     start = next((n for n in range(len(lines)) if not _is_title(lines, n, width)), len(lines))
-    below = lines[start : start + MOST_PROPOSED]
+    below = lines[start:]
     if width < 2 or not below:
         return 0, 1
     titles = below[0].first if start else 0
@@ -119,7 +155,8 @@ def _name_lines(lines: Sequence[Line], width: int) -> int:
     """How many lines of the file it takes until each column has a name of its own; 0 if they do not get one.
 
     A line of texts below names is taken for more of them only where it shows that cells above are merged: it is empty
-    below a name, says the same under several, or fills their gaps above a line that is no text alone.
+    below a name, says the same under several, fills their gaps above a line that is no text alone, or is below gaps and
+    unlike the rows. Below names that are complete, a line of units belongs to them.
     """
     for count in range(1, min(len(lines), MOST_PROPOSED) + 1):
         line = lines[count - 1]
@@ -127,7 +164,8 @@ def _name_lines(lines: Sequence[Line], width: int) -> int:
             return 0
         names = joined_names([line.fields[:width] for line in lines[:count]])
         if filled(names) == width and len(set(names)) == width:
-            held = line.after - lines[0].first
+            last = lines[count] if _are_units(lines, count) else line
+            held = last.after - lines[0].first
             return held if held <= MOST_HEADER_LINES else 0
     return 0
 
@@ -142,7 +180,54 @@ def _is_further(lines: Sequence[Line], number: int) -> bool:
     above, below = lines[number - 1].fields, lines[number].fields
     fills = not all(map(str.strip, above)) and all(map(str.strip, below))
     is_above_row = number + 1 < len(lines) and not _is_text(lines[number + 1])
-    return _is_below_merged(above, below) or (fills and is_above_row)
+    if _is_below_merged(above, below) or (fills and is_above_row):
+        return True
+    return _has_gap(above) and _is_unlike_rows(lines, number)
+
+
+def _has_gap(fields: Sequence[str]) -> bool:
+    """Whether a field is empty to the right of one that says something, as of merged cells."""
+    return any(a.strip() and not b.strip() for a, b in pairwise(fields))
+
+
+def _is_unlike_rows(lines: Sequence[Line], number: int) -> bool:
+    """Whether rows say some texts again and again, and none of a line's: values come back, names do not."""
+    columns = _columns(lines[number + 1 :])
+    comes_back = any(len(set(filter(None, column))) < filled(column) for column in columns)
+    return _has_rows_below(lines, number) and comes_back and not _is_among(lines[number], columns)
+
+
+def _are_units(lines: Sequence[Line], number: int) -> bool:
+    """Whether a line below names says units: texts in brackets, or above numbers alone."""
+    if not _has_rows_below(lines, number) or not _is_text(lines[number]):
+        return False
+    texts, columns = [text.strip() for text in lines[number].fields], _columns(lines[number + 1 :])
+    if all(BRACKETED.fullmatch(text) for text in texts if text):
+        return not _is_among(lines[number], columns)
+    are_above_numbers = all(
+        _are_numbers(column) for text, column in zip(texts, columns, strict=False) if text
+    )
+    return are_above_numbers and not all(texts) and not missing_words(filter(None, texts))
+
+
+def _has_rows_below(lines: Sequence[Line], number: int) -> bool:
+    return number + FEWEST_ROWS < len(lines)
+
+
+def _columns(lines: Sequence[Line]) -> list[tuple[str, ...]]:
+    return list(zip_longest(*([text.strip() for text in line.fields] for line in lines), fillvalue=""))
+
+
+def _is_among(line: Line, columns: Sequence[Sequence[str]]) -> bool:
+    """Whether a column says what the line says there."""
+    texts = (text.strip() for text in line.fields)
+    return any(text and text in column for text, column in zip(texts, columns, strict=False))
+
+
+def _are_numbers(column: Sequence[str]) -> bool:
+    texts = list(filter(None, column))
+    numbers = sum(bool(NUMBER.fullmatch(text)) for text in texts)
+    return numbers >= max(1, MAINLY * len(texts))
 
 
 def _is_below_merged(above: Sequence[str], below: Sequence[str]) -> bool:
@@ -159,7 +244,7 @@ def proposed_notes(last: Sequence[Line], width: int) -> tuple[int, tuple[str, ..
     most, words = -1, set()
     for line in reversed(last):
         first = next((text.strip() for text in line.fields if text.strip()), "")
-        known = next((word for word in NOTES if first.casefold().startswith(word.casefold())), "")
+        known = next((word for word in NOTES if _begins(first.casefold(), word.casefold())), "")
         if width > 1 and SUMS.fullmatch(first):
             words.add(first)
         elif known:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 CLOCK = "[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]{1,9})?)?(?:Z|[-+][0-9]{2}:?[0-9]{2})?"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -48,6 +49,7 @@ class DatePattern:
     letters: frozenset[str]
 
 
+@lru_cache
 def date_pattern(date_format: str) -> DatePattern:
     """The pattern of a declared format. Raises DateFormatError."""
     named = {

@@ -6,10 +6,11 @@ Counting never uses a kind. Options become declarations once the curator has see
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from dpportal.tables.facts import Column, Kind
+from dpportal.tables.facts import Column, Kind, Meaning
 from dpportal.tables.meaning import python_semantics
 from dpportal.tables.meaning.identifiers import looks_like_identifier
 from dpportal.tables.meaning.missing_words import missing_words
@@ -19,6 +20,9 @@ from dpportal.tables.meaning.parse_options import ReadOptions
 MOST_TEXTS = 2000
 # A slip or a word for missing among them leaves a column what it is.
 MOST = 0.95
+# The share of a column's texts that look like numbers, whatever their marks, from which on these propose the marks.
+MAINLY = 0.6
+LIKE_NUMBER = "[-+]?[0-9][0-9.,'’]*"
 WORDS = {*TRUE_WORDS, *FALSE_WORDS} - {"0", "1", "t", "f", "y", "n"}
 CODE = "0[0-9]+|[-+]?[0-9]{19,}"
 COMMA = "-?(?:[0-9]+|[0-9]{1,3}(?:[.'’][0-9]{3})+),[0-9]+"
@@ -44,13 +48,14 @@ Texts = Sequence[Sequence[str | None]]
 def proposed_options(columns: Texts, options: ReadOptions) -> ReadOptions:
     """The options with decimal, thousands and date format filled in where nobody declared them."""
     seen = [_texts(column, replace(options, decimal=".", thousands="")) for column in columns]
-    decimal = options.decimal or _decimal(seen, options)
+    numbers = [_like_numbers(column) for column in seen]
+    decimal = options.decimal or _decimal(seen, numbers, options)
     thousands = options.thousands
     if thousands is None:
         other = "." if decimal == "," else ","
         marks = (other, *APOSTROPHES)
         thousands = next(
-            (m for m in marks if any(_any_all(column, GROUPED[m], decimal, m) for column in seen)), ""
+            (m for m in marks if any(_any_all(column, GROUPED[m], decimal, m) for column in numbers)), ""
         )
     dates = options.date_format or _date_format(seen)
     return replace(options, decimal=decimal, thousands=thousands, date_format=dates)
@@ -69,7 +74,23 @@ def _column(name: str, texts: list[str], options: ReadOptions) -> Column:
     repeats = len(set(texts)) < len(texts) if texts else None
     missing = missing_words(texts)
     truths = written_truths(text for text in texts if text not in missing)
-    return Column(name, kind, remark, identifies, missing, repeats, truths)
+    return Column(
+        name, kind, remark, identifies, missing, repeats, truths, len(texts), _unread(texts, options)
+    )
+
+
+def _unread(texts: list[str], options: ReadOptions) -> dict[Meaning, int]:
+    """How many texts mean nothing as a number, a date, and yes or no."""
+    meanings: dict[Meaning, Callable[[str, ReadOptions], object]] = {
+        "number": python_semantics.number_of,
+        "date": python_semantics.day_of,
+        "truth": python_semantics.truth_of,
+    }
+    counted = Counter(texts)
+    return {
+        meaning: sum(times for text, times in counted.items() if meaning_of(text, options) is None)
+        for meaning, meaning_of in meanings.items()
+    }
 
 
 def written_truths(texts: Iterable[str]) -> tuple[str, ...]:
@@ -116,9 +137,11 @@ def _number_kind(texts: list[str], options: ReadOptions) -> Kind | None:
 
 def _remark(texts: list[str], options: ReadOptions) -> str:
     """A hint for a text column whose first rows would be numbers or dates if they were read otherwise."""
-    for decimal, thousands, words in OTHER_MARKS:
+    numbers = _like_numbers(texts)
+    is_read = _most(python_semantics.number_of(text, options) is not None for text in numbers)
+    for decimal, thousands, words in OTHER_MARKS if numbers and not is_read else ():
         other = replace(options, decimal=decimal, thousands=thousands)
-        if all(python_semantics.number_of(text, other) is not None for text in texts):
+        if _most(python_semantics.number_of(text, other) is not None for text in numbers):
             return f"Looks like numbers with {words}. Say so on the page “How the file is read” if they are."
     for form in ("iso", "day-first", "month-first"):
         if all(python_semantics.day_of(text, replace(options, date_format=form)) for text in texts):
@@ -143,21 +166,39 @@ def _are_days(texts: Sequence[str]) -> bool:
     return bool(texts) and _most(re.fullmatch(ANY_DATE, text) for text in texts)
 
 
-def _decimal(columns: list[list[str]], options: ReadOptions) -> str:
-    """A comma, if the first rows of a column have nothing but numbers with one."""
+def _like_numbers(texts: list[str]) -> list[str]:
+    """Those that look like numbers, where most do: what else stands among them says nothing of their marks."""
+    numbers = [text for text in texts if re.fullmatch(LIKE_NUMBER, text)]
+    return numbers if len(numbers) >= MAINLY * len(texts) else []
+
+
+def _decimal(columns: list[list[str]], numbers: list[list[str]], options: ReadOptions) -> str:
+    """A comma, if the first rows of a column have nothing but numbers with one.
+
+    numbers: of each column the texts that look like numbers. Among others they do where no column has points.
+    """
     if options.thousands == ",":
         return "."
-    commas = any(
-        column
-        and _most(re.fullmatch(f"{COMMA}|-?[0-9]+", text) for text in column)
-        and any(
-            re.fullmatch("-?[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})", text)
-            or any(re.fullmatch(GROUPED[mark], text) and "," in text for mark in (".", *APOSTROPHES))
-            for text in column
-        )
-        for column in columns
+    commas = any(map(_have_commas, columns)) or (
+        any(map(_have_commas, numbers)) and not any(map(_have_points, numbers))
     )
     return "," if commas or options.thousands == "." else "."
+
+
+def _have_commas(texts: list[str]) -> bool:
+    """Whether texts are numbers, of which some can only have a decimal comma."""
+    return _most(re.fullmatch(f"{COMMA}|-?[0-9]+", text) for text in texts) and any(
+        re.fullmatch("-?[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})", text)
+        or any(re.fullmatch(GROUPED[mark], text) and "," in text for mark in (".", *APOSTROPHES))
+        for text in texts
+    )
+
+
+def _have_points(texts: list[str]) -> bool:
+    """Whether texts are numbers, of which some can only have a decimal point."""
+    return _most(re.fullmatch("-?[0-9]+(?:[.][0-9]+)?", text) for text in texts) and any(
+        re.fullmatch("-?[0-9]+[.](?:[0-9]{1,2}|[0-9]{4,})", text) for text in texts
+    )
 
 
 def _any_all(column: list[str], grouped: str, decimal: str, thousands: str) -> bool:

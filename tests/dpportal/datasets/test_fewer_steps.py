@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 import openpyxl
 import pytest
@@ -134,6 +135,49 @@ def test_a_cover_sheet_is_no_fault_but_a_hint_at_the_other_sheets(desk):
     assert dataset.is_refused and "This sheet does not look like a table." in page
     assert 'class="notice bad"' not in page and "The table was not loaded" not in page
     assert 'name="sheet" value="Persons"' in page
+
+
+def pupils(inner: Sequence[str | None]) -> bytes:
+    """A sheet of notes, and one whose names stand in three lines: groups, the `inner` names, units."""
+    book = openpyxl.load_workbook(io.BytesIO(workbook()))
+    sheet = book.create_sheet("Pupils")
+    for row in (["Table 3"], [], ["Pupil", None, "Health", None], inner, [None, None, "(cm)", "(kg)"]):
+        sheet.append(row)
+    for n in range(20):
+        sheet.append([f"E{n}", "FM"[n % 2], 117 + n, 21.5])
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+@pytest.mark.slow
+class TestSheetsOfSeveralHeaderLines:
+    def test_the_names_are_found_after_the_click_on_the_sheet(self, desk):
+        dataset = read(desk, pupils(["number", "sex", "height", "weight"]))
+        desk.post(at(dataset, "sheet"), {"sheet": "Pupils"})
+        CONVERSIONS.run(dataset.pk)
+        dataset.refresh_from_db()
+        assert [column["name"] for column in dataset.columns] == [
+            "Pupil: number",
+            "Pupil: sex",
+            "Health: height: (cm)",
+            "Health: weight: (kg)",
+        ]
+        assert dataset.rows == 20 and "It has one column only" not in desk.get(home(dataset)).text
+
+    def test_without_names_the_page_leads_on_and_not_back_to_the_notes(self, desk):
+        dataset = read(desk, pupils([None] * 4))
+        desk.post(at(dataset, "sheet"), {"sheet": "Pupils"})
+        for leaves_out in (0, 1):
+            CONVERSIONS.run(dataset.pk)
+            dataset.refresh_from_db()
+            page = " ".join(desk.get(home(dataset)).text.split())
+            assert dataset.is_refused and "We did not find the names of all columns." in page
+            assert "one column only" not in page and "does not look like a table" not in page
+            assert 'class="button primary" name="sheet"' not in page
+            assert "Read this sheet in another way" not in page  # its lines are in sight
+            said = {"sheet": "Pupils", "title_lines": 2, "header_lines": 1, "fewest_filled": leaves_out}
+            desk.post(at(dataset, "reading"), {**building.FORM, **said})
 
 
 @pytest.mark.slow

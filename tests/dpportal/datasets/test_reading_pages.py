@@ -248,9 +248,17 @@ def test_a_file_with_titles_and_notes_is_read_after_one_answer(desk, curator):
     assert dataset.options["note_words"] == ["Source", "Total"]
     declaring = " ".join(desk.get(reverse("datasets:domain", args=[dataset.pk])).content.decode().split())
     assert (
-        "The names are read below the first 3 lines, which are left out. 2 lines of names are joined."
-        in declaring
-    )
+        "The names are read below the first 3 lines, which are left out. 2 lines of names are joined. Lines with fewer "
+        "than 2 values are left out as notes. Lines that begin with one of these words are left out as notes: "
+        "Source, Total."
+    ) in declaring
+
+
+@pytest.mark.slow
+def test_notes_that_are_still_rows_are_said_on_the_page_of_the_declaration(desk):
+    dataset = uploaded(desk, b"id,sex,age\n" + b"1,f,2\n" * 9 + b"Total,,18\nSource: own,,\n")
+    address = reverse("datasets:domain", args=[dataset.pk])
+    assert "The last 2 rows look like sums or notes." in " ".join(desk.get(address).text.split())
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ from dpportal.datasets import domain_fit, services
 from dpportal.datasets.domain_fit_job import FITS
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.proposals import is_contradicted, proposed_kind
-from dpportal.datasets.unlike_rows import is_unlike
-from mechanisms.domain import Boolean, Categorical, Date, Integer
+from dpportal.datasets.unlike_rows import is_unlike, unreadable_text
+from mechanisms.domain import Boolean, Categorical, Date, Integer, Real
 from tests.dpportal import building
 
 NAME = "Q3. Is the staff friendly?"
@@ -38,6 +38,49 @@ def test_what_the_first_rows_look_unlike(attribute, look, unlike):
     assert is_unlike(attribute, {**SEEN, **look}) == unlike
     # What nobody looked at contradicts nothing.
     assert not is_unlike(attribute, look)
+
+
+def test_what_the_declared_kind_cannot_read_is_told_with_its_share():
+    look = {"values": 2000, "unread": {"number": 200, "date": 2000, "truth": 3}}
+    assert unreadable_text("real", look) == "Unreadable as a number: 200 of the first 2,000 values (10 %)."
+    assert unreadable_text("date", look) == "Unreadable as a date: 2,000 of the first 2,000 values (100 %)."
+    told = "Unreadable as yes or no: 3 of the first 2,000 values (less than 1 %)."
+    assert unreadable_text("boolean", look) == told
+    # Any text can be a category, all can be read, or nobody has looked.
+    assert not unreadable_text("categorical", look) and not unreadable_text("ignored", look)
+    assert not unreadable_text("real", {"values": 9, "unread": {"number": 0}}) and not unreadable_text(
+        "real", {}
+    )
+
+
+PAID = "fine;age\n{}".format("".join(f"{100 + n},50{' €' * (n % 10 == 0)};{n}\n" for n in range(90)))
+
+
+@pytest.mark.slow
+def test_what_is_unreadable_stands_beside_the_column_before_and_after_it_is_declared(client, curator):
+    client.force_login(curator)
+    dataset = building.uploaded(client, PAID.encode(), delimiter=";")
+    assert dataset.options["decimal"] == ","
+    told = "Unreadable as a number: 9 of the first 90 values (10 %)."
+    table = reverse("datasets:domain", args=[dataset.pk])
+    assert told not in client.get(table).text
+    row = reverse("datasets:row_cells", args=[dataset.pk, 0])
+    assert told in client.post(row, {"c0-kind": "real"}).text  # as soon as the kind is chosen
+    assert told in client.post(reverse("datasets:column_cells", args=[dataset.pk, 0]), {"kind": "real"}).text
+    services.declare(dataset, "fine", Real("fine", True, lower=0.0, upper=200.0, bins=4))
+    assert told in client.get(table).text
+    assert told in client.get(reverse("datasets:column", args=[dataset.pk, 0])).text
+
+
+@pytest.mark.slow
+def test_a_row_of_the_table_says_where_it_drops_rows(client, curator):
+    client.force_login(curator)
+    dataset = building.uploaded(client, b"again;age\nNAI;4\nOXI;5\nna;6\n", delimiter=";")
+    row = reverse("datasets:row_cells", args=[dataset.pk, 0])
+    said = {"c0-kind": "boolean", "c0-no": "OXI", "c0-yes": "NAI", "c0-missing_cell": "on"}
+    assert "Rows that do not fit are dropped." in client.post(row, said).text
+    said = {"c0-kind": "categorical", "c0-values": "OXI\nNAI", "c0-missing_cell": "on"}
+    assert "dropped" not in client.post(row, said).text
 
 
 @pytest.fixture

@@ -9,9 +9,11 @@ from django.core.files.storage import default_storage
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
+from dpportal.datasets.services import declare
 from dpportal.releases import services, tasks
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
+from mechanisms.domain import Categorical
 from tests.dpportal.releases.products import building as products
 
 
@@ -52,6 +54,22 @@ def test_it_says_whether_releases_compare_where_there_is_another(client, dataset
     assert "You may compare them" not in client.get(published.get_absolute_url()).text
     services.publish(products.finished(dataset, "histogram", ["age"], "0.1", "laplace-histogram"), curator)
     assert "You may compare them" in client.get(published.get_absolute_url()).text
+
+
+@pytest.mark.slow
+def test_where_rows_are_left_out_the_page_says_so_beside_the_finding(client, dataset, curator):
+    """Else two releases of the same people differ by far more than their margins, and nothing tells why."""
+    declare(dataset, "colour", Categorical("colour", values=("red", "green"), closed=True))
+    texts = {}
+    for columns in (["colour"], ["age"]):
+        release = products.finished(dataset, "histogram", columns, "0.1", "laplace-histogram")
+        services.publish(release, curator)
+        texts[columns[0]] = " ".join(client.get(release.get_absolute_url()).text.split())
+    says = "Rows without a declared value in colour are left out, so these numbers can be smaller"
+    assert says in texts["colour"] and says not in texts["age"]
+    # In sight: before the first line that is opened by a click.
+    assert texts["colour"].index(says) < texts["colour"].index('class="more promise"')
+    assert "You may compare them where they count the same people" in texts["age"]
 
 
 @pytest.mark.slow

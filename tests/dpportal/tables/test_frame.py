@@ -162,6 +162,45 @@ def test_names_below_merged_ones_are_proposed_where_they_fill_the_gaps_above_a_r
         read(tmp_path, b"kind;\na;x\nb;y\n", "texts.csv")
 
 
+PUPILS = [f"E{n:03};{'FM'[n % 2]};{6 + n % 3};CP;{'oui' if n % 5 else 'non'};{110 + n}\n" for n in range(30)]
+GROUPS, INNER = "Pupil;;;;Health;\n", "number;sex;age;class;glasses;height\n"
+PUPIL_NAMES = ["number", "sex", "age", "class", "glasses", "height"]
+OF_GROUPS = [
+    *[f"Pupil: {name}" for name in PUPIL_NAMES[:4]],
+    *[f"Health: {name}" for name in PUPIL_NAMES[4:]],
+]
+
+
+@pytest.mark.parametrize("units", [";;(years);;;(cm)\n", ";;years;;;cm\n"])
+@pytest.mark.parametrize("title", ["", "Table 3\nAll schools\n\n"])
+def test_units_below_names_are_joined_to_them(tmp_path, units, title):
+    for groups, named in [(GROUPS, OF_GROUPS), ("", PUPIL_NAMES)]:
+        content = title + groups + INNER + units + "".join(PUPILS)
+        facts, rows = read(tmp_path, content.encode(), "pupils.csv")
+        assert facts.options.header_lines == 2 + bool(groups)
+        says = units.strip().split(";")
+        assert [c.name for c in facts.columns] == [
+            f"{a}: {b}" if b else a for a, b in zip(named, says, strict=True)
+        ]
+        assert len(rows) == 30 and rows[0][0] == "E000"
+
+
+def test_groups_of_names_are_joined_above_rows_of_texts_alone(tmp_path):
+    """Texts of rows come back in their columns, and names do not."""
+    rows = [row.rpartition(";")[0].replace(";6;", ";young;").replace(";7;", ";old;") for row in PUPILS[:2]]
+    texts = "\n".join([*rows * 5, ""])
+    for level in ("", "Who;;School;;\n"):
+        content = f"Pupil;;;;Health\n{level}number;sex;age;class;glasses\n{texts}"
+        assert read(tmp_path, content.encode(), "pupils.csv")[0].options.header_lines == 2 + bool(level)
+
+
+def test_a_first_row_of_missing_words_is_no_line_of_units(tmp_path):
+    for row in ("NA;NA;NA", ";NA;k.A.", "12;;"):
+        content = f"age;height;weight\n{row}\n" + "12;140;40\n" * 9
+        facts, rows = read(tmp_path, content.encode(), "t.csv", delimiter=";")
+        assert (facts.options.header_lines, len(rows)) == (1, 10)
+
+
 def test_a_row_is_never_proposed_as_names(tmp_path):
     with pytest.raises(UploadFault) as refused:
         read(tmp_path, b"id,name,,\n17,Anna,x,y\n18,Ben,x,z\n", "t.csv")
@@ -211,3 +250,22 @@ def test_sums_and_notes_that_a_spreadsheet_has_filled_up_are_proposed_to_be_left
     rule = {"fewest_filled": seen.oddities.fewest_filled, "note_words": seen.oddities.note_words}
     assert rule == {"fewest_filled": 1, "note_words": ("Insgesamt", "Quelle")}
     assert read(tmp_path, content, "t.csv", **rule)[0].rows == 60
+
+
+@pytest.mark.parametrize(
+    ("total", "source"), [("Σύνολο", "Πηγή"), ("GENEL TOPLAM", "Kaynak"), ("合计", "资料来源")]
+)
+def test_sums_and_notes_of_other_languages_are_proposed_to_be_left_out_below_blank_lines(
+    tmp_path, total, source
+):
+    """Also where a line without values stands among the last rows: it says nothing, so a rule may leave it out."""
+    rows = "Αθήνα;2;10\n;;\nΒόλος;3;9\n" * 9
+    content = f"town;people;age\n{rows};;\n{total};;45\n{source}: own computation;;\n"
+    oddities = read(tmp_path, content.encode(), "t.csv", delimiter=";")[0].oddities
+    assert (oddities.notes_at_end, oddities.fewest_filled) == (3, 1)
+    assert oddities.note_words == tuple(sorted((total, source)))
+
+
+def test_a_word_that_only_begins_like_a_note_is_none(tmp_path):
+    content = "topic;people;age\n" + "Maths;2;10\n" * 9 + "Noted;;\n"
+    assert read(tmp_path, content.encode(), "t.csv", delimiter=";")[0].oddities.note_words == ()

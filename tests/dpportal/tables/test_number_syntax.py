@@ -242,6 +242,46 @@ def test_apostrophes_between_thousands_are_proposed(texts, decimal, thousands, k
     assert column.kind == kind
 
 
+COMMAS = [f"{n},{n % 10}0" for n in range(100, 190)]
+
+
+@pytest.mark.parametrize(
+    "others", [["350,00 €"] * 10, ["k. A."] * 6, ["1.200,00", "δ/υ", "350,00 €", "-"] * 9]
+)
+def test_numbers_among_other_texts_propose_their_marks(others):
+    """Else a tenth of a column's texts would make all its numbers unreadable."""
+    (options, (column,)) = proposals([*COMMAS, *others])
+    assert (options.decimal, options.thousands) == (",", "." if "1.200,00" in others else "")
+    unread = sum(text not in COMMAS and text != "1.200,00" for text in others)
+    assert (column.values, column.unread["number"]) == (len(COMMAS + others), unread)
+
+
+def test_other_texts_propose_no_marks_against_a_column_of_points():
+    answers = [*["1,2", "2,3"] * 40, *["none of them"] * 20]  # several answers in a field
+    options = proposed_options([answers, ["12.50", "7.25"]], ReadOptions())
+    assert options.decimal == "."
+    assert proposals([*["1,5"] * 5, *["a"] * 5])[0].decimal == "."
+
+
+def test_a_mark_that_is_declared_otherwise_is_told_where_other_texts_are_among_the_numbers():
+    (column,) = proposed_columns(["pay"], [[*COMMAS, *["k. A."] * 10]], ReadOptions().settled())
+    assert column.kind == "text" and "a decimal comma" in column.remark
+    (names,) = proposed_columns(["pay"], [[*["Anna", "Ben"] * 50, *COMMAS]], ReadOptions().settled())
+    assert names.remark == ""
+
+
+def test_what_cannot_be_read_is_counted_by_meaning():
+    texts = ["1", "yes", "2020-01-31", "2,5", "x", None, ""]
+    (column,) = proposed_columns(["mixed"], [texts], ReadOptions().settled())
+    assert (column.values, column.unread) == (5, {"number": 4, "date": 4, "truth": 3})
+
+
+def proposals(texts):
+    """The options that a column's first texts propose, and what these say of it."""
+    options = proposed_options([texts], ReadOptions())
+    return options, proposed_columns(["pay"], [texts], options.settled())
+
+
 def test_where_other_marks_are_declared_apostrophes_are_told():
     (column,) = proposed_columns(["pay"], [["6'160,87", "800,00"]], ReadOptions().settled())
     assert "an apostrophe between thousands" in column.remark

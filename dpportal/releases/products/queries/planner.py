@@ -11,7 +11,7 @@ from dpportal.charts.counted_word import counted_word
 from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.publications.cost_search import shown
-from dpportal.publications.verdict import Verdict, of_answers
+from dpportal.publications.verdict import Verdict, of_answers, rounded
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import matrices, recommending, strategies, workloads
 from dpportal.releases.products.queries.form import MAX_COLUMNS, WorkloadForm
@@ -65,7 +65,7 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
         if method.asks_workload and _is_slow(workload):
             raise PlanError(
                 _(
-                    "Working out its error would take long; a strategy made for tables is never worse. Choose that."
+                    "Working out its error would take long; a method made for tables is never worse. Choose that."
                 )
             )
         stored = _stored_strategy(method, draft, workload, domain, loss.definition)
@@ -77,7 +77,7 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
         if draft.people and draft.people > most_rows(plan.sensitivity):
             raise PlanError(
                 _(
-                    "Its weighted sums of so many people do not fit 64-bit numbers. Choose a strategy with smaller "
+                    "Its weighted sums of so many people do not fit 64-bit numbers. Choose a method with smaller "
                     "weights, such as Cells, or ask for fewer columns at once."
                 )
             )
@@ -92,11 +92,18 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
         """gap: how far from the best possible the search has shown its strategy to be at most, in words.
 
         ratio: of root mean errors, to the highest lower bound that any method knows for these queries and this noise.
+        margin, least_margin: of a typical answer, and by that bound.
         """
         gap = plan.optimised.facts.get("gap") if plan.optimised else None
         bound = max((p.lower_bound or 0.0 for p in (plan, *plans)), default=0.0)
         ratio = times_bound(plan.total_error, bound)
-        return {"gap": "" if gap is None else f"{100 * gap:.2g} %", "ratio": ratio}
+        margin = self.error_of(plan, draft)
+        return {
+            "gap": "" if gap is None else f"{100 * gap:.2g} %",
+            "ratio": ratio,
+            "margin": rounded(margin),
+            "least_margin": rounded(margin / ratio) if ratio else "",
+        }
 
     def verdict(self, plan: QueryPlan, draft: Release) -> Verdict | None:
         if not draft.people:

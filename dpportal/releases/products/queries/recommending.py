@@ -26,7 +26,7 @@ def recommendations(
         Recommendation(
             AUTOMATIC,
             str(AUTOMATIC_TITLE),
-            _("Whichever has the smallest total error when you confirm; now that is %(title)s.")
+            _("Whichever has the smallest margin when you confirm; now that is %(title)s.")
             % {"title": translated(methods[best].title)},
             _figure(plans[best]),
         ),

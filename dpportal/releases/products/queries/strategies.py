@@ -41,7 +41,7 @@ class Strategies(QuestionKind):
 
     name = "Optimisation"
     too_long = "The search took longer than an hour. Ask fewer queries or use fewer cells."
-    waiting = "Its strategy for this workload is being worked out."
+    waiting = "This method is being worked out for these queries."
     refusals = (PlanError,)
     keeps_older = True
 

@@ -200,7 +200,7 @@ def test_no_page_waits_for_tables_to_be_reconciled_over_many_cells(curators, dra
     names = thousands(draft.dataset, 100)[:2]
     chosen(curators, draft, kind="marginals", columns=names, ways=1)
     page = curators.get(f"/releases/{draft.pk}/method/").content.decode()
-    assert "a strategy made for tables is never worse" in page
+    assert "a method made for tables is never worse" in page
     assert "Weighted marginals" in page
 
 
