@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from django.db import models
 
 from dpportal.budgets.amounts import AmountField
+from dpportal.budgets.counted_rows import CountedRows
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import DomainVersion
@@ -45,6 +46,11 @@ class ChargedPublication(Publication):
     @property
     def counted_columns(self) -> list[str]:
         """The declared columns whose cells are counted."""
+        raise NotImplementedError
+
+    @property
+    def counted_rows(self) -> CountedRows:
+        """Of one that was confirmed: which rows it counts."""
         raise NotImplementedError
 
     @property

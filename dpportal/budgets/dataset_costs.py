@@ -7,6 +7,7 @@ from itertools import chain
 from django.db.models import Q
 
 from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.counted_rows import differences
 from dpportal.budgets.promises import AccountPromise, spent_elsewhere
 from dpportal.datasets.models import Dataset
 from dpportal.platform.json_types import Json
@@ -26,7 +27,10 @@ def spent_so_far(dataset: Dataset) -> list[AccountPromise]:
 
 
 def told_beside(publication: ChargedPublication) -> Json:
-    """For a public page: costs (see `spent_so_far`), others (the newest releases and running counts), other_count."""
+    """For a public page: costs (see `spent_so_far`), others (the newest releases and running counts), other_count.
+
+    differences: why the same number may differ between it and the others by more than noise; empty where it may not.
+    """
     public = [
         kind._default_manager.filter(PUBLIC & Q(dataset=publication.dataset))
         .exclude(pk=publication.pk)
@@ -34,8 +38,11 @@ def told_beside(publication: ChargedPublication) -> Json:
         for kind in ChargedPublication.__subclasses__()
     ]
     newest = chain.from_iterable(rows.order_by("-published_at")[:MOST_NAMED] for rows in public)
+    others = sorted(newest, key=lambda row: str(row.published_at), reverse=True)[:MOST_NAMED]
+    titled = [(str(other), other.counted_rows) for other in others]
     return {
         "costs": spent_so_far(publication.dataset),
-        "others": sorted(newest, key=lambda row: str(row.published_at), reverse=True)[:MOST_NAMED],
+        "others": others,
+        "differences": differences(publication.counted_rows, titled) if others else [],
         "other_count": sum(rows.count() for rows in public),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,6 +30,8 @@ from mechanisms.domain import Boolean, Categorical
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
 Value = str | int
+# Of Latin, Greek and Cyrillic letters.
+_ACCENT = re.compile("[\u0300-\u036f]")
 # What readers see in place of a column's name, by declaration and column.
 _Titles = Mapping[tuple[int, str], str]
 _ABOUT = "dataset__public_description__"
@@ -78,13 +81,17 @@ class CatalogueEntry:
         return plain(" ".join(self.texts))
 
     def about(self, words: Iterable[str]) -> bool:
-        """Whether every word occurs in one of the texts, whatever its case. words: `plain`."""
+        """Whether every word occurs in one of the texts, whatever its case and accents. words: `plain`."""
         return all(word in self._plain for word in words)
 
 
 def plain(text: str) -> str:
-    """A text without the differences that nobody means when searching."""
-    return unicodedata.normalize("NFKC", text).casefold()
+    """A text without the differences that nobody means when searching: case, accents, the Turkish i's dot.
+
+    Marks of other scripts, which make other letters of them, stay.
+    """
+    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFC", _ACCENT.sub("", apart).replace("\N{LATIN SMALL LETTER DOTLESS I}", "i"))
 
 
 def _counted(values: Iterable[Value]) -> dict[Value, int]:

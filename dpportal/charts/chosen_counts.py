@@ -21,10 +21,10 @@ from dpportal.charts.group_traces import (
     MAX_GROUPS,
     TICKS,
     are_lines,
-    error_bars,
     far_above_caption,
     group_bars,
     group_line,
+    one_sided,
     with_margins,
 )
 from dpportal.charts.largest_first import largest, largest_caption
@@ -93,7 +93,8 @@ def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figur
     are_bars = pair is None and not (chosen.by and are_lines(chosen.along))
     draws_margins = not are_bars or len(order) * len(groups) <= MOST_WHISKERS
     above = "" if chosen.shares or are_bars or pair is not None else _far_above(chosen, groups)
-    caption = in_a_row([caption_of(chosen, groups, draws_margins), above, _beside(chosen, groups)])
+    below = _below_caption(chosen.values[order][:, groups]) if pair is not None else ""
+    caption = in_a_row([caption_of(chosen, groups, draws_margins), above, below, _beside(chosen, groups)])
     by = f" × {chosen.by.shown_name}" if chosen.by else ""
     title = counted_by(chosen.along.shown_name + by)
     display = Display(is_counts=pair is None and not chosen.shares, is_ordered=chosen.along.ordered)
@@ -107,6 +108,11 @@ def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figur
 def _far_above(chosen: ChosenCounts, groups: Sequence[int]) -> str:
     names = group_names(chosen)
     return far_above_caption([names[group] for group in groups], chosen.values[:, groups])
+
+
+def _below_caption(values: Floats) -> str:
+    """Of bars that grow to both sides."""
+    return _("A noisy count below 0 has no bar.") if (values < 0).any() else ""
 
 
 def of_adjusted(chosen: ChosenCounts, adjusted: Floats) -> ChosenCounts:
@@ -266,10 +272,11 @@ def _mirrored(
             name=name,
             orientation="h",
             y=labels,
-            x=(side * values[:, place]).tolist(),
+            # Below 0 it would be a bar of the other group.
+            x=(side * np.maximum(values[:, place], 0)).tolist(),
             customdata=with_margins(values[:, place], own) or values[:, place].tolist(),
             marker=bar_look(f"var(--series-{place + 1})", HATCHES[place]),
-            error_x=error_bars(values[:, place], own, is_left=side < 0),
+            error_x=one_sided(values[:, place], own, is_left=side < 0),
             hovertemplate=f"{name}{joint(',')}{shown}<extra></extra>",
         )
     axis = category_axis(chosen.along.shown_name, TICKS, len(labels))

@@ -69,6 +69,16 @@ def error_bars(values: np.ndarray, half_width: HalfWidth, is_left: bool = False)
     return whiskers(outwards, inwards) if is_left else whiskers(inwards, outwards)
 
 
+def one_sided(values: np.ndarray, half_width: HalfWidth, *, is_left: bool) -> FigureJson | None:
+    """The intervals of bars that grow to one side of 0 only: of a value below 0 what of it lies on that side."""
+    if half_width is None or (values >= 0).all():
+        return error_bars(values, half_width, is_left)
+    widths = np.broadcast_to(half_width, values.shape)
+    outwards = np.where(values < 0, np.maximum(values + widths, 0), widths).tolist()
+    inwards = np.where(values < 0, 0, np.minimum(values, widths)).tolist()
+    return whiskers(outwards, inwards) if is_left else whiskers(inwards, outwards)
+
+
 def with_margins(values: np.ndarray, half_width: HalfWidth) -> list[list[float]] | None:
     """What `hover` reads of marks that have intervals of their own: (value, half width) of each."""
     if not isinstance(half_width, np.ndarray):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from functools import lru_cache
 
 from django.db import models
 from django.urls import reverse
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_lazy as _, gettext_noop
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.counted_rows import CountedRows
 from dpportal.budgets.models import LedgerEntry
 from dpportal.charts.counted_word import counted_word
 from dpportal.datasets.models import Dataset, DomainVersion
@@ -22,7 +24,7 @@ from dpportal.platform.sealed import SealedField
 from dpportal.publications.downloads import PublishedFile
 from dpportal.releases import titles
 from mechanisms.accounting import PrivacyUnit
-from mechanisms.domain import Domain
+from mechanisms.domain import Attribute, Domain
 
 
 class Releases(WatchedQuerySet["Release"]):
@@ -208,6 +210,15 @@ class Release(ChargedPublication):
         return columns[: bool(self.parameters.get("group"))] if self.is_summary else columns
 
     @property
+    def leaving_attributes(self) -> tuple[Attribute, ...]:
+        """Those columns as they were declared."""
+        return self.domain.project(self.leaving_columns).attributes
+
+    @property
+    def counted_rows(self) -> CountedRows:
+        return _counted_rows(self.pk, is_of_now=bool(self.read_from))
+
+    @property
     def is_cancelled(self) -> bool:
         """Whether its curator stopped it before anything was measured."""
         return self.state == self.State.CANCELLED
@@ -239,6 +250,22 @@ class Release(ChargedPublication):
     @property
     def is_publishable(self) -> bool:
         return self.is_ready
+
+
+@lru_cache(maxsize=1024)
+def _counted_rows(release_id: uuid.UUID, *, is_of_now: bool) -> CountedRows:
+    """Of a release that was confirmed, whose declaration stays: a reader's page does not read hundreds of columns.
+
+    is_of_now: see `CountedRows`.
+    """
+    release = Release.objects.select_related("domain_version").get(pk=release_id)
+    declaration = release.declaration
+    return CountedRows(
+        declaration.pk,
+        tuple(a.shown_name for a in release.leaving_attributes if a.leaves_out),
+        declaration.max_rows if declaration.unit_column else None,
+        is_of_now,
+    )
 
 
 class ReleaseJob(AnnouncedJob):

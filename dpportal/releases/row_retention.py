@@ -19,8 +19,8 @@ class RowRetention:
     """What decides whether a row counts; declared, so public.
 
     person_column: names the person, of whom at most max_rows rows count; empty where each person has one row.
-    closed: the released columns that leave rows out. unread: those of which what is missing or unreadable counts in a
-    declared cell, each as readers see it, with the cell.
+    closed: the released columns that leave rows out, as readers see them. unread: those of which what is missing or
+    unreadable counts in a declared cell, in the same way, with the cell.
     """
 
     person_column: str
@@ -30,12 +30,10 @@ class RowRetention:
 
     @classmethod
     def of(cls, release: Release) -> RowRetention:
-        leaving = release.domain.project(release.leaving_columns).attributes
-        closed = tuple(attribute.name for attribute in leaving if attribute.leaves_out)
         # Columns of which sums are made tell apart who has no value.
         measured = release.parameters.get("measured", ())
-        unread = unread_cells(a for a in leaving if a.name not in measured)
-        return cls(release.person_column, release.declaration.max_rows, closed, unread)
+        unread = unread_cells(a for a in release.leaving_attributes if a.name not in measured)
+        return cls(release.person_column, release.declaration.max_rows, release.counted_rows.closed, unread)
 
     @property
     def unread_text(self) -> str:

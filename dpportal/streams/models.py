@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.models import User
 from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.counted_rows import CountedRows
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.history.watched import WatchedManager
@@ -92,6 +93,10 @@ class Stream(ChargedPublication):
     @property
     def counted_columns(self) -> list[str]:
         return [self.column] if self.column else []
+
+    @property
+    def counted_rows(self) -> CountedRows:
+        return CountedRows(self.domain_version_id, is_of_periods=True)
 
     @property
     def is_opening(self) -> bool:

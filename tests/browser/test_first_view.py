@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Response
+from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.browser.test_readers_questions import EXAMPLE, SERIES
+from tests.browser.visiting import Portal
 
 MOST_BYTES = 300_000
 
@@ -77,3 +78,16 @@ def test_a_mirrored_pyramid_counts_to_both_sides_without_a_sign(
     plot.wait_for()
     called = plot.evaluate("plot => plot.layout.xaxis.labelalias")
     assert called["\N{MINUS SIGN}200"] == "200"
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_what_only_a_script_can_copy_is_offered_where_scripts_run(
+    portal: Portal, browser: Browser, scripts: bool
+) -> None:
+    context = browser.new_context(base_url=portal.address, java_script_enabled=scripts)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_role("link", name=EXAMPLE).first.click()
+    expect(page.get_by_role("link", name="BibTeX", exact=True)).to_be_visible()
+    assert page.get_by_role("button", name="Copy", exact=True).count() == int(scripts)
+    context.close()

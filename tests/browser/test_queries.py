@@ -145,6 +145,10 @@ def test_the_pages_are_whole_and_quiet(
     for address in (*addresses, f"{release}", f"{release}compare/", f"{release}?sum=2-1"):
         look_at(page, address)
         assert sideways(page) <= 0, page.url
+    first = page.locator("#table tbody tr").first
+    assert all(visiting.is_in_sight(cell) for cell in first.locator("th, td").all()[:4]), (
+        "the margin is cut off"
+    )
 
 
 def under_zcdp(page: Page, portal: Portal, browser: Browser) -> None:

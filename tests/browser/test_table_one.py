@@ -63,6 +63,18 @@ def test_its_pages_are_whole_and_quiet(published, visit, width, scheme):
         assert visiting.barriers(page) == []
 
 
+def test_on_a_phone_the_first_numbers_are_in_sight_even_where_they_are_days(published, visit):
+    page = visit(width=390)
+    page.goto(published[1])
+    table = page.get_by_role("region", name="Table 1")
+    number = table.locator("tbody td.number:not(:empty)").first
+    number.evaluate(
+        """(cell) => cell.innerHTML = cell.innerHTML.replace(
+            /^[^<]*/, "2025-07-04 [2025-04-04, 2025-09-20] ")"""
+    )
+    assert visiting.is_in_sight(number)
+
+
 def test_a_stranger_reads_the_table_and_unfolds_a_chart(published, visit):
     page = visit()
     page.goto(published[1])

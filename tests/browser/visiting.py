@@ -63,6 +63,17 @@ def barriers(page: Page) -> list[str]:
     return [f"{rule['id']}: {node['target']} on {page.url}" for rule in found for node in rule["nodes"]]
 
 
+def is_in_sight(cell: Locator) -> bool:
+    """Whether a cell of a table is whole within the table's frame, before anybody drags it sideways."""
+    seen: bool = cell.evaluate(
+        """(cell) => {
+            const frame = cell.closest(".table-frame").getBoundingClientRect(), own = cell.getBoundingClientRect();
+            return own.left >= frame.left - 1 && own.right <= frame.right + 1;
+        }"""
+    )
+    return seen
+
+
 def sign_in(page: Page, role: str, password: str) -> None:
     page.goto("/account/sign-in/")
     page.get_by_label("Username").fill(role)

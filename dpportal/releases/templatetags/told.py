@@ -16,6 +16,8 @@ from dpportal.platform.json_types import Json
 register = template.Library()
 WITH_BRACKETS = re.compile(r"^([^()]+?)\s*(\([^()]*\))$")
 MARKUP = re.compile(r"""[&<>"']""")
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+IN_ONE_LINE = r'<span class="in-one-line">\g<0></span>'
 IN_TWO_LINES = r'<span class="in-one-line">\1</span> <span class="in-one-line">\2</span>'
 
 
@@ -72,6 +74,8 @@ def _cell(cell: Json, nothing: str) -> str:
     value, margin = unbroken(_escaped(cell["value"])), _escaped(cell["margin"])
     if "(" in margin:  # a line breaks before what is in brackets, and nowhere else
         margin = WITH_BRACKETS.sub(IN_TWO_LINES, margin)
+    if "-" in value:  # nor within a day, of which margins may be days, too
+        value, margin = (DAY.sub(IN_ONE_LINE, text) for text in (value, margin))
     told = f'{value} <small class="range">{margin}</small>' if value else nothing
     if true := cell.get("true"):
         outside = f" <strong>{escape(_('outside'))}</strong>" if cell.get("outside") else ""

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dpportal.accounts.models import Role
-from dpportal.catalogue.entries import Catalogue
+from dpportal.catalogue.entries import Catalogue, plain
 from dpportal.catalogue.forms import SearchForm
 from dpportal.datasets import services
 from dpportal.datasets.models import PublicDescription
@@ -93,6 +93,28 @@ def test_everything_published_newest_first(client, shelf):
 )
 def test_words_kind_and_year_narrow_it_down(client, shelf, asked, found):
     assert titles(client, **asked) == found
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("αλκοολ", "Αλκοόλ"),
+        ("Κρητη", "ΚΡΉΤΗ"),
+        ("ΚΡΉΤΗ", "κρητη"),
+        ("CİNSİYET", "cinsiyet"),
+        ("cinsiyet", "CİNSİYET"),
+        ("ISPARTA", "ısparta"),
+        ("eleve", "Élève"),
+        ("STRASSEN", "Straßen"),
+    ],
+)
+def test_words_are_found_without_their_accents(asked, told):
+    assert plain(asked) == plain(told)
+
+
+@pytest.mark.parametrize(("asked", "told"), [("か", "が"), ("한", "하"), ("क", "कि")])
+def test_marks_that_make_another_letter_stay(asked, told):
+    assert plain(asked) != plain(told)
 
 
 @pytest.mark.slow

@@ -41,6 +41,24 @@ def test_two_sexes_by_age_are_mirrored_where_nobody_shows_in_the_portals_own_cel
     assert SAID in shown["caption"]
 
 
+@pytest.mark.parametrize("margin", [20.0, None])
+def test_a_count_below_nothing_has_no_bar_on_the_others_side(margin) -> None:
+    """At the third age there are -6 men, ± 20 where that is known: 0 to 14 lies on their side."""
+    counts = released()
+    counts[2, 1] = -6
+    shown = chosen(counts, margin)
+    women, men = shown["json"]["data"]
+    assert max(women["x"]) <= 0 and min(men["x"]) >= 0
+    assert men["x"][2] == 0 and men["customdata"][2] == -6, "the pointer still tells it"
+    assert ("A noisy count below 0 has no bar." in shown["caption"]) and men["x"][0] == 400
+    if margin:
+        assert men["error_x"]["array"][1:3] == [20, 14] and men["error_x"]["arrayminus"][1:3] == [20, 0]
+
+
+def test_nothing_is_said_of_counts_below_nothing_where_there_are_none() -> None:
+    assert "has no bar" not in chosen(released())["caption"]
+
+
 def test_shares_say_that_they_are_of_those_that_are_drawn() -> None:
     words = "Shares are of those that are drawn."
     assert words in chosen(released(), question="scale=share")["caption"]

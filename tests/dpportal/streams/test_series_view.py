@@ -204,3 +204,19 @@ def test_a_number_below_0_has_a_minus_sign_in_the_table(client: Client, dataset)
     numbers = re.findall(r'<td class="number">([^<]*)</td>', client.get(stream.get_absolute_url()).text)
     assert any(number.startswith("\N{MINUS SIGN}") for number in numbers)
     assert not any(number.startswith("-") for number in numbers)
+
+
+@pytest.mark.parametrize(
+    ("values", "heads"), [(("red", "blue"), ["Period", "Margin of each"]), (("red",), None)]
+)
+def test_of_groups_the_margin_stands_before_their_counts(client: Client, dataset, values, heads) -> None:
+    """A phone shows the first columns; of one count the margin follows it there."""
+    stream = by_groups(dataset, values, (40,) * len(values)) if heads else building.open_stream(dataset)
+    if not heads:
+        publish(stream.pk, [Update(1, (40,), Period.Source.COUNTS)], noise=building.repeated_noise())
+        services.publish(stream, stream.created_by)
+    table = client.get(stream.get_absolute_url()).text.partition('id="table"')[2]
+    said = [" ".join(head.split()) for head in re.findall(r"<th scope=\"col\"[^>]*>([^<]*)<", table)]
+    assert said[:2] == heads if heads else said[2] == "Margin"
+    row = re.findall(r'<td class="number[^"]*">([^<]*)<', table)
+    assert row[0 if heads else 1].startswith("±")

@@ -39,6 +39,12 @@ def test_a_margin_breaks_before_its_brackets_and_nowhere_else():
     assert '<small class="range">± 5</small>' in told_cell({"value": "10", "margin": "± 5", "sort": 10})
 
 
+def test_no_line_ends_within_a_day():
+    cell = told_cell({"value": "2025-07-04 [2025-04-04]", "margin": "± 25 days", "sort": 1})
+    days = '<span class="in-one-line">2025-07-04</span> [<span class="in-one-line">2025-04-04</span>]'
+    assert days in cell
+
+
 def summarised(dataset: Dataset, amount: str = "50", group: str = "colour", **chosen) -> Release:
     parameters = {"group": group, "twice": [], **chosen}
     return finished(dataset, "summary", ["colour", "age"], amount, "column-tables", **parameters)
