@@ -96,6 +96,7 @@ SPEAKING_SQL = (
     "dpportal.accounts.permissions",
     "dpportal.datasets.dead_rows",
     "dpportal.datasets.key_traces",
+    "dpportal.operations.portal_tables",
     "dpportal.platform.triggers",
     "dpportal.jobs.clock",
     "dpportal.jobs.lock_timeouts",
