@@ -19,6 +19,7 @@ from dpportal.operations import (
     repeated_rows,
     sealed_values,
     stored_files,
+    strange_objects,
     sweeping,
 )
 from dpportal.operations.strange_files import strange_files
@@ -36,6 +37,7 @@ def problems(carried: list[Checkpoint]) -> Iterator[str]:
     yield from checked(_("The database's tables"), portal_tables.differences)
     yield from checked(_("Keys of the database's tables"), repeated_rows.found)
     yield from checked(_("The database's triggers"), lost_triggers)
+    yield from checked(_("What was added to the database's tables"), strange_objects.found)
     yield from checked(_("Checkpoints"), partial(checkpoints.contradictions, carried))
     yield from checked(_("The memory of the history"), heads.contradictions)
     yield from checked(_("What the history says of other rows"), imprints.differences)
@@ -84,12 +86,6 @@ def lost_triggers() -> Iterator[str]:
                 "The database's trigger %(name)s is gone, changed or switched off: changes that it refuses may have "
                 "been made. `manage.py migrate` makes it again."
             ) % {"name": name}
-        for rule, table in guard.rules("default"):
-            text = _(
-                "The database has the rule %(rule)s on %(table)s, so that changes may not be what they seem. "
-                "`manage.py migrate` removes it."
-            )
-            yield text % {"rule": rule, "table": table}
 
 
 def damaged_charges() -> Iterator[str]:

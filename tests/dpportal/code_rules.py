@@ -97,6 +97,7 @@ SPEAKING_SQL = (
     "dpportal.datasets.dead_rows",
     "dpportal.datasets.key_traces",
     "dpportal.operations.portal_tables",
+    "dpportal.operations.strange_objects",
     "dpportal.platform.triggers",
     "dpportal.jobs.clock",
     "dpportal.jobs.lock_timeouts",

@@ -121,6 +121,11 @@ ON_A_SERVER = {
         "FOREIGN KEY (by_id) REFERENCES accounts_user(id) DEFERRABLE INITIALLY DEFERRED",
     ),
     "not null": (f"ALTER TABLE {LINES} ALTER amount DROP NOT NULL", "amount bigint NOT NULL"),
+    "no right to make tables for the comparison": (
+        "DO $$ BEGIN EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database()); "
+        "CREATE ROLE dpportal_test_powerless; SET LOCAL ROLE dpportal_test_powerless; END $$",
+        "the portal's account needs TEMPORARY on its database",
+    ),
     "a column that calls a function": (
         f"ALTER TABLE {LINKS} ADD more text DEFAULT current_query()",
         'more text "default" DEFAULT current_query()',
