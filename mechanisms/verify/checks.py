@@ -9,6 +9,7 @@ from mechanisms.verify import (
     arrays,
     container,
     documents,
+    extremes,
     fields,
     formats,
     markup,
@@ -65,6 +66,7 @@ def verify(bundle: Bundle, *keys: str) -> Iterator[Finding]:
     if found is not None and (is_stream or MEASUREMENT in bundle.entries):
         yield from tables.check(bundle, found)
         yield from _guarded("arrays", arrays.check(bundle, found))
+        yield from _guarded(extremes.WHAT, extremes.check(bundle, found))
     yield from _guarded("formats", formats.check(bundle))
     yield from documents.check(bundle)
     yield from notebooks.check(bundle)
