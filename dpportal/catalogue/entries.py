@@ -91,7 +91,9 @@ def plain(text: str) -> str:
     Marks of other scripts, which make other letters of them, stay.
     """
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    return unicodedata.normalize("NFC", _ACCENT.sub("", apart).replace("\N{LATIN SMALL LETTER DOTLESS I}", "i"))
+    return unicodedata.normalize(
+        "NFC", _ACCENT.sub("", apart).replace("\N{LATIN SMALL LETTER DOTLESS I}", "i")
+    )
 
 
 def _counted(values: Iterable[Value]) -> dict[Value, int]:
