@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import pandas as pd
 
@@ -20,7 +20,7 @@ def write_frame(
     file: Path | TextIO,
     *,
     header: bool = True,
-    float_format: str | Callable[[float], str] | None = None,
+    float_format: str | Callable[[Any], str] | None = None,
 ) -> None:
     """Write a frame, or its part of a file that is open without translation of line ends.
 
