@@ -123,6 +123,19 @@ class Measurement:
 
 
 @dataclass(frozen=True)
+class NoisySums:
+    """Numbers of a measurement that are sums over rows, with noise of one law: what no table can have is told by it.
+
+    values: the noisy ones. least, most: what one row adds to each, at least and at most.
+    """
+
+    values: np.ndarray
+    law: NoiseLaw
+    least: float | np.ndarray = 0
+    most: float | np.ndarray = 1
+
+
+@dataclass(frozen=True)
 class Result:
     """What post-processing made of a measurement, cell by cell, in rows.
 
@@ -208,6 +221,13 @@ class Mechanism(ABC):
     def measured_by(self, plan: Plan, values: np.ndarray) -> tuple[Mechanism, Plan, np.ndarray]:
         """The method that measured, its plan, and its part of the measurement, where one was chosen privately."""
         return self, plan, values
+
+    def noisy_sums(self, plan: Plan, values: np.ndarray) -> list[NoisySums]:
+        """The numbers of a measurement that are sums over rows; a check asks whether any table could have them.
+
+        None, where a method does not say how its measurement is laid out.
+        """
+        return []
 
     def cell_sum(self, plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
         """The estimates of a box of cells added up, with an interval where the plan tells how sure they are.

@@ -41,6 +41,7 @@ ROLES = {
 }
 ROLE, EMAIL = gettext_noop("role: %(role)s"), gettext_noop("email: %(name)s")
 ARRIVED = gettext_noop("arrived by the institution's sign-in")
+TOOK_ROLE = "got another role"
 BY_PROVIDER = gettext_noop("by the institution's sign-in")
 AT_THE_SERVER = gettext_noop("on the server's command line, by whoever may run commands there")
 
@@ -74,7 +75,7 @@ def take_role(person: User, role: str) -> None:
         note(
             person,
             person,
-            "got another role",
+            TOOK_ROLE,
             clause(NEW_ROLE, role=ROLES[Role(old)], other=ROLES[Role(role)]),
             alarming=True,
         )

@@ -178,8 +178,8 @@ def _require_own_hand(approval: Approval, person: User) -> None:
     if _changes_by_others().filter(subject=_label(person.pk)).exists():
         text = _(
             "Somebody else made this account, or changed it, its role, its password link or its second factors, or it "
-            "arrived by your institution’s sign-in, less than %(days)d days ago. Until then it answers nothing: "
-            "another administrator has to."
+            "arrived or got its role by your institution’s sign-in, less than %(days)d days ago. Until then it answers "
+            "nothing: another administrator has to."
         )
         raise ApprovalError(text % {"days": IN_HAND_DAYS})
     if _label(approval.by_id) in _in_hand_of(person):
@@ -203,11 +203,14 @@ def _in_hand_of(person: User) -> set[str]:
 def _changes_by_others() -> QuerySet[AuditEntry]:
     """Lines of what lately let somebody else than its person into an account. Nobody takes a line away.
 
-    One that arrived by the institution's sign-in can be the second account of a person who has one already.
+    One that arrived by the institution's sign-in can be the second account of a person who has one already, and one
+    that got its role there can have lain unnoticed until then.
     """
     lately = AuditEntry.objects.filter(at__gte=timezone.now() - timedelta(days=IN_HAND_DAYS))
     by_others = ~Q(subject=Concat(Value("user "), Cast("by_id", CharField())))
-    return lately.filter(Q(action__in=people.IN_HAND) & by_others | Q(action=people.ARRIVED))
+    return lately.filter(
+        Q(action__in=people.IN_HAND) & by_others | Q(action__in=(people.ARRIVED, people.TOOK_ROLE))
+    )
 
 
 def _label(key: int) -> str:

@@ -31,6 +31,7 @@ class ChargedPublication(Publication):
 
     if TYPE_CHECKING:
         charge: LedgerEntry | None
+        charge_id: int | None
         dataset_id: uuid.UUID
         domain_version: DomainVersion | None
         domain_version_id: int

@@ -14,13 +14,13 @@ from dpportal.platform.listed_names import listed
 class CountedRows:
     """What decides whether a row counts, beside its own text.
 
-    declaration: the version of the columns. closed: those that leave rows out, as readers see them. most_drawn:
-    how many rows of a person count at most, drawn anew for each publication; None where a row is a person. is_of_now:
-    whether it counts what a table that lies elsewhere held when it was read. is_of_periods: whether it counts what was
-    sent for its periods, whatever the dataset holds.
+    declaration: the version of the columns; None without a table. closed: those that leave rows out, as readers see
+    them. most_drawn: how many rows of a person count at most, drawn anew for each publication; None where a row is a
+    person. is_of_now: whether it counts what a table that lies elsewhere held when it was read. is_of_periods: whether
+    it counts what was sent for its periods, whatever the dataset holds.
     """
 
-    declaration: int
+    declaration: int | None
     closed: tuple[str, ...] = ()
     most_drawn: int | None = None
     is_of_now: bool = False

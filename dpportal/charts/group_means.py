@@ -14,6 +14,7 @@ from dpportal.charts.style import Display, Figure, category_axis, finished, plai
 from dpportal.charts.svg_paths import round_step, up_to_mark
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import Interval
+from mechanisms.tabular.csv_frames import ten_digits
 
 MOST_GROUPS, MARKS = 60, 6
 UNORDERED = Display(is_ordered=False)
@@ -89,5 +90,5 @@ def _caption(drawn: int, groups: int) -> str:
 
 
 def _numbers(values: Floats) -> list[float | None]:
-    """Numbers with the digits that a chart can show; nothing where there is none, as of a group of nobody."""
-    return [None if np.isnan(value) else float(f"{value:.8g}") for value in values]
+    """Numbers with the digits that the table has; nothing where there is none, as of a group of nobody."""
+    return [None if np.isnan(value) else float(ten_digits(value)) for value in values]

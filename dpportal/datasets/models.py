@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.history.watched import WatchedManager, WatchedQuerySet
-from dpportal.jobs.claims import Job
+from dpportal.jobs.records_job import RecordsJob
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
 from dpportal.platform.sealed import SealedField
@@ -301,13 +301,12 @@ class DirectUpload(models.Model):
         return f"Upload of {self.pk}"
 
 
-class Conversion(Job):
+class Conversion(RecordsJob):
     """The job that makes an upload a stored table."""
 
     dataset = models.OneToOneField(
         Dataset, primary_key=True, on_delete=models.CASCADE, related_name="conversion", editable=False
     )
-    failure = SealedField(default=str)  # if a file's last line is at fault, it tells the number of rows
 
     def __str__(self) -> str:
         return f"Conversion of {self.dataset_id}"
@@ -318,7 +317,7 @@ class Conversion(Job):
         return str(_("Its owners read why on the dataset's page.")) if self.failure else ""
 
 
-class Fit(Job):
+class Fit(RecordsJob):
     """The job that looks how a dataset's table fits its declarations. asked: the digest of what it looks at."""
 
     dataset = models.OneToOneField(

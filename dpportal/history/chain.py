@@ -100,6 +100,13 @@ def batches() -> Iterator[list[Link]]:
         position = batch[-1].position or 0
 
 
+def repeated_place() -> int | None:
+    """The first place that several links have; whoever goes through the links some at a time may read one alone."""
+    placed = Link.objects.filter(position__isnull=False).values("position")
+    found = placed.annotate(copies=models.Count("pk")).filter(copies__gt=1).order_by("position").first()
+    return found["position"] if found else None
+
+
 def unlinked(source: ChainedRows) -> models.QuerySet[Any]:
     """Rows of a kind that no link names."""
     linked = Link.objects.filter(event=source.event, line=models.OuterRef("pk"))

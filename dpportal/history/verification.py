@@ -44,6 +44,8 @@ def verify_links() -> ChainPosition:
     if link := Link.objects.filter(position__isnull=True).order_by("pk").first():
         text = _("%(line)s has a link without a place: it was written past the portal.")
         raise BrokenChainError(text % {"line": f"{link.event} {link.line}"})
+    if repeated := chain.repeated_place():
+        raise BrokenChainError(_("Link %(position)d is there more than once.") % {"position": repeated})
     place, forms = ChainPosition(), _EraForms()
     for batch in chain.batches():
         contents = eras.contents(batch)

@@ -7,12 +7,13 @@ from typing import ClassVar, Self, TypeVar
 from django.db import models
 from django.db.models import Q
 
-from dpportal.jobs.claims import Job, JobState
+from dpportal.jobs.claims import JobState
+from dpportal.jobs.records_job import WHY_DELETED, RecordsJob
 
 M = TypeVar("M", bound=models.Model)
 
 
-class AnnouncedJob(Job):
+class AnnouncedJob(RecordsJob):
     """A job whose end rings the curator's bell.
 
     A subclass has a `title`, its `dataset`, the `ids` of what it works for, its `requester`, and by `get_absolute_url`
@@ -24,7 +25,7 @@ class AnnouncedJob(Job):
     to_person: ClassVar[str]
     seen = models.BooleanField(default=False)
 
-    class Meta(Job.Meta):
+    class Meta(RecordsJob.Meta):
         abstract = True
 
     @property
@@ -43,6 +44,12 @@ class AnnouncedJob(Job):
         theirs = {cls.to_person: person, f"{cls.to_dataset}__in": datasets}
         ended = Q(state__in=(JobState.DONE, JobState.FAILED), **theirs)
         return cls._default_manager.filter(ended).select_related(cls.to_dataset).order_by("-finished_at")
+
+    @classmethod
+    def forget_failures(cls, dataset: models.Model) -> None:
+        """When a dataset's records are erased: that its jobs failed stays, and why goes."""
+        failed = cls._base_manager.filter(**{cls.to_dataset: dataset}, state=JobState.FAILED)
+        failed.update(failure=WHY_DELETED)
 
 
 def announced() -> list[type[AnnouncedJob]]:

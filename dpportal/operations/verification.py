@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from django.db.models import Case, F, Field, Q, QuerySet, Sum, Value, When
+from django.db.models import Case, Count, F, Field, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
@@ -14,7 +14,14 @@ from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.history import checkpoints, heads, imprints, verification
 from dpportal.history.checkpoints import Checkpoint
 from dpportal.history.verification import BrokenChainError
-from dpportal.operations import sealed_values, stored_files, sweeping
+from dpportal.operations import (
+    portal_tables,
+    repeated_rows,
+    sealed_values,
+    stored_files,
+    strange_objects,
+    sweeping,
+)
 from dpportal.operations.strange_files import strange_files
 from dpportal.platform import journal, triggers
 from dpportal.platform.journal import MemoryFaultError
@@ -27,7 +34,10 @@ from dpportal.streams.vault import VaultError
 def problems(carried: list[Checkpoint]) -> Iterator[str]:
     """What does not agree, in sentences. carried: checkpoints from elsewhere, beside those of the folder."""
     yield from checked(_("The history"), broken_chain)
+    yield from checked(_("The database's tables"), portal_tables.differences)
+    yield from checked(_("Keys of the database's tables"), repeated_rows.found)
     yield from checked(_("The database's triggers"), lost_triggers)
+    yield from checked(_("What was added to the database's tables"), strange_objects.found)
     yield from checked(_("Checkpoints"), partial(checkpoints.contradictions, carried))
     yield from checked(_("The memory of the history"), heads.contradictions)
     yield from checked(_("What the history says of other rows"), imprints.differences)
@@ -76,12 +86,6 @@ def lost_triggers() -> Iterator[str]:
                 "The database's trigger %(name)s is gone, changed or switched off: changes that it refuses may have "
                 "been made. `manage.py migrate` makes it again."
             ) % {"name": name}
-        for rule, table in guard.rules("default"):
-            text = _(
-                "The database has the rule %(rule)s on %(table)s, so that changes may not be what they seem. "
-                "`manage.py migrate` removes it."
-            )
-            yield text % {"rule": rule, "table": table}
 
 
 def damaged_charges() -> Iterator[str]:
@@ -110,8 +114,9 @@ def unopened_states() -> Iterator[str]:
 
 
 def wrong_budgets() -> Iterator[str]:
-    """Budgets whose amounts are not what their lines add up to."""
+    """Budgets whose amounts are not what their lines add up to, each line once."""
     for budget in _recomputed().exclude(
+        Q(rows=F("lines")),
         total=F("granted"),
         spent=F("paid"),
         reserved=F("held"),
@@ -124,7 +129,12 @@ def wrong_budgets() -> Iterator[str]:
 
 
 def _recomputed() -> QuerySet[Budget]:
-    return Budget.objects.annotate(**_sums("", "amount", "total"), **_sums("delta_", "delta", "delta_total"))
+    return Budget.objects.annotate(
+        rows=Count("entries__pk"),
+        lines=Count("entries__pk", distinct=True),
+        **_sums("", "amount", "total"),
+        **_sums("delta_", "delta", "delta_total"),
+    )
 
 
 def _sums(prefix: str, of: str, like: str) -> dict[str, Coalesce]:

@@ -26,10 +26,11 @@ MARKS = str.maketrans("", "", '"()')
 # A trigger fires always, or else only outside replication: all others count as switched off, and so does one whose
 # function was made in another way.
 KEPT = """
-SELECT tgname, prosrc, pg_get_triggerdef(pg_trigger.oid, true),
+SELECT tgname, prosrc, pg_catalog.pg_get_triggerdef(pg_trigger.oid, true),
   tgenabled NOT IN ('O', 'A') OR lanname <> 'plpgsql' OR prosecdef OR proconfig IS NOT NULL
-FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid JOIN pg_language ON pg_language.oid = prolang
-WHERE tgname LIKE %s AND pg_table_is_visible(tgrelid) ORDER BY 1, 3
+FROM pg_catalog.pg_trigger JOIN pg_catalog.pg_proc ON pg_proc.oid = tgfoid
+JOIN pg_catalog.pg_language ON pg_language.oid = prolang
+WHERE tgname LIKE %s AND pg_catalog.pg_table_is_visible(tgrelid) ORDER BY 1, 3
 """
 
 
@@ -115,10 +116,10 @@ class Guard:
         connection = connections[using]
         if not self.tables <= set(connection.introspection.table_names()):
             return
-        if self._installed(connection) == self._wanted(connection.vendor) and not self.rules(using):
+        if self._installed(connection) == self._wanted(connection.vendor) and not self._rules(using):
             return
         with transaction.atomic(using), connection.cursor() as cursor:
-            for rule, table in self.rules(using):
+            for rule, table in self._rules(using):
                 cursor.execute(f'DROP RULE "{_quoted(rule, mark=DOUBLE)}" ON {table}')
             for statement in (*self._dropping(connection), *self._making(connection.vendor)):
                 cursor.execute(statement)
@@ -144,14 +145,14 @@ class Guard:
         there, wanted = self._installed(connections[using]), self._wanted(connections[using].vendor)
         return sorted(name for name, text in wanted.items() if there.get(name) != text)
 
-    def rules(self, using: str) -> list[tuple[str, str]]:
+    def _rules(self, using: str) -> list[tuple[str, str]]:
         """Rules of PostgreSQL, with the table of each: they rewrite a statement before a trigger sees it."""
         connection = connections[using]
         if connection.vendor != "postgresql":
             return []
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT rulename, tablename FROM pg_rules WHERE schemaname = current_schema() "
+                "SELECT rulename, tablename FROM pg_catalog.pg_rules WHERE schemaname = current_schema() "
                 "AND tablename = ANY(%s) ORDER BY 1, 2",
                 [sorted(self.tables)],
             )

@@ -29,17 +29,19 @@ class ReleasesConfig(AppConfig):
         self._watch()
 
     def _listen(self) -> None:
-        """To what is said of datasets: it stands in the files of their releases."""
+        """To what is said of datasets, which stands in the files of their releases, and to the end of their records."""
         from django.db.models.signals import post_delete, post_save
 
         from dpportal.accounts.models import User
         from dpportal.budgets import ledger
         from dpportal.datasets.models import Dataset, PublicDescription
+        from dpportal.datasets.services import erasing
         from dpportal.releases import tasks
 
         post_save.connect(tasks.dataset_saved, sender=Dataset)
         post_save.connect(tasks.person_saved, sender=User)
         ledger.charged.connect(tasks.budget_charged)
+        erasing.connect(tasks.records_erased, dispatch_uid="why releases failed goes with the records")
         for changed in (post_save, post_delete):
             changed.connect(tasks.description_saved, sender=PublicDescription)
 

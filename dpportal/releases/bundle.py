@@ -250,8 +250,13 @@ def _disclosure(reconstructed: AnyReconstructed) -> Json:
 
 
 def _columns_in_files(release: Release, files: list[BundleFile]) -> Json:
-    """What the files call the columns, which all else in release.json calls as the curator's table does."""
+    """What the files call the columns, which all else in release.json calls as the curator's table does.
+
+    Without a codebook, which has them, their names for readers.
+    """
     if not any(file.name == codebook.NAME for file in files):
-        return {}
+        titled = [each for each in release.domain.attributes if each.shown_name != each.name]
+        columns = [{"column": each.name, "title": each.shown_name} for each in titled]
+        return {"columns": columns} if columns else {}
     named = Headers.of(release.domain).columns
     return {"columns": [{"name": name, "column": column} for column, name in named.items()]}

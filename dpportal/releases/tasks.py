@@ -40,6 +40,11 @@ def dataset_saved(instance: Dataset, **_signal: object) -> None:
     rewrite_files(Release.objects.filter(dataset=instance))
 
 
+def records_erased(sender: object, dataset: Dataset, **_signal: object) -> None:
+    """Why its jobs failed goes with what they read."""
+    ReleaseJob.forget_failures(dataset)
+
+
 def description_saved(instance: PublicDescription, **_signal: object) -> None:
     """It may say something else, or not be for readers any more."""
     rewrite_files(Release.objects.filter(dataset=instance.dataset_id))

@@ -230,8 +230,6 @@ class StreamJob(AnnouncedJob):
     file = models.CharField(max_length=200, blank=True)
     file_name = models.CharField(max_length=255, blank=True)
     options = SealedField(default=dict)
-    # Of a file of records whose last line is at fault it tells the number of rows.
-    failure = SealedField(default=str)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
 
     class Meta(AnnouncedJob.Meta):

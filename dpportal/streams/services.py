@@ -49,7 +49,6 @@ CHOICES = (
 # What the record says of a file whose records may have been sent before.
 REPEATS_LIKE = gettext_noop("period %(index)s, like %(names)s")
 REPEATS_UNSEEN = gettext_noop("period %(index)s, not compared with others")
-WHY_DELETED = gettext_noop("The reason was deleted with the records.")
 
 
 class StreamError(Exception):
@@ -308,12 +307,11 @@ def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
         closing.close(stream)
         # What a file would have published, and what was odd in it, says something of the records.
         stream.jobs.update(options={}, file="", file_name="")
-        of_records = stream.jobs.filter(kind=StreamJob.Kind.RECORDS, state=JobState.FAILED)
-        of_records.update(failure=WHY_DELETED)
         vault.forget_sums(stream)
         period_imprints.note(stream, stream.periods.all())
         if stream.is_closed:  # its end may not have come to the memory yet
             closing.forget_once_committed(stream.pk)
+    StreamJob.forget_failures(dataset)
 
 
 def _cancel_opening(stream: Stream) -> None:

@@ -113,11 +113,12 @@ def _rests_on(publication: ChargedPublication, choice: ValueChoice, domain: Doma
 
     Where clocks disagree: whether it was paid for before, and its values are those that are declared.
     """
-    if choice.measured_at <= publication.requested_at:
+    made_at, confirmed_at, charge = choice.measured_at, publication.requested_at, publication.charge_id
+    assert made_at is not None and confirmed_at is not None and charge is not None
+    if made_at <= confirmed_at:
         return True
     declared = next((each for each in domain.attributes if each.name == choice.column), None)
-    paid_before = choice.charge_id < publication.charge_id
-    return paid_before and declared is not None and choice.declares(declared)
+    return choice.charge_id < charge and declared is not None and choice.declares(declared)
 
 
 def sentences_of_draft(draft: ChargedPublication, version: DomainVersion) -> list[str]:

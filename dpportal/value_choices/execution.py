@@ -175,7 +175,11 @@ def _nothing_kept(choice: ValueChoice) -> str:
 
 
 def end_waiting(sender: object, dataset: Dataset, **_kwargs: object) -> None:
-    """When a dataset's records are erased: end its choices that no worker has, with nothing spent."""
+    """When a dataset's records are erased: end its choices that no worker has, with nothing spent.
+
+    Why earlier ones failed goes with the records.
+    """
+    ValueChoice.forget_failures(dataset)
     waiting = ValueChoice.objects.filter(dataset=dataset, state=JobState.QUEUED, kept__isnull=True)
     ended = {"state": JobState.FAILED, "step": "", "failure": RECORDS_GONE, "finished_at": Now()}
     if waiting.update(**ended):

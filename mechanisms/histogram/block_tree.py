@@ -19,7 +19,7 @@ from mechanisms.histogram.top_down import top_down
 from mechanisms.linear.dyadic import PURPOSE, scales
 from mechanisms.linear.tree import Tree, best_tree
 from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
-from mechanisms.protocol import Measurement, Mechanism, Parameter, Parameters, Plan, Result
+from mechanisms.protocol import Measurement, Mechanism, NoisySums, Parameter, Parameters, Plan, Result
 from mechanisms.sensitivity import histogram_sensitivity
 from mechanisms.validation import (
     WITHIN_BINS,
@@ -184,6 +184,11 @@ class BlockTreeHistogram(Mechanism):
             counts=deal(people, labels, plan.domain.shape),
             partition=labels,
         )
+
+    def noisy_sums(self, plan: Plan, values: np.ndarray) -> list[NoisySums]:
+        """The hierarchy's answers: a row adds a weight to one of each level."""
+        tree, law = self._counting(plan, int(values[0]))
+        return [NoisySums(values[1 + int(values[0]) :], law, 0, max(tree.weights))]
 
     def _counting(self, plan: Plan, blocks: int) -> tuple[Tree, NoiseLaw]:
         """The hierarchy over so many blocks, and the noise of its answers."""

@@ -14,7 +14,7 @@ from mechanisms.histogram.consistent_tree import Level, consistent_leaves
 from mechanisms.histogram.partitioned import PEOPLE, Blocks, PartitionedHistogram, PartitionInputs
 from mechanisms.histogram.spending import Stage
 from mechanisms.noise import Noise, NoiseLaw
-from mechanisms.protocol import CellCost, Parameter, Plan
+from mechanisms.protocol import CellCost, NoisySums, Parameter, Plan
 from mechanisms.validation import WITHIN_BINS
 
 # The paper's constant c, found by experiment: how unevenly people lie in a block, against noise.
@@ -66,6 +66,11 @@ class UniformGrid(PartitionedHistogram):
         bought, estimates = split_bought(plan, values)
         sides = self._sides(plan, bought)
         return Blocks(estimates, grid_labels(plan.domain.shape, sides), grid_codes(sides))
+
+    def noisy_sums(self, plan: Plan, values: np.ndarray) -> list[NoisySums]:
+        """The number of people, if it was bought, and all blocks."""
+        bought, blocks = split_bought(plan, values)
+        return [*people_sums(plan, bought), NoisySums(blocks, plan.noise)]
 
     def _sides(self, plan: Plan, bought: np.ndarray) -> np.ndarray:
         law = plan.stage_laws["blocks"]
@@ -129,6 +134,13 @@ class AdaptiveGrid(PartitionedHistogram):
             Level(fine, laws["fine"].variance, parents),
         ]
         return Blocks(consistent_leaves(levels), grid.fine_labels(sides), grid.codes(sides))
+
+    def noisy_sums(self, plan: Plan, values: np.ndarray) -> list[NoisySums]:
+        """The number of people, if it was bought, and the blocks of both levels."""
+        bought, counts = split_bought(plan, values)
+        coarse, laws = _TwoLevels(plan, known_people(plan, bought)).coarse_blocks, plan.stage_laws
+        levels = [NoisySums(counts[:coarse], laws["coarse"]), NoisySums(counts[coarse:], laws["fine"])]
+        return [*people_sums(plan, bought), *levels]
 
 
 class _TwoLevels:
@@ -231,6 +243,11 @@ def bought_people(plan: Plan, counts: Integers, noise: Noise) -> Integers:
         return np.empty(0, dtype=np.int64)
     bought: Integers = counts.sum(keepdims=True) + noise.draw(law, 1)
     return bought
+
+
+def people_sums(plan: Plan, bought: np.ndarray) -> list[NoisySums]:
+    """The noisy number of people, where it is not public."""
+    return [NoisySums(bought, plan.stage_laws["people"])] if bought.size else []
 
 
 def split_bought(plan: Plan, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -24,6 +24,7 @@ from mechanisms.protocol import (
     CellCost,
     Measurement,
     Mechanism,
+    NoisySums,
     Parameter,
     Parameters,
     Plan,
@@ -105,6 +106,10 @@ class NoisyHistogram(Mechanism):
         # In place: of 10^8 cells a sum beside both would take 0.8 GB more.
         values += counts
         return Measurement(values)
+
+    def noisy_sums(self, plan: Plan, values: np.ndarray) -> list[NoisySums]:
+        """All of them: a row adds 1 to its cell."""
+        return [NoisySums(values, plan.noise)]
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
         """The measured counts, and counts of a possible table near them.

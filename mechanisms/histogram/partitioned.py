@@ -17,7 +17,16 @@ from mechanisms.histogram.blocks import deal, spread
 from mechanisms.histogram.spending import Stage, share_of, stages_to_json
 from mechanisms.histogram.top_down import top_down
 from mechanisms.noise import Noise
-from mechanisms.protocol import Measurement, Mechanism, Parameter, Parameters, Plan, PlanError, Result
+from mechanisms.protocol import (
+    Measurement,
+    Mechanism,
+    NoisySums,
+    Parameter,
+    Parameters,
+    Plan,
+    PlanError,
+    Result,
+)
 from mechanisms.sensitivity import Sensitivity, histogram_sensitivity
 from mechanisms.validation import (
     WITHIN_BINS,
@@ -154,6 +163,10 @@ class PartitionedHistogram(Mechanism):
         """
         check_counts(plan.domain, counts)
         return Measurement(np.concatenate(self._measured(plan, counts, noise), axis=-1))
+
+    def noisy_sums(self, plan: Plan, values: np.ndarray) -> list[NoisySums]:
+        """The blocks' counts, where `_blocks` has them as they were measured; a subclass of others says its own."""
+        return [NoisySums(self._blocks(plan, values).estimates, plan.noise)]
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
         """Each block's estimate spread evenly over its cells, and a possible table of that kind near them.

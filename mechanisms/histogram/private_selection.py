@@ -30,6 +30,7 @@ from mechanisms.protocol import (
     CellCost,
     Measurement,
     Mechanism,
+    NoisySums,
     Parameter,
     Parameters,
     Plan,
@@ -174,6 +175,11 @@ class ChosenHistogram(Mechanism):
         if half_width is None and inner.half_width is not None:
             half_width = np.full(plan.domain.size, inner.half_width)
         return replace(result, half_width=half_width, method=method.title)
+
+    def noisy_sums(self, plan: Plan, values: np.ndarray) -> list[NoisySums]:
+        """Those of the chosen method; the statistics are no sums over rows."""
+        method, inner, own = self.measured_by(plan, values)
+        return method.noisy_sums(inner, own)
 
     def measured_by(self, plan: Plan, values: np.ndarray) -> tuple[Mechanism, Plan, np.ndarray]:
         """The chosen method, its plan, and its measurement."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+
 from mechanisms.accounting import Definition
 from mechanisms.histogram.strategy import CellStrategy, StrategyHistogram
 from mechanisms.linear.haar import Haar, best_haar
-from mechanisms.protocol import CellCost, Plan
+from mechanisms.protocol import CellCost, NoisySums, Plan
 
 
 class PriveletHistogram(StrategyHistogram):
@@ -30,6 +32,15 @@ class PriveletHistogram(StrategyHistogram):
 
     def strategy(self, plan: Plan) -> Haar:
         return Haar(tuple(plan.details["weights"]))
+
+    def noisy_sums(self, plan: Plan, values: np.ndarray) -> list[NoisySums]:
+        """The total, to which a row adds a weight, and differences, to which it adds one or takes it away."""
+        *differences, total = plan.details["weights"]
+        most = max(differences, default=0)
+        return [
+            NoisySums(values[:1], plan.noise, 0, total),
+            NoisySums(values[1:], plan.noise, -most, most),
+        ]
 
     def _how(self, strategy: CellStrategy) -> str:
         return (

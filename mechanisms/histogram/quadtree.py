@@ -14,7 +14,7 @@ from mechanisms.histogram.consistent_tree import Level, consistent_leaves
 from mechanisms.histogram.partitioned import Blocks, PartitionedHistogram, PartitionInputs
 from mechanisms.histogram.spending import Stage, rational_shares
 from mechanisms.noise import Noise
-from mechanisms.protocol import CellCost, Parameter, Plan
+from mechanisms.protocol import CellCost, NoisySums, Parameter, Plan
 from mechanisms.validation import WITHIN_BINS
 
 _HALVINGS = "How often every column is halved at most; fewer make larger blocks. Single cells are not halved."
@@ -74,6 +74,12 @@ class Quadtree(PartitionedHistogram):
         ]
         labels = grid_labels(plan.domain.shape, grids[-1])
         return Blocks(consistent_leaves(levels), labels, grid_codes(grids[-1]))
+
+    def noisy_sums(self, plan: Plan, values: np.ndarray) -> list[NoisySums]:
+        """The blocks of all levels."""
+        ends = np.cumsum([math.prod(grid.tolist()) for grid in _grids(plan)])
+        noisy = zip(np.split(values, ends[:-1]), plan.stage_laws.values(), strict=True)
+        return [NoisySums(counts, law) for counts, law in noisy]
 
 
 def level_shares(grids: list[np.ndarray], free_axes: int, definition: Definition) -> list[Fraction]:

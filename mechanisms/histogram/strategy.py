@@ -21,7 +21,7 @@ from mechanisms.histogram.top_down import top_down
 from mechanisms.linear.dyadic import PURPOSE, range_energies, workload_energies
 from mechanisms.noise import WIDEST, Noise, NoiseLaw
 from mechanisms.noise.sum_quantiles import half_widths
-from mechanisms.protocol import Measurement, Mechanism, Parameter, Parameters, Plan, Result
+from mechanisms.protocol import Measurement, Mechanism, NoisySums, Parameter, Parameters, Plan, Result
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 from mechanisms.validation import WITHIN_BINS, check_amount, check_cells, check_counts, choice, public_total
 
@@ -139,6 +139,10 @@ class StrategyHistogram(Mechanism):
         check_counts(plan.domain, counts)
         strategy = self.strategy(plan)
         return Measurement(strategy.answers(counts) + noise.draw(plan.noise, strategy.size))
+
+    def noisy_sums(self, plan: Plan, values: np.ndarray) -> list[NoisySums]:
+        """All of them: a row adds a weight to one sum of each level."""
+        return [NoisySums(values, plan.noise, 0, max(self.strategy(plan).weights))]
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
         """The unbiased least-squares estimates, and a possible table near them (`top_down`).

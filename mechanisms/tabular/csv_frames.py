@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import pandas as pd
 
 from mechanisms.inert_text import inert
 
+# From here on ten digits do not tell how far two numbers are apart, to a unit that is rounded up.
+LARGE = 10**8
+
 
 def write_frame(
-    frame: pd.DataFrame, file: Path | TextIO, *, header: bool = True, float_format: str | None = None
+    frame: pd.DataFrame,
+    file: Path | TextIO,
+    *,
+    header: bool = True,
+    float_format: str | Callable[[Any], str] | None = None,
 ) -> None:
     """Write a frame, or its part of a file that is open without translation of line ends.
 
-    frame: its headers are names by `headers`. float_format: of its floats, such as %.6g; None: in full.
+    frame: its headers are names by `headers`. float_format: of its floats, such as %.6g or `ten_digits`; None: in
+    full.
     """
     harmless = inert_frame(frame)
     # A program that reads the file takes a carriage return outside of quotation marks for a line's end, and Python
@@ -29,6 +38,11 @@ def write_frame(
         lineterminator="\n",
         quoting=csv.QUOTE_NONNUMERIC if _has_carriage_return(harmless) else csv.QUOTE_MINIMAL,
     )
+
+
+def ten_digits(number: float) -> str:
+    """A number with ten significant digits; from 10^8 on all that a float has, as pages show it to its last unit."""
+    return f"{number:.{10 if abs(number) < LARGE else 15}g}"
 
 
 def inert_frame(frame: pd.DataFrame) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from mechanisms.verify import (
     arrays,
     container,
     documents,
+    extremes,
     fields,
     formats,
     markup,
@@ -41,6 +42,8 @@ EVERYWHERE = {
 }
 # Those that no portal of this version leaves out.
 ALWAYS = EVERYWHERE - {RELEASE, SIGNATURE, MEASUREMENT}
+# How the names of all files end that any version writes, but for notebooks, which are called so in all of them.
+ENDINGS = {"csv", "xlsx", "parquet", "json", "npy", "npz", "html", "svg", "md", "tex"}
 # Files that release.json does not list: itself, and what signs it.
 UNLISTED = {RELEASE, SIGNATURE}
 
@@ -51,10 +54,10 @@ def verify(bundle: Bundle, *keys: str) -> Iterator[Finding]:
     yield zipped
     if zipped.state is State.FAILED:  # another program may read other files in it
         return
-    yield files(bundle)
+    yield from files(bundle)
     yield signature.check(bundle, *keys)
     found = planned.read(bundle)
-    yield planned.check(bundle, found)
+    yield from planned.check(bundle, found)
     yield stated.check(bundle)
     yield from _guarded(fields.WHAT, fields.check(bundle, found))
     is_stream = bundle.release["product"] == STREAM  # whose published counts are what was measured
@@ -63,6 +66,7 @@ def verify(bundle: Bundle, *keys: str) -> Iterator[Finding]:
     if found is not None and (is_stream or MEASUREMENT in bundle.entries):
         yield from tables.check(bundle, found)
         yield from _guarded("arrays", arrays.check(bundle, found))
+        yield from _guarded(extremes.WHAT, extremes.check(bundle, found))
     yield from _guarded("formats", formats.check(bundle))
     yield from documents.check(bundle)
     yield from notebooks.check(bundle)
@@ -78,32 +82,45 @@ def _guarded(what: str, findings: Iterator[Finding]) -> Iterator[Finding]:
         yield Finding(what, State.FAILED, f"no portal writes it so ({type(fault).__name__})")
 
 
-def files(bundle: Bundle) -> Finding:
-    """Whether each file is there, and is what release.json says."""
+def files(bundle: Bundle) -> Iterator[Finding]:
+    """Whether each file is there, and is what release.json says; and a line for what another version may have."""
+    listed = bundle.release["files"]
+    strange = _strange(bundle)
+    fault = _fault_of_listed(bundle) or _fault_of_kind(strange)
+    yield Finding.of("files", fault, f"{len(listed)} files have the digests that release.json says")
+    if fault:
+        return
+    if missing := sorted(ALWAYS - set(listed)):
+        yield Finding.by_version("files", f"{missing[0]} is missing", is_sure=bundle.is_of_this_version)
+    if strange:
+        told = f"no portal of this version puts {strange[0][:80]} into it"
+        yield Finding.by_version("files", told, is_sure=bundle.is_of_this_version)
+
+
+def _fault_of_listed(bundle: Bundle) -> str:
     listed = bundle.release["files"]
     for name, facts in listed.items():
         if name not in bundle.entries:
-            return Finding("files", State.FAILED, f"{name} is missing")
+            return f"{name} is missing"
         if bundle.digest(name) != facts.get("sha256"):
-            return Finding("files", State.FAILED, f"{name} was changed")
-    if bundle.is_of_this_version and (missing := sorted(ALWAYS - set(listed))):
-        return Finding("files", State.FAILED, f"{missing[0]} is missing")
-    if more := sorted(set(bundle.entries) - set(listed) - UNLISTED):
-        return Finding("files", State.FAILED, f"{more[0]} does not belong to it")
-    if strange := _strange(bundle):
-        return Finding("files", State.FAILED, f"no portal puts {strange[:80]} into it")
-    return Finding("files", State.HOLDS, f"{len(listed)} files have the digests that release.json says")
+            return f"{name} was changed"
+    more = sorted(set(bundle.entries) - set(listed) - UNLISTED)
+    return f"{more[0]} does not belong to it" if more else ""
 
 
-def _strange(bundle: Bundle) -> str:
-    """The first file that is none of those that releases of its product have; empty if there is none."""
-    tables = TABLES.get(bundle.release["product"])
-    if tables is None or not bundle.is_of_this_version:
-        return ""
-    for name in bundle.entries:
-        stem, _dot, ending = name.partition(".")
-        in_formats = stem in tables and ending in FORMATS
-        further = any(fnmatchcase(name, pattern) for pattern in tables if "." in pattern)
-        if not in_formats and not further and name not in EVERYWHERE:
-            return name
-    return ""
+def _fault_of_kind(names: list[str]) -> str:
+    """Whichever version wrote it, a bundle has tables, pages, drawings and descriptions, and nothing else that runs."""
+    foreign = [name for name in names if name.rpartition(".")[2] not in ENDINGS]
+    return f"no portal puts {foreign[0][:80]} into it" if foreign else ""
+
+
+def _strange(bundle: Bundle) -> list[str]:
+    """The files that are none of those that releases of its product have."""
+    tables = TABLES.get(bundle.release["product"], ())
+    return [name for name in bundle.entries if name not in EVERYWHERE and not _is_one_of(tables, name)]
+
+
+def _is_one_of(tables: tuple[str, ...], name: str) -> bool:
+    stem, _dot, ending = name.partition(".")
+    is_table = stem in tables and ending in FORMATS
+    return is_table or any(fnmatchcase(name, pattern) for pattern in tables if "." in pattern)

@@ -16,19 +16,22 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.inert_text import inert
-from mechanisms.tabular.csv_frames import with_truths, write_frame
+from mechanisms.tabular.csv_frames import LARGE, ten_digits, with_truths, write_frame
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
 
 # Of a number, or of its interval's width.
 RELATIVE = 1e-9
+# Of a file whose numbers are written by `ten_digits`.
+TEN = 10
 _QUOTED = ',"\r\n'
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column of floats; NaN is written as nothing. digits: that count, or decimals. scale: what rounding is
-    relative to where it is more than the number itself.
+    """A column of floats; NaN is written as nothing. digits: that count (of TEN, see `ten_digits`), or decimals.
+
+    scale: what rounding is relative to where it is more than the number itself.
     """
 
     values: np.ndarray
@@ -40,14 +43,17 @@ class Numbers:
     def text(self, number: float) -> str:
         if np.isnan(number):
             return ""
-        return f"{number:.{self.digits}g}" if self.decimals is None else str(round(number, self.decimals))
+        if self.decimals is not None:
+            return str(round(number, self.decimals))
+        return ten_digits(number) if self.digits == TEN else f"{number:.{self.digits}g}"
 
     def unit(self, numbers: np.ndarray) -> np.ndarray:
         """Of the last digit."""
         if self.decimals is not None:
             return np.full(len(numbers), 10.0**-self.decimals)
         sizes = np.floor(np.log10(np.maximum(np.abs(numbers), 1e-300)))
-        return np.asarray(10.0 ** (sizes + 1 - self.digits))
+        digits = np.where((self.digits == TEN) & (np.abs(numbers) >= LARGE), 15, self.digits)
+        return np.asarray(10.0 ** (sizes + 1 - digits))
 
 
 Column = Numbers | np.ndarray

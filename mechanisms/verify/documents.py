@@ -14,7 +14,7 @@ from mechanisms.json_types import JsonObject
 from mechanisms.tabular.croissant import DataFile, croissant
 from mechanisms.verify import csv_file
 from mechanisms.verify.bundle import Bundle
-from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.finding import Finding
 from mechanisms.verify.json_values import as_written
 from mechanisms.verify.observations import bundle_name
 
@@ -26,11 +26,12 @@ _PAIRS = (("true", "false"), ("True", "False"))
 
 
 def check(bundle: Bundle) -> Iterator[Finding]:
-    """One finding a file. A bundle of an earlier version has no croissant.json."""
+    """One finding a file. One that says to be of another version may have no croissant.json."""
     for name, checker in ((PACKAGE, _fault_of_package), (CROISSANT, _fault_of_croissant)):
         if name not in bundle.entries:
-            if name == PACKAGE or bundle.is_of_this_version:
-                yield Finding(name, State.FAILED, "it is missing")
+            yield Finding.by_version(
+                name, "it is missing", is_sure=name == PACKAGE or bundle.is_of_this_version
+            )
             continue
         try:
             fault = checker(bundle, json.loads(bundle.content(name)))

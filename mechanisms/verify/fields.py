@@ -36,7 +36,7 @@ PORTALS_WORD = {
     "opened_at": "the portal's clock",
     "last_published_at": "the portal's clock",
     "read_from*": "where the records lie",
-    "columns*": "of randomised answers: what the curator's table calls the column, which the plan does not name",
+    "columns*": "of randomised answers and private choices: what tables of the curator, and readers, call a column",
     "protects.person_column": "which column of the records names people",
     "protects.ignore_case": "how names of people were compared",
     "protects.by_curator": "who sees to it that nobody has more rows",
@@ -104,13 +104,15 @@ def check(bundle: Bundle, found: Planned | None) -> Iterator[Finding]:
     release = bundle.release
     paths = [path for path, _value in leaves(release)]
     unknown = [path for path in paths if not (_is_any(path, DERIVED) or _is_any(path, PORTALS_WORD))]
-    if unknown and bundle.is_of_this_version:
-        yield Finding(WHAT, State.FAILED, f"no portal says {unknown[0][:80]} in it")
-    elif unknown:
-        yield Finding(WHAT, State.NOT_CHECKED, f"made by another version, which also says {unknown[0][:80]}")
+    is_sure = bundle.is_of_this_version
+    if unknown:
+        told = f"no portal of this version says {unknown[0][:80]} in it"
+        yield Finding.by_version(WHAT, told, is_sure=is_sure)
     if found is not None:
+        if form := _fault_of_form(bundle, found):
+            yield Finding.by_version(WHAT, form, is_sure=is_sure)
         fault = _fault(bundle, found)
-        yield Finding.of(WHAT, fault, "what it says beside the plan agrees with the plan")
+        yield Finding.of(WHAT, fault, "what else it says beside the plan agrees with the plan")
         yield _disclosure(release, found) if DISCLOSED in release else UNDISCLOSED
     yield _stated(bundle, found, paths)
 
@@ -136,7 +138,7 @@ def is_portals_word(bundle: Bundle, found: Planned | None, path: str) -> bool:
 def _is_again(bundle: Bundle, found: Planned | None, path: str) -> bool:
     """Whether an entry of the plan, or the names of columns, were made again after all."""
     if path.startswith("columns"):
-        return bool(bundle.release["product"] != "response")
+        return bundle.release["product"] not in ("response", "selection")
     if path.startswith("counted.values"):
         return len(bundle.release["counted"]["values"]) > 1
     if path == "plan.explanation" and not bundle.is_of_this_version:
@@ -151,8 +153,6 @@ def _is_any(path: str, patterns: Any) -> bool:
 
 def _fault(bundle: Bundle, found: Planned) -> str:
     release = bundle.release
-    if bundle.is_of_this_version and (fault := _fault_of_form(bundle, found)):
-        return fault
     if release.get("format") != FORMAT:
         return "its format is another one"
     if release["product"] == "means":

@@ -45,3 +45,14 @@ class Finding:
     def of(cls, what: str, fault: str, holds: str) -> Finding:
         """A check that failed if there is a fault."""
         return cls(what, State.FAILED, fault) if fault else cls(what, State.HOLDS, holds)
+
+    @classmethod
+    def by_version(cls, what: str, fault: str, *, is_sure: bool) -> Finding:
+        """A difference that is a fault only if this version wrote the bundle: else nobody can tell.
+
+        is_sure: whether it says to be of this version, or the difference is a fault in any. Which version wrote it
+        is its own word alone, so no difference is passed over.
+        """
+        if is_sure:
+            return cls(what, State.FAILED, fault)
+        return cls(what, State.NOT_CHECKED, f"another version made it, as it says; {fault}")

@@ -87,6 +87,14 @@ _ONLY = {"type": re.compile("checkbox"), "name": re.compile("viewport")}
 # A backslash before a sign of Markdown takes its meaning, unless another one has taken that of the backslash.
 _TAG = re.compile(r"(?<!\\)(?:\\\\)*(<[A-Za-z/!?][^>\n]{0,20}>?)")
 _NOTHING = re.compile("")
+# What runs, is fetched, hides or covers: no version writes it.
+_NEVER = re.compile(
+    r"</?(?:script|i?frame|frameset|object|embed|applet|base|link|style|img|image|picture|source|video|audio|track|"
+    r"form|button|textarea|select|template|foreignobject|animate\w*|set|use|!|\?)(?![-\w])|"
+    r"(?:on\w+|style|hidden|[\w:]*href|src\w*|data|action|formaction|http-equiv|background|poster|ping) of <|"
+    r"a style that ",
+    re.IGNORECASE,
+)
 # What styles may fetch, and what they write beside the text: marks, and no letters or digits.
 _FETCHES = re.compile(r"@import|url\((?!#)", re.IGNORECASE)
 _WRITTEN = re.compile(r"(?<![-\w])content\s*:([^;}]*)", re.IGNORECASE)
@@ -94,36 +102,35 @@ _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 
 
 def check(bundle: Bundle) -> Iterator[Finding]:
-    """One finding for all; bundles of other versions may have more."""
-    if not bundle.is_of_this_version:
-        return
+    """One finding for all. What only draws, a bundle of another version may have more of; what runs, none."""
     names = [name for name in bundle.entries if name.endswith(ENDINGS)]
-    told = ((name, fault) for name in names if (fault := _fault(name, bundle.content(name))))
-    for name, fault in told:
-        yield Finding(WHAT, State.FAILED, f"no portal writes {fault[:80]} into {name}")
+    told = [(name, fault) for name in names for fault in _faults(name, bundle.content(name))]
+    if not told:
+        yield Finding(
+            WHAT, State.HOLDS, "pages and drawings have nothing that runs, is fetched or covers their text"
+        )
         return
-    yield Finding(
-        WHAT, State.HOLDS, "pages and drawings have nothing that runs, is fetched or covers their text"
-    )
+    name, fault = next((each for each in told if _NEVER.match(each[1])), told[0])
+    is_sure = bundle.is_of_this_version or _NEVER.match(fault) is not None
+    yield Finding.by_version(WHAT, f"no portal writes {fault[:80]} into {name}", is_sure=is_sure)
 
 
-def _fault(name: str, content: bytes) -> str:
+def _faults(name: str, content: bytes) -> list[str]:
     text = content.decode("utf-8")
-    return tag_of(text) if name.endswith(".md") else fault_of(text)
+    return tags_of(text) if name.endswith(".md") else faults_of(text)
 
 
-def tag_of(text: str) -> str:
-    """How the first tag in Markdown begins, where portals write none; empty if there is none."""
-    tag = _TAG.search(text)
-    return tag[1] if tag else ""
+def tags_of(text: str) -> list[str]:
+    """How the tags in Markdown begin, where portals write none."""
+    return _TAG.findall(text)
 
 
-def fault_of(page: str) -> str:
-    """The first thing in a page or a drawing that portals do not write; empty if there is none."""
+def faults_of(page: str) -> list[str]:
+    """What portals do not write in a page or a drawing."""
     reader = _MarkupReader()
     reader.feed(page)
     reader.close()
-    return next(iter(reader.faults), "")
+    return reader.faults
 
 
 class _MarkupReader(HTMLParser):

@@ -96,6 +96,8 @@ SPEAKING_SQL = (
     "dpportal.accounts.permissions",
     "dpportal.datasets.dead_rows",
     "dpportal.datasets.key_traces",
+    "dpportal.operations.portal_tables",
+    "dpportal.operations.strange_objects",
     "dpportal.platform.triggers",
     "dpportal.jobs.clock",
     "dpportal.jobs.lock_timeouts",

@@ -1,4 +1,8 @@
-"""What an engine expects to read for a query, which is refused before it runs if a connection allows less."""
+"""What an engine expects to read for a query, which is refused before it runs if a connection allows less.
+
+What it expects of a measured table is nearly the number of its rows. So a refusal says what the connection allows, and
+nothing of what was expected but that it is more.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +34,20 @@ def check(connection: Connection, expected: Expected) -> None:
             ),
         )
     if expected.bytes > connection.most_bytes:
-        sizes = {"read": filesizeformat(expected.bytes), "allowed": filesizeformat(connection.most_bytes)}
         raise SourceFault(
             "bytes",
             _(
-                "The database expects to read %(read)s for this; the connection allows %(allowed)s. "
+                "The database expects to read more for this than the connection allows (%(allowed)s). "
                 "Ask an administrator to raise the limit, or to offer a smaller table or view."
             )
-            % sizes,
+            % {"allowed": filesizeformat(connection.most_bytes)},
         )
     if expected.rows is not None and expected.rows > connection.most_rows:
         raise SourceFault(
             "rows",
             _(
-                "The database expects to read more rows for this than the connection allows: %(read)s instead of "
-                "%(allowed)s. Ask an administrator to raise the limit."
+                "The database expects to read more rows for this than the connection allows (%(allowed)s). "
+                "Ask an administrator to raise the limit."
             )
-            % {"read": f"{expected.rows:,}", "allowed": f"{connection.most_rows:,}"},
+            % {"allowed": f"{connection.most_rows:,}"},
         )

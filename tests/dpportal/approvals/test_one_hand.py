@@ -11,9 +11,12 @@ from django.urls import reverse
 
 from dpportal.accounts import people
 from dpportal.accounts.models import Role, User
+from dpportal.accounts.provider import arrivals
+from dpportal.accounts.provider.client import ProviderError
 from dpportal.approvals import services
 from dpportal.approvals.models import Approval
 from dpportal.approvals.services import ApprovalError, Asked
+from dpportal.platform.identity_provider import IdentityProvider
 from dpportal.platform.two_people import SPENDS
 from dpportal.tables.connections.admin import ConnectionAdmin
 from dpportal.tables.connections.models import Connection, SharedTable
@@ -65,8 +68,53 @@ def test_an_account_that_just_arrived_by_the_institution_does_not_answer(asked):
     """It can be the second account of whoever asked."""
     newcomer = User(username="newcomer", role=Role.ADMINISTRATOR)
     people.create_from_provider(newcomer)
-    with pytest.raises(ApprovalError, match="arrived by your institution’s sign-in"):
+    with pytest.raises(ApprovalError, match="arrived or got its role by your institution’s sign-in"):
         services.refuse(asked, newcomer, "No.")
+
+
+INSTITUTION = IdentityProvider(
+    *("https://institution.example", "portal", "secret", "Institution", "openid", "groups"),
+    (
+        (Role.ADMINISTRATOR, frozenset({"administrators"})),
+        (Role.CURATOR, frozenset({"curators"})),
+        (Role.ANALYST, frozenset({"staff"})),
+    ),
+)
+
+
+def signs_in(*groups: str) -> User:
+    claims = {"sub": "1", "preferred_username": "mallory.private", "groups": groups}
+    return arrivals.person_of(claims, INSTITUTION)
+
+
+@pytest.mark.parametrize(
+    "way", [["administrators"], ["curators", "administrators"]], ids=["at once", "by steps"]
+)
+def test_an_old_account_that_the_institution_makes_an_administrator_answers_thirty_days_later(asked, way):
+    """Nobody had to notice it before: as an analyst it could answer nothing."""
+    assert signs_in("staff").role == Role.ANALYST
+    for group in way:
+        building.age_record(days=60)
+        person = signs_in(group)
+    assert person.role == Role.ADMINISTRATOR
+    with pytest.raises(ApprovalError, match="got its role by your institution’s sign-in, less than 30 days"):
+        services.refuse(asked, person, "No.")
+    building.age_record(days=29)
+    signs_in("administrators")  # as every day
+    with pytest.raises(ApprovalError, match="less than 30 days"):
+        services.refuse(asked, person, "No.")
+    building.age_record(days=2)
+    services.refuse(asked, person, "No.")
+
+
+def test_an_administrator_whom_the_institution_takes_the_role_for_a_while_waits_anew(asked):
+    signs_in("administrators")
+    building.age_record(days=60)
+    with pytest.raises(ProviderError):
+        signs_in("guests")
+    person = signs_in("administrators")
+    with pytest.raises(ApprovalError, match="got its role by your institution’s sign-in"):
+        services.approve(asked, person)
 
 
 @pytest.mark.parametrize("more, answers_then", [({}, True), ({"email": "mine@example.org"}, False)])

@@ -56,13 +56,17 @@ def charged() -> str:
 
 
 def _alter() -> None:
-    """What a migration of both tables does, with what `migrate` does before and after; SQLite makes them again."""
+    """What a migration of both tables and its way back do, with what `migrate` does before and after.
+
+    SQLite makes the tables again.
+    """
     triggers.GUARD.make_way("default", plan=[(Migration("0002_other", "budgets"), False)])
     for model, name in ((Budget, "unit_column"), (LedgerEntry, "reason")):
-        wider = models.CharField(max_length=400)
+        field, wider = model._meta.get_field(name), models.CharField(max_length=400)
         wider.set_attributes_from_name(name)
-        with connection.schema_editor() as editor:
-            editor.alter_field(model, model._meta.get_field(name), wider)
+        for before, after in ((field, wider), (wider, field)):
+            with connection.schema_editor() as editor:
+                editor.alter_field(model, before, after)
     triggers.GUARD.install("default")
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import openpyxl
@@ -17,11 +18,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 
+from dpportal.budgets import ledger
 from dpportal.datasets import domain_fit_job, keys, records, sealing, services
 from dpportal.datasets.import_job import CONVERSIONS
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.models import Conversion, Dataset, Fit
 from dpportal.history.canonical import canonical
 from dpportal.jobs import claims
+from dpportal.jobs.announcements import AnnouncedJob, announced
+from dpportal.jobs.records_job import WHY_DELETED, RecordsJob
 from dpportal.operations import reseal
 from dpportal.platform import sealing_faults
 from dpportal.platform.keyed import signing_keys
@@ -32,12 +36,16 @@ from dpportal.releases import execution
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.streams import job_execution
 from dpportal.streams.models import StreamJob
+from dpportal.value_choices import services as value_choices
+from dpportal.value_choices.execution import CHOICES
 from mechanisms.domain import Categorical, Integer
 from mechanisms.verify.finding import State
 from mechanisms.verify.receipt import as_file, check
 from tests.dpportal import building
 from tests.dpportal.streams import building as streams
 
+WHY = "Row 48,612 has 1 field."
+DELTA = Decimal("0.000001")
 CANARY = "Zebedee Quixwold"
 ROWS = "".join(f"{colour},{age},{CANARY}\n" for colour, age in [("red", 31), ("blue", 44)] * 60)
 CSV = f"colour,age,name\n{ROWS}{CANARY},50,{CANARY}\n".encode()
@@ -296,3 +304,36 @@ def test_why_a_file_was_refused_is_sealed(client, curator):
         assert not [value for value in cursor.fetchone() if "3,004" in str(value)]
     again = type(conversion).objects.get(pk=conversion.pk)
     assert again.failure == conversion.failure
+
+
+@pytest.mark.slow
+def test_why_jobs_failed_is_sealed_and_goes_with_the_records(curator, administrator):
+    dataset = building.stored_dataset(curator)
+    terms = ledger.GrantTerms(delta=DELTA)
+    ledger.grant(dataset, Decimal(9), definition="pure", reason="x", by=administrator, terms=terms)
+    jobs = list(failed_jobs(dataset, WHY))
+    assert [job.failure for job in jobs] == [WHY] * len(jobs)
+    assert {type(job) for job in jobs} == {*announced(), *RecordsJob.__subclasses__()} - {AnnouncedJob}
+    assert not any(WHY.encode() in value for value in values_in_database())
+    services.erase(dataset, curator)
+    left = [kept.failure for job in jobs for kept in type(job).objects.filter(pk=job.pk)]
+    assert left == [WHY_DELETED] * len(announced()) + [""]  # that of the upload; how rows fitted is forgotten
+
+
+def failed_jobs(dataset: Dataset, why: str) -> Iterator[RecordsJob]:
+    """One of every kind that reads records, closed with that reason."""
+    plan = value_choices.plan_of(dataset, Decimal("0.1"), DELTA)
+    reviewed = value_choices.reviewed_as(dataset, "colour", plan)
+    choice = value_choices.request(dataset, "colour", plan, reviewed=reviewed, by=dataset.owner)
+    stream = streams.requested_stream(dataset, amount="0.1")
+    begun = {
+        execution.RELEASES: building.requested_release(dataset).pk,
+        CHOICES: choice.pk,
+        job_execution.STREAM_JOBS: stream.jobs.get().pk,
+    }
+    for kind, pk in begun.items():
+        claim = claims.claim(kind.model, pk)
+        kind.close(kind.row(pk), claim, why)
+        yield kind.row(pk)
+    for model in (Fit, Conversion):
+        yield model.objects.update_or_create(dataset=dataset, defaults={"state": "failed", "failure": why})[0]

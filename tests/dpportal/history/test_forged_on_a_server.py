@@ -26,6 +26,15 @@ def swapped(first: int, second: int) -> list[str]:
     return [f"UPDATE {LINKS} SET position = {to} WHERE position = {at}" for at, to in moves]
 
 
+def second(table: str, chosen: str, changed: str) -> list[str]:
+    """A second row with the key of one that is there, in a table that inherits."""
+    return [
+        f"CREATE TABLE second () INHERITS ({table})",
+        f"INSERT INTO second SELECT * FROM ONLY {table} WHERE {chosen} ORDER BY id LIMIT 1",
+        f"UPDATE second SET {changed}",
+    ]
+
+
 # By what was done: the statements, those that undo it, and what is said.
 FORGERIES: dict[str, tuple[list[str], list[str], str]] = {
     "a deleted audit line": (
@@ -46,6 +55,51 @@ FORGERIES: dict[str, tuple[list[str], list[str], str]] = {
         ["UPDATE budgets_budget SET total = total + 1000000"],
         ["UPDATE budgets_budget SET total = total - 1000000"],
         "does not have the amounts that its lines add up to",
+    ),
+    "a second grant with the key of the first": (
+        [
+            *second(LINES, "kind = 'grant'", "amount = 95000000, key = gen_random_uuid()"),
+            "UPDATE budgets_budget SET total = total + 95000000 WHERE id = (SELECT budget_id FROM second)",
+        ],
+        [
+            "UPDATE budgets_budget SET total = total - 95000000 WHERE id = (SELECT budget_id FROM second)",
+            "DROP TABLE second",
+        ],
+        f"The table {LINES} has 2 rows with the same key",
+    ),
+    "a second act with the key of the first": (
+        second(AUDIT, "action = 'raced'", "detail = 'none'"),
+        ["DROP TABLE second"],
+        f"The table {AUDIT} has 2 rows with the same key",
+    ),
+    "a second link in the place of another": (
+        second(LINKS, "position = 2", "id = 1000000"),
+        ["DROP TABLE second"],
+        "Link 2 is there more than once",
+    ),
+    "a table that may have second rows": (
+        [f"CREATE TABLE second () INHERITS ({LINES})"],
+        ["DROP TABLE second"],
+        f"The table second inherits from {LINES}",
+    ),
+    "a trigger that takes acts away with their links": (
+        [
+            "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+            f"CREATE TRIGGER swallow AFTER INSERT ON {LINKS} FOR EACH ROW EXECUTE FUNCTION swallow()",
+        ],
+        ["DROP FUNCTION swallow CASCADE"],
+        f"The table {LINKS} has the trigger swallow",
+    ),
+    "a policy that hides acts from pages": (
+        [
+            f"ALTER TABLE {AUDIT} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",
+            f"CREATE POLICY hides ON {AUDIT} USING (action <> 'raced' OR current_query() ~ 'id')",
+        ],
+        [
+            f"ALTER TABLE {AUDIT} DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY",
+            f"DROP POLICY hides ON {AUDIT}",
+        ],
+        f"The table {AUDIT} has the row policy hides",
     ),
     "another fingerprint": (
         ["UPDATE datasets_dataset SET fingerprint = fingerprint || 'x'"],

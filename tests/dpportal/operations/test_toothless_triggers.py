@@ -1,4 +1,4 @@
-"""PostgreSQL: a trigger that never fires is named and made again; a rule that comes before it is named and goes."""
+"""PostgreSQL: a trigger that never fires is named and made again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ TOOTHLESS = {
     "behind a decoy": made() + f"; {made(table='budgets_budgetrequest').partition(';')[2]}; "
     f"ALTER TABLE {AUDIT} DISABLE TRIGGER {{name}}",
     "with another path": "ALTER FUNCTION {name}() SET search_path = pg_temp",
-    "behind a rule": f'CREATE RULE "so ""quiet" AS ON UPDATE TO {AUDIT} DO INSTEAD NOTHING',
 }
 LOSE = """
 import json, sys
@@ -61,6 +60,4 @@ def test_each_way_to_keep_a_trigger_from_firing_is_named_and_undone(
     with with_servers(tmp_path, postgres_url, redis_url) as world:
         said = json.loads(world.run("-c", LOSE, json.dumps(TOOTHLESS)))
     assert {how for how, texts in said.items() if len(texts) != 1} == set()
-    rule = said.pop("behind a rule")
-    assert 'the rule so "quiet on accounts_auditentry' in rule[0]
     assert all("trigger NAME is gone, changed or switched off" in texts[0] for texts in said.values())

@@ -17,6 +17,7 @@ from dpportal.streams import bundle, execution
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import published
+from mechanisms.verify import extremes, planned
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import State
@@ -92,3 +93,13 @@ def test_a_fresh_bundle_holds_and_an_altered_number_is_caught(downloaded):
 )
 def test_altered_facts_are_caught(downloaded, change):
     assert failed(forged(downloaded, None, change))
+
+
+@pytest.mark.slow
+def test_a_running_count_that_no_table_could_have_is_told(downloaded):
+    read = Bundle.read(downloaded)
+    assert [finding.state for finding in extremes.check(read, planned.read(read))] == [State.HOLDS]
+    table = pd.read_csv(io.BytesIO(read.content("series.csv")))
+    table.loc[len(table) - 1, "released_count"] = -(10**9)
+    path = Bundle.read(forged(downloaded, table, lambda _: None))
+    assert [finding.state for finding in extremes.check(path, planned.read(path))] == [State.FAILED]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mechanisms.verify.finding import State
-from mechanisms.verify.markup import check, fault_of, tag_of
+from mechanisms.verify.markup import check, faults_of, tags_of
 from mechanisms.verify.wording import readable
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -33,13 +33,13 @@ ADDED = {
 
 
 def test_what_portals_write_is_taken():
-    assert fault_of(PAGE) == ""
+    assert faults_of(PAGE) == []
 
 
 @pytest.mark.parametrize("before, after, fault", ADDED.values(), ids=ADDED)
 def test_what_could_show_other_numbers_is_named(before, after, fault):
     assert before in PAGE
-    assert fault_of(PAGE.replace(before, after, 1)) == fault
+    assert faults_of(PAGE.replace(before, after, 1))[0] == fault
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_what_could_show_other_numbers_is_named(before, after, fault):
     ],
 )
 def test_a_tag_of_a_readme_is_one_that_no_backslash_takes(text, tag):
-    assert tag_of(text) == tag
+    assert tags_of(text)[:1] == ([tag] if tag else [])
 
 
 class _Bundle:

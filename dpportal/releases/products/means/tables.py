@@ -14,7 +14,7 @@ from dpportal.releases.products.means.runner import GroupMeans
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import ColumnEstimates, Interval
 from mechanisms.moments.plan import MomentsPlan
-from mechanisms.tabular.csv_frames import write_frame
+from mechanisms.tabular.csv_frames import ten_digits, write_frame
 from mechanisms.tabular.headers import valid_names
 from mechanisms.tabular.label_columns import LabelColumn, label_columns
 from mechanisms.tabular.sdmx import Observed
@@ -80,7 +80,7 @@ def _table(
     present = [statistic for statistic in TITLES if any(statistic in statistics(column) for column in result)]
     units = [names[MEAN_UNIT]] if any(planned.column.is_date for planned in plan.columns) else []
     ordered = [*groups.columns, names[MEASURED], *(names[t + end] for t in present for end in ENDS), *units]
-    write_frame(pd.concat(frames, ignore_index=True)[ordered], path, float_format="%.10g")
+    write_frame(pd.concat(frames, ignore_index=True)[ordered], path, float_format=ten_digits)
     kinds = [{"name": names[MEASURED], "type": "string", "title": "What is measured"}]
     counted = "rows" if plan.loss.unit.counts_rows else "people"
     ends = _ends(plan)

@@ -31,7 +31,7 @@ from mechanisms.summary.statistics import (
     may_be_empty,
 )
 from mechanisms.summary.told import NumberEstimates, Summary
-from mechanisms.tabular.csv_frames import write_frame
+from mechanisms.tabular.csv_frames import ten_digits, write_frame
 from mechanisms.tabular.headers import Headers, valid_names
 from mechanisms.tabular.label_columns import written
 from mechanisms.tabular.sdmx import Observed
@@ -132,7 +132,7 @@ def _frame(plan: SummaryPlan, summary: Summary) -> pd.DataFrame:
 
 
 def _table(frame: pd.DataFrame, fields: Sequence[Json], path: Path, about: str) -> Table:
-    write_frame(frame[_names(fields)], path, float_format="%.10g")
+    write_frame(frame[_names(fields)], path, float_format=ten_digits)
     return Table(path, about, fields)
 
 

@@ -40,7 +40,6 @@ from tests.dpportal.releases.products.building import finished
 from tests.dpportal.releases.products.queries import building as queries
 
 pytestmark = pytest.mark.slow
-EARLIER = Path(__file__).parents[3] / "data/histogram_1.0.zip"
 
 
 def downloaded(release: Release, folder: Path) -> Path:
@@ -169,14 +168,6 @@ def test_missing_values_and_codes_of_numbers_are_read_by_others_too(rich, tmp_pa
     assert all(loaded(path, tmp_path / "unpacked").values()) and not failed(path)
     run(path, tmp_path / "unpacked")
     require_codes(path, product)
-
-
-def test_a_bundle_of_an_earlier_version_holds(tmp_path):
-    """Without disclosure, croissant.json and notebooks, as version 1.0 wrote it; of its words not all are compared."""
-    found = list(verify(Bundle.read(EARLIER)))
-    assert len([finding for finding in found if finding.state is State.HOLDS]) == 16
-    aside = {finding.what for finding in found if finding.state is not State.HOLDS}
-    assert aside == {"stated", "disclosure", "README.md", "report.html", "statement", "descriptions"}
 
 
 def test_a_notebook_stops_at_a_margin_that_does_not_follow_from_the_noise(bundle, tmp_path):

@@ -103,7 +103,7 @@ class ByExtra(Refusals):
 
     def test_more_bytes_than_are_allowed(self, elsewhere):
         self.limited(elsewhere, most_bytes=100)
-        assert "the connection allows 100\xa0bytes" in self.failed(elsewhere)
+        assert "the connection allows (100\xa0bytes)" in self.failed(elsewhere)
 
     def test_a_server_that_is_not_encrypted_as_declared(self, elsewhere):
         self.limited(elsewhere, encryption=Connection.Encryption.VERIFIED)

@@ -279,13 +279,14 @@ class TestBadInput(Refusals):
     def test_more_rows_than_are_allowed(self, elsewhere, owner):
         owner.execute("ANALYZE health.visits")
         self.limited(elsewhere, most_rows=299)
-        assert "expects to read more rows" in self.failed(elsewhere)
+        said = self.failed(elsewhere)
+        assert "more rows for this than the connection allows (299)" in said and "300" not in said
 
     def test_more_bytes_than_are_allowed(self, elsewhere, owner):
         """A table of 300 rows is stored in whole pages."""
         self.limited(elsewhere, most_bytes=8191)
         said = self.failed(elsewhere)
-        assert "to read 24.0\xa0KB for this; the connection allows 8.0\xa0KB" in said
+        assert "than the connection allows (8.0\xa0KB)" in said and "24.0" not in said
 
     def test_rights_that_were_taken_away(self, elsewhere, owner):
         owner.execute(f"REVOKE SELECT ON health.visits FROM {READER}")
