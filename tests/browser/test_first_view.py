@@ -64,6 +64,25 @@ def test_on_a_phone_a_margin_stands_in_sight_beside_its_count(
     assert count["x"] + count["width"] <= margin["x"] + 1
 
 
+def test_on_a_phone_the_margin_of_many_running_counts_stands_in_sight(visit: Callable[..., Page]) -> None:
+    """Of the example's single count made six, as of a running count by groups."""
+    page = visit(width=390)
+    page.goto("/")
+    page.get_by_role("link", name=SERIES).first.click()
+    table = page.locator("table.margin-in-sight")
+    table.evaluate(
+        """table => { for (const margin of table.querySelectorAll("tr > .margin"))
+            for (let more = 0; more < 5; more++) margin.before(margin.previousElementSibling.cloneNode(true)); }"""
+    )
+    frame = page.locator(".table-frame", has=table).bounding_box()
+    margin, count = (
+        table.locator(f"tbody tr:first-child {cell}").first.bounding_box() for cell in (".margin", "td")
+    )
+    assert frame and margin and count
+    assert margin["x"] + margin["width"] <= frame["x"] + frame["width"] + 1
+    assert count["x"] + count["width"] <= margin["x"] + 1
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_mirrored_pyramid_counts_to_both_sides_without_a_sign(
     visit: Callable[..., Page], width: int

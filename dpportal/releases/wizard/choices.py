@@ -79,8 +79,8 @@ def proposed_anew(draft: Release, posted: QueryDict) -> Decimal | None:
     """
     if not is_method_as_proposed(posted) and posted.get("mechanism") != AUTOMATIC:
         return None
-    if posted.get("purpose") in Release.Purpose.values:
-        draft.purpose = posted["purpose"]
+    if (purpose := posted.get("purpose")) in Release.Purpose.values:
+        draft.purpose = str(purpose)
     return cost_dial.proposed_anew(posted, partial(usual_amount, draft))
 
 
