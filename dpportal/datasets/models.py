@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.history.watched import WatchedManager, WatchedQuerySet
-from dpportal.jobs.records_job import RecordsJob
+from dpportal.jobs.sealed_failure import RecordsJob
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
 from dpportal.platform.sealed import SealedField

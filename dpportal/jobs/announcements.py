@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from dpportal.jobs.claims import JobState
-from dpportal.jobs.records_job import WHY_DELETED, RecordsJob
+from dpportal.jobs.sealed_failure import WHY_DELETED, RecordsJob
 
 M = TypeVar("M", bound=models.Model)
 

@@ -25,7 +25,7 @@ from dpportal.datasets.models import Conversion, Dataset, Fit
 from dpportal.history.canonical import canonical
 from dpportal.jobs import claims
 from dpportal.jobs.announcements import AnnouncedJob, announced
-from dpportal.jobs.records_job import WHY_DELETED, RecordsJob
+from dpportal.jobs.sealed_failure import WHY_DELETED, RecordsJob
 from dpportal.operations import reseal
 from dpportal.platform import sealing_faults
 from dpportal.platform.keyed import signing_keys
