@@ -15,7 +15,8 @@ class Approval(models.Model):
     """An act that somebody asked for, and what a second person said. Written by `approvals.services` only.
 
     kind: one of `acts`. subject: the key of what it is done to. arguments: what it is done with, as it was asked for.
-    summary: what is read before it is answered. address: where whoever asked goes on.
+    summary: what is read before it is answered; it may name columns. recorded: what the audit record says of it, which
+    nobody can take back and so names none. address: where whoever asked goes on.
     """
 
     class State(models.TextChoices):
@@ -30,6 +31,7 @@ class Approval(models.Model):
     subject = models.CharField(max_length=64)
     arguments = models.JSONField(default=dict)
     summary = models.TextField()
+    recorded = models.TextField(default="")
     address = models.CharField(max_length=200)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(default=timezone.now)

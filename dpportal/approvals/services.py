@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import CharField, Q, QuerySet, Value
+from django.db.models import CharField, F, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_noop
@@ -34,13 +34,14 @@ class ApprovalError(Exception):
 
 @dataclass(frozen=True)
 class Asked:
-    """An act as it is asked for; the fields are those of `Approval`."""
+    """An act as it is asked for; the fields are those of `Approval`. recorded: empty where it is the summary."""
 
     kind: str
     subject: object
     summary: str
     address: str
     arguments: Json = field(default_factory=dict)
+    recorded: str = ""
 
 
 def ask(asked: Asked, by: User) -> Approval:
@@ -62,7 +63,7 @@ def _ask(asked: Asked, by: User) -> Approval:
             return same
     waiting.update(state=State.REPLACED, answered_at=timezone.now())
     approval = _kept(asked, by)
-    audit.record(by, "asked for a second person", approval, asked.summary)
+    audit.record(by, "asked for a second person", approval, approval.recorded)
     mailing.write(_addresses(_others(by)), _("A second person is asked for"), asked.summary)
     return approval
 
@@ -73,10 +74,19 @@ def _kept(asked: Asked, by: User) -> Approval:
         subject=str(asked.subject),
         arguments=asked.arguments,
         summary=asked.summary,
+        recorded=asked.recorded or asked.summary,
         address=asked.address,
         by=by,
         expires_at=timezone.now() + timedelta(days=settings.TWO_PEOPLE.days),
     )
+
+
+def forget(approvals: QuerySet[Approval]) -> None:
+    """Have requests say no more than the record does. One that waits ends, for it is of something that is gone."""
+    waiting_ones = approvals.filter(state=State.WAITING)
+    waiting_ones.order_by().update(state=State.EXPIRED, answered_at=timezone.now())
+    approvals.order_by().update(summary=F("recorded"), arguments={}, address="")
+    approvals.filter(state=State.OUTDATED).order_by().update(answer="")
 
 
 def rehearse(approval: Approval) -> None:
@@ -107,7 +117,7 @@ def approve(approval: Approval, by: User) -> Approval:
 @transaction.atomic
 def _outdated(approval: Approval, by: User, why: str) -> Approval:
     answered = _answer(approval, by, State.OUTDATED, why)
-    audit.record(by, "approved, but nothing was done", answered, clauses(_named(answered), why))
+    audit.record(by, "approved, but nothing was done", answered, _named(answered))
     _tell(answered, _("It was approved, but is not possible any more, so nothing was done: %s") % why)
     return answered
 
@@ -221,7 +231,7 @@ def _label(key: int) -> str:
 def _named(approval: Approval) -> str:
     text = gettext_noop("%(kind)s, asked for by %(by)s: %(summary)s")
     by = approval.by.get_username()
-    return clause(text, kind=approval.kind, by=by, summary=approval.summary)
+    return clause(text, kind=approval.kind, by=by, summary=approval.recorded or approval.summary)
 
 
 def _tell(approval: Approval, text: str) -> None:

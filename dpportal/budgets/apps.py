@@ -9,8 +9,18 @@ class BudgetsConfig(AppConfig):
     def ready(self) -> None:
         from dpportal.accounts import bell
         from dpportal.approvals import acts
-        from dpportal.budgets import approved_grants, charge_journal, requests, second_person, triggers
+        from dpportal.approvals.models import Approval
+        from dpportal.budgets import (
+            approved_grants,
+            charge_journal,
+            gone_questions,
+            requests,
+            second_person,
+            triggers,
+        )
         from dpportal.budgets.ledger_lines import LINE, SETTLED
+        from dpportal.budgets.models import BudgetRequest
+        from dpportal.datasets import gone_columns
         from dpportal.history import chain
         from dpportal.jobs import readiness
 
@@ -20,6 +30,7 @@ class BudgetsConfig(AppConfig):
         chain.declare(LINE, SETTLED)
         acts.declare(second_person.SPEND)
         acts.declare(approved_grants.GRANT)
+        gone_columns.declare(gone_questions.forget, BudgetRequest, Approval)
         self._watch()
 
     def _watch(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -61,6 +61,13 @@ def declare_performer(label: str, perform: Perform) -> None:
 def spender_of(draft: ChargedPublication) -> Spender:
     """What the draft's room declared."""
     return _spenders[draft._meta.label_lower]
+
+
+def keys_of_drafts(dataset: Dataset) -> Iterator[str]:
+    """Of all drafts of a dataset, and of what became of them."""
+    of_it = {"dataset": dataset}
+    for spender in _spenders.values():
+        yield from map(str, spender.drafts._default_manager.filter(**of_it).values_list("pk", flat=True))
 
 
 def exceeds(amount: Decimal, dataset: Dataset, definition: str) -> bool:
@@ -148,11 +155,16 @@ def ask_to_spend(draft: ChargedPublication, budget: Budget, reviewed: str, addre
     cost = f"{budget.symbol} {plain(draft.amount)}"
     named = getattr(draft, "title", "") or getattr(draft, "proposed_title", "") or getattr(draft, "name", "")
     arguments = {"draft": draft._meta.label_lower, "reviewed": reviewed}
-    services.ask(Asked(SPENDS, draft.pk, summary(cost, draft.dataset, named), address, arguments), by)
+    summary, recorded = texts(cost, draft.dataset, named, draft.pk)
+    services.ask(Asked(SPENDS, draft.pk, summary, address, arguments, recorded), by)
 
 
-def summary(cost: str, dataset: Dataset, title: str) -> str:
-    """What a second person reads of a spend."""
+def texts(cost: str, dataset: Dataset, title: str, key: object) -> tuple[str, str]:
+    """What a second person reads of a spend, and what the record says, which has the draft's key for its title."""
+    return _summary(cost, dataset, title), _summary(cost, dataset, str(key))
+
+
+def _summary(cost: str, dataset: Dataset, title: str) -> str:
     text = _("Spend %(cost)s of “%(dataset)s” on “%(title)s”.")
     return text % {"cost": cost, "dataset": dataset.name, "title": title}
 

@@ -15,8 +15,9 @@ from django.apps import apps
 from django.db import connection, models, transaction
 from django.utils import timezone
 
+from dpportal.datasets import gone_columns
 from dpportal.datasets.left_traces import LeftTrace
-from dpportal.datasets.models import AttributeDeclaration, Fit
+from dpportal.datasets.models import Fit
 
 # No transaction that erases takes longer; what began before its end may still see the row.
 ERASING_TAKES = timedelta(seconds=60)
@@ -66,8 +67,8 @@ def clear(traces: Sequence[LeftTrace]) -> bool:
 
 
 def tables() -> set[str]:
-    """Those with sealed columns, and those of rows that were read from records and go with them."""
-    return set(_sealed_columns()) | {model._meta.db_table for model in (AttributeDeclaration, Fit)}
+    """Those with sealed columns, those of rows that were read from records, and those that keep names of columns."""
+    return set(_sealed_columns()) | {Fit._meta.db_table} | gone_columns.tables()
 
 
 def _sealed_columns() -> dict[str, list[str]]:

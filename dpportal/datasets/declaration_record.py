@@ -57,5 +57,6 @@ def protection_declared(dataset: Dataset, version: DomainVersion, by: User | Non
 
 def one_row_confirmed(dataset: Dataset, columns: Collection[str], by: User) -> None:
     """columns: those that look as if they told persons apart, of whom each has one row all the same."""
-    detail = clause(ONE_ROW, columns=", ".join(columns)) if columns else ""
+    places = {str(place) for place, column in enumerate(dataset.columns, 1) if column["name"] in columns}
+    detail = clause(ONE_ROW, columns=_listed(places)) if places else ""
     audit.record(by, gettext_noop("confirmed one row a person"), dataset, detail)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from dpportal.datasets import left_traces
+from dpportal.datasets import gone_columns
 from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, Fit
 from dpportal.jobs.claims import ACTIVE
@@ -54,11 +54,12 @@ def written_truths(dataset: Dataset) -> dict[str, tuple[str, ...]]:
 
 
 def forget(dataset: Dataset) -> None:
-    """Delete the number of rows, why a file was refused, remarks on columns and file, how the rows fitted, and
-    declarations that were filled from them and that nothing was released with; for one transaction.
+    """Delete the number of rows, why a file was refused, remarks on columns and file, how the rows fitted,
+    declarations that were filled from them and that nothing was released with, and names of columns that nothing
+    declares; for one transaction.
 
-    What was declared and published stays. So do the fingerprint and the sealed sample of `near_duplicates`: without
-    them the same people would get a second budget.
+    What was declared and published stays, with the names in it. So do the fingerprint and the sealed sample of
+    `near_duplicates`: without them the same people would get a second budget.
     """
     unused = AttributeDeclaration.objects.filter(
         domain_version__dataset=dataset, domain_version__frozen=False
@@ -70,17 +71,29 @@ def forget(dataset: Dataset) -> None:
     Conversion.objects.filter(dataset=dataset).update(step="", progress=0, progress_total=0, failure="")
     # What is known of a table elsewhere is its definition, no row of it.
     facts = dataset.facts if dataset.is_remote else {k: v for k, v in dataset.facts.items() if k == "format"}
-    columns = [{name: column[name] for name in DECLARED if name in column} for column in dataset.columns]
-    kept = {"facts": facts, "columns": columns}
+    kept = {"facts": facts, "columns": _columns_after(dataset)}
+    gone_columns.forget(dataset, [column["name"] for column in kept["columns"]])
     Dataset.objects.filter(pk=dataset.pk).update(**kept, rows=None, megabytes=0, column_looks=[])
 
 
-def names_change(dataset: Dataset, fields: Json) -> None:
-    """Have the database's files rid of the former names, which may be the first person's record: a file without a line
-    of names was read as if it had one. For the transaction that changes them. fields: of `column_fields`."""
-    former = [column["name"] for column in dataset.columns]
-    if former and former != [column["name"] for column in fields["columns"]]:
-        left_traces.note()
+def _columns_after(dataset: Dataset) -> list[Json]:
+    """A dataset's columns without its records: those that nothing declares are called after their place."""
+    columns = [{name: column[name] for name in DECLARED if name in column} for column in dataset.columns]
+    if dataset.is_remote:
+        return columns
+    declared = gone_columns.declared_names(dataset)
+    return [
+        column if column["name"] in declared else {**column, "name": _of_place(place, declared)}
+        for place, column in enumerate(columns, 1)
+    ]
+
+
+def _of_place(place: int, taken: Collection[str]) -> str:
+    """What a column without a name is called, in files that have none, too."""
+    name = f"column_{place}"
+    while name in taken:
+        name += "_"
+    return name
 
 
 def sweep() -> None:

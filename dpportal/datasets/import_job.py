@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.datasets import derived, near_duplicates, records, upload_pieces
+from dpportal.datasets import derived, gone_columns, near_duplicates, records, upload_pieces
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.jobs import queues
@@ -77,7 +77,8 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
         near_duplicates.keep(dataset, stored.facts.sketch)
         _record(dataset, similar)
         columns = derived.column_fields(stored.facts.columns)
-        derived.names_change(dataset, columns)
+        names = [column.name for column in stored.facts.columns]
+        gone_columns.forget(dataset, names)
         Dataset.objects.filter(pk=dataset.pk).update(
             **_standing(dataset, mark),
             table=stored.name,
@@ -86,7 +87,7 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
             facts=_facts_of(stored.facts),
             options=stored.facts.options.to_json(),
         )
-        _keep_declarations(dataset, [column.name for column in stored.facts.columns])
+        _keep_declarations(dataset, names)
 
 
 def _connect(dataset: Dataset, claim: Claim) -> None:
@@ -130,12 +131,17 @@ def _record(dataset: Dataset, similar: list[SimilarDataset]) -> None:
 
 
 def _keep_declarations(dataset: Dataset, names: list[str]) -> None:
-    """Forget the declarations of columns that the file no longer has, since it was read in another way."""
+    """Forget the declarations of columns that the file no longer has, since it was read in another way.
+
+    Where the column that names a person is among them, it is asked anew who is protected.
+    """
     for version in dataset.domain_versions.filter(frozen=False):
         version.attributes.exclude(column__in=names).delete()
         for row in version.attributes.all():
             version.attributes.filter(pk=row.pk).update(position=names.index(row.column))
         if version.unit_column not in names:
+            if version.unit_column:
+                Dataset.objects.filter(pk=dataset.pk).update(unit_declared=False)
             version.unit_column, version.max_rows = "", 1
             version.save(update_fields=["unit_column", "max_rows"])
 

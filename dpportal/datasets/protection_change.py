@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy
 
@@ -34,12 +36,26 @@ def lacks_approval(dataset: Dataset, now: Protection) -> bool:
 @in_site_language
 def ask(dataset: Dataset, declared: Json, now: Protection, by: User) -> None:
     """Have a declaration of who is protected wait. declared: the fields of the form."""
-    before = str(Protection.of(dataset.current_domain()))
-    summary = _("Protect %(now)s in “%(dataset)s”, where it was %(before)s.")
-    words = {"now": now, "dataset": dataset.name, "before": before}
+    before = Protection.of(dataset.current_domain())
+    summary, recorded = (
+        _summary(dataset, *pair) for pair in ((now, before), _by_place(dataset, now, before))
+    )
     address = reverse("datasets:unit", args=[dataset.pk])
-    arguments = {"declared": declared, "before": before}
-    approvals.ask(Asked(PROTECTION, dataset.pk, summary % words, address, arguments), by)
+    arguments = {"declared": declared, "before": str(before)}
+    approvals.ask(Asked(PROTECTION, dataset.pk, summary, address, arguments, recorded), by)
+
+
+def _summary(dataset: Dataset, now: Protection, before: Protection) -> str:
+    text = _("Protect %(now)s in “%(dataset)s”, where it was %(before)s.")
+    return text % {"now": now, "dataset": dataset.name, "before": before}
+
+
+def _by_place(dataset: Dataset, *protections: Protection) -> tuple[Protection, ...]:
+    """The same for the record, where columns are named by their place: names may be values."""
+    places = {column["name"]: f"#{place}" for place, column in enumerate(dataset.columns, 1)}
+    return tuple(
+        replace(each, unit_column=places.get(each.unit_column, each.unit_column)) for each in protections
+    )
 
 
 @in_site_language

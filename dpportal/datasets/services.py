@@ -101,7 +101,6 @@ def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> No
         if dataset.is_remote:
             return  # its columns and their types are the database's own
         if columns is not None:
-            derived.names_change(dataset, columns)
             Dataset.objects.filter(pk=dataset.pk).update(**columns)
         elif dataset.upload:
             Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.CONVERTING)

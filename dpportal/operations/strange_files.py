@@ -7,7 +7,10 @@ portal's own folders of the storage `sweeping` deletes what nothing names.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -15,6 +18,7 @@ from django.core.files.storage import default_storage
 from dpportal.budgets import charge_journal, charge_places
 from dpportal.catalogue import bundle_checks
 from dpportal.history import heads
+from dpportal.operations import sweeping
 from dpportal.platform import journal, master_key, storage
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.releases.products.queries import matrices, strategies
@@ -32,6 +36,10 @@ HISTORY, HEAD = heads.NAME.split("/")
 OF_A_SERVER = re.compile(r"\.nfs\w+|\.snapshots?|@eaDir|lost\+found")
 SECRETS = ("secret_key", "fingerprint_key", "stream_key", "signing_key")
 KEY_FILES = frozenset({master_key.USED, *SECRETS, *(f"{name}.old" for name in SECRETS)})
+# What a process writes before it has the name of a key file, with random digits or its own number.
+KEY_PART = re.compile(rf"\.({'|'.join(map(re.escape, sorted(KEY_FILES)))})\.([0-9a-f]{{16}}|\d+)")
+# Names that `storage`, Python, gunicorn and matplotlib give.
+TEMPORARY = re.compile(rf"({storage.OWN}|tmp|wgunicorn-|matplotlib-).*")
 
 
 def strange_files() -> Iterator[str]:
@@ -85,7 +93,16 @@ def _is_own(name: str) -> bool:
 def _among_keys() -> Iterator[str]:
     folder = settings.DATA_DIR / "keys"
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        part_of = path.name.removeprefix(".").partition(".")[0]
-        is_part = path.name.startswith(".") and part_of in {name.partition(".")[0] for name in KEY_FILES}
-        if path.name not in KEY_FILES and not is_part and not OF_A_SERVER.fullmatch(path.name):
+        is_own = path.name in KEY_FILES or KEY_PART.fullmatch(path.name)
+        if not is_own and not OF_A_SERVER.fullmatch(path.name):
             yield f"keys/{path.name}"
+
+
+def in_scratch() -> Iterator[str]:
+    """What no job, and no library at work for one, put among temporary files; and what bears a time to come there."""
+    folder = Path(settings.SCRATCH_DIR)
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        with suppress(FileNotFoundError):  # its owner was faster
+            ahead = path.stat().st_mtime - time.time() > sweeping.CLOCKS_DIFFER.total_seconds()
+            if ahead or not TEMPORARY.fullmatch(path.name):
+                yield f"scratch/{path.name}"

@@ -51,6 +51,10 @@ log = logging.getLogger(__name__)
 
 # Longer than any job may run, so that no file is taken from under one.
 ORPHANS_AFTER = timedelta(hours=3)
+# More than the clocks of a file server and of the portal may: what is dated further ahead has another's date.
+CLOCKS_DIFFER = timedelta(hours=3)
+# Whether files are meant, by when they were written.
+Written = Callable[[datetime], bool]
 NAMED_BY_CONTENT = (f"{matrices.FOLDER}/", f"{strategies.FOLDER}/")
 FILES_EVERY_SECONDS = 3600.0
 
@@ -172,17 +176,27 @@ def _keep_head() -> None:
 
 
 def orphans() -> Iterator[str]:
-    """Stored files that nothing committed points to, and that no job in work may still point to."""
+    """Old stored files that nothing committed points to, and that no job in work may still point to."""
     before = timezone.now() - ORPHANS_AFTER
+    return _unnamed(lambda written: written < before)
+
+
+def dated_ahead() -> Iterator[str]:
+    """The same of those that bear a time to come: how old they are nobody knows, so nobody deletes them."""
+    now = timezone.now()
+    return _unnamed(lambda written: written > now + CLOCKS_DIFFER)
+
+
+def _unnamed(is_meant: Written) -> Iterator[str]:
     # Asked before rows are: what a job stores, and points to, in between is known.
     in_work = _files_in_work()
     searches_end = not strategies.STRATEGIES.jobs().filter(state=JobState.RUNNING).exists()
-    yield from _orphaned_records(before, in_work)
-    yield from storage.orphans(downloads.FOLDER, in_work | downloads.stored_names(), before)
+    yield from _orphaned_records(is_meant, in_work)
+    yield from storage.orphans(downloads.FOLDER, in_work | downloads.stored_names(), is_meant)
     if searches_end:  # which of the files is a running search's, nothing says
-        yield from storage.orphans(strategies.FOLDER, strategies.stored_names(), before)
-    yield from storage.orphans(bundle_checks.FOLDER, bundle_checks.stored_names(), before)
-    yield from storage.orphans(matrices.FOLDER, named_matrices(Release.objects.all()), before)
+        yield from storage.orphans(strategies.FOLDER, strategies.stored_names(), is_meant)
+    yield from storage.orphans(bundle_checks.FOLDER, bundle_checks.stored_names(), is_meant)
+    yield from storage.orphans(matrices.FOLDER, named_matrices(Release.objects.all()), is_meant)
 
 
 def _files_in_work() -> set[str]:
@@ -202,7 +216,7 @@ def _files_in_work() -> set[str]:
     return {name for folder in folders for name in storage.names_under(folder)}
 
 
-def _orphaned_records(before: datetime, known: set[str]) -> Iterator[str]:
+def _orphaned_records(is_meant: Written, known: set[str]) -> Iterator[str]:
     """What nothing names; nothing at all while it cannot be known what the memory names."""
     try:
         known |= execution.pending_files()
@@ -217,11 +231,11 @@ def _orphaned_records(before: datetime, known: set[str]) -> Iterator[str]:
     known |= set(Artifact.objects.values_list("stored", flat=True))
     known |= set(UploadPiece.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
-    yield from storage.orphans("uploads", known, before)
-    yield from storage.orphans("records", known, before)
+    yield from storage.orphans("uploads", known, is_meant)
+    yield from storage.orphans("records", known, is_meant)
     for release in Release.objects.only("pk", "result").iterator(chunk_size=1000):
         known |= file_imprints.names_beside(release)
-    yield from storage.orphans("releases", known, before)
+    yield from storage.orphans("releases", known, is_meant)
 
 
 def named_matrices(releases: QuerySet[Release]) -> set[str]:

@@ -22,7 +22,7 @@ from dpportal.operations import (
     strange_objects,
     sweeping,
 )
-from dpportal.operations.strange_files import strange_files
+from dpportal.operations.strange_files import in_scratch, strange_files
 from dpportal.platform import journal, triggers
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.storage import StorageFault
@@ -64,6 +64,14 @@ def unnamed_files() -> Iterator[str]:
     """Those that no row names."""
     for name in sweeping.orphans():
         yield _("No row names the stored file %(name)s.") % {"name": name}
+    for name in sweeping.dated_ahead():
+        yield _(
+            "No row names the stored file %(name)s, and it bears a time to come, so the portal does not delete it."
+        ) % {"name": name}
+    for name in in_scratch():
+        yield _("%(name)s lies among temporary files, and no job of the portal put it there so.") % {
+            "name": name
+        }
     for name in strange_files():
         yield _(
             "%(name)s lies among the portal's files, and is not one of them. The portal does not delete it."

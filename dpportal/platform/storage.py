@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -338,11 +338,12 @@ def _fsync(path: Path) -> None:
         os.close(descriptor)
 
 
-def orphans(folder: str, known: set[str], before: datetime) -> Iterator[str]:
-    """Old stored files of a folder whose names are not `known`, whatever they end in."""
+def orphans(folder: str, known: set[str], is_meant: Callable[[datetime], bool]) -> Iterator[str]:
+    """Stored files of a folder whose names are not `known`, whatever they end in. is_meant: by when it was written."""
     for name in names_under(folder):
-        if name not in known and _written_before(name, before):
-            yield name
+        with suppress(FileNotFoundError):  # gone meanwhile
+            if name not in known and is_meant(default_storage.get_modified_time(name)):
+                yield name
 
 
 def delete_all(folder: str) -> None:
@@ -379,14 +380,6 @@ def local_now(folder: Path) -> float:
     """The time by the clock of this folder's file system, in seconds as `st_mtime`."""
     with tempfile.TemporaryFile(dir=folder) as file:
         return os.fstat(file.fileno()).st_mtime
-
-
-def _written_before(name: str, moment: datetime) -> bool:
-    """Whether a stored file was written before that; one that has gone meanwhile was not."""
-    try:
-        return default_storage.get_modified_time(name) < moment
-    except FileNotFoundError:
-        return False
 
 
 def remove(path: Path) -> None:

@@ -9,9 +9,12 @@ class ReleasesConfig(AppConfig):
     def ready(self) -> None:
         from dpportal.budgets import continuing, second_person
         from dpportal.budgets.ledger import BudgetRefusedError
+        from dpportal.datasets import gone_columns
+        from dpportal.jobs.memoised import StoredQuestion
         from dpportal.releases import (
             drafts,
             execution,  # noqa: F401 (a kind of job, as the next two)
+            gone_choices,
             services,
         )
         from dpportal.releases.models import Release
@@ -25,6 +28,7 @@ class ReleasesConfig(AppConfig):
         spender = second_person.Spender(Release, drafts.plan_of, services.request_release, refusals)
         second_person.declare(spender)
         continuing.declare_drafts("releases:review", Release, "release_id")
+        gone_columns.declare(gone_choices.forget, Release, StoredQuestion)
         self._listen()
         self._watch()
 

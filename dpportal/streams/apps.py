@@ -9,8 +9,14 @@ class StreamsConfig(AppConfig):
     def ready(self) -> None:
         from dpportal.budgets import continuing, second_person
         from dpportal.budgets.ledger import BudgetRefusedError
+        from dpportal.datasets import gone_columns
         from dpportal.datasets.services import erasing
-        from dpportal.streams import downloads, drafts, job_execution  # noqa: F401 (two kinds of job)
+        from dpportal.streams import (
+            downloads,  # noqa: F401 (a kind of job, as the next but two)
+            drafts,
+            gone_choices,
+            job_execution,  # noqa: F401
+        )
         from dpportal.streams.measure import StreamDraftError
         from dpportal.streams.models import Stream
         from dpportal.streams.services import StreamError, forget, request_opening
@@ -19,6 +25,7 @@ class StreamsConfig(AppConfig):
         refusals = (StreamDraftError, StreamError, BudgetRefusedError)
         second_person.declare(second_person.Spender(Stream, drafts.plan_of, request_opening, refusals))
         continuing.declare_drafts("streams:review", Stream, "stream_id")
+        gone_columns.declare(gone_choices.forget, Stream)
         self._watch()
 
     def _watch(self) -> None:

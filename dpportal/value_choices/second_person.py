@@ -63,8 +63,8 @@ def _asked(dataset: Dataset, column: str, plan: ValueChoicePlan, reviewed: str, 
         "delta": plain(delta),
         "reviewed": reviewed,
     }
-    summary = second_person.summary(cost, dataset, stored_title(column))
-    return Asked(SPENDS, subject, summary, prices.address_of(dataset, column, plan), arguments)
+    summary, recorded = second_person.texts(cost, dataset, stored_title(column), subject)
+    return Asked(SPENDS, subject, summary, prices.address_of(dataset, column, plan), arguments, recorded)
 
 
 def perform(approval: Approval) -> None:

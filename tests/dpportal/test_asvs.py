@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.utils import crypto
 
 from dpportal.accounts import locking
 from dpportal.accounts.factors import totp
+from dpportal.accounts.program_tokens import ProgramToken
+from dpportal.accounts.session_store import SessionStore
+from dpportal.accounts.sign_ins import How
 from dpportal.api import tokens
 from dpportal.streams import tokens as stream_tokens
 
@@ -36,6 +42,17 @@ CRYPTOGRAPHY = {
     "dpportal/platform/keys.py", "dpportal/platform/sealed_files.py", "dpportal/platform/signing.py",
     "mechanisms/verify/signature.py",
 }  # fmt: skip
+
+
+# The words of the document for each means of signing in.
+IN_THE_TABLE = {
+    How.PASSWORD: "name and password",
+    How.CODE: "a code of an app",
+    How.KEY: "a passkey or a recovery code where",
+    How.RECOVERY: "a recovery code",
+    How.PASSKEY: "a passkey alone",
+    How.PROVIDER: "the institution's provider",
+}
 
 
 def rows() -> list[list[str]]:
@@ -99,6 +116,38 @@ def test_nothing_that_is_not_to_be_guessed_comes_from_a_simple_generator():
                 for alias in node.names
             ]
             assert "random" not in imported, path
+
+
+@pytest.mark.django_db
+def test_a_sessions_key_has_165_bits_from_the_systems_generator(monkeypatch):
+    taken = []
+
+    def choice(signs: str) -> str:
+        taken.append(len(set(signs)))
+        return signs[-1]
+
+    own = SessionStore()._get_new_session_key()
+    assert len(own) == 32 and own != SessionStore()._get_new_session_key()
+    assert crypto.secrets is secrets  # whose numbers are the system's
+    monkeypatch.setattr(secrets, "choice", choice)
+    SessionStore()._get_new_session_key()
+    assert taken == [36] * 32 and int(32 * math.log2(36)) == 165
+
+
+def test_every_way_to_sign_in_is_in_the_table_of_ways():
+    """One function begins sessions, by means that it names; what else opens anything is a token or a link."""
+    begin = {path for path, text in sources() if re.search(r"(?<!def )(?<!_)\blogin\(", text)}
+    assert begin == {"dpportal/accounts/sign_ins.py"}
+    callers = {path for path, text in sources() if "sign_ins.begin(" in text}
+    assert callers == {"dpportal/accounts/factors/door.py", "dpportal/accounts/provider/views.py"}
+    backends = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+    assert backends == settings.AUTHENTICATION_BACKENDS  # the first counts tries, the second takes a password
+    assert {each.__name__ for each in ProgramToken.__subclasses__()} == {"ApiToken", "Token"}
+    table = DOCUMENT.read_text().partition("### Ways to sign in")[2].partition("###")[0]
+    for words in (*IN_THE_TABLE.values(), "a link to choose a password", "a program's token"):
+        assert words in table, words
+    assert set(IN_THE_TABLE) == set(How)
+    assert sum(line.startswith("| ") for line in table.splitlines()) == 2 + 5
 
 
 def test_scripts_store_nothing_in_the_browser():

@@ -101,7 +101,8 @@ def test_the_search_finds_what_there_is_before_and_nothing_after(used) -> None:
     assert telling() == []
     used.refresh_from_db()
     assert used.facts == {"format": "csv"} and used.rows is None and used.megabytes == 0
-    assert used.columns == [{"name": "colour"}, {"name": "email"}]
+    # Nothing declares the second one any more, and its name was read from the file.
+    assert used.columns == [{"name": "colour"}, {"name": "column_2"}]
     assert used.column_looks == []
     assert not Fit.objects.exists()
     assert [a.column for a in used.current_domain().attributes.all()] == ["colour"]

@@ -199,7 +199,7 @@ def test_nothing_is_spent_before_the_question_is_answered(desk, asked, made):
     desk.post(address, {"reviewed": reviewed, "agreed": "on", "useless": "on", "one_row": "on"})
     assert state() in ("requested", "opening")
     entry = AuditEntry.objects.get(action="confirmed one row a person")
-    assert (entry.by, entry.detail) == (asked.owner, "columns: age")
+    assert (entry.by, entry.detail) == (asked.owner, "columns: 2")
 
     # Said once, it is not asked again.
     address, _state = made(desk, asked)

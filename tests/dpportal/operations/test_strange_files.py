@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage, default_storage
 
-from dpportal.operations import strange_files, verification
+from dpportal.operations import strange_files, sweeping, verification
 from dpportal.platform import journal
 from tests.dpportal.streams.building import open_stream
 
 STORED = {"x.txt", "newfolder/a.csv"}
 REMEMBERED = {"foo", "history/1", "streams/{stream}/9", "streams/{stream}/A", "places/x"}
-IN_KEYS = {"foo", "stream_key.bak"}
+IN_KEYS = {"foo", "stream_key.bak", ".secret_key.csv", ".stream_key.old.x"}
+IN_SCRATCH = {"copy.csv", "work-ahead"}
+LATER = time.time() + 4 * 3600
 OF_A_SERVER = {".nfs000123", "lost+found/x", "@eaDir/x"}
 
 
@@ -28,8 +32,17 @@ def folders(settings, tmp_path, memory_of_its_own, dataset):
     }
     settings.STORAGES = {**settings.STORAGES, "default": own}
     default_storage.save("records/a/b.csv", ContentFile(b"swept, not strange"))
-    for name in ("stream_key", "stream_key.old", "master_key.used", ".stream_key.part"):
+    for name in (
+        "stream_key",
+        "stream_key.old",
+        "master_key.used",
+        f".stream_key.{'0a' * 8}",
+        ".master_key.used.71",
+    ):
         put(tmp_path / "keys" / name)
+    settings.SCRATCH_DIR = tmp_path / "scratch"
+    for name in ("work-abc/table.parquet", "tmpabc"):
+        put(tmp_path / "scratch" / name)
     return tmp_path / "files", memory_of_its_own, tmp_path / "keys"
 
 
@@ -51,3 +64,26 @@ def test_each_strange_file_is_named_and_none_of_the_portals_own(folders, dataset
     assert set(strange_files.strange_files()) == named
     assert any("keys/foo lies among the portal's files" in said for said in verification.unnamed_files())
     assert journal.mark()
+
+
+def test_what_no_job_put_among_temporary_files_is_named_and_what_bears_a_time_to_come(folders):
+    assert list(strange_files.in_scratch()) == []
+    for name in IN_SCRATCH:
+        put(folders[0].parent / "scratch" / name)
+    os.utime(folders[0].parent / "scratch/work-ahead", (LATER, LATER))
+    assert set(strange_files.in_scratch()) == {f"scratch/{name}" for name in IN_SCRATCH}
+    said = [*verification.unnamed_files()]
+    assert "scratch/copy.csv lies among temporary files, and no job of the portal put it there so." in said
+
+
+def test_a_stored_file_that_bears_a_time_to_come_is_named_and_stays(folders):
+    """By its date it would never be three hours old."""
+    name = default_storage.save("releases/x/copy.csv", ContentFile(b"left"))
+    assert list(sweeping.dated_ahead()) == []
+    os.utime(folders[0] / name, (LATER, LATER))
+    assert list(sweeping.dated_ahead()) == [name]
+    assert any(
+        f"stored file {name}, and it bears a time to come" in said for said in verification.unnamed_files()
+    )
+    sweeping.sweep_files()
+    assert default_storage.exists(name)

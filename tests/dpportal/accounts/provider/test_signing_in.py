@@ -98,6 +98,19 @@ def test_whoever_loses_the_role_is_turned_away_and_signed_out_everywhere(client,
     assert AuditEntry.objects.filter(action="was turned away").count() == 1
 
 
+def test_neither_sides_end_of_a_session_ends_the_others(client, provider, monkeypatch):
+    knows(provider, "e6", CURATOR)
+    sign_in(client, "e6")
+    for address in ("users/e6/revoke-tokens", "oauth2/end_session/confirm"):
+        requests.post(f"{provider.issuer}/{address}", timeout=30).raise_for_status()
+    assert client.get("/datasets/").status_code == 200
+    sent = []
+    monkeypatch.setattr(requests.Session, "send", lambda _session, asked, **_how: sent.append(asked.url))
+    answer = client.post(reverse("accounts:sign_out"))
+    assert not is_in(client) and sent == []
+    assert answer.status_code == 302 and urlsplit(answer["Location"]).netloc == ""
+
+
 def test_an_account_of_the_portal_is_never_taken_over_by_its_name_or_address(client, provider, curator):
     User.objects.update(email="curator@example.org")
     knows(provider, "c1", {**CURATOR, "preferred_username": "curator", "email": "curator@example.org"})
