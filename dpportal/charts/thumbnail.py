@@ -146,7 +146,7 @@ def _is_noise(trace: FigureJson) -> bool:
     if margins is None:
         return False
     pairs = zip(trace["y"], margins, strict=True)
-    hidden = [value is None or margin is None or abs(value) < margin for value, margin in pairs]
+    hidden = [bool(value is None or margin is None or abs(value) < margin) for value, margin in pairs]
     return 2 * sum(hidden) > len(hidden)
 
 

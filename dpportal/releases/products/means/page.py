@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,8 @@ from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 MOST_ROWS, FEWEST_ROWS = 500, 20
 # Columns with a chart, and groups in all charts together: a visitor waits for every point, and longer for a chart.
 MOST_CHARTS, MOST_POINTS = 8, 120
+# How many values are at a bound, in parts of all of a group's; and an interval of them that is too wide to tell.
+AT_BOUNDS, WIDEST_SHARE = ("share_at_low", "share_at_high"), 0.25
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,9 @@ def _cautions(findings: Sequence[Json]) -> Iterator[Json]:
 
 def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _ShownRows) -> Json:
     planned, estimates = plan.columns[place], result.groups[place]
-    styles = styles_of(planned, plan.degree)
+    tells_bounds, styles = _tells_bounds(shown_rows), styles_of(planned, plan.degree)
+    if not tells_bounds:
+        styles = {name: style for name, style in styles.items() if name not in AT_BOUNDS}
     most = _most_groups(plan)
     labels = labels_of(plan)[:most]
     if result.together:
@@ -117,9 +122,10 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
         "rows": rows_of(labels, shown_rows.rows, styles),
         **({"first_groups": most} if plan.groups.size > most else {}),
         "is_date": planned.column.is_date,
-        "lower": lower,
-        "upper": upper,
-        "first_step_end": planned.column.first_step_end,
+        **({} if tells_bounds else {"bounds_untold": True}),
+        "lower": _grouped(lower, planned),
+        "upper": _grouped(upper, planned),
+        "first_step_end": _grouped(planned.column.first_step_end, planned),
         "step": plainly(planned.column.step),
         "is_exact": not planned.column.floor_error,
     }
@@ -129,6 +135,24 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
         figure = means_figure(shown["name"], names_of(plan), drawn, shown_rows.decimals, by=by)
         shown["figure"] = figure_json(figure)
     return shown
+
+
+def _tells_bounds(shown_rows: _ShownRows) -> bool:
+    """Whether of some row it is told how many of its values are at a bound; of few people it is 0 % to nearly all."""
+    shares = ((of.at_lower, of.at_upper, group) for of, group in shown_rows.rows)
+    return any(
+        share.upper[group] - share.lower[group] <= WIDEST_SHARE
+        for lower, upper, group in shares
+        for share in (lower, upper)
+    )
+
+
+def _grouped(bound: str, planned: ColumnPlan) -> str:
+    """A bound of numbers with its thousands apart: 1,200."""
+    if planned.column.is_date:
+        return bound
+    whole = re.match(r"-?\d+", bound)
+    return f"{int(whole[0]):,}{bound[whole.end() :]}" if whole and int(whole[0]) else bound
 
 
 def _drawn(estimates: ColumnEstimates, most: int) -> Interval:
@@ -162,7 +186,7 @@ def styles_of(planned: ColumnPlan, degree: int) -> dict[str, str]:
     is_date = planned.column.is_date
     total = {} if is_date else {"total": ""}
     deviation = {"deviation": "days" if is_date else ""} if degree > 1 else {}
-    shares = {"share_at_low": "share", "share_at_high": "share"}
+    shares = dict.fromkeys(AT_BOUNDS, "share")
     return {
         "number": "people",
         **total,
