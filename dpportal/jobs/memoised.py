@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
-from uuid import uuid4
 
 from django.db import models, transaction
 from django.utils import timezone
@@ -15,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.jobs import claims, event_log
 from dpportal.jobs.claims import Claim, Job, JobState
+from dpportal.jobs.clock import database_now
 from dpportal.jobs.runner import JobKind
 from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
@@ -22,7 +22,7 @@ from mechanisms.deferred_search import PendingSearchError
 from mechanisms.protocol import PlanError
 
 RETRY_AFTER = timedelta(days=1)
-# A row's first fence is one of so many by chance.
+# A row's first fence is one of so many: the millisecond in which it was made.
 FENCES = 2**30
 
 
@@ -46,6 +46,11 @@ def key_of(question: Mapping[str, object]) -> str:
     if not {"kind", "version"} <= question.keys():
         raise ValueError("a question has a kind and a version; see Topic")
     return json_digest(question)
+
+
+def _first_fence() -> int:
+    """Of a row: another one than a row of the same question had that was deleted before."""
+    return int(1000 * database_now().timestamp()) % FENCES
 
 
 class StoredQuestion(Job):
@@ -133,7 +138,7 @@ class QuestionKind(JobKind[StoredQuestion]):
         again = self._queue_again(key, JobState.FAILED)
         # A row that was deleted meanwhile is made anew under the same key, where a late worker's claim must not hold.
         stored, new = StoredQuestion._base_manager.get_or_create(
-            key=key, defaults={"question": question, "answered_by": self.name, "fence": uuid4().int % FENCES}
+            key=key, defaults={"question": question, "answered_by": self.name, "fence": _first_fence()}
         )
         if new or again:
             self.hint_on_commit(key)
