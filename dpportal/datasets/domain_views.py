@@ -82,7 +82,7 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
         "can_be_coarser": declared is not None and can_be_coarser(declared),
         "can_have_areas": isinstance(declared, Categorical),
         "area_map": AreaMap.objects.filter(dataset=dataset, column=name).first(),
-        "unreadable": unreadable_text(form["kind"].value() or "", look),
+        "unreadable": unreadable_text(form["kind"].value() or "", look, None if form.is_bound else declared),
         **cells_shown(declared),
     }
     return render(request, "datasets/column.html", context, status=422 if form.errors else 200)
@@ -97,7 +97,7 @@ def column_cells(request: HttpRequest, dataset_id: UUID, position: int) -> HttpR
     form = AttributeForm(request.POST, column=name, looks=[look], date_format=date_format_of(dataset))
     attribute = form.attribute() if form.is_valid() else None
     context = {**context_of(dataset), "form": form, "attribute": attribute, **cells_shown(attribute)}
-    context["unreadable"] = unreadable_text(form["kind"].value() or "", look)
+    context["unreadable"] = unreadable_text(form["kind"].value() or "", look, attribute)
     return render(request, "datasets/_cells.html", context)
 
 

@@ -147,7 +147,7 @@ class Row:
     @property
     def unreadable(self) -> str:
         """How many values of the first rows the chosen kind cannot read."""
-        return unreadable_text(self.form["kind"].value() or "", self.line["look"])
+        return unreadable_text(self.form["kind"].value() or "", self.line["look"], self.attribute)
 
 
 def rows(lines: list[Json], data: Mapping[str, object] | None, *, suggests: bool) -> Iterator[Row]:

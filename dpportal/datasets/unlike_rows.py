@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.datasets import derived
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.truths import is_unread
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
 from dpportal.publications.verdict import percent
@@ -52,10 +53,15 @@ def unlike_warning(attribute: Attribute | None, look: Json) -> str:
     return _("The first rows do not look like numbers: many rows would be unreadable.")
 
 
-def unreadable_text(kind: str, look: Json) -> str:
-    """How many values of a described column's first rows a kind cannot read; nothing where it reads all, or none is
-    known."""
-    values = look.get("values", 0)
+def unreadable_text(kind: str, look: Json, attribute: Attribute | None = None) -> str:
+    """How many values of a described column's first rows a kind cannot read; nothing where there are none, or unknown.
+
+    attribute: what is declared so, if that is whole: no and yes in other words are categories, of which any text can be
+    one. Where these words are still to be written, the form asks for them.
+    """
+    kind, values = attribute.kind if attribute else kind, look.get("values", 0)
+    if kind == "boolean" and is_unread(look):
+        return ""
     meaning = MEANT.get(kind)
     count = look.get("unread", {}).get(meaning, 0) if meaning else 0
     if not (count and values and meaning):

@@ -46,7 +46,9 @@ PORTALS_WORD = {
     "protects.number_of_rows_is_public_by_any_release": "other releases of the same people",
     "disclosure.values_chosen_privately*": "what was paid before, for the values of its columns",
     "disclosure.software.version": "the version of the program that measured",
-    "domain*": "how the declaration came about",
+    "domain.version": "how the declaration came about",
+    "domain.filled_from_data*": "how the declaration came about",
+    "domain.values_chosen_privately*": "how the declaration came about",
     "versions*": "the versions of the portal's libraries",
     "plan.score.candidates*": "of a choice: the candidates that were not chosen, as declared",
     "plan.columns.*.column.attribute*": "of totals: how a measured column is declared beside its limits",
@@ -148,7 +150,15 @@ def _is_again(bundle: Bundle, found: Planned | None, path: str) -> bool:
 
 
 def _is_any(path: str, patterns: Any) -> bool:
-    return any(fnmatchcase(path, pattern) for pattern in patterns)
+    """A name's star at its end is for what it holds, and for no other name that begins so, but behind an underscore."""
+    return any(_matches(path, pattern) for pattern in patterns)
+
+
+def _matches(path: str, pattern: str) -> bool:
+    name = pattern.removesuffix("*")
+    if name == pattern or name.endswith("_"):
+        return fnmatchcase(path, pattern)
+    return fnmatchcase(path, name) or fnmatchcase(path, f"{name}.*")
 
 
 def _fault(bundle: Bundle, found: Planned) -> str:

@@ -46,6 +46,8 @@ def test_what_the_declared_kind_cannot_read_is_told_with_its_share():
     assert unreadable_text("date", look) == "Unreadable as a date: 2,000 of the first 2,000 values (100 %)."
     told = "Unreadable as yes or no: 3 of the first 2,000 values (less than 1 %)."
     assert unreadable_text("boolean", look) == told
+    # Numbers 1 and 2 that are declared as no and yes are categories.
+    assert not unreadable_text("boolean", look, Categorical("x", True, ("1", "2")))
     # Any text can be a category, all can be read, or nobody has looked.
     assert not unreadable_text("categorical", look) and not unreadable_text("ignored", look)
     assert not unreadable_text("real", {"values": 9, "unread": {"number": 0}}) and not unreadable_text(
@@ -78,7 +80,10 @@ def test_a_row_of_the_table_says_where_it_drops_rows(client, curator):
     dataset = building.uploaded(client, b"again;age\nNAI;4\nOXI;5\nna;6\n", delimiter=";")
     row = reverse("datasets:row_cells", args=[dataset.pk, 0])
     said = {"c0-kind": "boolean", "c0-no": "OXI", "c0-yes": "NAI", "c0-missing_cell": "on"}
-    assert "Rows that do not fit are dropped." in client.post(row, said).text
+    page = client.post(row, said).text
+    # Other words for no and yes are categories, and what is still to be written is asked for.
+    assert "Rows that do not fit are dropped." in page and "Unreadable" not in page
+    assert "Unreadable" not in client.post(row, {"c0-kind": "boolean"}).text
     said = {"c0-kind": "categorical", "c0-values": "OXI\nNAI", "c0-missing_cell": "on"}
     assert "dropped" not in client.post(row, said).text
 

@@ -30,10 +30,10 @@ def made_without_key(file: sqlite3.Connection, table: str) -> None:
 
 
 def second(file: sqlite3.Connection, table: str, chosen: str, **changed: object) -> None:
-    """A row with the key of one that is there."""
+    """A row with the key of one that is there, and of a later time: whoever reads both takes the honest one last."""
     found = file.execute(f"SELECT * FROM {table} WHERE {chosen} ORDER BY id LIMIT 1")
     names = [column[0] for column in found.description]
-    row = {**dict(zip(names, found.fetchone(), strict=True)), **changed}
+    row = {**dict(zip(names, found.fetchone(), strict=True)), "at": "2999-01-01 00:00:00", **changed}
     places = ", ".join("?" * len(names))
     file.execute(f"INSERT INTO {table} VALUES ({places})", [row[name] for name in names])
 

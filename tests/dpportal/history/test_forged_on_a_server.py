@@ -19,6 +19,9 @@ pytestmark = [
 ]
 AUDIT, LINES, LINKS = "accounts_auditentry", "budgets_ledgerentry", "history_link"
 
+# Whoever reads both rows with a key takes the honest one last.
+LATER = "at = at + interval '1 second'"
+
 
 def swapped(first: int, second: int) -> list[str]:
     """Two links in each other's place."""
@@ -58,7 +61,7 @@ FORGERIES: dict[str, tuple[list[str], list[str], str]] = {
     ),
     "a second grant with the key of the first": (
         [
-            *second(LINES, "kind = 'grant'", "amount = 95000000, key = gen_random_uuid()"),
+            *second(LINES, "kind = 'grant'", f"amount = 95000000, key = gen_random_uuid(), {LATER}"),
             "UPDATE budgets_budget SET total = total + 95000000 WHERE id = (SELECT budget_id FROM second)",
         ],
         [
@@ -68,7 +71,7 @@ FORGERIES: dict[str, tuple[list[str], list[str], str]] = {
         f"The table {LINES} has 2 rows with the same key",
     ),
     "a second act with the key of the first": (
-        second(AUDIT, "action = 'raced'", "detail = 'none'"),
+        second(AUDIT, "action = 'raced'", f"detail = 'none', {LATER}"),
         ["DROP TABLE second"],
         f"The table {AUDIT} has 2 rows with the same key",
     ),
