@@ -167,7 +167,7 @@ def test_a_typed_count_above_the_declared_largest_is_taken_as_that_and_who_typed
 ) -> None:
     stream = building.open_stream(dataset, largest_increment=20)
     page = curious.post(f"/streams/{stream.pk}/add/", {"index": "1", "count-0": "9" * 30}, follow=True)
-    assert "Period 1 is published. 1 count was larger than 20, the largest that was declared" in text(page)
+    assert "Period 1 was added. 1 count was larger than 20, the largest that was declared" in text(page)
     assert vault.true_sums(stream.periods.all()) == [[20]]
     address = f"/streams/{stream.pk}/"
     assert "at most 20 in a period" in text(curious.get(address))
