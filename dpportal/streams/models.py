@@ -217,7 +217,7 @@ class StreamJob(AnnouncedJob):
     """
 
     class Kind(models.TextChoices):
-        OPEN = "open", _("Open the running count")
+        OPEN = "open", _("Opening")
         RECORDS = "records", _("Count a file of records")
         COUNTS = "counts", _("Add many periods")
 

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
             name="kind",
             field=models.CharField(
                 choices=[
-                    ("open", "Open the running count"),
+                    ("open", "Opening"),
                     ("records", "Count a file of records"),
                     ("counts", "Add many periods"),
                 ],

@@ -91,7 +91,7 @@ def test_a_singular_that_has_a_name_keeps_it_and_gets_its_number(tmp_path) -> No
 
 def test_a_name_before_a_phrase_of_ours_has_a_colon_as_wide_as_the_phrase() -> None:
     with override("zh-hans"):
-        assert translated("Town so far: Open the running count") == "Town so far：开启持续计数"
+        assert translated("Town so far: Opening") == "Town so far：开启持续计数"
         assert translated("Town: so far") == "Town: so far"
 
 

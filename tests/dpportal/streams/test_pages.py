@@ -231,7 +231,7 @@ def test_the_bell_rings_for_a_stream_that_was_opened_until_someone_looked(curiou
     job_execution.STREAM_JOBS.run(stream.jobs.get().pk)
     assert bell in text(curious.get("/streams/"))
     finished = text(curious.get("/releases/finished/"))
-    assert f'<a href="/streams/{stream.pk}/home/">Red ones so far: Open the running count</a>' in finished
+    assert f'<a href="/streams/{stream.pk}/home/">Red ones so far: Opening</a>' in finished
     assert bell not in text(curious.get("/streams/"))
 
 
