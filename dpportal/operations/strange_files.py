@@ -99,10 +99,14 @@ def _among_keys() -> Iterator[str]:
 
 
 def in_scratch() -> Iterator[str]:
-    """What no job, and no library at work for one, put among temporary files; and what bears a time to come there."""
+    """What lies long among temporary files and bears no name that the sweep knows, and what bears a time to come.
+
+    A library at work writes there under names of its own, for less than that.
+    """
     folder = Path(settings.SCRATCH_DIR)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         with suppress(FileNotFoundError):  # its owner was faster
-            ahead = path.stat().st_mtime - time.time() > sweeping.CLOCKS_DIFFER.total_seconds()
-            if ahead or not TEMPORARY.fullmatch(path.name):
+            age = time.time() - path.stat().st_mtime
+            is_old = age > sweeping.ORPHANS_AFTER.total_seconds() and not TEMPORARY.fullmatch(path.name)
+            if is_old or -age > sweeping.CLOCKS_DIFFER.total_seconds():
                 yield f"scratch/{path.name}"

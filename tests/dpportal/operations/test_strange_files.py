@@ -18,7 +18,7 @@ STORED = {"x.txt", "newfolder/a.csv"}
 REMEMBERED = {"foo", "history/1", "streams/{stream}/9", "streams/{stream}/A", "places/x"}
 IN_KEYS = {"foo", "stream_key.bak", ".secret_key.csv", ".stream_key.old.x"}
 IN_SCRATCH = {"copy.csv", "work-ahead"}
-LATER = time.time() + 4 * 3600
+LATER, EARLIER = time.time() + 4 * 3600, time.time() - 4 * 3600
 OF_A_SERVER = {".nfs000123", "lost+found/x", "@eaDir/x"}
 
 
@@ -68,9 +68,11 @@ def test_each_strange_file_is_named_and_none_of_the_portals_own(folders, dataset
 
 def test_what_no_job_put_among_temporary_files_is_named_and_what_bears_a_time_to_come(folders):
     assert list(strange_files.in_scratch()) == []
-    for name in IN_SCRATCH:
-        put(folders[0].parent / "scratch" / name)
-    os.utime(folders[0].parent / "scratch/work-ahead", (LATER, LATER))
+    scratch = folders[0].parent / "scratch"
+    for name in ("work-ahead", "copy.csv", "library-at-work"):
+        put(scratch / name)
+    os.utime(scratch / "work-ahead", (LATER, LATER))
+    os.utime(scratch / "copy.csv", (EARLIER, EARLIER))
     assert set(strange_files.in_scratch()) == {f"scratch/{name}" for name in IN_SCRATCH}
     said = [*verification.unnamed_files()]
     assert "scratch/copy.csv lies among temporary files, and no job of the portal put it there so." in said
