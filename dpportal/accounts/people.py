@@ -41,7 +41,7 @@ ROLES = {
 }
 ROLE, EMAIL = gettext_noop("role: %(role)s"), gettext_noop("email: %(name)s")
 ARRIVED = gettext_noop("arrived by the institution's sign-in")
-TOOK_ROLE = "got another role"
+TOOK_ROLE = gettext_noop("got another role")
 BY_PROVIDER = gettext_noop("by the institution's sign-in")
 AT_THE_SERVER = gettext_noop("on the server's command line, by whoever may run commands there")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.db.models import Q
 
 from dpportal.approvals import services as approvals
@@ -17,11 +19,24 @@ def forget(gone: GoneColumns) -> None:
     BudgetRequest.objects.filter(dataset=gone.dataset).exclude(title="").update(
         title="", amount=None, delta=0, definition="", margin="", address=""
     )
-    key = str(gone.dataset.pk)
-    of_it = Q(subject__in=[*second_person.keys_of_drafts(gone.dataset)]) | Q(arguments__dataset=key)
-    of_it = Q(kind=SPENDS) & of_it | Q(kind=PROTECTION, subject=key)
-    asked = Approval.objects.filter(of_it)
-    approvals.forget(Approval.objects.filter(pk__in=[each.pk for each in asked if _names(each, gone)]))
+    asked = Approval.objects.filter(Q(kind=SPENDS) | Q(kind=PROTECTION, subject=str(gone.dataset.pk)))
+    own, every = set(second_person.keys_of_drafts(gone.dataset)), set(second_person.keys_of_drafts())
+    named = [each for each in asked if _names(each, gone)]
+    approvals.forget(
+        Approval.objects.filter(pk__in=[each.pk for each in named if _is_of(each, gone, own, every)])
+    )
+
+
+def _is_of(asked: Approval, gone: GoneColumns, own: Collection[str], every: Collection[str]) -> bool:
+    """Whether it is asked of the dataset; or of a draft that was deleted since, whose dataset nothing says.
+
+    own, every: the keys of the dataset's drafts, and of all.
+    """
+    if asked.kind == PROTECTION:
+        return True
+    if "dataset" in asked.arguments:
+        return bool(asked.arguments["dataset"] == str(gone.dataset.pk))
+    return asked.subject in own or asked.subject not in every
 
 
 def _names(asked: Approval, gone: GoneColumns) -> bool:

@@ -63,9 +63,9 @@ def spender_of(draft: ChargedPublication) -> Spender:
     return _spenders[draft._meta.label_lower]
 
 
-def keys_of_drafts(dataset: Dataset) -> Iterator[str]:
-    """Of all drafts of a dataset, and of what became of them."""
-    of_it = {"dataset": dataset}
+def keys_of_drafts(dataset: Dataset | None = None) -> Iterator[str]:
+    """Of all drafts of a dataset, or of all that there are, and of what became of them."""
+    of_it = {"dataset": dataset} if dataset else {}
     for spender in _spenders.values():
         yield from map(str, spender.drafts._default_manager.filter(**of_it).values_list("pk", flat=True))
 

@@ -15,6 +15,7 @@ from django.apps import apps
 from django.db import connection, models, transaction
 from django.utils import timezone
 
+from dpportal.accounts.models import OutgoingMail
 from dpportal.datasets import gone_columns
 from dpportal.datasets.left_traces import LeftTrace
 from dpportal.datasets.models import Fit
@@ -67,8 +68,9 @@ def clear(traces: Sequence[LeftTrace]) -> bool:
 
 
 def tables() -> set[str]:
-    """Those with sealed columns, those of rows that were read from records, and those that keep names of columns."""
-    return set(_sealed_columns()) | {Fit._meta.db_table} | gone_columns.tables()
+    """Those with sealed columns, of rows that were read from records, and that keep names of columns, as mail may."""
+    others = {model._meta.db_table for model in (Fit, OutgoingMail)}
+    return set(_sealed_columns()) | others | gone_columns.tables()
 
 
 def _sealed_columns() -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ SQLite a database in memory. Names of constraints and plain indexes are left out
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -45,6 +46,8 @@ FROM tables JOIN pg_catalog.pg_index ON indrelid = tables.oid,
 LATERAL pg_catalog.pg_get_indexdef(indexrelid, 0, true) AS definition
 WHERE indisunique OR indexprs IS NOT NULL OR indpred IS NOT NULL
 """
+# A condition that was read back from a dump has its casts, and the brackets around them, in other places.
+_CAST = re.compile(r"::[a-z ]+(?:\[\])?|[()]")
 SQLITE = """
 SELECT tbl_name, type, sql FROM sqlite_master
 WHERE type = 'table' OR (type = 'index' AND sql IS NOT NULL)
@@ -131,7 +134,7 @@ def _parts(wrapper: BaseDatabaseWrapper, schema: str = "") -> Parts:
         cursor.execute(POSTGRESQL, {"schema": key, "tables": names()})
         found: Parts = defaultdict(set)
         for table, part in cursor.fetchall():
-            found[table].add(part)
+            found[table].add(_CAST.sub("", part))
     return found
 
 

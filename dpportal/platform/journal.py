@@ -68,17 +68,21 @@ def holds(name: str) -> bool:
     return _reach(name, _path(name).exists)
 
 
-def create(name: str, content: Json | None = None) -> bool:
+def create(name: str, content: Json | None = None, *, unless: str = "") -> bool:
     """Create a file durably; False if the name is taken, whose file then stays as it is. Raises MemoryFaultError.
 
-    Refused where no journal was begun, as in the empty folder of a disk that is not mounted.
+    Refused where no journal was begun, as in the empty folder of a disk that is not mounted. unless: a name; where that
+    is there by then, the file's content is erased again, also if nobody waits for the answer any more.
     """
     if name != MARK and not holds(MARK):
         raise MemoryFaultError(lost_text())
 
     def make() -> bool:
         _make_folders(name)
-        return storage.create_durably(_path(name), _sealed(name, content), _path(PARTS))
+        is_new = storage.create_durably(_path(name), _sealed(name, content), _path(PARTS))
+        if is_new and unless and _path(unless).exists():
+            storage.replace_durably(_path(name), _sealed(name, None), _path(PARTS))
+        return is_new
 
     return _reach(name, make)
 

@@ -24,11 +24,13 @@ DOUBLE = '"'
 # What PostgreSQL may set around names and conditions of a trigger that it says again.
 MARKS = str.maketrans("", "", '"()')
 # A trigger fires always, or else only outside replication: all others count as switched off, and so does one whose
-# function was made in another way.
+# function was made in another way, or whose table is called as none of the portal's, but for marks or capitals.
 KEPT = """
 SELECT tgname, prosrc, pg_catalog.pg_get_triggerdef(pg_trigger.oid, true),
   tgenabled NOT IN ('O', 'A') OR lanname <> 'plpgsql' OR prosecdef OR proconfig IS NOT NULL
-FROM pg_catalog.pg_trigger JOIN pg_catalog.pg_proc ON pg_proc.oid = tgfoid
+  OR relname !~ '^[a-z0-9_]+$'
+FROM pg_catalog.pg_trigger JOIN pg_catalog.pg_class ON pg_class.oid = tgrelid
+JOIN pg_catalog.pg_proc ON pg_proc.oid = tgfoid
 JOIN pg_catalog.pg_language ON pg_language.oid = prolang
 WHERE tgname LIKE %s AND pg_catalog.pg_table_is_visible(tgrelid) ORDER BY 1, 3
 """

@@ -192,12 +192,16 @@ def changed_columns(release: Release, dataset: Dataset) -> list[tuple[str, int, 
 
 @transaction.atomic
 def rename(release: Release, title: str, by: User) -> None:
-    """Give a release another title; what it was called before stays in the audit log, and in its ledger line."""
+    """Give a release another title; what it was called before stays in the audit log, and in its ledger line.
+
+    Not of a draft: what the portal proposes to call it names columns, which may be values until that is corrected.
+    """
     release.refresh_from_db(from_queryset=Release.objects.select_for_update())
     if not title or title == release.title:
         return
-    before, text = release.title or release.proposed_title, gettext_noop("from %(before)s to %(after)s")
-    audit.record(by, "renamed", release, clause(text, before=repr(before), after=repr(title)))
+    if release.state != Release.State.DRAFT:
+        before, text = release.title or release.proposed_title, gettext_noop("from %(before)s to %(after)s")
+        audit.record(by, "renamed", release, clause(text, before=repr(before), after=repr(title)))
     Release.objects.filter(pk=release.pk).update(title=title)
     rewrite_files(Release.objects.filter(pk=release.pk))
 

@@ -121,10 +121,9 @@ def decide(stream: Stream, decision: Decision) -> None:
     Raises DecidedError if that was decided before, MemoryFaultError if it cannot be remembered.
     """
     name = _name(stream.pk, decision.version + 1)
-    if not journal.create(name, decision.to_json()):
-        raise DecidedError
-    if journal.holds(_name(stream.pk, CLOSED)):  # while this writer slept
-        journal.replace(name)
+    closed = _name(stream.pk, CLOSED)
+    # Where the stream ended while this writer slept, nothing is left of it, even if it is given up meanwhile.
+    if not journal.create(name, decision.to_json(), unless=closed) or journal.holds(closed):
         raise DecidedError
     # Those before, which are stored; the first of them where a writer died here.
     for version in range(max(0, decision.version - 1), decision.version + 1):

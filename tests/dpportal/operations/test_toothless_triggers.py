@@ -24,6 +24,8 @@ TOOTHLESS = {
     "never": made(when="WHEN (false)"),
     "for one column": made(of="OF subject"),
     "of another table": made(table="budgets_budgetrequest"),
+    "of one in capitals": f'CREATE TABLE "{AUDIT.upper()}" (LIKE {AUDIT}); '
+    + made(table=f'"{AUDIT.upper()}"'),
     "for another event": made().replace("BEFORE UPDATE", "BEFORE INSERT"),
     "afterwards": made().replace("BEFORE UPDATE", "AFTER UPDATE"),
     "behind a decoy": made() + f"; {made(table='budgets_budgetrequest').partition(';')[2]}; "
