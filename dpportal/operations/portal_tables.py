@@ -46,8 +46,8 @@ FROM tables JOIN pg_catalog.pg_index ON indrelid = tables.oid,
 LATERAL pg_catalog.pg_get_indexdef(indexrelid, 0, true) AS definition
 WHERE indisunique OR indexprs IS NOT NULL OR indpred IS NOT NULL
 """
-# A condition that was read back from a dump has its casts, and the brackets around them, in other places.
-_CAST = re.compile(r"::[a-z ]+(?:\[\])?|[()]")
+# A condition that was read back from a dump has the casts of its texts in other places.
+_CAST = re.compile(r"::(?:character varying|text)(?:\[\])?")
 SQLITE = """
 SELECT tbl_name, type, sql FROM sqlite_master
 WHERE type = 'table' OR (type = 'index' AND sql IS NOT NULL)

@@ -16,7 +16,6 @@ from uuid import UUID
 import numpy as np
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _, override
 
 from dpportal.budgets import charge_journal, ledger, refusals
@@ -235,7 +234,7 @@ def _record(release: Release, measured: CommittedMeasurement) -> None:
     if not settled or CommittedMeasurement(**settled) != measured:
         raise SettledBeforeError(settled)
     Release.objects.filter(pk=release.pk).update(
-        state=Release.State.MEASURED, measured_at=timezone.now(), **asdict(measured)
+        state=Release.State.MEASURED, measured_at=database_now(), **asdict(measured)
     )
 
 

@@ -199,11 +199,16 @@ def rename(release: Release, title: str, by: User) -> None:
     release.refresh_from_db(from_queryset=Release.objects.select_for_update())
     if not title or title == release.title:
         return
-    if release.state != Release.State.DRAFT:
-        before, text = release.title or release.proposed_title, gettext_noop("from %(before)s to %(after)s")
-        audit.record(by, "renamed", release, clause(text, before=repr(before), after=repr(title)))
+    audit.record(by, "renamed", release, _renamed(release, title))
     Release.objects.filter(pk=release.pk).update(title=title)
     rewrite_files(Release.objects.filter(pk=release.pk))
+
+
+def _renamed(release: Release, title: str) -> str:
+    if release.state == Release.State.DRAFT:
+        return clause(gettext_noop("now called %(after)s"), after=repr(title))
+    before, text = release.title or release.proposed_title, gettext_noop("from %(before)s to %(after)s")
+    return clause(text, before=repr(before), after=repr(title))
 
 
 def ask_strategies(draft: Release) -> list[StoredQuestion]:

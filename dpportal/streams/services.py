@@ -29,7 +29,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
 from dpportal.publications.confirmation import digest, require_writable
 from dpportal.publications.publishing import after_comparison
-from dpportal.streams import closing, downloads, drafts, period_imprints, tokens, vault
+from dpportal.streams import closing, downloads, drafts, period_imprints, repeated_files, tokens, vault
 from dpportal.streams.job_execution import STREAM_JOBS
 from dpportal.streams.models import Stream, StreamJob
 from dpportal.streams.preview import Preview
@@ -308,6 +308,7 @@ def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
         # What a file would have published, and what was odd in it, says something of the records.
         stream.jobs.update(options={}, file="", file_name="")
         vault.forget_sums(stream)
+        repeated_files.forget(stream)
         period_imprints.note(stream, stream.periods.all())
         if stream.is_closed:  # its end may not have come to the memory yet
             closing.forget_once_committed(stream.pk)

@@ -22,6 +22,7 @@ from dpportal.datasets.left_traces import LeftTrace
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.jobs.memoised import StoredQuestion
+from dpportal.releases import services as releases
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import strategies
 from dpportal.streams.models import Stream
@@ -147,6 +148,21 @@ def test_after_erasing_alone_names_that_nothing_declares_are_gone(used, curator)
     assert told() == [] and LeftTrace.objects.exists()
     used.refresh_from_db()
     assert [column["name"] for column in used.columns] == ["column_1", "column_2"]
+
+
+def test_a_draft_that_was_renamed_or_deleted_leaves_no_name_behind(misread, client, curator):
+    """In no line of the record, which stays for good, and in no request for a second person."""
+    draft = _draft(misread, curator)
+    second_person.ask_to_spend(draft, Budget.for_planning(misread), "reviewed", "/x", curator)
+    releases.discard(draft)
+    renamed = {"title": "Mine"}
+    assert (
+        client.post(reverse("releases:rename", args=[_draft(misread, curator).pk]), renamed).status_code
+        == 302
+    )
+    read(misread, curator, header=False)
+    services.erase(misread, curator)
+    assert told() == []
 
 
 def test_what_was_answered_of_the_old_names_is_asked_anew(used, curator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from dpportal.platform import journal
 from dpportal.streams import execution, period_journal, services, tasks
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream
+from dpportal.streams.period_journal import DecidedError, Decision
 
 
 @pytest.fixture
@@ -60,6 +62,18 @@ def test_they_go_where_the_process_died_after_its_transaction(published):
     end(published)
     assert remembered(published) == ["1"]
     tasks.sweep()
+    assert remembered(published) == []
+
+
+def test_a_writer_that_nobody_waits_for_leaves_nothing_of_an_ended_stream(published, monkeypatch):
+    """It stood still at the link of its file; its caller gave it up, and the stream ended meanwhile."""
+    end(published)
+    tasks.sweep()
+    monkeypatch.setattr(journal, "holds", lambda name: name == journal.MARK)  # the caller asks nothing more
+    with suppress(DecidedError):
+        period_journal.decide(published, Decision(4, "state", ()))
+    monkeypatch.undo()
+    assert journal.holds(f"{period_journal.FOLDER}/{published.pk}/5")
     assert remembered(published) == []
 
 
