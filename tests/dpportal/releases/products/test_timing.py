@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime as dt
 import re
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -84,7 +83,7 @@ def same_measurement(monkeypatch):
 
         monkeypatch.setattr(kind, "measure", measured)
 
-    monkeypatch.setattr(execution, "timezone", SimpleNamespace(now=lambda: MEASURED_AT))
+    monkeypatch.setattr(execution, "database_now", lambda: MEASURED_AT)
     return replay
 
 
