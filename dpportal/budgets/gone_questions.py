@@ -20,11 +20,10 @@ def forget(gone: GoneColumns) -> None:
         title="", amount=None, delta=0, definition="", margin="", address=""
     )
     asked = Approval.objects.filter(Q(kind=SPENDS) | Q(kind=PROTECTION, subject=str(gone.dataset.pk)))
-    own, every = set(second_person.keys_of_drafts(gone.dataset)), set(second_person.keys_of_drafts())
-    named = [each for each in asked if _names(each, gone)]
-    approvals.forget(
-        Approval.objects.filter(pk__in=[each.pk for each in named if _is_of(each, gone, own, every)])
-    )
+    if named := [each for each in asked if _names(each, gone)]:
+        own, every = set(second_person.keys_of_drafts(gone.dataset)), set(second_person.keys_of_drafts())
+        forgotten = [each.pk for each in named if _is_of(each, gone, own, every)]
+        approvals.forget(Approval.objects.filter(pk__in=forgotten))
 
 
 def _is_of(asked: Approval, gone: GoneColumns, own: Collection[str], every: Collection[str]) -> bool:

@@ -308,9 +308,9 @@ def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
         # What a file would have published, and what was odd in it, says something of the records.
         stream.jobs.update(options={}, file="", file_name="")
         vault.forget_sums(stream)
-        repeated_files.forget(stream)
         period_imprints.note(stream, stream.periods.all())
-        if stream.is_closed:  # its end may not have come to the memory yet
+        if stream.is_closed:  # before this, and not all that ending it takes may be done yet
+            repeated_files.forget(stream)
             closing.forget_once_committed(stream.pk)
     StreamJob.forget_failures(dataset)
 

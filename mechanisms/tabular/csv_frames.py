@@ -11,8 +11,8 @@ import pandas as pd
 
 from mechanisms.inert_text import inert
 
-# From here on ten digits do not tell how far two numbers are apart, to a unit that is rounded up.
-LARGE = 10**8
+# The digits of most numbers; and from where on those do not tell how far two are apart, to a unit that is rounded up.
+TEN, LARGE, ALL_DIGITS = 10, 10**8, 15
 
 
 def write_frame(
@@ -42,7 +42,7 @@ def write_frame(
 
 def ten_digits(number: float) -> str:
     """A number with ten significant digits; from 10^8 on all that a float has, as pages show it to its last unit."""
-    return f"{number:.{10 if abs(number) < LARGE else 15}g}"
+    return f"{number:.{TEN if abs(number) < LARGE else ALL_DIGITS}g}"
 
 
 def inert_frame(frame: pd.DataFrame) -> pd.DataFrame:

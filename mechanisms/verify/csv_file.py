@@ -16,14 +16,12 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.inert_text import inert
-from mechanisms.tabular.csv_frames import LARGE, ten_digits, with_truths, write_frame
+from mechanisms.tabular.csv_frames import ALL_DIGITS, LARGE, TEN, ten_digits, with_truths, write_frame
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
 
 # Of a number, or of its interval's width.
 RELATIVE = 1e-9
-# Of a file whose numbers are written by `ten_digits`.
-TEN = 10
 _QUOTED = ',"\r\n'
 
 
@@ -52,7 +50,7 @@ class Numbers:
         if self.decimals is not None:
             return np.full(len(numbers), 10.0**-self.decimals)
         sizes = np.floor(np.log10(np.maximum(np.abs(numbers), 1e-300)))
-        digits = np.where((self.digits == TEN) & (np.abs(numbers) >= LARGE), 15, self.digits)
+        digits = np.where((self.digits == TEN) & (np.abs(numbers) >= LARGE), ALL_DIGITS, self.digits)
         return np.asarray(10.0 ** (sizes + 1 - digits))
 
 
