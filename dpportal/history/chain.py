@@ -2,6 +2,8 @@
 
 A link's digest is SHA-256 of the digest before it and of its own content's, in hexadecimal digits. So who changes,
 removes or swaps a line has to change every later digest, and contradicts each checkpoint that was carried elsewhere.
+Anybody can compute these. A link's seal is a keyed digest (HMAC-SHA256 with the key of fingerprints) of its content:
+whoever has the database alone can link no line.
 
 On PostgreSQL a trigger finds a link's place when its transaction commits (`triggers`), so that no writer waits for
 another one's work. On SQLite, where one writes at a time, it is found at once.
@@ -9,6 +11,7 @@ another one's work. On SQLite, where one writes at a time, it is found at once.
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,6 +21,7 @@ from django.db import connection, models, transaction
 
 from dpportal.history.canonical import Plain, canonical
 from dpportal.history.models import Link
+from dpportal.platform.keyed import keyed_digest
 
 BATCH = 1000
 Facts: TypeAlias = "Callable[[Any], Mapping[str, Plain]]"
@@ -66,11 +70,21 @@ def declare(*declared: ChainedRows) -> None:
 def add(source: ChainedRows, *rows: models.Model) -> None:
     """Link rows that were just written, in their order, in the same transaction."""
     with transaction.atomic():
-        links = [Link(event=source.event, line=row.pk, content=source.content(row)) for row in rows]
+        links = [_link(source, row) for row in rows]
         if connection.vendor != "postgresql":
             # The rows were written before, so that nobody else writes until this transaction ends.
             place(*links)
         Link.objects.bulk_create(links)
+
+
+def _link(source: ChainedRows, row: models.Model) -> Link:
+    content = source.content(row)
+    return Link(event=source.event, line=row.pk, content=content, seal=seal(content))
+
+
+def seal(content: str) -> str:
+    """What only the portal's key makes of a content. Raises KeyMissingFault where the master key is missing."""
+    return hmac.new(keyed_digest(b"history"), content.encode(), sha256).hexdigest()
 
 
 def place(*links: Link) -> None:

@@ -51,7 +51,7 @@ def begin() -> None:
     for event, source in chain.sources.items():
         if event not in known and source is not LINE:
             chain.link_unlinked(source)
-    chain.add(LINE, Era.objects.create(lines=lines(), things=things(), bound=_bound()))
+    chain.add(LINE, Era.objects.create(lines=lines(), things=things(), bound=_bound(), sealed=True))
     had = set(before.things) if before else set(Imprint.objects.values_list("kind", flat=True).distinct())
     for name, parts in things().items():
         if before is None or before.things.get(name) != parts:
@@ -100,8 +100,12 @@ def contents(links: Sequence[Link]) -> dict[tuple[str, int], list[str]]:
     return found
 
 
-def _facts(era: Era) -> dict[str, Plain]:
+def _facts_first(era: Era) -> dict[str, Plain]:
     return {"at": era.at.isoformat(), "lines": era.lines, "things": era.things, "bound": era.bound}
 
 
-LINE = ChainedRows("era", Era.objects.all, [_facts])
+def _facts(era: Era) -> dict[str, Plain]:
+    return {**_facts_first(era), "sealed": era.sealed}
+
+
+LINE = ChainedRows("era", Era.objects.all, [_facts_first, _facts])

@@ -82,7 +82,7 @@ GUARD = Guard(
             LINKS,
             "UPDATE",
             STAY,
-            "OLD.position IS NOT NULL OR " + differ("id", "event", "line", "content"),
+            "OLD.position IS NOT NULL OR " + differ("id", "event", "line", "content", "seal"),
         ),
         # SQLite's INSERT OR REPLACE deletes what is in its way, and calls no trigger for that.
         Refusal(

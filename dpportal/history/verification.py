@@ -74,14 +74,18 @@ def _next(place: ChainPosition, link: Link, contents: list[str]) -> ChainPositio
 
 
 class _EraForms:
-    """In which forms lines may be written, from era to era."""
+    """In which forms lines may be written and whether links have seals, from era to era."""
 
     def __init__(self) -> None:
         self._lines: dict[str, int] = {}
+        self._sealed = False
         self._earlier = eras.EarlierLines()
 
     def require(self, link: Link, contents: list[str]) -> None:
-        """The link's line is in the form of its era. Raises BrokenChainError."""
+        """The link's line is in the form of its era, and the link is the portal's own. Raises BrokenChainError."""
+        if link.event == eras.LINE.event:
+            # An era's own line is of the form that it says.
+            self._begin(link, Era.objects.get(pk=link.line))
         form = self._lines.get(link.event)
         if form and contents[form - 1 : form] != [link.content]:
             text = _(
@@ -89,18 +93,20 @@ class _EraForms:
             )
             raise BrokenChainError(text % _words(link))
         self._earlier.add(link, contents)
-        if link.event == eras.LINE.event:
-            self._begin(link, Era.objects.get(pk=link.line))
+        if (self._sealed or link.seal) and link.seal != chain.seal(link.content):
+            text = _("%(line)s of link %(position)d was not linked by the portal: it was written past it.")
+            raise BrokenChainError(text % _words(link))
 
     def _begin(self, link: Link, era: Era) -> None:
         """From here on lines hold what the era says. Raises BrokenChainError where that is less than before."""
-        if any(era.lines.get(event, 0) < form for event, form in self._lines.items()):
+        goes_back = any(era.lines.get(event, 0) < form for event, form in self._lines.items())
+        if goes_back or (self._sealed and not era.sealed):
             text = _("%(line)s of link %(position)d goes back to an earlier form: no portal does so.")
             raise BrokenChainError(text % _words(link))
         if era.bound != self._earlier.bound(era.lines):
             text = _("A line before link %(position)d, %(line)s, is not what it was when that was written.")
             raise BrokenChainError(text % _words(link))
-        self._lines = era.lines
+        self._lines, self._sealed = era.lines, era.sealed
 
 
 def _words(link: Link) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import uuid
 from collections.abc import Callable
 from contextlib import contextmanager
 
@@ -16,6 +17,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.budgets.writing import writing
 from dpportal.history import chain, eras
 from dpportal.history.canonical import canonical
 from dpportal.history.models import Era, Link
@@ -105,7 +107,7 @@ FORGERIES = {
         "not in the history",
     ),
     "an act with a link of its own": (
-        "INSERT INTO history_link (event, line, content, digest) VALUES ('audit', 1000, '', '')",
+        "INSERT INTO history_link (event, line, content, seal, digest) VALUES ('audit', 1000, '', '', '')",
         "without a place",
     ),
     "another kind of loss": ("UPDATE budgets_budget SET definition = 'zcdp'", "line .* says"),
@@ -118,6 +120,25 @@ FORGERIES = {
 def test_a_forged_line_is_named(written, statement, words):
     sql(statement)
     with pytest.raises(BrokenChainError, match=words):
+        verify()
+
+
+@pytest.mark.parametrize("seal", ["", "0" * 64, "of another line"])
+@pytest.mark.parametrize("event", ["audit", "line", "imprint"])
+def test_nobody_links_a_line_without_the_portals_key(written, event, seal):
+    """Rows and digests that anybody with the database can make: a grant, an act, what a person was once more."""
+    source, honest = chain.sources[event], Link.objects.filter(event=event).earliest("position")
+    row = source.rows().get(pk=honest.line)
+    row.pk = 1000
+    if event == "line":
+        row.key = uuid.uuid4()
+    with writing():
+        row.save_base(raw=True, force_insert=True)
+    forged = honest.seal if seal == "of another line" else seal
+    link = Link(event=event, line=row.pk, content=source.content(source.rows().get(pk=row.pk)), seal=forged)
+    chain.place(link)
+    link.save(force_insert=True)
+    with pytest.raises(BrokenChainError, match=f"{event} 1000 of link .* was not linked by the portal"):
         verify()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 from django.db import IntegrityError, transaction
 
-from dpportal.accounts.models import User
+from dpportal.accounts.models import AuditEntry, User
 from dpportal.budgets import ledger
 from dpportal.budgets.models import LedgerEntry
 from dpportal.history import chain, eras, imprints
@@ -146,9 +146,28 @@ def test_a_new_line_in_an_earlier_form_is_refused(dataset, administrator):
 def test_no_later_era_goes_back_to_an_earlier_form(dataset):
     """Not even if one follows that says what the present one said."""
     for forms in ({**eras.lines(), "line": 1}, eras.lines()):
-        chain.add(eras.LINE, Era.objects.create(lines=forms, things=eras.things()))
+        chain.add(eras.LINE, Era.objects.create(lines=forms, things=eras.things(), sealed=True))
     with pytest.raises(BrokenChainError, match="goes back to an earlier form"):
         verify()
+
+
+def test_no_later_era_does_without_seals(dataset):
+    chain.add(eras.LINE, Era.objects.create(lines=eras.lines(), things=eras.things()))
+    with pytest.raises(BrokenChainError, match="goes back to an earlier form"):
+        verify()
+
+
+def test_links_of_before_there_were_seals_agree_and_none_comes_after_them(earlier, curator):
+    """Those that an earlier version wrote have none; from the update on each has one."""
+    eras.begin()
+    assert found() == ""
+    assert (
+        not Link.objects.exclude(seal="").filter(position__lt=Link.objects.get(event="era").position).exists()
+    )
+    assert not Link.objects.filter(seal="", position__gte=Link.objects.get(event="era").position).exists()
+    with transaction.atomic():
+        link("audit", AuditEntry.objects.create(by=curator, action="agreed", subject="", detail="").pk, -1)
+    assert "was not linked by the portal" in found()
 
 
 def test_a_shorter_imprint_does_not_free_what_it_leaves_out(curator):
@@ -173,4 +192,4 @@ def test_lines_say_today_what_they_said(dataset):
     assert first == {
         *("dataset", "budget", "kind", "state", "amount", "reason", "key", "by", "at", "total_public")
     }
-    assert eras.lines() == {"audit": 1, "era": 1, "imprint": 1, "line": 2, "settled": 2}
+    assert eras.lines() == {"audit": 1, "era": 2, "imprint": 1, "line": 2, "settled": 2}

@@ -57,11 +57,36 @@ def test_the_sweep_goes_on_without_a_checkpoint(dataset, lost: str, tmp_path, mo
     assert not list(tmp_path.rglob("*.json"))
 
 
+@pytest.fixture
+def signed_in(dataset, client: Client) -> Client:
+    client.force_login(dataset.owner)
+    return client
+
+
+@pytest.fixture
+def password(dataset) -> str:
+    chosen = "correct horse battery"
+    dataset.owner.set_password(chosen)
+    dataset.owner.save(update_fields=["password"])
+    return chosen
+
+
+def test_nobody_signs_in_where_no_line_of_the_history_can_be_sealed(
+    dataset, password, lost, client: Client
+) -> None:
+    answer = client.post(
+        reverse("accounts:sign_in"), {"username": dataset.owner.username, "password": password}
+    )
+    assert answer.status_code == 503
+    assert lost in answer.content.decode() and "DPPORTAL_MASTER_KEY" in answer.content.decode()
+    assert client.get("/").status_code == 200
+
+
 def test_pages_and_memory_say_what_is_missing_and_what_to_do(
-    client: Client, dataset, lost, monkeypatch
+    signed_in: Client, dataset, lost, monkeypatch
 ) -> None:
     monkeypatch.setattr(settings, "STREAM_KEYS", Keyring("another " * 10, missing=lost))
-    client.force_login(dataset.owner)
+    client = signed_in
     assert client.get(reverse("datasets:list")).status_code == 200
     for name in ("datasets:home", "datasets:reading", "datasets:first_rows"):
         answer = client.get(reverse(name, args=[dataset.pk]))
