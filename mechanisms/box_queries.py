@@ -47,6 +47,16 @@ def size(picks: Picks) -> int:
     return math.prod(len(places) for places in picks)
 
 
+def size_of_both(shape: Sequence[int], first: Picks, second: Picks) -> int:
+    """How many cells two boxes have in common. In time linear in the columns' cells: a page waits for it."""
+    common = 1
+    for cells, one, other in zip(shape, first, second, strict=True):
+        inside = np.zeros(cells, dtype=bool)
+        inside[one] = True
+        common *= np.count_nonzero(inside[other])
+    return common
+
+
 def summed(values: np.ndarray, shape: Sequence[int], picks: Picks) -> float:
     """The sum of the values in the box. values: (n,) in C order, n = the product of the shape."""
     box = values.reshape(tuple(shape))

@@ -27,8 +27,8 @@ def plain_difference(plan: Plan, values: np.ndarray, first: Picks, second: Picks
     Cells of both cancel, with their noise. The other noises are independent and symmetric, so that their signs do not
     matter: those that are taken away reach as far as those that are added.
     """
-    shared = [np.intersect1d(one, other) for one, other in zip(first, second, strict=True)]
-    cells = box_queries.size(first) + box_queries.size(second) - 2 * box_queries.size(shared)
+    shared = box_queries.size_of_both(plan.domain.shape, first, second)
+    cells = box_queries.size(first) + box_queries.size(second) - 2 * shared
     reach = float(integer_half_widths(plan.noise, np.array([cells], dtype=np.int64))[0])
     sums = [box_queries.summed(values, plan.domain.shape, picks) for picks in (first, second)]
     return CellSum(sums[0] - sums[1], reach, cells)

@@ -93,6 +93,10 @@ class MatrixMechanism(QueryMechanism):
             )
         return ""
 
+    def tied(self, workload: Workload) -> int:
+        """Cells that least squares may tie together by one inverse: its time is cubic in them. From shapes alone."""
+        return workload.cells
+
     def plan(
         self, domain: Domain, workload: Workload, loss: Loss, optimised: Optimised | None = None
     ) -> QueryPlan:

@@ -43,6 +43,9 @@ class CellsStrategy(MatrixMechanism):
     summary: ClassVar[str] = "Counts every cell once: best for the cells themselves, poor for long ranges."
     is_plain: ClassVar[bool] = True
 
+    def tied(self, workload: Workload) -> int:
+        return 1
+
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Kronecker:
@@ -90,6 +93,10 @@ class WorkloadStrategy(MatrixMechanism):
         if not union:
             return FewSums(parts, [1]) if _too_long_itself(workload) else parts[0]
         return Stacked.of(parts, shares, definition)
+
+    def tied(self, workload: Workload) -> int:
+        is_union = len(workload.terms) > 1 or bool(_too_long_itself(workload))
+        return workload.cells if is_union else longest_tied(workload, is_solved)
 
 
 def _too_long_itself(workload: Workload) -> str:
@@ -158,6 +165,9 @@ class _LevelStrategy(MatrixMechanism):
         axes = range(len(workload.shape))
         bits = bits_for(sum(is_fitted(workload, axis) for axis in axes))
         return Kronecker([self._rows(workload, axis, definition, bits) for axis in axes])
+
+    def tied(self, workload: Workload) -> int:
+        return 1
 
     def _rows(self, workload: Workload, axis: int, definition: Definition, bits: int) -> Rows:
         if not is_fitted(workload, axis):
@@ -269,13 +279,17 @@ def factors_at(
 
 
 def too_long(workload: Workload, any_size: Callable[[Factor], bool] = lambda _: False) -> str:
-    """A column of so many cells has no inverse that fits in memory.
+    """A column of so many cells has no inverse that fits in memory. any_size: as for `longest_tied`."""
+    return too_many(longest_tied(workload, any_size))
+
+
+def longest_tied(workload: Workload, any_size: Callable[[Factor], bool] = lambda _: False) -> int:
+    """Cells of the longest column whose least squares take an inverse; 1 where none does.
 
     any_size: which queries over a column need none.
     """
     tied = (axis for axis in range(len(workload.shape)) if is_fitted(workload, axis))
-    longest = max((workload.shape[axis] for axis in tied if not _all(any_size, workload, axis)), default=1)
-    return too_many(longest)
+    return max((workload.shape[axis] for axis in tied if not _all(any_size, workload, axis)), default=1)
 
 
 def _all(holds: Callable[[Factor], bool], workload: Workload, axis: int) -> bool:

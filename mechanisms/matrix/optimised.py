@@ -13,7 +13,7 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss
 from mechanisms.calibration import law_for
 from mechanisms.domain import Domain
-from mechanisms.matrix.fixed_strategies import as_rows, factors_at, is_fitted, too_long
+from mechanisms.matrix.fixed_strategies import as_rows, factors_at, is_fitted, longest_tied, too_long
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.p_identity import DENSE, improved, p_identity, weights_of
@@ -142,6 +142,9 @@ class ColumnSearch(SearchedStrategy):
             for axis in range(len(workload.shape))
         ]
         return Kronecker(factors)
+
+    def tied(self, workload: Workload) -> int:
+        return longest_tied(workload)
 
 
 class _Rounds:

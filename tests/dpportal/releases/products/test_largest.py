@@ -19,6 +19,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, presenter_of
 from dpportal.releases.products.queries import page_limits
 from dpportal.releases.products.shared import explorer
+from mechanisms.matrix.answering import _strategy
 from tests.dpportal.releases.products import largest
 from tests.dpportal.test_public_work import MOST_CALLS, calls
 
@@ -56,6 +57,31 @@ def test_a_sum_of_cells(dataset, mechanism, cells, megabytes) -> None:
     assert answer.context["explored"].cells == cells - 7
     assert calls(lambda: visitor.get(address)) < MOST_CALLS
     assert most_bytes(lambda: visitor.get(address)) < megabytes * MEGABYTE
+
+
+@pytest.mark.slow
+def test_two_sums_of_cells_compared(dataset) -> None:
+    """In memory that a set of all places would not fit in."""
+    cells = explorer.MAX_CELLS
+    release = largest.histogram(dataset, "laplace-histogram", cells)
+    picks = f"pick-from-0=3&pick-to-0={cells - 5}&first-from-0=9&first-to-0={cells - 90}&compare=1"
+    address = f"{reverse('releases:explore', args=[release.pk])}?{picks}"
+    visitor = Client()
+    assert "difference" in visitor.get(address).context
+    assert most_bytes(lambda: visitor.get(address)) < 120 * MEGABYTE
+
+
+@pytest.mark.slow
+def test_no_page_waits_for_the_inverse_of_a_large_strategy(dataset) -> None:
+    """Nor is the strategy built to find that out."""
+    text = 'prefix("age") + identity("age")'
+    fields = {"product": "queries", "mechanism": "workload-strategy", "parameters": {"workload": text}}
+    release = largest.confirmed(dataset, page_limits.MAX_TIED + 1, **fields)
+    _strategy.cache_clear()
+    shown = explored(release, "pick-from-0=3&sum=1")
+    assert "depends on 1,025 cells at once" in shown["explorer_refusal"]
+    assert shown["combination_refusal"] == shown["explorer_refusal"]
+    assert _strategy.cache_info().misses == 0
 
 
 @pytest.mark.slow
