@@ -53,7 +53,7 @@ def size_of_both(shape: Sequence[int], first: Picks, second: Picks) -> int:
     for cells, one, other in zip(shape, first, second, strict=True):
         inside = np.zeros(cells, dtype=bool)
         inside[one] = True
-        common *= np.count_nonzero(inside[other])
+        common *= int(np.count_nonzero(inside[other]))
     return common
 
 

@@ -21,6 +21,8 @@ from dpportal.management.program_texts import ROOT, program_texts
 from dpportal.platform.admin_labels import admin_labels
 
 LOCALE = "zh_Hans"
+# Of the file's lines.
+WIDTH = 110
 FILE = ROOT / "locale" / LOCALE / "LC_MESSAGES" / "django.po"
 COMPILED = FILE.with_suffix(".mo")
 ROOMS = ("dpportal", "mechanisms", "templates")
@@ -64,7 +66,7 @@ def _add(found: POFile, known: set[str], texts: Iterable[tuple[str, str]]) -> No
 
 def stored() -> POFile:
     """What the file has."""
-    return pofile(FILE)
+    return pofile(FILE, wrapwidth=WIDTH)
 
 
 def compiled() -> MOFile:
@@ -85,7 +87,7 @@ def renewed() -> POFile:
             else:
                 entry.msgstr = said
     after.metadata = _METADATA
-    after.header, after.wrapwidth = "", 110
+    after.header, after.wrapwidth = "", WIDTH
     after.sort(key=lambda entry: (entry.msgid, entry.msgctxt or ""))
     return after
 

@@ -258,7 +258,8 @@ def _counted_rows(release_id: uuid.UUID, *, is_of_now: bool) -> CountedRows:
 
     is_of_now: see `CountedRows`.
     """
-    release = Release.objects.select_related("domain_version").get(pk=release_id)
+    rows = Release.objects.select_related("domain_version").defer(*Release.UNLISTED)
+    release = rows.get(pk=release_id)
     declaration = release.declaration
     return CountedRows(
         declaration.pk,

@@ -70,6 +70,18 @@ IMPORTS = [
         "from dpportal.releases.products.queries import form",
         "queries.form",
     ),
+    (
+        "products",
+        "dpportal.releases.products.summary",
+        "from dpportal.releases.products.queries import form",
+        "queries.form",
+    ),
+    (
+        "products",
+        "dpportal.releases.products.shared.explorer",
+        "from dpportal.releases.products.queries import form",
+        "queries.form",
+    ),
     ("people", "dpportal.accounts.forms", "import dpportal.publications.licences", "publications.licences"),
     ("library", "mechanisms.histogram.noisy", "def f():\n    from django.conf import settings", "django"),
     ("library", "mechanisms.registry", "import dpportal.charts", "dpportal.charts"),

@@ -194,6 +194,7 @@ def large(published, stream) -> tuple[Release, Stream]:
     return published, stream
 
 
+@pytest.mark.every_day
 @pytest.mark.slow
 def test_no_public_address_reads_the_plan_of_another_publication(large, monkeypatch) -> None:
     """The parsing of JSON is one call, so that the number of calls says nothing of it."""

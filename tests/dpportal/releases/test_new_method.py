@@ -104,8 +104,10 @@ def test_a_histogram_method_that_states_no_fact(desk: Client, dataset) -> None:
     columns = {"columns": ["colour", "age"], "people": "300"}
     release, methods = walked(desk, dataset, "histogram", columns, OneMean.name)
     ranking = methods[methods.index('id="advice"') :]
-    assert ranking.index(OneMean.title) > ranking.index("Noisy histogram, Laplace")
-    assert methods.count(NOT_MEASURED) == 1
+    place = ranking.index(OneMean.title)
+    assert place > ranking.index("Noisy histogram, Laplace")
+    # Others may wait to be measured, too.
+    assert NOT_MEASURED in ranking[place : place + 2_000]
     given = files(release)
     assert json.loads(given["release.json"])["plan"]["mechanism"] == OneMean.name
     table = pd.read_csv(io.BytesIO(given["histogram.csv"]))
